@@ -33,7 +33,7 @@ registry.dialect("cf").doc = __doc__ or ""
 
 
 def verify_branch(op: Operation, number: int, target: Block, values: Sequence[Value]) -> None:
-    """What a branch passes to successor `number` fits the block's arguments."""
+    """Check that the values passed to successor `number` fit the block's arguments."""
     if len(values) != len(target.args):
         raise VerifyError(
             f"branch has {len(values)} operands for successor #{number}, "
@@ -276,7 +276,7 @@ class Switch(Op, name="cf.switch", traits=(Pure, Terminator)):
 
 
 def taken_successor(op: Br | CondBr | Switch) -> tuple[Block, tuple[Value, ...]] | None:
-    """Where a branch surely goes and what it passes, if that is known."""
+    """(successor, values passed) of a branch with a known condition; else None."""
     match op:
         case Br():
             return op.dest, op.args

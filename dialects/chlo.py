@@ -64,7 +64,7 @@ LINES = """
 
 
 class ChloPointwise(Pointwise):
-    """What the ops of the table share."""
+    """Base of the ops of the table."""
 
     format = "operands attr-dict `:` type(operands) `->` type(results)"
 
@@ -130,7 +130,7 @@ OPS = OpTable(
 
 
 class Broadcasting(Op, traits=(Pure,)):
-    """What the ops share that repeat the smaller operand."""
+    """Base of the ops that broadcast their operands."""
 
     lhs: Operand = operand(AnyTensor)
     rhs: Operand = operand(AnyTensor)

@@ -22,11 +22,11 @@ class EnumerationAttr(Attribute):
 
     @classmethod
     def from_syntax(cls, child: Sequence[Any]) -> EnumerationAttr:
-        """From what the grammar made of `<dim x>`."""
+        """The attribute for the parse tree of `<dim x>`."""
         return cls(child[0][0], child[1][0])
 
     def parameters_text(self) -> str:
-        """What follows the dialect's name."""
+        """The text after the dialect's name."""
         return f"<{self.kind} {self.value}>"
 
 

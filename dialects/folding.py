@@ -115,7 +115,7 @@ def fold_elementwise(
 
 
 def _is_inexact(element: Type, constants: Sequence[Attribute | None]) -> bool:
-    """Whether a type is wider than the Python floats that would stand for it."""
+    """Whether a Python float cannot hold every value of a type."""
     types = [element, *(element_type(c.type) for c in constants)]  # type: ignore[union-attr]
     return any(isinstance(t, FloatType) and t.kind in ("f80", "f128") for t in types)
 

@@ -50,12 +50,12 @@ def dynamic_count(static: Iterable[int]) -> int:
 
 
 def plain_error(op: Operation, message: str) -> VerifyError:
-    """An error at an operation in the words of upstream's that do not name it."""
+    """An error at an operation, in upstream's words, which do not name the operation."""
     return VerifyError(message, op.loc)
 
 
 def check_list(op: Operation, static: Sequence[int], dynamic: Sequence[Any], what: str) -> None:
-    """Raise where the number of operands is not the number of markers."""
+    """Raise unless there are as many operands as markers."""
     wanted = dynamic_count(static)
     if wanted != len(dynamic):
         raise op.error(f"expected {wanted} dynamic {what} values, but found {len(dynamic)}")

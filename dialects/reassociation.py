@@ -1,4 +1,4 @@
-"""What the reshapes that group neighbouring dimensions share, of tensors and of buffers."""
+"""The base of reshapes that group adjacent dimensions, of tensors and of buffers."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class Reassociating(Op):
 
     @property
     def groups(self) -> list[list[int]]:
-        """The dimensions of the larger shape that make one of the smaller."""
+        """For each dimension of the smaller shape, those of the larger shape that form it."""
         return [[int(i) for i in group] for group in self.reassociation]  # type: ignore[attr-defined]
 
     def verify_contiguous(self, rank: int) -> None:
-        """The groups name all dimensions of the larger shape, in order."""
+        """Check that the groups name all dimensions of the larger shape, in order."""
         groups = self.groups
         if groups and [i for group in groups for i in group] != list(range(rank)):
             raise self.error("expected reassociation indices to be contiguous")
 
     def fold(self) -> Sequence[Value | Attribute] | None:
-        """There and back to the same static type -> the source; to the own type -> the source."""
+        """Fold a reshape to its own type, or one that undoes another, to the source."""
         inner: Any = self.src.defining_op
         type: Any = self.result.type
         back = inner.src if inner is not None and inner.name == self.inverse else None

@@ -98,7 +98,7 @@ _INSIDE = HasParent("schedule.for")
 
 
 class Named(Op):
-    """An operation that keeps the names its results had in text: they say what a loop is."""
+    """An operation that keeps the names of its results in text, since they name loops."""
 
     def result_names(self) -> list[str | None]:
         """For each result, the name it should get."""
@@ -106,7 +106,7 @@ class Named(Op):
 
 
 def _check_count(op: Op, what: str, count: int) -> None:
-    """Refuse iterations of a half of a loop that are none."""
+    """Raise VerifyError unless a count of iterations is positive."""
     if count < 1:
         raise op.error(f"expects {what} of at least 1, found {count}")
 
@@ -206,7 +206,7 @@ class Collapse(Named, name="schedule.collapse", traits=(_INSIDE,)):
 
 
 class Reorder(Op, name="schedule.reorder", traits=(_INSIDE,)):
-    """Bring loops of one stage in this order, in the places that they take now."""
+    """Permute loops of one stage into this order, within their present positions."""
 
     loops: Operands = operands(Loop)
 
@@ -215,7 +215,7 @@ class Reorder(Op, name="schedule.reorder", traits=(_INSIDE,)):
 
 
 class Order(Named, name="schedule.order", traits=(_INSIDE,)):
-    """Run through two adjacent loops in blocks of so many iterations of the first one.
+    """Run through two adjacent loops in blocks of `factor` iterations of the first one.
 
         for m in 0..M                for mo in 0..M step 8
             for n in 0..N   ->           for n in 0..N
@@ -223,7 +223,7 @@ class Order(Named, name="schedule.order", traits=(_INSIDE,)):
                                                  body(mo + mi, n)
 
     Groups that run one after the other then share operands in a cache. The first loop may be the
-    outer half of a split; a whole one has to be so many blocks exactly.
+    outer half of a split; a whole loop must be a multiple of the block.
     """
 
     first: Operand = operand(Loop)
@@ -265,7 +265,7 @@ class Bind(Op, name="schedule.bind", traits=(_INSIDE,)):
 
 
 class Threads(Op, name="schedule.threads", traits=(_INSIDE,)):
-    """Each iteration of the loop is done by a group of so many threads of a device.
+    """Each iteration of the loop is executed by a group of `threads` threads of a device.
 
     The loop must be the outermost one that is bound to groups, or parallel; the ones directly
     inside belong to the same groups. All groups run the same code: where a group's share of a loop
@@ -301,9 +301,9 @@ class Unroll(Op, name="schedule.unroll", traits=(_INSIDE,)):
 
     With `partial`, for a reduction: each iteration accumulates on its own, which makes the
     chains of dependent operations shorter; they are combined when the accumulation ends.
-    With `most`, only where they have so many bodies at most in all, as in small remainders of a
-    tile; elsewhere the loop stays one. With `sums` as well, in turn into as many partial results as
-    there are so many of in all: a remainder of few results is not one chain of additions each.
+    With `most`, the loop is unrolled only where that makes at most `most` bodies, as in small
+    remainders of a tile. With `sums` as well, unrolled iterations add in turn to several partial
+    results, about `sums` in all, so that few results do not wait for one chain of additions each.
     """
 
     loop: Operand = operand(Loop)
@@ -354,10 +354,10 @@ class Accumulate(Op, name="schedule.accumulate", traits=(_INSIDE,)):
 
 
 class Rfactor(Named, name="schedule.rfactor", traits=(_INSIDE,)):
-    """Let each iteration of a reduction's loop have results of its own; a new stage adds them up.
+    """Let each iteration of a reduction's loop compute partial results; a new stage adds them up.
 
-    The loop then counts as none of the reduction: groups may share its iterations. All other loops
-    of the reduction must be inside it and accumulate.
+    The loop then is parallel: its iterations may be divided among groups. All other loops of the
+    reduction must be inside it and accumulate.
     """
 
     loop: Operand = operand(Loop)

@@ -1,4 +1,4 @@
-"""Rectangular, possibly strided parts: what the ops of memref and tensor that name one share."""
+"""The base of memref and tensor ops on rectangular, possibly strided parts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Slicing(Op):
         return mix(self.static_strides, self.strides)
 
     def verify_lists(self, rank: int, *words: str) -> None:
-        """There is an entry for each dimension, and an operand for each that is not constant."""
+        """Check that there is an entry per dimension, and an operand per dynamic entry."""
         for what in words or ("offset", "size", "stride"):
             static = getattr(self, f"static_{what}s")
             if len(static) != rank:
@@ -50,7 +50,7 @@ class Slicing(Op):
             check_list(self, static, getattr(self, f"{what}s"), what)
 
     def verify_bounds(self, shape: Sequence[Dim]) -> None:
-        """What is known of the part lies within what is known of the shape."""
+        """Check that the part lies within the shape, as far as both are known."""
         lists = (self.static_offsets, self.static_sizes, self.static_strides)
         if fault := bounds_fault(shape, *map(to_dims, lists)):
             raise plain_error(self, fault)
@@ -62,7 +62,7 @@ class Slicing(Op):
         return [[int(v) for v in mix(getattr(self, f"static_{w}"), given[w])] for w in words]
 
     def window(self, shape: Sequence[Dim], *values: Any) -> tuple[tuple[slice, ...], list[int]]:
-        """The part of an array, and its sizes. Raises NncError where it does not fit."""
+        """(slices of the part in an array, its sizes). Raises NncError if it does not fit."""
         starts, sizes, steps = self.numbers_of(*values)
         window = []
         for i, (start, size, step) in enumerate(zip(starts, sizes, steps, strict=True)):
@@ -81,7 +81,7 @@ class Slicing(Op):
 def bounds_fault(
     shape: Sequence[Dim], offsets: Sequence[Dim], sizes: Sequence[Dim], strides: Sequence[Dim]
 ) -> str | None:
-    """Where a part is known to reach out of a shape, in the words of upstream's verifier."""
+    """The message, in upstream's words, if a part is known to exceed a shape; else None."""
     for i, (offset, size, step) in enumerate(zip(offsets, sizes, strides, strict=True)):
         extent = shape[i]
         if offset is None or extent is None:

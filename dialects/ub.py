@@ -1,4 +1,4 @@
-"""The ub dialect: values and places that have no meaning."""
+"""The ub dialect: poison values, and code that is never reached."""
 
 from __future__ import annotations
 

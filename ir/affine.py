@@ -384,7 +384,7 @@ class AffineMap:
         return self.results == tuple(AffineDim(i) for i in range(self.dim_count))
 
     def is_projected_permutation(self) -> bool:
-        """Every result a different dim (so an access without arithmetic or repeats)."""
+        """Whether every result is a different dim (so an access without arithmetic or repeats)."""
         seen = [e.position for e in self.results if isinstance(e, AffineDim)]
         return len(seen) == len(self.results) == len(set(seen))
 
@@ -421,10 +421,10 @@ class IntegerSet:
 def is_tiling(
     maps: Sequence[AffineMap], ranges: Sequence[int | None], shape: Sequence[int | None]
 ) -> bool:
-    """Whether points of these ranges touch each element of a shape once, through these maps.
+    """Whether the maps send points of these ranges to each element of a shape exactly once.
 
-    (i) -> (i * 2) and (i) -> (i * 2 + 1) do, for 4 points and 8 elements. A None is an extent
-    that is not known, the same one where a dimension alone runs over it.
+    (i) -> (i * 2) and (i) -> (i * 2 + 1) do, for 4 points and 8 elements. None is an unknown
+    extent; a dimension that alone indexes an unknown axis is taken to have the same extent.
     """
     places: set[tuple[int, ...]] = set()
     steps: set[tuple[tuple[int, int], ...]] = set()

@@ -1,4 +1,4 @@
-"""Inserting operations at a place."""
+"""Inserting operations at an insertion point."""
 
 from __future__ import annotations
 

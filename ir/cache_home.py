@@ -1,4 +1,4 @@
-"""Where nnc keeps files of the user's: what it can make again, and what took time to find out."""
+"""The user's folders for nnc's files: caches, data worth keeping, and settings."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from pathlib import Path
 
 
 def cache_home() -> Path:
-    """`$XDG_CACHE_HOME/nnc`, or `~/.cache/nnc`: compiled models and grammar tables, which can be
-    made again. It may not exist yet.
+    """`$XDG_CACHE_HOME/nnc`, or `~/.cache/nnc`: compiled models and grammar tables, which nnc can
+    make again. It may not exist yet.
     """
     return _home("XDG_CACHE_HOME", "~/.cache")
 
 
 def data_home() -> Path:
-    """`$XDG_DATA_HOME/nnc`, or `~/.local/share/nnc`: what users would miss. It may not
-    exist yet.
+    """`$XDG_DATA_HOME/nnc`, or `~/.local/share/nnc`: data that is costly to lose, such as the
+    calibration of machines. It may not exist yet.
     """
     return _home("XDG_DATA_HOME", "~/.local/share")
 

@@ -1,14 +1,14 @@
 """Checksums of files that are read back, each checked once after it was written.
 
 The sums of n 32-bit words w are Σ w and Σ i·w modulo 2⁶⁴: Fletcher's checksum with wide sums. One
-changed word or two always change them, other damage all but once in 2⁶⁴ times.
+or two changed words always change them; other damage goes unseen once in 2⁶⁴ times.
 `runtime/checksum.h` has the same in C.
 
-To sum 440 MB takes 0.3 s here and 40 ms in C, where to map them takes none. So a file whose sums
-were checked is marked: the fraction of the second in its time of modification, in units of 100 ns
-as all systems have, is a number that follows from the sums. What writes to the file changes it.
-Where a mark does not last (time stamps in seconds, a folder that cannot be written), the sums are
-taken each time.
+Summing 440 MB takes 0.3 s here and 40 ms in C, but mapping the file takes no time. So a file whose
+sums were checked is marked: the fraction of a second in its modification time, in units of 100 ns
+(which all systems store), is set to a hash of the sums. Any later write changes that time. Where a
+mark is not kept (time stamps in seconds, a folder that cannot be written), the sums are computed
+each time.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ class Sums(NamedTuple):
 
     @property
     def mark(self) -> int:
-        """The units of time that mark a file of these sums."""
+        """The fraction of a second, in units of 100 ns, that marks a file with these sums."""
         return (self.plain ^ self.weighted) % _TICKS
 
 
 def sums_of(parts: Iterable[np.ndarray]) -> Sums:
-    """The sums of bytes in parts one after another, as if zeros followed up to a whole word."""
+    """The sums of the concatenated parts, padded with zero bytes to a whole 32-bit word."""
     plain = weighted = 0
     for first, words in _words(parts):
         total = int(words.sum(dtype=np.uint64))
@@ -55,7 +55,7 @@ def sums_of(parts: Iterable[np.ndarray]) -> Sums:
 
 
 def _words(parts: Iterable[np.ndarray]) -> Iterable[tuple[int, np.ndarray]]:
-    """Runs of words, each with the number of its first one."""
+    """(index of the first word, words) for each run of 32-bit words in the concatenated parts."""
     number, rest = 0, np.empty(0, np.uint8)
     for part in parts:
         data = part.reshape(-1).view(np.uint8)
@@ -81,7 +81,7 @@ def _aligned(data: np.ndarray) -> np.ndarray:
 
 
 def mark(path: Path, sums: Sums) -> None:
-    """Say that the file has these sums, for as long as nothing writes to it."""
+    """Mark a file as having these sums, in its modification time; ignores an OSError."""
     with suppress(OSError):
         found = path.stat()
         second = found.st_mtime_ns // 10**9 * 10**9
@@ -89,7 +89,7 @@ def mark(path: Path, sums: Sums) -> None:
 
 
 def is_whole(path: Path, data: np.ndarray, sums: Sums) -> bool:
-    """Whether the file, whose bytes these are, or its part that was summed, has the sums."""
+    """Whether a file is marked with the sums, or its `data` has them; then it gets marked."""
     if path.stat().st_mtime_ns % 10**9 // _TICK == sums.mark:
         return True
     if sums_of([data]) != sums:
@@ -99,7 +99,7 @@ def is_whole(path: Path, data: np.ndarray, sums: Sums) -> bool:
 
 
 def sums_from(text: str) -> Sums:
-    """The sums that text of them stands for. Raises ValueError."""
+    """The inverse of `str(sums)`. Raises ValueError if the text is not 32 hexadecimal digits."""
     if len(text) != 32:
         raise ValueError("a checksum has 32 digits")
     return Sums(int(text[:16], 16), int(text[16:], 16))

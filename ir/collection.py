@@ -1,4 +1,4 @@
-"""Python's garbage collector, which would search what is built and kept again and again."""
+"""Python's garbage collector, kept from searching long-lived objects again and again."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def paused_collection() -> Iterator[None]:
-    """Keeps the garbage collector off while much is made of which most stays.
+    """Disable the garbage collector while many objects are made, most of which stay alive.
 
-    Afterwards that counts as old, which is searched rarely, without having been searched as new.
+    Afterwards they belong to the oldest generation, which is rarely searched.
     """
     if not gc.isenabled():
         yield
@@ -33,5 +33,5 @@ Python's 700 these take 7 % of a command's start, in which all that is made stay
 
 
 def collect_rarely() -> None:
-    """Has the garbage collector of this process search less often; for the start of a command."""
+    """Make this process's garbage collector run less often; called when a command starts."""
     gc.set_threshold(_NEW_OBJECTS)

@@ -89,7 +89,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """The place along dimension number `dim`."""
+    """The coordinate along dimension number `dim`."""
 
     dim: int
     type: Type
@@ -141,14 +141,14 @@ class Comprehension:
 
     @property
     def identity(self) -> int | float:
-        """What a reduction starts from."""
+        """The initial value of the reduction."""
         return combiner_identity(self.combiner, self.value.type)
 
     def read_through(self, operand: int, copy: Comprehension) -> Comprehension:
-        """The same result where the operand is not made, but what it copies is read instead.
+        """The comprehension that computes the same from the source of a copy instead of `operand`.
 
-        `copy` is how the operand is made, a comprehension that only moves elements, and in which
-        an index alone runs along each unknown extent; its operand takes the operand's place.
+        `copy` computes the operand: it only moves elements, and indexes each axis of unknown
+        extent by a dimension alone. Its own operand replaces `operand`.
         """
         (inner,) = copy.accesses
         moved = {
@@ -176,7 +176,7 @@ class Comprehension:
 
 
 def combiner_identity(combiner: str, type: Type) -> int | float:
-    """The value that a combiner leaves others unchanged with."""
+    """The identity element e of a combiner, such that combining x with e is x."""
     match combiner, type:
         case "add", _:
             return 0

@@ -113,7 +113,7 @@ class Binder:
     # -- groups ------------------------------------------------------------------------------
 
     def _size_groups(self, operands: list[int]) -> None:
-        """How many dimensions each group has: the most that an operand has left for it."""
+        """Set the number of dimensions of each group: the most that any operand has left for it."""
         for name, extent in self.given.items():
             if isinstance(extent, tuple):
                 self.group_sizes[name] = len(extent)
@@ -171,7 +171,7 @@ class Binder:
     # -- extents --------------------------------------------------------------------------------
 
     def explicit(self, name: str) -> tuple[bool, Dim]:
-        """Whether the extent is given, and what it is."""
+        """(whether an extent is given, the extent or None)."""
         if name in self.given:
             return True, self.given[name]
         base = name.rstrip("0123456789")
@@ -181,7 +181,7 @@ class Binder:
         return False, None
 
     def _extents_of_plain(self, operands: list[int], indices: list[list[Index]]) -> None:
-        """Dimensions that are given, or stand alone as an index."""
+        """Find the extents of dimensions that are given, or that stand alone as an index."""
         found: dict[str, list[tuple[int, int, Dim]]] = {}
         for operand, index in zip(operands, indices, strict=True):
             for axis, one in enumerate(index):
@@ -200,7 +200,7 @@ class Binder:
                 self.sizes[name], self.extents[name] = self._join(name, sources)
 
     def _check_against(self, name: str, size: int, sources: list) -> None:
-        """A given extent may be smaller than an operand's: a slice reads a part of it."""
+        """Check a given extent, which may be smaller than an operand's: a slice reads a part."""
         for operand, _, extent in sources:
             enough = extent is None or extent >= size
             if not enough and not (extent == 1 and name in self.in_group):
@@ -232,7 +232,7 @@ class Binder:
         return None, Extent(AffineDim(0), unknown[:1])
 
     def _extents_of_rest(self, operands: list[int], indices: list[list[Index]]) -> None:
-        """Dimensions of index arithmetic: as large as stays in bounds."""
+        """Find the extents of dimensions in index arithmetic: as large as stays in bounds."""
         left = [name for name in self.positions if name not in self.sizes]
         for name in left:
             for operand, index in zip(operands, indices, strict=True):
@@ -343,7 +343,7 @@ class Binder:
     # -- scalars -----------------------------------------------------------------------------------
 
     def weak_type(self) -> Type:
-        """What numbers are where nothing else tells: the first operand's element type."""
+        """The type of unconstrained numbers: the first operand's element type, or f32."""
         return self.types[0].element_type if self.types else FloatType("f32")
 
     def typed(self, value: Any, wanted: Type) -> Scalar:
@@ -388,7 +388,7 @@ class Binder:
         return Apply(function, typed, typed[0].type)
 
     def _joint(self, args: tuple, wanted: Type) -> list[Scalar]:
-        """Arguments of one type: that of those which are not bare numbers."""
+        """Arguments in one type: that of the arguments that are not bare numbers, else `wanted`."""
         strong = [self.typed(a, wanted) for a in args if self._is_strong(a)]
         type = strong[0].type if strong else wanted
         for other in strong[1:]:

@@ -32,9 +32,9 @@ from .types import IntegerType, Type
 
 
 def accumulator(dtype: Any) -> np.dtype:
-    """The dtype that sums of elements are kept in: f32 for the smaller floats, else its own.
+    """The dtype in which elements are computed and summed: f32 for smaller floats, else `dtype`.
 
-    Of integers that NumPy does not know, it is the next wider.
+    For integers of a width that NumPy lacks, it is the next wider one.
     """
     dtype = np.dtype(dtype)
     if dtype.kind in "biucO" or dtype.char in "fd":
@@ -71,7 +71,7 @@ def evaluate(form: Comprehension, operands: Sequence[np.ndarray], dtype: np.dtyp
 
 
 def _row_major(operand: np.ndarray) -> np.ndarray:
-    """The operand in the dtype of computation. Sums depend on how their terms lie in memory."""
+    """The operand in its dtype of computation, contiguous: NumPy's sums depend on the layout."""
     array = np.asarray(operand)
     array = array.astype(_wide(array.dtype), copy=False)
     return array if array.flags.c_contiguous else array.copy("C")
@@ -175,7 +175,7 @@ def _contract(form: Comprehension, views: list[np.ndarray], sizes: list[int]) ->
 
 
 def _both(lhs: np.ndarray, rhs: np.ndarray, d: int) -> int:
-    """The factor counted twice where both operands have the dimension."""
+    """The extent of dimension `d` if both views have it, else 1."""
     a, b = lhs.shape[d], rhs.shape[d]
     return max(a if a == b else 1, 1)
 
@@ -200,7 +200,7 @@ def _reduce(form: Comprehension, values: np.ndarray, sizes: list[int]) -> np.nda
 
 
 def _to_result(form: Comprehension, values: np.ndarray, sizes: list[int]) -> np.ndarray:
-    """From the iteration space, reductions done (extent 1), to the result's indices."""
+    """Rearrange the iteration space, with reduced extents 1, to the result's dimensions."""
     order = [e.position for e in form.out.results]  # type: ignore[attr-defined]
     reduced = [d for d in range(len(sizes)) if d not in order]
     values = values.transpose([*order, *reduced]).reshape([values.shape[d] for d in order])

@@ -6,7 +6,7 @@ body       = tensor combiner scalar            combiner: `=` `+=` `*=` `max=` `m
 tensor     = name `[` [index {`,` index}] `]`
 index      = sums of dimensions times integers, with `//` and `%` by integers; `i..` is a
              group of dimensions; an integer is a literal or an attribute
-scalar     = elements of tensors, numbers, attributes, dimensions (the place along one), + - * /
+scalar     = elements of tensors, numbers, attributes, dimensions (the coordinate), + - * /
              and comparisons, functions
 """
 

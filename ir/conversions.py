@@ -1,7 +1,7 @@
 """How numbers become elements of another type: rules, and the conversions of NumPy arrays.
 
-Floats of 8 bits and less overflow within what models hold, so it is a choice what then becomes
-of a number; f8E8M0FNU, which holds powers of two only, has a choice of rounding besides.
+Values of models often overflow floats of 8 bits and less, so a rule says what becomes of them;
+f8E8M0FNU, which holds powers of two only, also has a rule for rounding.
 
 Source: ONNX Cast-25.
 """
@@ -66,7 +66,7 @@ def cast_name(conversion: Conversion) -> str:
 
 
 def convert(values: np.ndarray, type: Type, rules: Conversion = PLAIN) -> np.ndarray:
-    """Elements as those of a type: floats truncate to integers, integers wrap, != 0 is true."""
+    """Convert elements: floats truncate to integers, integers wrap, anything but 0 is true."""
     values, dtype = np.asarray(values), type_to_numpy(type)
     if values.dtype == dtype:
         return values
@@ -104,16 +104,16 @@ def _to_small_floats(values: np.ndarray, type: Any, rules: Conversion) -> np.nda
 
 
 def _as_float(values: np.ndarray) -> np.ndarray:
-    """What holds every number, or of large integers the nearest ones."""
+    """Floats in which the values are exact: f32, or f64 (rounded) for integers above 16 bits."""
     is_wide = values.dtype.kind in "iu" and values.dtype.itemsize > 2
     return values.astype(np.float64 if is_wide else np.float32)
 
 
 def narrowed(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Floats of f32 or f64 rounded once to a dtype of ml_dtypes, to nearest even.
+    """Round f32 or f64 values once to a dtype of ml_dtypes, to nearest even.
 
-    ml_dtypes goes from f64 to its small floats by way of f32; what f32 cannot hold is
-    rounded to odd there, so that the second rounding sees on which side it was.
+    ml_dtypes converts f64 to small floats by way of f32. Here that first step rounds inexact
+    values to odd, so that the second rounding is as if there had been one.
     """
     if values.dtype != np.float64:
         return values.astype(dtype)
@@ -125,7 +125,7 @@ def narrowed(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 
 def _to_powers_of_two(values: np.ndarray, rules: Conversion) -> np.ndarray:
-    """The exponents of f8E8M0FNU, whose code 255 is NaN; of negative numbers the magnitude's."""
+    """The bytes of f8E8M0FNU: biased exponents of the magnitudes, 255 for NaN."""
     size = np.abs(np.asarray(values, np.float64))
     mantissa, exponent = np.frexp(size)  # of 2**k: 0.5 and k + 1
     shift = {"up": mantissa > 0.5, "nearest": mantissa >= 0.75}.get(rules.round_mode, False)

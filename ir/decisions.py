@@ -1,7 +1,7 @@
-"""What passes decide between, and what each alternative is expected to take.
+"""Decisions of passes: the alternatives, and the expected time of each.
 
-A pass that chooses by expected time records a `Decision` where it chooses, with the numbers that it
-chose by: what explains a choice is what made it.
+A pass that chooses by expected time records a `Decision` with the very numbers that it chose by,
+so explanations cannot differ from what was done.
 """
 
 from __future__ import annotations
@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Terms:
-    """Expected cycles by the resource that takes them, such as arithmetic or memory.
-
-    What is expected in all is their sum.
-    """
+    """Expected cycles by resource, such as arithmetic or memory; the total is their sum."""
 
     by_resource: Mapping[str, float] = field(default_factory=dict)
 
@@ -42,18 +39,18 @@ class Terms:
         return Terms.sum((self, other))
 
     def plus(self, resource: str, cycles: float) -> Terms:
-        """With so many cycles of a resource more."""
+        """A copy with `cycles` added to a resource."""
         found = dict(self.by_resource)
         found[resource] = found.get(resource, 0.0) + cycles
         return Terms(found)
 
     def scaled(self, factor: float) -> Terms:
-        """So many times all of them."""
+        """A copy with all cycles multiplied by `factor`."""
         return Terms({name: factor * cycles for name, cycles in self.by_resource.items()})
 
     @staticmethod
     def sum(several: Iterable[Terms]) -> Terms:
-        """What is done one after the other."""
+        """The cycles of several things done one after the other, added by resource."""
         found: dict[str, float] = {}
         for one in several:
             for name, cycles in one.by_resource.items():
@@ -62,7 +59,7 @@ class Terms:
 
     @staticmethod
     def between(one: Terms, other: Terms, cycles: float) -> Terms:
-        """So many cycles in all, each resource with the mean of its parts of both."""
+        """`cycles` in total, divided among resources by the mean of both terms' shares."""
         parts = [t.scaled(cycles / 2 / t.cycles) for t in (one, other) if t.cycles]
         return Terms.sum(parts).scaled(2 / len(parts)) if parts else Terms()
 
@@ -71,8 +68,8 @@ class Terms:
 class Alternative:
     """One of several things that a pass could do.
 
-    `terms` is None where no model says what it takes; `fault` is why it cannot be done. `cores` is
-    how many cores it keeps busy.
+    `terms` is None if no model estimates it; `fault` says why it is impossible, if it is. `cores`
+    is how many cores it keeps busy.
     """
 
     name: str
@@ -88,13 +85,13 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Decision:
-    """What a pass chose, among what, and why.
+    """One choice of a pass: the alternatives, the one taken, and why.
 
-    `kind` is what was chosen: a schedule, an algorithm, a layout. `subject` is the function that it
-    is for, where there is one yet; `location` says the model's nodes. An alternative is `taken` in
-    place of the first one only where it stays below `margin` times its cycles. `because` is the
-    rule where no times decide. `again` decides anew on another machine. `operation` describes what
-    is decided on (`described`), where another alternative can be told; `told` says by whom it was.
+    `kind` is a schedule, an algorithm or a layout. `subject` is the name of the function it is
+    for, if there is one yet; `location` has the model's nodes. An alternative replaces the first
+    only if it takes less than `margin` times its cycles. `because` is the rule if times do not
+    decide. `again` decides for another machine. `operation` is the text of the op (`described`) if
+    users can override the choice; `told` then says who did.
     """
 
     kind: str
@@ -110,7 +107,7 @@ class Decision:
 
     @property
     def key(self) -> str:
-        """The same for equal decisions of all models; empty where nothing else can be told."""
+        """A key that is equal for equal decisions in all models; "" if users cannot override it."""
         return choice_key(self.kind, self.operation) if self.operation else ""
 
     @property
@@ -132,10 +129,10 @@ class Decision:
 
 @dataclass
 class Decisions:
-    """What the passes of a run decided; with `every`, they look at all that they could do.
+    """The decisions of the passes of a run; with `every`, passes estimate all alternatives.
 
-    `told` has the names of alternatives that are to be taken, by the `key` of a decision or one of
-    its `places`; `told_by` says who wants them.
+    `told` overrides decisions: the name of the alternative to take, by a decision's `key` or one
+    of its `places`; `told_by` says who asked for it.
     """
 
     made: list[Decision] = field(default_factory=list)
@@ -143,12 +140,12 @@ class Decisions:
     told: Mapping[str, str] = field(default_factory=dict)
     told_by: str = "asked for"
     notes: list[str] = field(default_factory=list)
-    """What was told and cannot be done, and why."""
+    """Overrides that could not be followed, and why."""
     followed: int = 0
-    """How many decisions are as they were told."""
+    """How many decisions were overridden."""
 
     def add(self, decision: Decision) -> Decision:
-        """Remember a decision, which is returned as it is told; one that is not legal is noted."""
+        """Record a decision. Returns it as overridden by `told`; `notes` has what is impossible."""
         names = [name for name in (decision.key, *decision.places) if name in self.told]
         if decision.operation and names:
             decision = self._told(decision, self.told[names[0]])
@@ -166,7 +163,7 @@ class Decisions:
 
 
 def described(op: Operation) -> str:
-    """What decides on an operation depend on: its name, attributes and types, without its place."""
+    """The text that decisions on an operation depend on: its name, attributes and types."""
     given = {**op.attributes, **op.properties}
     listed = ", ".join(f"{name} = {value}" for name, value in sorted(given.items()))
     operands = ", ".join(str(value.type) for value in op.operands)
@@ -175,5 +172,5 @@ def described(op: Operation) -> str:
 
 
 def choice_key(kind: str, operation: str) -> str:
-    """A digest of a decision: its kind and what it is on."""
+    """The SHA-256 of a decision's kind and of its operation's text (`described`)."""
     return sha256(f"{kind} {operation}".encode()).hexdigest()

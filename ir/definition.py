@@ -1,4 +1,4 @@
-"""What is known of a declared op: its fields, and where their values lie in the op's lists."""
+"""The definition of a declared op: its fields, and the positions of their values in the op."""
 
 from __future__ import annotations
 
@@ -142,7 +142,10 @@ def _segment(op: Operation, name: str, position: int) -> tuple[int, int]:
 
 
 def _range(group: tuple[ValueField, ...], count: int, position: int) -> tuple[int, int]:
-    """At most one field of the group is not single, so it takes what the others leave."""
+    """(start, end) of the values of field `position` among `count` of its group.
+
+    At most one field of the group is not single; it takes the values that the others leave.
+    """
     spare = count - (len(group) - 1)
     start = position
     for earlier in group[:position]:

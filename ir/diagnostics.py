@@ -1,4 +1,4 @@
-"""What is said to a person: diagnostics, and the errors that carry them."""
+"""Messages to users: diagnostics, and the errors that carry them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Severity: TypeAlias = Literal["error", "warning", "remark", "note"]
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One message with its place: severity, text, location, and notes.
+    """One message: severity, text, location, and notes.
 
     `source` is the text line at the location where it is known, `span` the
     half-open range of columns (0-based) that the caret underlines.
@@ -45,7 +45,7 @@ _BEFORE = 60
 
 
 def _part_of(line: str, span: tuple[int, int]) -> tuple[str, tuple[int, int]]:
-    """A line as far as it is shown, and where the span is in that."""
+    """(the excerpt of a line that is shown, the span within the excerpt)."""
     if len(line) <= _WIDTH:
         return line, span
     first = min(max(0, span[0] - _BEFORE), max(0, len(line) - _WIDTH))
@@ -124,7 +124,7 @@ class VerifyError(NncError):
 
 
 class SizeError(VerifyError):
-    """A tensor has more bytes than an index counts; the model's fault, whoever finds its shape."""
+    """A tensor has more bytes than an index can count: a fault of the model."""
 
 
 class DeclarationError(NncError):

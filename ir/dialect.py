@@ -35,13 +35,13 @@ class Dialect:
 
     @property
     def ops(self) -> dict[str, type[Any]]:
-        """All ops, those included that had not been met yet."""
+        """All ops by name; declares those that were deferred."""
         registry.declare_deferred(f"{self.name}.")
         return self.declared_ops
 
 
 class _Loading(dict):
-    """A table of dialects or ops by name, where asking for a name loads its dialect."""
+    """A table of dialects or ops by name; looking a name up loads its dialect."""
 
     def __init__(self, load: Callable[[str], None]) -> None:
         self._load = load
@@ -99,12 +99,12 @@ class Registry:
         self.dialect(cls.name.partition(".")[0]).declared_ops[cls.name] = cls
 
     def forget_op(self, name: str) -> None:
-        """Undo the declaration of an op, which is to be declared anew."""
+        """Undo the declaration of an op, so that it can be declared again."""
         dict.pop(self.ops, name, None)
         self.dialect(name.partition(".")[0]).declared_ops.pop(name, None)
 
     def defer_ops(self, names: Iterable[str], declare: Callable[[str], type[Any]]) -> None:
-        """Ops of a table, each declared when it is first met."""
+        """Register names of ops that `declare` declares when they are first looked up."""
         for name in names:
             if dict.__contains__(self.ops, name) or name in self.deferred:
                 raise DeclarationError(f"op '{name}' is declared twice")
@@ -118,12 +118,12 @@ class Registry:
         return found
 
     def declare_deferred(self, prefix: str) -> None:
-        """Declare what was deferred of the ops whose names start so."""
+        """Declare all deferred ops whose names start with the prefix."""
         for name in [name for name in self.deferred if name.startswith(prefix)]:
             self.find_op(name)
 
     def register_attribute(self, cls: type[Any]) -> None:
-        """A dialect's own type or attribute class, by its `name`."""
+        """Register a dialect's own type or attribute class under its `name`."""
         self._count(cls)
         dialect = self.dialect(cls.name.partition(".")[0])
         table = dialect.types if cls.is_type else dialect.attributes
@@ -136,12 +136,12 @@ class Registry:
             self.foreign += 1
 
     def is_ours(self, module: str) -> bool:
-        """Whether the module is of the package whose dialects are named, or of this one."""
+        """Whether the module belongs to the package of `set_modules`, or to this one."""
         ours = (f"{self.package or __package__}.", f"{__package__}.")
         return module.startswith(ours)
 
     def set_modules(self, package: str, names: Iterable[str]) -> None:
-        """Name the dialects that modules of a package declare, each in the one of its name."""
+        """Name the dialects of a package, each declared by the module of the same name."""
         self.package = package
         self._modules = {name: f"{package}.{name}" for name in names}
 

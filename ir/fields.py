@@ -50,7 +50,7 @@ class ValueField(Field):
         return not (self.variadic or self.optional)
 
     def place(self, position: int, group: tuple[ValueField, ...]) -> None:
-        """Learn where the field's values lie among those of its group."""
+        """Set the position of the field's values among those of its group."""
         self.position = position
         loose = [i for i, part in enumerate(group) if not part.is_single]
         if len(loose) > 1:

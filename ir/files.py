@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, one or several together."""
+"""Writing files atomically, one or several together: complete or not at all."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _spared: ContextVar[tuple[Path, ...]] = ContextVar("spared files", default=())
 
 @contextmanager
 def sparing(paths: Iterable[Path]) -> Iterator[None]:
-    """Inside, none of these files is replaced: who writes there gets an NncError."""
+    """A context in which writing to any of these files raises NncError."""
     token = _spared.set((*_spared.get(), *paths))
     try:
         yield
@@ -27,14 +27,14 @@ def sparing(paths: Iterable[Path]) -> Iterator[None]:
 
 
 def check_spared(path: Path) -> None:
-    """Raises NncError where a file is what `sparing` was told of."""
+    """Raise NncError if the file is one that `sparing` protects."""
     for one in _spared.get():
         if path.exists() and one.exists() and path.samefile(one):
             raise NncError(f"cannot write '{path}': it is an input of this command")
 
 
 def read_text(path: Path) -> str:
-    """The text of a file. Raises NncError where it cannot be read, or is no UTF-8."""
+    """The text of a file. Raises NncError if it cannot be read or is not UTF-8."""
     try:
         return path.read_bytes().decode("utf-8")
     except UnicodeDecodeError as error:
@@ -57,9 +57,10 @@ def write_private(path: Path, *parts: Part) -> None:
 
 
 def write_together(contents: Mapping[Path, Sequence[Part] | Path]) -> None:
-    """Write several files, all of them or none; what stands for the content may be a made file.
+    """Write several files, all of them or none. Raises NncError.
 
-    That one is moved. A device or a pipe is written as it is. Raises NncError.
+    A content that is a path is a finished file, which is moved. Devices and pipes are written
+    directly.
     """
     with ExitStack() as stack:
         writes = []
@@ -76,7 +77,7 @@ def write_together(contents: Mapping[Path, Sequence[Part] | Path]) -> None:
 
 
 def check_folder(path: Path) -> None:
-    """Raise NncError where nothing can be written into the folder of a file to be written."""
+    """Raise NncError if the folder of the file `path` is missing or cannot be written to."""
     if not path.parent.is_dir():
         raise NncError(f"cannot write '{path}': there is no folder '{path.parent}'")
     if not is_special(path):
@@ -86,7 +87,7 @@ def check_folder(path: Path) -> None:
 
 
 def is_special(path: Path) -> bool:
-    """Whether there is a device such as /dev/null, a pipe or a folder, which no file replaces."""
+    """Whether the path is a device such as /dev/null, a pipe or a folder, not to be replaced."""
     return path.exists() and not path.is_file()
 
 
@@ -104,7 +105,7 @@ def _write_special(path: Path, content: Sequence[Part] | Path) -> None:
 
 @contextmanager
 def folder_beside(path: Path) -> Iterator[Path]:
-    """A temporary folder on the file system of a file to be written. Raises NncError."""
+    """A temporary folder in the folder of the file `path`. Raises NncError."""
     import tempfile
 
     try:
@@ -117,7 +118,7 @@ def folder_beside(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def folders_of(paths: Iterable[Path]) -> Iterator[None]:
-    """Make the folders of files to be written; what goes wrong inside removes the new ones.
+    """Make the folders of these files; an exception inside the context removes the new ones.
 
     Raises NncError.
     """
@@ -140,7 +141,7 @@ def folders_of(paths: Iterable[Path]) -> Iterator[None]:
 
 
 class NewFile:
-    """A file under a temporary name in the folder of its own; removed unless published.
+    """A file under a temporary name in the folder of its final path; removed unless published.
 
     A `private` one can be read by its user alone.
     """
@@ -176,7 +177,7 @@ class NewFile:
 
 
 def publish(writes: list[NewFile]) -> None:
-    """Give the complete files their names; if one cannot have it, none has."""
+    """Rename complete files to their final paths, all or none. Raises NncError."""
     done: list[tuple[Path, str | None]] = []
     if not writes:
         return
@@ -207,7 +208,7 @@ def publish(writes: list[NewFile]) -> None:
 
 
 def _keep(path: Path, name: str) -> None:
-    """Give a file a second name, or another one where the system has no links."""
+    """Give a file a second name by a hard link, or rename it if links are not supported."""
     try:
         os.link(path, name)
     except OSError:
@@ -215,5 +216,5 @@ def _keep(path: Path, name: str) -> None:
 
 
 def unwritable(path: Path, error: OSError) -> NncError:
-    """What is said where the system refuses."""
+    """The error for a file that the system refuses to write."""
     return NncError(f"cannot write '{path}': {error.strerror or error}")

@@ -82,7 +82,7 @@ def decode_wide(bits: int, kind: str) -> float:
 
 
 def round_to_precision(value: Fraction, precision: int) -> Fraction:
-    """The nearest number with a significand of so many bits, ties to even."""
+    """The nearest number with a significand of `precision` bits, ties to even."""
     from fractions import Fraction
 
     if not value:

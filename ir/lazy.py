@@ -1,4 +1,4 @@
-"""NumPy, imported when something of it is first used: a start needs none of it.
+"""NumPy, imported when first used: starting a command needs none of it.
 
 from ...ir.lazy import np
 """
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 else:
 
     class _NumPy:
-        """Has what NumPy has; each name is looked up there once."""
+        """A stand-in for the module `numpy`; looks each name up there once."""
 
         def __getattr__(self, name: str) -> Any:
             import numpy

@@ -95,10 +95,10 @@ class FusedLoc(Location):
 
 
 def fuse_locations(locations: Iterable[Location], metadata: object | None = None) -> Location:
-    """One location of several: what an operation that replaces several gets.
+    """The location of an operation that replaces several others.
 
-    Unknown and repeated locations say nothing, nor do frames of equal metadata. One alone needs
-    no frame.
+    Unknown and repeated locations are dropped, and fused ones of equal metadata are flattened; a
+    single location without metadata is returned as it is.
     """
     flat: list[Location] = []
     for loc in locations:
@@ -111,7 +111,7 @@ def fuse_locations(locations: Iterable[Location], metadata: object | None = None
 
 
 def in_scopes(loc: Location, scopes: Iterable[str]) -> Location:
-    """The location with the names of the scopes around it, the outermost first, as its callers."""
+    """The location with the scopes around it, outermost first, encoded as its callers."""
     around: Location | None = None
     for name in scopes:
         around = NameLoc(name) if around is None else CallSiteLoc(NameLoc(name), around)
@@ -119,8 +119,8 @@ def in_scopes(loc: Location, scopes: Iterable[str]) -> Location:
 
 
 def node_scopes(loc: Location) -> tuple[str, ...]:
-    """The names of the scopes around a node, the outermost first: what `in_scopes` has put there,
-    and the calls of functions that it was inlined from.
+    """The names of the scopes around a node, outermost first: those added by `in_scopes`, and the
+    calls of functions that the node was inlined from.
     """
     match loc:
         case NameLoc(_, child):
@@ -135,7 +135,7 @@ def node_scopes(loc: Location) -> tuple[str, ...]:
 
 
 def _frames(loc: Location) -> tuple[str, ...]:
-    """The names of callers, the outermost first; none where they are places in files."""
+    """The names of callers, outermost first; empty for locations in files."""
     match loc:
         case NameLoc(name, UnknownLoc()):
             return (name,)
@@ -148,7 +148,7 @@ def _frames(loc: Location) -> tuple[str, ...]:
 
 
 def node_of(loc: Location) -> str:
-    """The place in a model, without the file that it came from; empty if there is none.
+    """The description of a location in a model, without its file; empty if there is none.
 
     The name of a node with its kind, `conv_1 (Conv)`, is put as `node 'conv_1' (Conv)`.
     """

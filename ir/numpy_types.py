@@ -34,7 +34,7 @@ _OBJECTS: list[Type] = []
 
 
 def hold_as_objects(type: Type) -> None:
-    """Have arrays of Python objects hold the elements of a dialect's type: the only such one."""
+    """Represent a dialect's type by the dtype `object`; only one type can be."""
     assert not _OBJECTS, "arrays of objects have one element type"
     _OBJECTS.append(type)
 

@@ -1,4 +1,4 @@
-"""Integers that lie side by side in a word of 32 bits, the first in the lowest bits."""
+"""Integers packed into words of 32 bits, the first in the lowest bits."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from .types import IntegerType
 
 @dataclass(frozen=True)
 class Packing:
-    """What the words on both sides of a product hold."""
+    """The integer types packed into the words of a product's two operands."""
 
     lhs: IntegerType
     rhs: IntegerType
 
     @property
     def count(self) -> int:
-        """The integers in a word."""
+        """The number of integers in a word."""
         return 32 // self.lhs.width
 
     def dot(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """The sum of the products in each word, which wraps, as i32."""
+        """For each pair of words the dot product of their integers, as i32 with wraparound."""
         with np.errstate(over="ignore"):
             return sum(x * y for x, y in self.parts(a, b)).astype(np.int32)  # type: ignore[union-attr]
 
     def parts(self, a: np.ndarray, b: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """The first integers of all words as i32, then the second ones, .."""
+        """Yield the first integers of all words of a and b as i32, then the second ones, .."""
         for number in range(self.count):
             yield part(a, number, self.lhs), part(b, number, self.rhs)
 
 
 def part(words: np.ndarray, number: int, type: IntegerType) -> np.ndarray:
-    """One integer of each word, as i32."""
+    """Integer `number` of each word, as i32."""
     up = 32 - type.width * (number + 1)
     bits = words.view(np.uint32 if type.signedness == "u" else np.int32)
     return ((bits << up) >> (32 - type.width)).view(np.int32)
@@ -52,7 +52,7 @@ and the number of the wanted one, counted from the lowest bits."""
 
 
 def unsigned_part(bits: int) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """The function that gives one unsigned integer of so many bits out of several."""
+    """A function (words, number) that extracts unsigned integer `number` of `bits` bits."""
 
     def part(words: np.ndarray, number: np.ndarray) -> np.ndarray:
         return (words >> (number * bits).astype(words.dtype)) & words.dtype.type((1 << bits) - 1)

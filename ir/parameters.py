@@ -35,11 +35,11 @@ class Parameter:
     several: bool = False
 
     def optional(self, default: Any = None) -> Parameter:
-        """The same, but it may be left out."""
+        """This parameter, but it may be left out."""
         return Parameter(self.read, self.write, () if self.several else default, self.several)
 
     def list(self) -> Parameter:
-        """Any number of them, separated by commas."""
+        """Any number of values of this parameter, separated by commas."""
         return Parameter(self.read, self.write, (), True)
 
 
@@ -162,7 +162,7 @@ def flags_parameter(
 
 
 class AttributeDefinition:
-    """All that is known of an attribute with parameters; it stands where a class would.
+    """The declaration of an attribute with parameters, used like a class.
 
     Calling it with the parameters by name makes the attribute.
     """
@@ -199,7 +199,7 @@ class AttributeDefinition:
         return ParametrizedAttr(self, tuple(values))
 
     def from_syntax(self, child: Any) -> ParametrizedAttr:
-        """From what the grammar made of `<..>`."""
+        """The attribute for the parse tree of `<..>`."""
         if len(child) == 1 and isinstance(child[0], tuple):
             child = child[0]
         pairs = self._pairs(child) if self.named else self._in_order(child)
@@ -243,7 +243,7 @@ class AttributeDefinition:
             raise ParameterError(f"#{self.name} has {len(self.parameters)} parameters")
 
     def text(self, values: tuple[Any, ...], printer: Any) -> str:
-        """What follows the name."""
+        """The text after the attribute's name."""
         parts = []
         for (name, parameter), value in zip(self.parameters.items(), values, strict=True):
             if value == parameter.default:
@@ -274,7 +274,7 @@ class ParametrizedAttr(Attribute):
         return self.values[list(self.definition.parameters).index(name)]
 
     def write_parameters(self, printer: Any) -> str:
-        """What follows the attribute's name, with the printer's aliases."""
+        """The text after the attribute's name, with the printer's aliases."""
         return self.definition.text(self.values, printer)
 
     def children(self) -> Iterator[Attribute]:

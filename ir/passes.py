@@ -107,7 +107,7 @@ class Pass(ABC):
         return [f for f in dataclasses.fields(cls) if "help" in f.metadata]  # type: ignore[arg-type]
 
     def text(self, defaults: bool = False) -> str:
-        """As it stands in a pipeline: `fuse{limit=4}`, options at their default left out or not."""
+        """The pass as pipeline text, `fuse{limit=4}`; with `defaults`, all options."""
         given = []
         for f in self.options():
             value = getattr(self, f.name)
@@ -144,15 +144,15 @@ class PassContext:
         counters[name] = counters.get(name, 0) + count
 
     def remark(self, message: str, location: Location | None = None) -> None:
-        """Say what a pass was asked to show."""
+        """Report something that the user asked a pass to show."""
         self.diagnostics.append(Diagnostic("remark", message, location))
 
     def decide(self, decision: Decision) -> Decision:
-        """Record what a pass chose, and among what; what is to be done, which may be told."""
+        """Record a decision. Returns the one to carry out, which the user may have overridden."""
         return self.decisions.add(decision)
 
     def report(self, message: str) -> None:
-        """Progress of long work, for a person who waits."""
+        """Report the progress of long work to the user."""
         if self.progress is not None:
             self.progress(message)
 
@@ -184,9 +184,9 @@ class Pipeline:
 
 
 class Instrumentation:
-    """Is told what the manager does; tools subclass it to print, time, trace or check.
+    """Callbacks of the pass manager; tools subclass it to print, time, trace or check.
 
-    Verification is told of only where `PassManager.verify_each` asks for it.
+    Those for verification are called only with `PassManager.verify_each`.
     """
 
     def before_pipeline(self, pipeline: Pipeline, op: Operation) -> None: ...
@@ -208,7 +208,7 @@ class PassManager:
     verify_each: bool = True
 
     def run(self, op: Operation) -> None:
-        """Raises NncError of the failing pass."""
+        """Run the pipeline on `op` in place. Raises the NncError of a failing pass."""
         anchor = self.pipeline.anchor
         if anchor is not None and anchor != op.name:
             raise PassError(f"can't run '{anchor}' pass manager on '{op.name}' op", op.loc)

@@ -62,7 +62,7 @@ class _Parser:
         return NncError(Diagnostic("error", message, place, (), source, (column, column + 1)))
 
     def skip(self) -> str:
-        """The next character that is no space; empty at the end."""
+        """Skip spaces. Returns the next character, empty at the end."""
         while self.at < len(self.text) and self.text[self.at].isspace():
             self.at += 1
         return self.text[self.at : self.at + 1]
@@ -170,7 +170,7 @@ class _Parser:
         return options
 
     def value(self, opening: int) -> str:
-        """Up to a space or the closing brace; quotes and brackets keep both together."""
+        """Read a value, up to a space or closing brace outside of quotes and brackets."""
         start, closers = self.at, []
         while self.at < len(self.text):
             char = self.text[self.at]

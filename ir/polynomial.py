@@ -14,8 +14,8 @@ from math import prod
 
 @dataclass(frozen=True, eq=False)
 class Symbol:
-    """A number that only the run tells. Products have symbols in the order of their making,
-    which is the same in every process.
+    """A number known only at run time. `number` is its order of creation, by which products are
+    sorted: it is the same in every process.
     """
 
     number: int = field(default_factory=count().__next__, init=False, repr=False)
@@ -36,16 +36,16 @@ class Poly:
 
     @property
     def symbols(self) -> tuple[Symbol, ...]:
-        """Those that it depends on, each once."""
+        """The symbols that occur in the polynomial, each once."""
         return tuple(dict.fromkeys(symbol for product in self.terms for symbol in product))
 
     def at(self, value: Callable[[Symbol], int]) -> int:
-        """What it is where symbols have these values."""
+        """The polynomial evaluated with `value` for each symbol."""
         return sum(factor * prod(map(value, product)) for product, factor in self.terms.items())
 
     @property
     def is_product(self) -> bool:
-        """Whether it is one product of symbols, times a number."""
+        """Whether the polynomial is a single product of symbols times a number."""
         return len(self.terms) == 1
 
     @property
@@ -56,7 +56,7 @@ class Poly:
 
     @property
     def is_natural(self) -> bool:
-        """Whether no factor is negative, so that no value is where all symbols are extents."""
+        """Whether no coefficient is negative, so that the value is >= 0 if the symbols are."""
         return min(self.terms.values()) >= 0
 
     def __add__(self, other: Size) -> Size:
@@ -121,7 +121,7 @@ def _simplest(terms: dict[tuple[Symbol, ...], int]) -> Size:
 
 
 def quotient(size: Size, by: Size) -> Size | None:
-    """What times `by`, a number or a product, is this size; None where there is no such."""
+    """The q with q * by = size, where `by` is a number or one product; None if there is none."""
     divisors = list(_terms(by).items())
     if len(divisors) != 1:
         return None

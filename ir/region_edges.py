@@ -1,4 +1,4 @@
-"""Rules of verifiers on what enters and leaves regions, in upstream's words."""
+"""Verifier rules for values that enter and leave regions, in upstream's words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .types import Type
 def verify_edge(
     op: Operation, source: str, target: str, given: Sequence[Type], wanted: Sequence[Type]
 ) -> None:
-    """What flows from one end of a control flow edge fits the other end."""
+    """Check that the values passed along a control flow edge have the wanted types."""
     edge = f"along control flow edge from {source} to {target}: "
     if len(given) != len(wanted):
         raise op.error(
@@ -27,7 +27,7 @@ def verify_edge(
 
 
 def verify_yields(op: Operation, regions: Iterable[Region], terminator: str) -> None:
-    """Every block of the regions that ends so gives the operation its results."""
+    """Check that each `terminator` in the regions yields values of the op's result types."""
     source = f"Operation {terminator}"
     for region in regions:
         for block in region.blocks:
@@ -36,7 +36,7 @@ def verify_yields(op: Operation, regions: Iterable[Region], terminator: str) -> 
 
 
 def verify_no_region_args(op: Operation) -> None:
-    """The regions' first blocks take nothing."""
+    """Check that the regions' entry blocks have no arguments."""
     for i, region in enumerate(op.regions):
         if region.blocks and region.blocks[0].args:
             raise op.error(f"region #{i} should have no arguments")

@@ -32,7 +32,7 @@ FAILED = "Failures have been detected while processing an MLIR pass pipeline"
 
 
 def reproducer_text(module: Operation, pipeline: str, verify_each: bool) -> str:
-    """The module's text, and at its end the pipeline; what other tools kept there is left out."""
+    """The module's text, then the pipeline; entries of other tools there are left out."""
     text = print_op(module.clone())
     resources = text.endswith("\n#-}")
     head = text.removesuffix("\n#-}") + "," if resources else f"{text}\n\n{{-#"
@@ -53,7 +53,7 @@ def write_reproducer(path: Path, module: Operation, pipeline: str, verify_each: 
 
 
 class CrashReproducer(Instrumentation):
-    """Keeps what a run started from, and writes it where the run fails.
+    """Keeps the module that a run started from, and writes it if the run fails.
 
     `local` keeps the module before each pass instead of the one before all of them.
     """
@@ -96,7 +96,7 @@ class CrashReproducer(Instrumentation):
             self._text = text
 
     def failed(self) -> list[Diagnostic]:
-        """Write the file; what there is to say of it. Nothing where no pass has begun."""
+        """Write the file and return notes about it; does nothing if no pass has begun."""
         if self._kept is None or self._last is None:
             return []
         one, op = self._last

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Blob:
-    """Bytes of one tensor, little-endian and row-major.
+    """The data of one tensor, little-endian and row-major.
 
     `saved` is where a blob in memory was last written to, and what that file looked like;
     `text` is its hexadecimal text where an IR file itself gives the data.
@@ -35,11 +35,11 @@ class Blob:
         """Give memory back that only mirrors a file; reading the blob again takes longer."""
 
     def source(self) -> Blob:
-        """The blob itself, or the one that it stands for."""
+        """The blob that holds the data: this one, or the one it refers to."""
         return self
 
     def elements(self, type: ShapedType) -> np.ndarray:
-        """The data as `array` gives it, perhaps with strides of its own."""
+        """As `array`, but not necessarily contiguous."""
         return self.array(type)
 
     def array(self, type: ShapedType) -> np.ndarray:
@@ -68,11 +68,11 @@ class MemoryBlob(Blob):
 
 
 class ComputedBlob(Blob):
-    """A blob that is computed each time it is asked for, and not kept.
+    """A blob that is computed each time it is read, and not kept.
 
-    What a pass folds is often folded again by the next one, or copied once to where it belongs:
-    then there is one copy of it in memory, and not one for each step. `sources` are the blobs
-    that it is computed from; `compute` may tell those who know its type how.
+    Constants that one pass folds are often folded again by the next: this way only the last result
+    is in memory, not one for each step. `sources` are the blobs that it is computed from; readers
+    that know the type of `compute` can see from it how.
     """
 
     def __init__(self, compute: Callable[[], np.ndarray], sources: Sequence[Blob] = ()) -> None:
@@ -152,7 +152,7 @@ class SafetensorsFile:
         return self._map
 
     def _check(self, header: dict[str, Any], data: np.ndarray) -> None:
-        """Raises ValueError where a file that nnc wrote is not as it was written."""
+        """Raise ValueError if nnc wrote the file and it was changed since."""
         about = header.get("__metadata__")
         if not isinstance(about, dict) or "nnc.sums" not in about or "nnc.header" not in about:
             return
@@ -186,12 +186,12 @@ class SafetensorsFile:
 
 
 def digest_of_header(tensors: dict[str, Any]) -> str:
-    """What the header of a safetensors file that nnc wrote says of its entries."""
+    """The digest of a safetensors header's entries that nnc writes into its metadata."""
     return sha256(json.dumps(tensors).encode()).hexdigest()
 
 
 def forget_pages(array: np.ndarray) -> None:
-    """Let the system take an array's pages away if they are those of a mapped file."""
+    """Let the system evict an array's pages from memory if it is mapped from a file."""
     import mmap
 
     owner: Any = array

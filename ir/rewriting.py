@@ -56,7 +56,7 @@ def rewrite(*roots: type[Operation], benefit: int = 1):
 
 
 class Listener:
-    """Is told of every change a Rewriter makes."""
+    """Callbacks for every change that a Rewriter makes."""
 
     def inserted(self, op: Operation) -> None: ...
     def modified(self, op: Operation) -> None: ...
@@ -65,16 +65,16 @@ class Listener:
 
 
 class RewriteTrace(Listener):
-    """Is told which rule fired on which operation, and through Listener what it made."""
+    """Callbacks for each rule that fires, and as a Listener for its changes."""
 
     def start(self, op: Operation) -> None:
-        """`op` is looked at: it still stands as it was."""
+        """Called before a rule is tried on `op`, which is still unchanged."""
 
     def fired(self, rule: str, op: Operation) -> None:
-        """`rule` has changed the IR at `op`, which may be gone by now."""
+        """Called after `rule` has changed the IR at `op`, which may be erased by now."""
 
     def replacement(self, rule: str, op: Operation, values: Sequence[Value]) -> None:
-        """A pass without a rewriter is about to replace `op`, which still stands, by values."""
+        """Called before a pass without a rewriter replaces `op` by `values`."""
 
 
 class Rewriter(Builder):
@@ -139,7 +139,7 @@ class Rewriter(Builder):
             self.listener.modified(old)
 
     def replace_uses(self, old: Value, new: Value) -> None:
-        """All uses of a value, whose definition stays."""
+        """Replace all uses of a value, whose definition stays."""
         users = old.users
         old.replace_all_uses_with(new)
         for user in users:
@@ -151,7 +151,7 @@ class Rewriter(Builder):
         self.listener.modified(op)
 
     def inline_block_before(self, block: Block, op: Operation, args: Sequence[Value]) -> None:
-        """Move the operations of `block` before `op`, its arguments replaced; the block goes."""
+        """Move the operations of `block` before `op`, with `args` for its arguments; erase it."""
         for arg, value in zip(block.args, args, strict=True):
             self.replace_uses(arg, value)
         for inner in block:
@@ -228,7 +228,7 @@ class PatternSet:
 
 @dataclass
 class _Greedy(Listener):
-    """The worklist: operations to look at again, each at most once, last in first out."""
+    """The greedy driver's worklist of operations, each at most once, last in first out."""
 
     patterns: PatternSet
     trace: RewriteTrace | None = None
@@ -265,7 +265,7 @@ class _Greedy(Listener):
 
 
 class _TracedGreedy(_Greedy):
-    """The same, passing on what is made."""
+    """A worklist that also passes changes on to a trace."""
 
     trace: RewriteTrace
 
@@ -382,7 +382,7 @@ def _try_patterns(op: Operation, driver: _Greedy) -> bool:
 
 
 class _Gone(Listener):
-    """Notes what is erased, and passes on to a trace what is made."""
+    """Records erased operations, and passes changes on to a trace."""
 
     def __init__(self, trace: RewriteTrace | None) -> None:
         self.ops: set[Operation] = set()

@@ -1,4 +1,4 @@
-"""JSON that tells whether it is as it was written."""
+"""JSON with a digest, so that changes after writing are noticed."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 
 def sealed(about: dict[str, Any], indent: int | None = None) -> str:
-    """JSON with a digest of itself."""
+    """The JSON text of `about` and of its digest."""
     return json.dumps({"about": about, "digest": _digest(about)}, indent=indent)
 
 
 def unsealed(text: bytes | str) -> dict[str, Any]:
-    """What was sealed. Raises ValueError where it is not as it was written."""
+    """The value given to `sealed`. Raises ValueError if the text was changed since."""
     found = json.loads(text)
     if not isinstance(found, dict) or not isinstance(found.get("about"), dict):
         raise ValueError("it is no JSON with a digest")

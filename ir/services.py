@@ -1,4 +1,4 @@
-"""What the core asks of modules that stand above it: texts, checks, formats, NumPy's types.
+"""Services of higher modules that the core needs: texts, checks, formats, NumPy's types.
 
 No module below them names them; `ir/__init__.py` does, and imports each when it is first asked.
 """

@@ -1,4 +1,4 @@
-"""Stages: the named rows of passes that a model goes through on its way down, as data."""
+"""Stages: named sequences of passes that a model goes through during compilation, as data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Stage:
-    """A named row of passes, and what holds after it."""
+    """A named sequence of passes, and what holds after it."""
 
     name: str
     summary: str
@@ -19,5 +19,5 @@ class Stage:
 
 
 def stage(name: str, summary: str, *rows: str | tuple[str, str]) -> Stage:
-    """A stage from rows, each a pass or (pass, why it stands here)."""
+    """A stage from its passes, each a name or (name, why it stands here)."""
     return Stage(name, summary, tuple(row if isinstance(row, str) else row[0] for row in rows))

@@ -14,7 +14,7 @@ def symbol_name(op: Operation) -> str | None:
 
 
 def lookup_symbol(op: Operation, name: str) -> Operation | None:
-    """What `@name` means where `op` stands: a symbol of the nearest enclosing symbol table.
+    """The operation that `@name` refers to at `op`: a symbol of the nearest enclosing symbol table.
 
     An unregistered operation with one region may be a table or not, so the search goes on
     outside it.

@@ -1,4 +1,4 @@
-"""How work tells what it is doing, to whoever measures how long that takes."""
+"""Named contexts around work, so that callers can measure how long it takes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 
 Timed = Callable[[str], AbstractContextManager[None]]
-"""Makes a context in which something with a name is done."""
+"""A function from the name of some work to a context in which the work is done."""
 
 
 def untimed(name: str) -> AbstractContextManager[None]:
-    """Nobody measures."""
+    """A context that measures nothing."""
     return nullcontext()

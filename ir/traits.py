@@ -180,12 +180,12 @@ class SingleBlockImplicitTerminator(Trait):
 
 
 def is_pure(op: Any) -> bool:
-    """No effect but the results, nested operations included."""
+    """Whether an operation has no effect but its results, nested operations included."""
     return _whole(op, _is_pure_itself)
 
 
 def is_erasable(op: Any) -> bool:
-    """Whether the operation may go when nobody uses its results."""
+    """Whether the operation may be erased when its results are unused."""
     return _whole(op, _is_erasable_itself)
 
 
@@ -194,7 +194,7 @@ _MAX_DEPTH = 64
 
 
 def _whole(op: Any, itself: Callable[[Any], bool | None]) -> bool:
-    """What `itself` says of the operation; if None, whether it holds for all in its regions."""
+    """`itself(op)` or, if that is None, whether `itself` holds for all ops in its regions."""
     if (holds := itself(op)) is not None:
         return holds
     stack = [(op, 1)]

@@ -227,7 +227,7 @@ class ShapedType(Type):
 
     @property
     def num_elements(self) -> int:
-        """Raises TypeError where a dimension is dynamic."""
+        """The number of elements. Raises TypeError if a dimension is dynamic."""
         return math.prod(self.shape)
 
     @property
@@ -244,17 +244,17 @@ MOST_DIMENSIONS = 64
 
 
 def is_told_by_count(shape: Sequence[Dim]) -> bool:
-    """Whether the number of elements tells the extents that are unknown: at most one is, and no
-    other one is 0.
+    """Whether all extents follow from the number of elements: at most one is unknown, and then no
+    other is 0.
     """
     return None not in shape or (shape.count(None) == 1 and 0 not in shape)
 
 
 @cache
 def size_fault(type: Any, most: int = MOST_BYTES) -> str | None:
-    """That a tensor or buffer has more than `most` bytes or NumPy's 64 dimensions, or None.
+    """The message that a type exceeds `most` bytes or NumPy's 64 dimensions, or None.
 
-    A dimension of no or unknown extent counts as 1, as strides multiply the others all the same.
+    A dimension of extent 0 or unknown extent counts as 1: strides multiply the others anyway.
     """
     if not isinstance(type, TensorType | MemRefType):
         return None
@@ -341,7 +341,7 @@ class MemRefType(ShapedType):
         return tuple(known), 0
 
     def strides_and_offset(self) -> tuple[tuple[Dim, ...], Dim] | None:
-        """In elements; None for a layout that strides cannot express."""
+        """The strides and the offset in elements; None for a layout that is not strided."""
         if self.layout is None:
             return self._contiguous()
         if isinstance(self.layout, StridedLayoutAttr):
@@ -354,7 +354,7 @@ class MemRefType(ShapedType):
 
     @property
     def layout_symbol_count(self) -> int:
-        """How many numbers of the layout are only known at run time."""
+        """How many strides and offsets of the layout are known only at run time."""
         if isinstance(self.layout, StridedLayoutAttr):
             return [*self.layout.strides, self.layout.offset].count(None)
         return getattr(getattr(self.layout, "map", None), "symbol_count", 0)
@@ -387,7 +387,7 @@ def row_major_strides(
 
 
 def _is_default(space: Attribute | None) -> bool:
-    """Whether a memory space is 0, which goes without saying."""
+    """Whether a memory space is the default, 0."""
     return isinstance(space, IntegerAttr) and not space.value
 
 

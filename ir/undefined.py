@@ -1,11 +1,11 @@
-"""Notes of results that the semantics leave open, taken while a program is interpreted.
+"""Notes of undefined results, taken while a program is interpreted.
 
     with watch() as seen:
         Interpreter(module).call("main", args)
     seen    # {"'arith.fptosi' op: a value has no integer of the type"}
 
-Poison and the like must not stop the interpreter: a program may compute it and not use it.
-Who compares two runs asks for the notes, and knows then which inputs say nothing.
+Poison and the like must not stop the interpreter, since a program may never use it. A comparison
+of two runs reads the notes to know for which inputs results may differ.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SEEN: ContextVar[set[str] | None] = ContextVar("undefined results", default=Non
 
 @contextmanager
 def watch() -> Iterator[set[str]]:
-    """The notes taken meanwhile, in this thread."""
+    """The set of notes taken inside the context, in this thread."""
     seen: set[str] = set()
     token = _SEEN.set(seen)
     try:
@@ -32,7 +32,7 @@ def watch() -> Iterator[set[str]]:
 
 
 def note_where(condition: Callable[[], Any], message: str) -> None:
-    """Note the message if somebody watches and the condition holds for any element."""
+    """Note the message, inside a `watch`, if the condition holds for any element."""
     seen = _SEEN.get()
     if seen is None or message in seen:
         return

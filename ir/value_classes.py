@@ -1,4 +1,4 @@
-"""Values that have something in common, joined step by step."""
+"""Union-find of values, with marks on classes."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from .core import Value
 
 @dataclass
 class ValueClasses:
-    """Classes of values, some of them marked: disjoint sets, each with a leader."""
+    """Disjoint sets of values, each with a representative, some of them marked."""
 
     _leader: dict[Value, Value] = field(default_factory=dict)
     _members: dict[Value, list[Value]] = field(default_factory=dict)
     _marks: dict[Value, None] = field(default_factory=dict)
 
     def join(self, values: Sequence[Value]) -> None:
-        """Put values in one class."""
+        """Merge the classes of these values."""
         leaders = list(dict.fromkeys(map(self._of, values)))
         for other in leaders[1:]:
             self._members[leaders[0]] += self._members.pop(other)
@@ -38,7 +38,7 @@ class ValueClasses:
         return [value for leader in leaders for value in self._members[leader]]
 
     def _of(self, value: Value) -> Value:
-        """The leader of a value's class."""
+        """The representative of a value's class; a new value becomes a class of its own."""
         self._members.setdefault(value, [value]) if value not in self._leader else None
         while (leader := self._leader.get(value)) is not None:
             value = leader

@@ -102,7 +102,7 @@ class Value:
             other.name_hint = self.name_hint
 
     def replace_uses_if(self, other: Value, keep: Callable[[Operation], bool]) -> None:
-        """Replace the uses by those operations for which `keep` is true."""
+        """Replace the uses by `other` in those operations for which `keep` is true."""
         for op in self.users:
             if keep(op):
                 for i, operand in enumerate(op._operands):
@@ -181,7 +181,7 @@ class BlockArgument(Value):
 
 
 class IRMapping:
-    """What old values and blocks became in a copy."""
+    """A map from values and blocks to their copies."""
 
     __slots__ = ("blocks", "values")
 

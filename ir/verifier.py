@@ -83,7 +83,7 @@ class _Walk:
                 stack.append((block, None, [], inner))
 
     def _look_up(self, op: Operation, visible: set[Value]) -> None:
-        """Check the operands that the blocks walked through have not defined."""
+        """Check, by dominance, operands that are not among `visible`."""
         for i, operand in enumerate(op._operands):
             if operand not in visible:
                 self._check_slowly(op, i, operand)
@@ -139,7 +139,7 @@ def _verify_terminator(op: Operation, block: Block) -> None:
 
 
 def verify_operation(op: Operation) -> None:
-    """One operation's own rules; not its regions' contents, not dominance."""
+    """Check one operation's own rules, without its regions' contents and dominance."""
     check = _CHECKS.get(op.__class__)
     if check is None:
         if not isinstance(op, Op):
@@ -359,7 +359,7 @@ def check_before_inference(
     operand_types: Sequence[Sequence[Type]],
     properties: Mapping[str, Attribute],
 ) -> None:
-    """Raises NncError where `infer_result_types` could not rely on operands and attributes."""
+    """Raise NncError if operands or attributes break rules that `infer_result_types` relies on."""
     if not _infers(definition.cls):
         return
     at = 0
@@ -384,7 +384,7 @@ def _infers(cls: type[Op]) -> bool:
 
 
 def _same_check(definition: OpDefinition) -> Check | None:
-    """Fields tied together by `Same` have one type."""
+    """A check that fields tied together by `Same` have one type; None without such fields."""
     parts = (*definition.operands, *definition.results)
     groups: list[set[str]] = []
     for part in parts:
@@ -445,7 +445,7 @@ def _is_required(part: Any) -> bool:
 
 
 def _attribute_fault(part: Any, value: Attribute | None) -> str | None:
-    """What is wrong with the value of an attribute field."""
+    """What is wrong with the value of an attribute field; None if nothing is."""
     if value is None:
         return f"requires attribute '{part.name}'" if _is_required(part) else None
     if not part.kind.allows(value):
@@ -467,7 +467,7 @@ def _attribute_check(part: Any) -> Check:
 
 
 def _attributes_check(definition: OpDefinition, checks: list[Check]) -> Check:
-    """All attributes; an interned one that has passed is known by being the same object."""
+    """The check of all attributes; an interned attribute is checked only once."""
     passed: dict[str, set[Any]] = {name: set() for name in definition.attributes}
     rows = [(name, passed[name], check) for name, check in zip(passed, checks, strict=True)]
 

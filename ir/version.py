@@ -1,3 +1,3 @@
-"""Which nnc this is; files that it writes say so."""
+"""The version of nnc, which is written into its files."""
 
 VERSION = "0.1.0"

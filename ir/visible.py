@@ -1,4 +1,4 @@
-"""Text without characters that say something else than they show."""
+"""Text without invisible and control characters."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ _HIDDEN = re.compile(
 
 
 def visible(text: str) -> str:
-    """The text with escapes in place of what a terminal does not show but obeys."""
+    """The text with escapes for characters that a terminal obeys instead of showing."""
     return _HIDDEN.sub(lambda m: m[0].encode("unicode_escape").decode(), text)

@@ -81,7 +81,7 @@ def write_module(module: Operation, path: Path | str, *, print: Printer = str) -
 
 
 def _check_own(weights: Path) -> None:
-    """Raises NncError where a safetensors file is there that others have written.
+    """Raise NncError if `weights` is a safetensors file that nnc has not written.
 
     A checkpoint often lies beside the model that was made of it, under the same name.
     """
@@ -93,7 +93,7 @@ def _check_own(weights: Path) -> None:
 
 
 def _is_foreign(weights: Path) -> bool:
-    """Whether a file is one of safetensors without the sums of those that nnc writes."""
+    """Whether a file is in safetensors format but lacks the checksums that nnc writes."""
     try:
         with weights.open("rb") as file:
             length = int.from_bytes(file.read(8), "little")
@@ -194,7 +194,7 @@ def _divide(
 
 
 def _stored(blob: Blob) -> FileBlob | None:
-    """Where the blob lies in a file, if that file is still what it was."""
+    """The part of a file that holds the blob, if that file is unchanged; else None."""
     if isinstance(blob, FileBlob):
         return blob
     if blob.saved is not None:
@@ -205,7 +205,7 @@ def _stored(blob: Blob) -> FileBlob | None:
 
 
 def _remember(new: dict[str, DenseResource], weights: Path) -> None:
-    """Blobs in memory learn where their copy is, so that the next file can refer to it."""
+    """Tell blobs in memory where their copy was written, so that other texts can refer to it."""
     file, signature = SafetensorsFile(weights), _signature(weights)
     for key, resource in new.items():
         if not isinstance(resource.blob.source(), FileBlob):
@@ -239,7 +239,7 @@ def _text_naming(module: Operation, names: list[str], print: Printer) -> str:
 
 
 def write_safetensors(resources: dict[str, DenseResource], file: BinaryIO) -> Sums:
-    """The sums of the data, having written the resources in the safetensors format.
+    """Write the resources in safetensors format. Returns the sums of the data.
 
     The data is aligned to 64 bytes at its start. The widest elements come first, so that every
     tensor is aligned to its elements.
@@ -278,7 +278,7 @@ def write_safetensors(resources: dict[str, DenseResource], file: BinaryIO) -> Su
 
 
 def _header(tensors: dict[str, dict], sums: Sums) -> bytes:
-    """The beginning of a file; as long for any sums."""
+    """The header of a safetensors file; its length does not depend on the sums."""
     about = {"nnc.sums": str(sums), "nnc.header": digest_of_header(tensors)}
     text = json.dumps({"__metadata__": about, **tensors}, separators=(",", ":")).encode()
     text += b" " * (-(8 + len(text)) % 64)

@@ -1,4 +1,4 @@
-"""--align-rows: images of devices' kernels lie so that each begins where memory hands out elements.
+"""--align-rows: pads images in device buffers, so that each begins at a memory transaction.
 
     %y = memref.alloc() : memref<1x64x7x7xf32>
 
@@ -64,7 +64,7 @@ class _Aligning:
     """
 
     def align(self) -> int:
-        """Find and rewrite them. Returns how many there are."""
+        """Align all buffers that can be. Returns their number."""
         functions = [f for f in self.module.body_block if isinstance(f, func.FuncOp)]
         self.kernels = {
             f.sym_name: f
@@ -108,7 +108,7 @@ class _Aligning:
     # -- what can be aligned -------------------------------------------------------------------
 
     def _is_candidate(self, value: Value) -> bool:
-        """Whether all that touches a buffer are kernels, and longer rows are worth it."""
+        """Whether only kernels use a buffer, and aligning its rows pays."""
         users = [user for user, _ in value.uses if not isinstance(user, memref.Dealloc)]
         return (
             bool(users)
@@ -117,7 +117,7 @@ class _Aligning:
         )
 
     def _pitch(self, value: Value) -> int | None:
-        """Elements from one row to the next; None where rows stay as they are."""
+        """The aligned distance of rows in elements; None if rows stay as they are."""
         type = value.type
         if not isinstance(type, MemRefType) or not type.has_static_shape or type.rank < 2:
             return None
@@ -132,7 +132,7 @@ class _Aligning:
         return longer if row and longer != row and few else None
 
     def _join_parts(self, storage: memref.Alloc) -> None:
-        """Parts of one buffer are aligned together, or not at all."""
+        """Put the parts of a buffer in one class, so that all or none of them are aligned."""
         views = [user for user, _ in storage.memref.uses if isinstance(user, memref.View)]
         if not views:
             return
@@ -150,7 +150,7 @@ class _Aligning:
             self.classes.mark(views[0].result)
 
     def _join_call(self, call: func.Call, known: set[Value]) -> None:
-        """What a kernel is called with has the layout that its argument has."""
+        """Put a call's operands in the classes of the kernel's arguments: they share a layout."""
         for value, argument in zip(call.args, self.kernels[call.callee].args, strict=True):
             if not isinstance(value.type, MemRefType):
                 continue
@@ -161,7 +161,7 @@ class _Aligning:
     # -- rewriting -----------------------------------------------------------------------------
 
     def _longer(self, value: Value) -> MemRefType:
-        """The type of all elements of a buffer, with those that nobody reads."""
+        """The type of a buffer with the padding after each row."""
         type, pitch = value.type, self._pitch(value)
         assert isinstance(type, MemRefType) and pitch is not None
         return MemRefType((*type.shape[: _lead(type)], pitch), type.element_type)
@@ -186,7 +186,7 @@ class _Aligning:
         op.erase()
 
     def _space_out(self, value: Value, whole: MemRefType) -> None:
-        """Put a view of a buffer with longer rows, or of such a part of one, in place of it."""
+        """Replace a buffer, or a part of one, by a strided view of a buffer with longer rows."""
         op, type = value.defining_op, value.type
         assert op is not None and isinstance(type, MemRefType)
         builder = Builder.before_op(op)
@@ -201,7 +201,7 @@ class _Aligning:
         op.erase()
 
     def _retype(self, argument: Value) -> None:
-        """Let a kernel see that rows of an argument are longer, and what it takes of it."""
+        """Give an argument of a kernel, and the views of it, the type with longer rows."""
         type, whole = argument.type, self._longer(argument)
         assert isinstance(type, MemRefType)
         argument.type = strided(type, type.shape, _strides(type, whole), 0)
@@ -218,7 +218,7 @@ _ON_STRIDED = linalg.Generic | linalg.Fill | linalg.Copy
 
 
 def _is_plain(user: Operation) -> bool:
-    """Whether a kernel's operation may have a strided operand."""
+    """Whether an operation of a kernel can have a strided operand."""
     if isinstance(user, memref.SubView):
         known = len(user.operands) == 1 and user.result.type.rank == user.source.type.rank
         return known and all(isinstance(u, _ON_STRIDED) for u, _ in user.result.uses)
@@ -230,12 +230,12 @@ def _view_of(value: Value) -> memref.View | None:
 
 
 def _lead(type: MemRefType) -> int:
-    """The dimensions before what is kept together: a batch and its channels, or rows."""
+    """The number of leading dimensions outside of a contiguous row: batch and channels."""
     return min(2, type.rank - 1)
 
 
 def _row(type: MemRefType) -> int:
-    """Elements that are kept together."""
+    """The elements of a contiguous row."""
     return prod(type.shape[_lead(type) :])  # type: ignore[arg-type]
 
 

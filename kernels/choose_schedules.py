@@ -96,10 +96,10 @@ class ChooseSchedules(
 
 
 def place(function: func.FuncOp, device: Target, terms: Terms | None, every: bool) -> Decision:
-    """Where a kernel of a device's program runs: on the host only where the device cannot.
+    """Decide where a kernel of a device's program runs: on the host only if the device cannot.
 
-    `terms` are what it takes there. With `every`, what the host would take is told too: the kernel,
-    and copies of its arguments there and back.
+    `terms` are its expected cycles on the device. With `every`, the alternative of the host is
+    estimated too: the kernel, and copies of its arguments there and back.
     """
     host, written = device.caller, function.attributes.get(ON_HOST)
     fault, on_host, unit = getattr(written, "value", ""), terms, device.machine
@@ -131,7 +131,7 @@ def has_stages(function: func.FuncOp) -> bool:
 def choose(
     function: func.FuncOp, policy: str, machine: Machine, every: bool
 ) -> tuple[Sequence[Candidate], Candidate]:
-    """The candidates that a policy, by name, has for a kernel, and the one that it takes."""
+    """(candidates of a policy, given by name, for a kernel, the one that it takes)."""
     own = policy_of(policy)
     block = function.regions[0].blocks[0]
     found = own.candidates(function.sym_name, block, machine, every)
@@ -145,7 +145,7 @@ def decision(
     found: Sequence[Candidate],
     chosen: Candidate,
 ) -> Decision:
-    """What a policy chose for a kernel, and among what."""
+    """The decision of a policy on the schedule of a kernel."""
     return Decision(
         "schedule",
         tuple(_alternative(one) for one in found),
@@ -158,7 +158,7 @@ def decision(
 
 
 def _decided(function: func.FuncOp, policy: str, machine: Machine) -> Decision:
-    """The same on another machine, whatever the kernel has for a schedule."""
+    """The decision for another machine, without regard to the kernel's present schedule."""
     return decision(function, policy, machine, *choose(function, policy, machine, True))
 
 
@@ -170,7 +170,7 @@ def _alternative(one: Candidate) -> Alternative:
 def show(
     found: Sequence[Candidate], chosen: Candidate, function: func.FuncOp, context: PassContext
 ) -> None:
-    """Say what a kernel's candidates are expected to take, and which of them it gets."""
+    """Remark the expected cycles of a kernel's candidates, and the one that is chosen."""
     for one in found:
         taken = " (chosen)" if one is chosen else ""
         context.remark(f"schedule of @{function.sym_name}, {one}{taken}", function.loc)

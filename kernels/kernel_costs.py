@@ -53,7 +53,7 @@ def _product(sizes: Iterable[object], unknown: int | None) -> int | None:
 
 
 def _arithmetic(op: StructuredOp) -> int:
-    """How many operations one iteration takes, a multiply-add being two."""
+    """The number of operations in one iteration; a multiply-add counts as two."""
     return sum(_weight(inner) for region in op.regions for inner in region.ops)
 
 

@@ -134,7 +134,7 @@ class _Uses:
         return list(accesses) if is_once else []
 
     def are_same_tiles(self, operand: Value, tiles: Sequence[Access]) -> bool:
-        """Whether only what writes these tiles reads an operand, and at the same places."""
+        """Whether only the stage that writes these tiles reads an operand, at the same indices."""
         accesses = self.accesses.get(operand, ())
         return (
             bool(accesses)
@@ -160,10 +160,10 @@ def _visits_once(access: Access) -> bool:
 
 
 def _reaches(read: Access | None, write: Access, stages: Sequence[Stage]) -> bool:
-    """Whether writing an element needs what was made of the operand's element in its place.
+    """Whether writing an element depends on the operand's element at the same index.
 
-    Follows what the reading stage makes through the stages that read that, with the dimensions
-    that run along.
+    Follows the values from the reading stage through later stages, with the dimensions that
+    correspond.
     """
     if read is None or not _visits_once(read):
         return False
@@ -204,7 +204,7 @@ def _held(made: Access, labels: Labels, stages: Sequence[Stage]) -> Labels | Non
 def _carried(access: Access, held: Labels, read: Access) -> Labels | None:
     """The labels of a stage's dimensions from those of a buffer that it reads.
 
-    None where it does not read all of it, place by place.
+    None if it does not read all elements, each at one point.
     """
     labels: list[int | None] = [None] * access.stage.rank
     shape = read.value.type.shape  # type: ignore[attr-defined]
@@ -218,6 +218,6 @@ def _carried(access: Access, held: Labels, read: Access) -> Labels | None:
 
 
 def _is_aligned(write: Access, labels: Labels) -> bool:
-    """Whether each dimension that runs along indexes the same dimension of the result."""
+    """Whether each corresponding dimension indexes the same dimension of the result."""
     dims = write.plain_dims()
     return all(label is None or dims[label] == d for d, label in enumerate(labels))

@@ -1,4 +1,4 @@
-"""--merge-dimensions: rows and columns that a kernel goes over alike become one, on devices.
+"""--merge-dimensions: merges dimensions that a device's kernel treats equally, as rows and columns.
 
     linalg.generic (d0, d1, d2, d3, d4) ->         %u = memref.collapse_shape %x [[0], [1], [2, 3]]
         ins(%x[d0, d4, d2, d3], %w[d1, d4])   ->   linalg.generic (d0, d1, d2, d3) ->
@@ -32,7 +32,7 @@ class MergeDimensions(
     anchor="builtin.module",
     statistics={"dimensions": "Number of dimensions of buffers that became one with the next"},
 ):
-    """Make neighbouring dimensions one where a kernel goes over both of them alike.
+    """Merge adjacent dimensions that all operations of a kernel treat equally.
 
     Each operation that touches such a buffer has a loop over each of the two, one right inside the
     other, and nothing else that tells them apart. Extents are known. This is for devices whose
@@ -60,7 +60,7 @@ def merge(function: func.FuncOp) -> int:
 
 
 class _Kernel:
-    """Which neighbouring dimensions of a kernel can be merged; a pair is named by its first one."""
+    """The pairs of adjacent dimensions that a kernel can merge, each named by its first one."""
 
     def __init__(self, function: func.FuncOp) -> None:
         self.block = function.body.blocks[0]
@@ -77,7 +77,7 @@ class _Kernel:
         return self.buffers.get(value, set())
 
     def narrow(self) -> None:
-        """Drop pairs that some operation tells apart, until all agree."""
+        """Drop pairs that some operation treats differently, until all agree."""
         before = -1
         while (count := self._count()) != before:
             before = count
@@ -100,7 +100,7 @@ class _Kernel:
         return sum(map(len, (*self.loops.values(), *self.buffers.values())))
 
     def _is_one(self, op: linalg.Generic, number: int, d: int) -> bool:
-        """Whether an operand has nothing of two loops, or both where its own pairs are."""
+        """Whether loops d and d + 1 index a pair of an operand's dimensions, or none of them."""
         exprs = self.exprs[op][number]
         used = [p for p, expr in enumerate(exprs) if expr.dims_used() & {d, d + 1}]
         if not used:
@@ -117,7 +117,7 @@ class _Kernel:
     # -- rewriting -----------------------------------------------------------------------------
 
     def rewrite(self) -> int:
-        """Carry it out."""
+        """Merge the pairs. Returns how many dimensions are gone."""
         builder = Builder.before_op(next(iter(self.block)))
         for op in self.ops:
             self._rewrite_loops(op)

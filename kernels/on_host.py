@@ -1,4 +1,4 @@
-"""Kernels of a device's program that the host carries out, and why."""
+"""Kernels of a device's program that must run on the host."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ VALUES_DECIDE = "values decide how much there is to do"
 
 
 def keep_on_host(function: func.FuncOp, target: Target) -> None:
-    """Mark a function of linalg operations that only the host can carry out, where the device has
-    one: it is for the processor that launches the others, and gets a schedule of that.
+    """Mark a function of linalg operations that only the host can run, if the device has a host. It
+    then gets a schedule for the host's processor.
     """
     if target.caller is target:
         return
@@ -30,8 +30,8 @@ def keep_on_host(function: func.FuncOp, target: Target) -> None:
 
 
 def copy_at_once(function: func.FuncOp, device: Target) -> None:
-    """Make copies of whole buffers one operation each in what calls a device's kernels: as loops,
-    they would be loops of the host over what lies in the device's memory.
+    """Turn copies of whole buffers, in functions that call a device's kernels, into one operation
+    each: as loops, they would be loops of the host over the device's memory.
     """
     if device.caller is device or KERNEL in function.attributes:
         return
@@ -57,7 +57,7 @@ def _reason(function: func.FuncOp, target: Target) -> str | None:
 
 
 def _in_kernels(function: func.FuncOp) -> Iterator[Operation]:
-    """The operations of a function but for what the host computes of sizes."""
+    """The operations of a function without those by which the host computes sizes."""
     body = function.body.blocks[0]
     for op in function.walk():
         if op is not function and not (op.parent is body and is_pure(op) and not op.regions):
@@ -65,7 +65,7 @@ def _in_kernels(function: func.FuncOp) -> Iterator[Operation]:
 
 
 def _has_stages(op: Operation) -> bool:
-    """Whether it is a loop or a branch around linalg operations."""
+    """Whether an operation is a loop or branch around linalg operations."""
     return not isinstance(op, linalg.StructuredOp | func.FuncOp) and any(
         isinstance(inner, linalg.StructuredOp) for inner in op.walk()
     )

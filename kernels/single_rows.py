@@ -77,8 +77,8 @@ def _is_chosen(call: func.Call) -> bool:
 
 
 def open_rows(function: func.FuncOp, machine: Machine) -> list[Place]:
-    """Where a kernel's arguments tell how many rows a large matrix is multiplied with: an argument
-    and a dimension for each extent that counts them. Empty if that is not all that is open.
+    """The (argument, dimension) of each unknown extent, if all of them count rows that are
+    multiplied with a large matrix; else empty.
     """
     if ON_HOST in function.attributes or len(function.body.blocks) != 1:
         return []
@@ -109,7 +109,7 @@ def open_dims(value: Value) -> list[int]:
 
 
 def _rows(stage: Stage, function: func.FuncOp, machine: Machine) -> list[Size]:
-    """The open extents along which a stage reads a large matrix again, if it is such a product."""
+    """The unknown extents along which a product reads a large matrix again; [] for other stages."""
     if not stage.has_reduction:
         return []
     for access in stage.inputs:
@@ -147,7 +147,7 @@ def _told(stages: list[Stage], function: func.FuncOp) -> dict[Place, Size]:
 
 
 def _of_one_row(function: func.FuncOp) -> func.FuncOp:
-    """A copy of a kernel behind it, in which all open extents are 1."""
+    """A copy of a kernel, inserted after it, in which all unknown extents are 1."""
     copy = function.clone()
     assert isinstance(copy, func.FuncOp)
     Builder.after_op(function).insert(copy)

@@ -84,7 +84,7 @@ def digest_of(text: str) -> str:
 
 @dataclass(frozen=True)
 class TunedSchedule:
-    """A schedule, the fingerprint of its kernels, and what was found of it.
+    """A schedule, the fingerprint of its kernels, and its measurements.
 
     `gain` is the part of the kernel's time that it saves, `spread` how sure that is; `machine`
     the target that it was measured on; `told` what was decided otherwise than by default. What the
@@ -124,7 +124,7 @@ class TunedSchedule:
 
     @property
     def text(self) -> str:
-        """A module with the schedule and what is known of it."""
+        """The text of a module with the schedule and its measurements."""
         texts = [(name, StringAttr(getattr(self, name))) for name in (*_TEXTS, *_LATER_TEXTS)]
         numbers = [(name, FloatAttr(round(getattr(self, name), 5), f64)) for name in _NUMBERS]
         module = ModuleOp.of([self.copy()])
@@ -133,7 +133,7 @@ class TunedSchedule:
         return f"{module}\n"
 
     def content(self) -> str:
-        """What its file has: the text, and above it what people read and a digest of the rest."""
+        """The content of its file: comments for readers, a digest of the rest, and the text."""
         rest = (
             f"// {self.gain:.1%} faster than the default, +- {self.spread:.1%}. Used by --tuned.\n"
             f"// It may be edited: what a person has changed, nnc tune leaves.\n{self.text}"
@@ -151,12 +151,12 @@ class TunedSchedule:
 
     @staticmethod
     def read(path: Path) -> TunedSchedule:
-        """What a file has. Raises NncError with file and place where it is none of these files."""
+        """The schedule in a file. Raises NncError with the location if it is not such a file."""
         return replace(TunedSchedule.parse(read_text(path), str(path)), path=path)
 
     @staticmethod
     def parse(text: str, name: str) -> TunedSchedule:
-        """What the text of a file has; errors give it this name. Raises NncError."""
+        """The schedule in the text of a file called `name`. Raises NncError."""
         first, _, rest = text.partition("\n")
         written = _WRITTEN.match(first)
         try:
@@ -173,7 +173,7 @@ class TunedSchedule:
 
 
 def _content(module: ModuleOp) -> TunedSchedule:
-    """What a file's module says. Raises NncError where it is another kind of module."""
+    """The schedule in a file's module. Raises NncError for another kind of module."""
     about = module.attributes.get(TUNED)
     found = [op for op in module.body_block if isinstance(op, schedule.For)]
     if not isinstance(about, DictAttr) or len(found) != 1 or len(list(module.body_block)) != 1:
@@ -229,7 +229,7 @@ class TunedFolder:
 
 
 class TunedSource:
-    """Gives kernels their schedules from a folder, and counts."""
+    """Looks up kernels' schedules in a folder, and counts hits and misses."""
 
     def __init__(self, folder: TunedFolder) -> None:
         self.folder = folder
@@ -261,7 +261,7 @@ class TunedSource:
         return copy
 
     def _tell(self, one: TunedSchedule, target: Target) -> None:
-        """Remember in what way a schedule that is used is not as it was measured."""
+        """Record in what way a schedule's circumstances differ from those of its measurement."""
         again = "nnc tune measures them again"
         if one.edited:
             self._count("edited by hand since they were measured")
@@ -277,7 +277,7 @@ class TunedSource:
         self._counts[what] = self._counts.get(what, 0) + 1
 
     def summary(self) -> list[str]:
-        """Lines that say what became of the folder."""
+        """Lines for users that tell which schedules of the folder were used."""
         where = self.folder.path
         lines = [f"{where}: {self.used} of {self.kernels} kernels have a tuned schedule"]
         if not self.used and not self._counts and not self.notes and self._schedules:
@@ -288,7 +288,7 @@ class TunedSource:
 
 
 def check_schedule(one: schedule.For, block: Block) -> None:
-    """Raises NncError at the faulty operation where a schedule is not legal for these stages."""
+    """Raise NncError at the faulty operation if a schedule is illegal for these stages."""
     stages = stages_of(block)
     body = one.regions[0].block
     if len(body.args) != len(stages):

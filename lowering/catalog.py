@@ -1,4 +1,4 @@
-"""Which module declares which pass; a pass is imported when it is first named."""
+"""Maps each pass to the module that declares it, imported when the pass is first named."""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
-"""Which operations can fail when the program runs, and by which number the caller knows them.
+"""The operations that can fail at run time, and the number by which each is reported.
 
-A `cf.assert` fails where its condition is false, an allocation where there is no memory. A function
-that the entry leads to then gives an i32 before its results: 0, or the number of what failed,
-counted from 1 in the order of the text. A call has the numbers of its callee, counted on from what
-stands before the call.
+A `cf.assert` fails if its condition is false, an allocation if there is no memory. A function that
+the entry calls then returns an i32 before its results: 0, or the number of the failed check,
+counted from 1 in the order of the text. At each call the checks of the callee are counted again.
 
     @main    call @f     1, 2      @f    cf.assert     1
              call @g     3               memref.alloc  2
              call @f     4, 5      @g    cf.assert     1
 
-So one number names the calls as well: of functions that several nodes of a model share, the node.
+So a number also tells the calls that led to the check: which node of a model, where several nodes
+share a function.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MOST = 1 << 20
 
 @dataclass(frozen=True)
 class Check:
-    """The message of a check that fails, and its place in the model."""
+    """The message of a failing check, and its location in the model."""
 
     text: str
     loc: Location
@@ -86,7 +86,7 @@ class Checks:
         return self._checks.get(function, ())
 
     def before(self, op: Operation) -> int | None:
-        """How many checks stand before an operation; None where failures are not reported."""
+        """How many checks precede an operation; None if its failure is not reported."""
         return self._before.get(op)
 
 
@@ -95,7 +95,7 @@ def _is_internal(function: func.FuncOp) -> bool:
 
 
 def _callees_first(functions: dict[str, func.FuncOp], roots: list[str]) -> Iterator[func.FuncOp]:
-    """The functions that are called from roots, each after those that it calls.
+    """The functions that `roots` call, directly or not, each after those that it calls.
 
     Recursive functions and their callers are left out: their calls have no finite numbering.
     """
@@ -119,10 +119,10 @@ def _callees_first(functions: dict[str, func.FuncOp], roots: list[str]) -> Itera
 
 
 def _seen_from(call: func.Call, loc: Location) -> Location:
-    """The place of a callee's operation in the model, for one of the calls of the function.
+    """The location of a callee's operation in the model, as seen from one call of the function.
 
-    Kernels that are alike share the function of the first one. Its nodes and those of the call are
-    the same kinds in the same order.
+    Equal kernels share the function of the first one. The call's nodes are of the same kinds in the
+    same order, so they replace the nodes of the first kernel.
     """
     own = _parts(call.loc)
     module = call.parent_of(func.FuncOp)

@@ -1,4 +1,4 @@
-"""Write into a module what callers of its entry have to know, and number what may fail."""
+"""Describe a module's entry for its callers in attributes, and number the checks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .entry_signature import entry_of, signature_of
 
 @dataclass(frozen=True)
 class DescribeEntry(Pass, name="describe-entry", anchor="builtin.module"):
-    """Write into the module what callers of its entry have to know, and number what may fail.
+    """Describe the module's entry for its callers in attributes, and number the checks.
 
     The module gets the attributes that `lower-to-llvm` gives it too: names and types of inputs and
     outputs, bytes of the arena and the weights, and what each failure means. A function that may

@@ -1,4 +1,4 @@
-"""What the caller of a compiled model has to know of its entry, as attributes of the module."""
+"""The signature of a compiled model's entry, as module attributes for its callers."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class EntrySignature:
     """The names of unknown dimensions, and what inputs start as, if there are any."""
 
     def attributes(self, heap_bytes: int) -> dict[str, Attribute]:
-        """The module attributes by which the runtime knows the entry, whose arena has a heap."""
+        """The module attributes that the runtime reads; `heap_bytes` of the arena are a heap."""
 
         def strings(names: Sequence[str]) -> ArrayAttr:
             return ArrayAttr(tuple(map(StringAttr, names)))
@@ -81,7 +81,7 @@ class EntrySignature:
 
 
 def signature_of(op: func.FuncOp) -> EntrySignature:
-    """The signature of an entry function. Raises PassError where its attributes do not fit."""
+    """The signature of an entry function. Raises PassError if its attributes are inconsistent."""
     types = list(op.function_type.inputs)
     special: dict[str, Any] = dict.fromkeys((*SPECIAL, PREPARED))
     for i in reversed(range(len(types))):
@@ -118,7 +118,7 @@ def _of_default_space(type: Type, op: func.FuncOp) -> Type:
 def _dims(
     op: func.FuncOp, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> dict[str, Attribute]:
-    """The attributes that name dimensions, tell first values where they fit the types, and complex
+    """The attributes for names of dimensions, initial values that fit the types, and complex
     outputs.
     """
     found: dict[str, Attribute] = {}
@@ -139,7 +139,7 @@ def _dims(
 def _tensors(
     op: func.FuncOp, types: list[Type]
 ) -> tuple[tuple[TensorType, ...], tuple[TensorType, ...]]:
-    """Inputs and outputs, from the attributes or, without them, from the names' number."""
+    """(inputs, outputs), from the attributes or else divided by the number of names."""
     given = [op.attributes.get(name) for name in (INPUTS, OUTPUTS)]
     if all(isinstance(a, ArrayAttr) for a in given):
         inputs, outputs = (tuple(a.elements) for a in given)  # type: ignore[union-attr]
@@ -174,7 +174,7 @@ def _names(op: func.FuncOp, key: str, count: int, word: str) -> tuple[str, ...]:
 
 
 def entry_of(module: Operation) -> func.FuncOp | None:
-    """The function that callers of the model call. Raises PassError where there are several."""
+    """The entry function, or None. Raises PassError if there are several."""
     marked = [op for op in module.body_block if isinstance(op, func.FuncOp) and is_entry(op)]
     if len(marked) > 1:
         names = ", ".join(f"@{op.sym_name}" for op in marked)
@@ -183,5 +183,5 @@ def entry_of(module: Operation) -> func.FuncOp | None:
 
 
 def is_entry(function: func.FuncOp) -> bool:
-    """Whether a function is marked as the one that callers call."""
+    """Whether a function is marked as the entry."""
     return ENTRY in function.attributes

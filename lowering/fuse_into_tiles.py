@@ -1,4 +1,4 @@
-"""What is done with the results of an operation that writes tiles, done where it writes them."""
+"""Fuses elementwise operations into an operation that writes their operand by tiles."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class FuseIntoTiles(
     anchor="func.func",
     statistics={"fused": "Number of elementwise operations that joined the one before"},
 ):
-    """Let a linalg operation that writes a buffer by tiles do what one after it does with them.
+    """Fuse an elementwise linalg operation into the one that writes its operand by tiles.
 
     A *tile* is what a point of the iteration space writes through several maps:
 
@@ -38,7 +38,7 @@ class FuseIntoTiles(
     """
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Each pair, until there is none."""
+        """Fuse pairs until there is none left."""
         for block in op.regions[0].blocks:
             ops = [o for o in block if isinstance(o, linalg.Generic)]
             while ops:
@@ -50,7 +50,7 @@ class FuseIntoTiles(
 
 
 def _reader(writer: linalg.Generic, block: Block) -> StructuredOp | None:
-    """The elementwise operation that alone needs the tiles, and with which they may wait."""
+    """The elementwise operation that alone reads the tiles, if they may be written there."""
     buffer = _tiled_buffer(writer)
     if buffer is None:
         return None
@@ -73,7 +73,7 @@ def _reader(writer: linalg.Generic, block: Block) -> StructuredOp | None:
 
 
 def _tiled_buffer(writer: linalg.Generic) -> Value | None:
-    """The buffer of this block that tiles cover."""
+    """The buffer of this block that the tiles cover, or None."""
     outputs = list(writer.outputs)
     if len(outputs) < 2 or any(v is not outputs[0] for v in outputs):
         return None
@@ -87,7 +87,7 @@ def _tiled_buffer(writer: linalg.Generic) -> Value | None:
 
 
 def _is_elementwise(reader: StructuredOp, buffer: Value) -> bool:
-    """Whether each point needs the buffer's element at its place, and writes one elsewhere."""
+    """Whether each point reads the buffer's element at its index, and writes another buffer."""
     if set(reader.iterators) != {"parallel"} or len(reader.outputs) != 1:
         return False
     if reader.outputs[0] is buffer or any(a.has_uses for a in _out_arguments(reader)):
@@ -124,7 +124,7 @@ def _written(op: Operation) -> Iterator[Value]:
 
 
 def _fused(writer: linalg.Generic, reader: StructuredOp) -> linalg.Generic:
-    """Both as one operation, in the second one's place."""
+    """Both as one operation at the position of the second."""
     buffer, target = writer.outputs[0], reader.outputs[0]
     read = next(m for v, m in zip(reader.inputs, reader.maps, strict=False) if v is buffer)
     inputs, maps = list(writer.inputs), writer.maps[: len(writer.inputs)]
@@ -168,7 +168,7 @@ def _fused(writer: linalg.Generic, reader: StructuredOp) -> linalg.Generic:
 
 
 def _inlined(op: StructuredOp, builder: Builder, elements: Sequence[Value]) -> list[Value]:
-    """The body of an operation on these elements; what it yields."""
+    """Inline the body of an operation for these elements. Returns the yielded values."""
     block = op.regions[0].blocks[0]
     mapping = IRMapping()
     for argument, element in zip(block.args, elements, strict=False):

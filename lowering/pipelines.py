@@ -146,7 +146,7 @@ def lookup(name: str, target: str = DEFAULT) -> type[Pass] | Sequence[Pass | Pip
 
 
 def pipeline(text: str) -> Pipeline:
-    """A pipeline from upstream's text. Raises NncError."""
+    """The pipeline for a text in upstream's syntax. Raises NncError."""
     return parse_pipeline(text, lookup)
 
 

@@ -1,1 +1,1 @@
-"""Passes on buffers: places in memory, writing in place, functions for parallel loops."""
+"""Passes on buffers: addresses in arenas, writing in place, functions for parallel loops."""

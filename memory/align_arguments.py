@@ -1,4 +1,4 @@
-"""--align-arguments: how the addresses that a device's kernels get are aligned."""
+"""--align-arguments: the alignment of the buffers that a device's kernels get."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ALIGN = "llvm.align"
 
 @dataclass(frozen=True)
 class AlignArguments(Pass, name="align-arguments", anchor="builtin.module"):
-    """Say of each kernel's buffers to how many bytes they are aligned in every launch.
+    """Mark each kernel's buffers with the alignment in bytes that they have in every launch.
 
     gpu.func @f(%a: memref<64xf32, #gpu.address_space<global>>) kernel
 
@@ -37,7 +37,7 @@ class AlignArguments(Pass, name="align-arguments", anchor="builtin.module"):
 
 
 class _Alignments:
-    """What is known of the buffers of one module."""
+    """The known alignments of the buffers of one module."""
 
     def __init__(self, module: Operation) -> None:
         self.module = module
@@ -51,7 +51,7 @@ class _Alignments:
                 self.launches[op.kernel.nested[-1]].append(op)
 
     def write(self) -> None:
-        """Write what is known into the kernels."""
+        """Set the alignment attributes of the kernels' arguments."""
         for kernel in self.module.walk():
             if not isinstance(kernel, gpu.GPUFuncOp) or kernel.sym_name not in self.launches:
                 continue
@@ -68,7 +68,7 @@ class _Alignments:
                 kernel.arg_attrs = ArrayAttr(tuple(DictAttr(tuple(e.items())) for e in entries))
 
     def of(self, value: Value) -> int:
-        """Bytes that a buffer's first element is aligned to; a power of two, at most `WIDEST`."""
+        """The alignment of a buffer's first element in bytes: a power of two up to `WIDEST`."""
         if value not in self.known:
             self.known[value] = WIDEST  # of a function that calls itself: what others pass decides
             self.known[value] = self._found(value)

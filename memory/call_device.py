@@ -1,4 +1,4 @@
-"""--call-device: launches and copies become calls of what the host has for the device."""
+"""--call-device: launches and copies become calls of the device's runtime on the host."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class _Calls:
     # -- memory --------------------------------------------------------------------------------
 
     def _take_arena(self, function: func.FuncOp) -> None:
-        """Ask for the arena that the function has as an argument in the device's memory."""
+        """Allocate the arena argument of a function in the device's memory."""
         for i, argument in enumerate(function.args):
             is_arena = function.arg_attribute(i, ARENA) is not None
             if not is_arena or argument.type.memory_space is not gpu.GLOBAL:
@@ -133,7 +133,7 @@ class _Calls:
             return
 
     def _constant(self, op: memref.MemorySpaceCast) -> None:
-        """Ask for the device's copy of a constant."""
+        """Replace a constant's cast by its copy in the device's memory."""
         builder = Builder.before_op(op)
         size = builder.insert(arith.Constant.index(op.dest.type.num_bytes)).result
         (made,) = self._call(builder, DEVICE_CONSTANT, [_address(op.source, builder), size])
@@ -168,7 +168,7 @@ class _Calls:
 
 
 def _at_end(function: func.FuncOp) -> set[Operation]:
-    """An entry's copies to its caller's memory that nothing but such copies comes behind."""
+    """An entry's final copies to its caller's memory, followed by nothing but such copies."""
     found: set[Operation] = set()
     last = function.body.blocks[-1]
     if ENTRY not in function.attributes or not isinstance(last.terminator, func.Return):
@@ -195,7 +195,7 @@ Part = tuple[str, Value, int]
 
 
 def parts_of(value: Value) -> list[Part]:
-    """What a kernel gets for an argument, in order: of a buffer what its type leaves open."""
+    """The parts of a kernel's argument in order: of a buffer, its dynamic sizes and strides too."""
     type = value.type
     if not isinstance(type, MemRefType):
         return [("value", value, 0)]
@@ -244,7 +244,7 @@ def _bytes_of(type: MemRefType, sizes: Sequence[Value], builder: Builder) -> Val
 
 
 def _view(made: Value, type: MemRefType, sizes: Sequence[Value], builder: Builder) -> Value:
-    """What a function gave as a buffer of a type."""
+    """A buffer of a type at an address that a function returned."""
     start = builder.insert(arith.Constant.index(0)).result
     return builder.insert(memref.View(made, start, list(sizes), result=type)).result
 

@@ -1,4 +1,4 @@
-"""The values from outside that operations use, which a function made of them has to get."""
+"""The values that operations use from outside: arguments of a function made of them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def captures(
     is_cloned: Callable[[Operation], bool],
     given: Iterable[Value] = (),
 ) -> tuple[list[Value], list[Value]]:
-    """The values from outside that the operations use, and `values`, each once and in order.
+    """(values to pass, values to clone): what the operations use from outside, and `values`.
 
-    First those to be passed, then those of which a copy is made: the results of operations that
-    `is_cloned` allows. What these need is among either. Values that are `given` are not asked for.
+    Each value occurs once, in order. To clone are results of operations that `is_cloned` allows,
+    whose operands are included. Values that are `given` are left out.
     """
     passed: dict[Value, None] = {}
     cloned: dict[Value, None] = {}
@@ -52,8 +52,8 @@ _INDEX_ARITHMETIC = (arith.AddI, arith.SubI, arith.MulI)
 
 
 def is_index_arithmetic(op: Operation) -> bool:
-    """Whether it is a sum or product of indices, a part of an address.
+    """Whether an operation is a sum or product of indices, a part of an address.
 
-    A function that knows how addresses are made finds those that differ by a constant.
+    Cloning it lets a function see which addresses differ by a constant.
     """
     return isinstance(op, _INDEX_ARITHMETIC) and isinstance(op.results[0].type, IndexType)

@@ -1,4 +1,4 @@
-"""What a compile for a device tells: launches, what stays with the host, copies, expected time."""
+"""The report of a compile for a device: launches, host kernels, copies, expected time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..targets.attribute import target_of
 
 
 def device_note(module: Operation) -> DictAttr:
-    """What `marks.DEVICE` has of a module whose buffers have their places."""
+    """The value of `marks.DEVICE` for a module whose memory is planned."""
     functions = {f.sym_name: f for f in module.body_block if isinstance(f, func.FuncOp)}
     calls = list(calls_of_kernels(module))
     launched = [one for one in calls if ON_HOST not in functions[one.callee].attributes]
@@ -38,7 +38,7 @@ def device_note(module: Operation) -> DictAttr:
 
 
 def calls_of_kernels(module: Operation) -> Iterator[func.Call]:
-    """The calls of kernels that the entry leads to."""
+    """The calls of kernels that the entry makes, directly or not."""
     functions = {f.sym_name: f for f in module.body_block if isinstance(f, func.FuncOp)}
     waiting = [f for f in functions.values() if ENTRY in f.attributes]
     seen = set(waiting)
@@ -64,7 +64,7 @@ def _number(op: Operation, name: str) -> int:
 
 
 def _bytes(op: gpu.Memcpy) -> int:
-    """The bytes of a copy between host and device, as far as they are known."""
+    """The bytes of a copy between host and device; 0 if unknown, and for any other copy."""
     types = [v.type for v in (op.dst, op.src) if isinstance(v.type, MemRefType)]
     crosses = len({type.memory_space for type in types}) == 2
     return types[0].num_bytes if crosses and types[0].has_static_shape else 0

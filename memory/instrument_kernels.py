@@ -79,7 +79,7 @@ class InstrumentKernels(
     threads: int = option(0, help="count the pieces that so many threads do", least=0)
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Entry functions without kernels stay as they are, and those that have a clock already."""
+        """Instrument entry functions, except those without kernels or with a clock already."""
         clocked = False
         for entry in [f for f in op.body_block if isinstance(f, func.FuncOp)]:
             calls = kernel_units(entry, op) if ENTRY in entry.attributes else []
@@ -108,7 +108,7 @@ def _has_clock(entry: func.FuncOp) -> bool:
 
 
 def kernel_units(entry: func.FuncOp, module: Operation) -> list[Operation]:
-    """The operations of the entry's own block that are calls of kernels, or have some inside."""
+    """The operations of the entry's block that are calls of kernels or contain such calls."""
     if len(entry.body.blocks) != 1:
         return []
     functions = _functions(module)
@@ -142,12 +142,12 @@ def _calls_in(op: Operation, functions: Mapping[str, func.FuncOp]) -> Iterator[f
 
 
 def _moments(units: list[Operation]) -> list[Builder]:
-    """Where the clock is read: before the first unit and after each unit."""
+    """The insertion points of clock reads: before the first unit and after each unit."""
     return [Builder.before_op(units[0]), *map(Builder.after_op, units)]
 
 
 def _time_inner(entry: func.FuncOp, calls: list[func.Call], module: Operation) -> None:
-    """One more output: what the calls took in all, and how many there were."""
+    """Add an output: the total time of each call's executions, and their number."""
     times = _add_output(entry, INNER, (len(calls), 2))
     start = Builder.at_start(entry.body.block)
     zero = start.insert(arith.Constant(IntegerAttr(0, i64))).result
@@ -207,7 +207,7 @@ def _function_of(op: Operation) -> func.FuncOp:
 
 
 def _count_pieces(entry: func.FuncOp, calls: list[Operation], threads: int) -> None:
-    """One more output, set by the pool, which is an argument from here on."""
+    """Add an output that the thread pool fills; the pool becomes an argument."""
     counts = _add_output(entry, PIECES, (len(calls) + 1, threads + 1))
     pool = _add_argument(entry, llvm.ptr, DictAttr(((POOL, UnitAttr()),)))
     pool.name_hint = "pool"
@@ -222,7 +222,7 @@ def _count_pieces(entry: func.FuncOp, calls: list[Operation], threads: int) -> N
 
 
 def _add_output(entry: func.FuncOp, name: str, shape: tuple[int, ...]) -> Value:
-    """One more output of 64-bit integers."""
+    """Add an output of 64-bit integers. Returns its buffer."""
     _append(entry, OUTPUTS, TensorType(shape, i64))
     _append(entry, OUTPUT_NAMES, StringAttr(name))
     added = _add_argument(entry, MemRefType(shape, i64), DictAttr(()))

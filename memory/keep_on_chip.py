@@ -1,4 +1,4 @@
-"""Buffers become arrays of the functions that they are in: hardware has no memory to ask for."""
+"""Buffers become arrays of their functions, since hardware has no memory allocator."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class KeepOnChip(
     anchor="builtin.module",
     statistics={"buffers": "Number of buffers that became arrays"},
 ):
-    """Make arrays of all buffers, each of a size that is known, in the function it is in.
+    """Turn all buffers into arrays of constant size in their functions.
 
     Hardware has the memory that it is built with: a buffer of open size is an error, as are inputs
     of open shape, and elements of f64, for which there is no multiplier.
@@ -46,7 +46,7 @@ class KeepOnChip(
 
 
 def _check(type: Type, op: Operation) -> None:
-    """Raise PassError for a buffer that no hardware of fixed size holds."""
+    """Raise PassError for a buffer that hardware of fixed size cannot hold."""
     if not isinstance(type, MemRefType):
         return
     if not type.has_static_shape:

@@ -17,7 +17,7 @@ UNKNOWN_WORK = 1 << 20
 
 
 def work_of(ops: Iterable[Operation], machine: Processor) -> int:
-    """Machine operations of the ops, with those inside them as often as they run.
+    """The machine operations of the ops; nested ones count as often as they run.
 
     A load, a store, or an operation on a vector is 1; on integers that are addresses, 0.
     """
@@ -57,7 +57,7 @@ def _trips(bounds: Sequence[Value], machine: Processor) -> int:
 
 
 def _vectors(type: Type, machine: Processor) -> int:
-    """How many vectors of the machine a value is."""
+    """How many vectors of the machine a value fills."""
     if not isinstance(type, VectorType):
         return 1
     lanes = machine.lanes(getattr(type.element_type, "byte_width", 8))

@@ -19,7 +19,7 @@ from ..runtime.abi import aligned
 
 @dataclass(frozen=True)
 class Buffer:
-    """So many bytes, needed from time `first` to time `last`, both included."""
+    """A buffer of `size` bytes, alive from time `first` to time `last`, both included."""
 
     size: int
     first: int
@@ -28,7 +28,7 @@ class Buffer:
 
 @dataclass(frozen=True)
 class MemoryPlan:
-    """Where each buffer starts, in the order given. Units: bytes."""
+    """The offset of each buffer, in the order given, and the total size. Units: bytes."""
 
     offsets: tuple[int, ...]
     size: int
@@ -45,7 +45,7 @@ _ORDERS: tuple[Callable[[Buffer], tuple], ...] = (
 
 
 def plan(buffers: Sequence[Buffer]) -> MemoryPlan:
-    """The best of the greedy orders."""
+    """The smallest plan of the greedy orders."""
     sizes = [aligned(b.size) for b in buffers]
     bound = _peak(buffers, sizes)
     best: MemoryPlan | None = None
@@ -60,7 +60,7 @@ def plan(buffers: Sequence[Buffer]) -> MemoryPlan:
 
 
 def peak_of(buffers: Sequence[Buffer]) -> int:
-    """The most bytes that are alive at one time."""
+    """The largest sum of bytes that are alive at one time."""
     return _peak(buffers, [aligned(b.size) for b in buffers])
 
 

@@ -28,7 +28,7 @@ Pair = tuple[str, int, int]
 
 @dataclass(frozen=True)
 class Join:
-    """Two buffers, by number, of which the second may take the place of the first."""
+    """Two buffers, by number; the second may be written over the first."""
 
     before: int
     after: int
@@ -38,13 +38,13 @@ class Join:
 
 
 def bytes_in(space: Space, size: int) -> MemRefType:
-    """The type of so many bytes of a memory space."""
+    """The type of `size` bytes in a memory space."""
     return MemRefType((size,), _BYTE, None, space)
 
 
 @dataclass(frozen=True)
 class _Calls:
-    """Calls that never run at the same time, which share their scratch memory."""
+    """Calls that never run at the same time, and so share their scratch memory."""
 
     calls: Sequence[func.Call]
 
@@ -61,21 +61,21 @@ class Needs:
     numbers: dict[Value, int] = field(default_factory=dict)
 
     def add(self, owner: memref.Alloc | _Calls, size: int, first: int, last: int) -> None:
-        """A buffer of so many bytes that is needed from one time to another, both included."""
+        """Add a buffer of `size` bytes, alive from time `first` to `last`, both included."""
         if isinstance(owner, memref.Alloc):
             self.numbers[owner.memref] = len(self.buffers)
         self.owners.append(owner)
         self.buffers.append(Buffer(size, first, last))
 
     def add_calls(self, calls: Iterable[func.Call], scratch: Scratch, time: int) -> None:
-        """The scratch of calls that run one after the other."""
+        """Add the scratch memory of calls that run one after the other."""
         needing = [c for c in calls if self.space in scratch.get(c.callee, ())]
         if needing:
             size = max(scratch[c.callee][self.space] for c in needing)
             self.add(_Calls(needing), size, time, time)
 
     def join(self, call: func.Call, callee: func.FuncOp, time: int) -> None:
-        """Note which of a call's results may lie where an operand was.
+        """Record which of a call's results may be written over an operand.
 
         The operand's life ends there, the result's begins, and the call sees no part of either
         in any other argument.
@@ -98,7 +98,7 @@ class Needs:
                     break
 
     def _is_whole(self, call: func.Call, at: int, places: list[int | None]) -> bool:
-        """Whether an argument is all of a buffer, of which no other argument is a part."""
+        """Whether an argument is a whole buffer that no other argument overlaps."""
         place, type = places[at], call.args[at].type
         return (
             place is not None
@@ -109,7 +109,7 @@ class Needs:
         )
 
     def plan(self) -> tuple[MemoryPlan, list[Join]]:
-        """The smaller of the plans with and without buffers in place of others."""
+        """(plan, joins): the smaller of the plans with and without results over operands."""
         apart = plan(self.buffers)
         if not self.joins:
             return apart, []
@@ -129,7 +129,7 @@ class Needs:
         return replace(together, offsets=whole), self.joins
 
     def apply(self, made: MemoryPlan, arena: Value, scratch: Scratch) -> None:
-        """Put views of the arena in place of allocations, and give calls their scratch."""
+        """Replace allocations by views of the arena, and pass calls their scratch memory."""
         start = Builder.at_start(self.block)
         offsets = {
             offset: start.insert(arith.Constant.index(offset)).result
@@ -157,7 +157,7 @@ class Needs:
 def needs_of(
     function: func.FuncOp, functions: dict[str, func.FuncOp], scratch: Scratch
 ) -> list[Needs]:
-    """What a function needs of each memory space: of the default one first, the others by name."""
+    """A function's needs by memory space: the default one first, the others by name."""
     block = function.body.block
     times = {op: i for i, op in enumerate(block)}
     uses = _uses_of_buffers(block, functions)
@@ -240,7 +240,7 @@ def _gives_new_buffers(op: Operation, functions: dict[str, func.FuncOp]) -> bool
 
 
 def buffers_given_away(function: func.FuncOp) -> set[Value]:
-    """The buffers that others own in the end: who called the function, or a branch or a loop."""
+    """The buffers whose ownership passes to the caller, or to a branch or a loop."""
     taking = (func.Return, scf.Yield, scf.Condition, scf.For, scf.While)
     return {
         memref.base_buffer(v)

@@ -1,4 +1,4 @@
-"""--outline-launches: what kernels do to buffers becomes launches of a device's kernels."""
+"""--outline-launches: the code of kernel functions becomes launches of a device's kernels."""
 
 from __future__ import annotations
 
@@ -122,14 +122,14 @@ def _host_blocks(block: Block) -> Iterator[Block]:
 
 
 def _is_host_control(op: Operation) -> bool:
-    """Whether it is a loop or a branch around parallel loops."""
+    """Whether an operation is a loop or branch around parallel loops."""
     if not isinstance(op, scf.For | scf.If) or op.results:
         return False
     return any(isinstance(inner, scf.Parallel) for inner in op.walk())
 
 
 def _decided_by(block: Block) -> Iterator[Value]:
-    """The values that the host has to know: bounds, conditions, sizes of buffers."""
+    """The values that the host must know: bounds, conditions, sizes of buffers."""
     for op in block:
         if _is_launch(op) or _is_host_control(op) or isinstance(op, memref.Alloc):
             yield from op.operands
@@ -143,7 +143,7 @@ def _is_launch(op: Operation) -> bool:
 
 
 def _is_host(op: Operation) -> bool:
-    """Whether the host keeps it, and kernels make copies: it does nothing to what is in memory."""
+    """Whether the host keeps an operation and kernels clone it: it does not write memory."""
     if isinstance(op, cf.Assert):
         return not comes_from_memory(op.arg)
     allocates = op.has_trait(AllocatesMemory) and not is_of_group(op)
@@ -151,7 +151,7 @@ def _is_host(op: Operation) -> bool:
 
 
 def _is_steady_read(op: Operation) -> bool:
-    """Whether it reads what nothing behind it in its block writes."""
+    """Whether an operation reads memory that no later one in its block writes."""
     if not op.has_trait(ReadsMemory) or op.regions:
         return False
     bases = _buffers(op)
@@ -174,7 +174,7 @@ def _written(op: Operation) -> set[Value]:
 
 
 def _is_used_outside(part: Sequence[Operation]) -> bool:
-    """Whether an operation of another part, or the host's, needs a result of this one."""
+    """Whether an operation outside of this part uses a result of it."""
     inside = set(part)
     return any(
         _outermost(user, op.parent) not in inside
@@ -185,7 +185,7 @@ def _is_used_outside(part: Sequence[Operation]) -> bool:
 
 
 def _outermost(op: Operation, block: Block | None) -> Operation:
-    """The operation of a block in which an operation stands."""
+    """The operation of `block` that contains an operation, or the operation itself."""
     while op.parent is not block:
         assert op.parent_op is not None
         op = op.parent_op
@@ -193,7 +193,7 @@ def _outermost(op: Operation, block: Block | None) -> Operation:
 
 
 def _parts(block: Block) -> list[list[Operation]]:
-    """The operations of each launch of a block: a parallel loop, or what stands between them."""
+    """The operations of each launch of a block: a parallel loop, or those between two."""
     parts: list[list[Operation]] = []
     between: list[Operation] = []
     made: set[Value] = set()
@@ -231,7 +231,7 @@ def _used(op: Operation) -> Iterator[Value]:
 
 
 def _erase_copied_reads(block: Block) -> None:
-    """Drop reads, and what is computed from them, that only kernels needed."""
+    """Erase reads, and computations on them, that only kernels used."""
     for op in reversed(list(block)):
         copied = _is_steady_read(op) or any(comes_from_memory(v) for v in op.operands)
         if copied and op.results and not op.regions and not any(r.uses for r in op.results):
@@ -243,7 +243,7 @@ def _erase_copied_reads(block: Block) -> None:
 
 @dataclass
 class _Kernels:
-    """The module of kernels that comes to be."""
+    """The module of kernels that is being built."""
 
     module: Operation
     made: gpu.GPUModuleOp = field(init=False)
@@ -257,7 +257,7 @@ class _Kernels:
         self.made = gpu.GPUModuleOp.of(name)
 
     def place(self) -> None:
-        """Put the module of kernels, if there are any, before the functions that launch them."""
+        """Insert the module of kernels, if any, before the functions that launch them."""
         if not self.names:
             return
         block = self.module.body_block
@@ -266,7 +266,7 @@ class _Kernels:
         self.module.attributes[gpu.CONTAINER] = UnitAttr()
 
     def launch(self, part: Sequence[Operation], function: str) -> None:
-        """Replace a part of a function by the launch of a kernel of it."""
+        """Replace a part of a function by the launch of a kernel with its operations."""
         last = part[-1]
         nest = ParallelNest(last) if isinstance(last, scf.Parallel) else None
         passed, cloned = self._needs(part, nest)
@@ -322,7 +322,7 @@ class _Kernels:
         return captures(body, bounds, _is_cloned, nest.loop.body_block.args)
 
     def _mark(self, kernel: gpu.GPUFuncOp, passed: Sequence[Value]) -> None:
-        """Say that a kernel's buffers are different ones, and how many threads step together."""
+        """Mark a kernel's buffers as unaliased, and set how many threads run in lockstep."""
         bases = [base_buffer(v) for v in passed if isinstance(v.type, MemRefType)]
         if len(set(bases)) == len(bases):
             kernel.attributes[KERNEL] = UnitAttr()
@@ -340,7 +340,7 @@ class _Kernels:
 
 
 def _is_cloned(op: Operation) -> bool:
-    """Whether a kernel computes its own copy: what costs little, is no number, or is a view."""
+    """Whether a kernel gets a clone of an operation: cheap ones, views, and non-numbers."""
     if isinstance(op, memref.GetGlobal):
         return False  # Its name means nothing in the module of kernels.
     if op.has_trait(ConstantLike) or is_index_arithmetic(op) or _is_steady_read(op):
@@ -380,7 +380,7 @@ def _grid(nest: ParallelNest, builder: Builder) -> list[Value]:
 
 
 def _places(nest: ParallelNest, builder: Builder, mapping: IRMapping) -> list[Value]:
-    """The values of the loop's counters in a group of the grid."""
+    """The values of the loop's induction variables in a group of the grid."""
     numbers: dict[int, Value] = {}
     for axis, dims in _by_axis(nest).items():
         at = builder.insert(gpu.BlockId(axis)).result

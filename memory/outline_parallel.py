@@ -54,7 +54,7 @@ class OutlineParallel(
     )
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Outline, then pass the pool to whoever needs it."""
+        """Outline parallel loops, then pass the pool to the functions that need it."""
         machine = processor_of(op)
         module = _Module(
             op, machine, self.piece_operations or machine.costs.threads.piece_operations
@@ -127,7 +127,7 @@ class _Module:
         loop.erase()
 
     def pass_pool(self) -> None:
-        """Give each function that leads to a parallel call the pool, and its callers likewise."""
+        """Pass the pool to each function with a parallel call, and to all its callers."""
         functions = {op.sym_name: op for op in self.op.body_block if isinstance(op, FuncOp)}
         callers: dict[str, list[Call]] = {}
         for op in self.op.walk():
@@ -178,9 +178,9 @@ def _pool_of(function: FuncOp, pools: dict[FuncOp, Value]) -> Value:
 
 
 def outside_values(loop: scf.Parallel) -> tuple[list[Value], list[Value]]:
-    """The values from outside that the body uses: those to be passed, and those to be copied.
+    """(values to pass, values to clone) that the loop's body uses from outside.
 
-    The bounds are among the former where they are no constants.
+    Bounds that are not constant are among the values to pass.
     """
     bounds = [
         bound
@@ -204,7 +204,7 @@ def _body_function(
     constants: Sequence[Value],
     caller: FuncOp,
 ) -> FuncOp:
-    """A function of the loop's body, which is left empty."""
+    """A new function to which the loop's body is moved."""
     loop = nest.loop
     types = [llvm.ptr, index, index, *(v.type for v in captured)]
     function = FuncOp.of(
@@ -238,7 +238,7 @@ def _body_function(
 
 
 def unaliased(captured: Sequence[Value], caller: FuncOp) -> list[int]:
-    """Which of the values are buffers that no other of them overlaps.
+    """The indices of the values that are buffers which no other of them overlaps.
 
     lower-to-llvm knows this of a kernel's arguments and of buffers that the kernel makes; the
     functions of its parallel loops would lose it otherwise.

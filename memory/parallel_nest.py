@@ -1,4 +1,4 @@
-"""Parallel loops of several dimensions: their lengths, and places in them by numbers."""
+"""Parallel loops of several dimensions: trip counts, and iterations by their number."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ParallelNest:
     def lengths(
         self, builder: Builder, mapping: IRMapping, first: int = 0, end: int | None = None
     ) -> list[Value]:
-        """How many iterations the dimensions from `first` to before `end` have."""
+        """The trip counts of the dimensions `first` to `end` - 1."""
         lengths: list[Value] = []
         for lower, upper, step in self.bounds[first:end]:
             numbers = [constant_int(v) for v in (lower, upper, step)]
@@ -46,7 +46,7 @@ class ParallelNest:
         return lengths
 
     def total(self, builder: Builder) -> Value:
-        """The number of all iterations."""
+        """The total number of iterations."""
         return product(builder, self.lengths(builder, IRMapping()))
 
     def counters(
@@ -88,7 +88,7 @@ def unflattened(builder: Builder, at: Value, lengths: Sequence[Value]) -> list[V
 
 
 def _value(builder: Builder, value: Value, mapping: IRMapping) -> Value:
-    """The new function's value for one of the loop: an argument or a new constant."""
+    """The value in the new function for one of the loop: an argument or a new constant."""
     number = constant_int(value)
     if number is not None and mapping.values.get(value) is None:
         mapping[value] = builder.insert(arith.Constant.index(number)).result
@@ -96,7 +96,7 @@ def _value(builder: Builder, value: Value, mapping: IRMapping) -> Value:
 
 
 def move_body(source: Block, target: Block, places: Sequence[Value], mapping: IRMapping) -> None:
-    """Move the operations of a loop's body, its arguments and mapped values replaced."""
+    """Move a loop's body, with `places` for its arguments and values replaced by `mapping`."""
     for arg, place in zip(source.args, places, strict=True):
         mapping[arg] = place
         if place.name_hint is None:

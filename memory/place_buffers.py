@@ -1,4 +1,4 @@
-"""--place-buffers: what a device's kernels work on lies in the device's memory."""
+"""--place-buffers: buffers of a device's kernels are put into the device's memory."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class PlaceBuffers(
 
 @dataclass
 class _Placing:
-    """One module whose buffers are given places."""
+    """The placement of one module's buffers in memory spaces."""
 
     module: Operation
     buffers: int = 0
@@ -77,7 +77,7 @@ class _Placing:
     old_types: dict[Value, MemRefType] = field(default_factory=dict)
 
     def place(self) -> None:
-        """Find what belongs together, then write types and copies."""
+        """Find buffers that must share a memory space, then set types and insert copies."""
         every = [f for f in self.module.body_block if isinstance(f, func.FuncOp)]
         self.functions = {f.sym_name: f for f in every if not f.is_declaration}
         launching = {
@@ -132,7 +132,7 @@ class _Placing:
                         self.classes.mark(value)
 
     def _alike(self, op: Operation) -> Iterator[Sequence[Value]]:
-        """Values of which each is the same buffer as some other, or may be."""
+        """Sets of values that are, or may be, the same buffer."""
         if op.has_trait(memref.ViewLike):
             yield from zip(op.results, op.operands, strict=False)
         match op:
@@ -156,7 +156,7 @@ class _Placing:
     # -- types ---------------------------------------------------------------------------------
 
     def _cast(self, value: Value) -> None:
-        """A constant stays the host's; what the device sees of it is a cast."""
+        """Insert a cast of a constant for the device; the constant itself stays the host's."""
         value.type = self.old_types[value]
         made = Builder.after_op(value.defining_op).insert(  # type: ignore[arg-type]
             memref.MemorySpaceCast(value, dest=_on_device(value.type))
@@ -167,12 +167,12 @@ class _Placing:
                 user.set_operand(number, made.dest)
 
     def _is_made_by_host(self, value: Value) -> bool:
-        """Whether a function that stays with the host returns the buffer."""
+        """Whether a function that stays on the host returns the buffer."""
         call = value.defined_by(func.Call)
         return call is not None and call.callee not in self.looked_into
 
     def _take_over(self, value: Value) -> None:
-        """Put a copy in the device's memory in place of a buffer that the host has made."""
+        """Replace a buffer made by the host by a copy in the device's memory."""
         value.type = self.old_types[value]
         builder = Builder.after_op(value.defining_op)  # type: ignore[arg-type]
         made = _new_like(value, builder, gpu.GLOBAL)
@@ -185,7 +185,7 @@ class _Placing:
         self.copies += 1
 
     def _retype(self, function: func.FuncOp) -> None:
-        """Write the types of a function's arguments and results, and make its allocations."""
+        """Set the types of a function's arguments and results, and replace its allocations."""
         if ENTRY not in function.attributes:
             results = tuple(v.type for v in _returned(function))
             inputs = tuple(v.type for v in function.args)
@@ -200,7 +200,7 @@ class _Placing:
                 op.erase()
 
     def _retype_kernels(self) -> None:
-        """Write the types of the arguments of kernels, and of what is a view of one."""
+        """Set the types of kernels' arguments and of their views."""
         for kernel in [k for k in self.module.walk() if isinstance(k, gpu.GPUFuncOp)]:
             for argument in kernel.args:
                 if isinstance(argument.type, MemRefType):
@@ -211,7 +211,7 @@ class _Placing:
     # -- copies --------------------------------------------------------------------------------
 
     def _is_of_host(self, op: Operation) -> bool:
-        """Whether the host looks at elements by an operation."""
+        """Whether an operation of the host accesses elements."""
         if isinstance(op, func.Call):
             return op.callee not in self.looked_into
         is_structure = isinstance(op, (*_STRUCTURE, *_NO_ACCESS, arith.Select, scf.Yield))
@@ -219,7 +219,7 @@ class _Placing:
         return not (is_structure or is_end or op.has_trait(memref.ViewLike))
 
     def _copy_for_host(self, function: func.FuncOp) -> None:
-        """Give the host copies of the device's buffers where it looks into them."""
+        """Give the host copies of device buffers whose elements it accesses."""
         for op in list(function.walk()):
             if isinstance(op, func.Return):
                 if ENTRY in function.attributes:
@@ -236,7 +236,7 @@ class _Placing:
             self._lend(op, used)
 
     def _copied(self, op: memref.Copy) -> bool:
-        """Copy a buffer in or to the device's memory at once, where both are whole."""
+        """Replace a copy from or to device memory by one gpu.memcpy, if both buffers are whole."""
         if not all(_is_dense(v.type) for v in (op.source, op.target)):
             return False
         Builder.before_op(op).insert(gpu.Memcpy([], op.target, op.source))
@@ -245,7 +245,7 @@ class _Placing:
         return True
 
     def _lend(self, op: Operation, used: Sequence[Value]) -> None:
-        """Let an operation of the host work on copies of the buffers it uses."""
+        """Let an operation of the host work on copies of the device buffers it uses."""
         before, after = Builder.before_op(op), Builder.after_op(op)
         copies: dict[Value, Value] = {}
         mapping = IRMapping()
@@ -267,9 +267,9 @@ class _Placing:
             self.copies += 1
 
     def _stand_in(self, argument: BlockArgument) -> None:
-        """Put a buffer of the device in place of an argument of the entry.
+        """Replace an argument of the entry by a buffer of the device.
 
-        One that the caller has filled is copied first, one that it reads is copied at the end.
+        Inputs are copied to the device at the start, outputs to the argument at the end.
         """
         function = argument.owner.parent_op
         assert isinstance(function, func.FuncOp)
@@ -317,7 +317,7 @@ def _is_on_device(value: Value) -> bool:
 
 
 def _is_root(value: Value) -> bool:
-    """Whether the buffer begins with this value: it is no view, and carried by no loop."""
+    """Whether a value defines a buffer: it is neither a view nor carried by a loop."""
     if isinstance(value, BlockArgument):
         return isinstance(value.owner.parent_op, func.FuncOp)
     return isinstance(value.defining_op, memref.Alloc | memref.Alloca | memref.GetGlobal)
@@ -332,7 +332,7 @@ def _is_dense(type: MemRefType) -> bool:
 
 
 def _new_like(value: Value, builder: Builder, space: object) -> Value:
-    """A buffer of a value's shape, whose elements lie side by side, in another space."""
+    """A new contiguous buffer of a value's shape in another memory space."""
     type = value.type
     sizes = []
     for i, extent in enumerate(type.shape):
@@ -346,7 +346,7 @@ def _new_like(value: Value, builder: Builder, space: object) -> Value:
 
 
 def _view_again(value: Value, builder: Builder, mapping: IRMapping) -> None:
-    """Look at a copy of a buffer as `value` looks at the buffer."""
+    """Recreate `value`, a view of a buffer, as a view of the buffer's copy."""
     if value in mapping.values:
         return
     op = value.defining_op
@@ -360,5 +360,5 @@ def _view_again(value: Value, builder: Builder, mapping: IRMapping) -> None:
 
 
 def _returned(function: func.FuncOp) -> Sequence[Value]:
-    """What a function returns."""
+    """The operands of a function's return."""
     return _end(function.body.blocks[0]).operands

@@ -1,4 +1,4 @@
-"""Constants that live outside the text get places in one block of weights, or in two."""
+"""Constants outside of the text get offsets in one block of weights, or in two."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from .needs import bytes_in
 
 
 def place_weights(module: Operation, functions: Iterable[func.FuncOp]) -> tuple[int, int]:
-    """The bytes of the weights, of which constants outside the text become parts, and of %prepared.
+    """Place constants in %weights and %prepared. Returns the bytes of both.
 
-    Constants that a function of `prepare-weights` makes become parts of the latter; what they are
-    made of lies at the start of the weights, in the order in which it is needed.
+    Constants that a function of `prepare-weights` makes go into %prepared; their sources lie at the
+    start of %weights, in the order of use.
     """
     globals_ = {g.sym_name: g for g in module.regions[0].ops if isinstance(g, memref.Global)}
     entries = [f for f in functions if ENTRY in f.attributes and f.body.blocks]
@@ -110,7 +110,7 @@ class _Places:
         self.table: dict[str, DictAttr] = {}
 
     def give(self, target: memref.Global) -> None:
-        """Give a constant its place if it has none."""
+        """Assign an offset to a constant that has none."""
         if target.sym_name not in self.offsets:
             self._append(target)
 
@@ -124,7 +124,7 @@ class _Places:
         self.total += aligned(target.type.num_bytes)
 
     def end(self, target: memref.Global) -> int:
-        """The first byte after a constant."""
+        """The offset of the first byte after a constant."""
         return self.offsets[target.sym_name] + target.type.num_bytes
 
     def views(self, function: func.FuncOp, uses: list[memref.GetGlobal]) -> BlockArgument:
@@ -216,7 +216,7 @@ def _needing(
 
 
 def _pass_on(given: dict[func.FuncOp, BlockArgument], helpers: dict[str, func.FuncOp]) -> None:
-    """Let each call of a function that got an argument pass on the caller's."""
+    """Let calls of helpers that got an argument pass on the caller's argument."""
     for function, argument in given.items():
         for call in _calls(function):
             if helpers.get(call.callee) in given:
@@ -233,7 +233,7 @@ def _erase_unused(module: Operation, candidates: list[memref.Global]) -> None:
 def add_argument(
     function: func.FuncOp, type: MemRefType, name: str, attribute: str
 ) -> BlockArgument:
-    """A last argument of so many bytes, marked by an attribute."""
+    """Append an argument of `type`, named and marked by an attribute."""
     bits = target_of(function).pointer_bits
     most = 1 << (bits - 1)  # distances have a sign
     if (fault := size_fault(type)) or type.num_bytes >= most:

@@ -1,4 +1,4 @@
-"""Buffers of static size get places in an arena, constants in one block of weights.
+"""Buffers of static size get offsets in an arena, constants in one block of weights.
 
     func.func @main(%x: memref<4xf32>, %y: memref<4xf32>) attributes {nn.entry} {
       %w = memref.get_global @w : memref<4xf32>
@@ -144,7 +144,7 @@ def _callees_first(name: str, functions: dict[str, func.FuncOp], done: set[str])
 
 
 def _keep_marks(functions: Iterable[func.FuncOp], used: set[Pair]) -> None:
-    """Take `nn.in_place` from arguments that share no buffer: code need not allow for it."""
+    """Remove `nn.in_place` from arguments that share no buffer, so that code may rely on it."""
     for function in functions:
         name = function.sym_name
         numbers = range(len(function.function_type.inputs))
@@ -201,7 +201,7 @@ def _outermost(op: Operation, function: func.FuncOp) -> Operation:
 
 
 def _heap_scratch(function: func.FuncOp, scratch: Scratch) -> None:
-    """Calls in a function without an arena get their scratch from the heap."""
+    """Allocate the scratch of calls on the heap, in a function without an arena."""
     for call in list(function.walk()):
         if not isinstance(call, func.Call):
             continue

@@ -1,1 +1,1 @@
-"""Functions of a module at any level, run: by interpretation, as machine code, and compared."""
+"""Running functions of a module at any level, interpreted or as machine code, to compare them."""

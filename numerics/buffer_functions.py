@@ -58,7 +58,7 @@ class BufferFunctions:
 
 
 def reachable(module: Operation, names: Sequence[str]) -> Operation:
-    """A copy without the functions that those named do not lead to."""
+    """A copy of the module with the named functions and all that they call."""
     copy = module.clone()
     symbols = {symbol_name(op): op for op in copy.body_block}
     wanted: set[Operation] = set()
@@ -106,7 +106,7 @@ def call_flat(
 
 
 def _flat(value: Any, type: Type) -> list[Any]:
-    """The values of the llvm level that stand for one."""
+    """The llvm-level values that represent a value."""
     match type:
         case MemRefType():
             if not isinstance(value, np.ndarray):
@@ -125,7 +125,7 @@ def _flat(value: Any, type: Type) -> list[Any]:
 
 
 def _bits(array: np.ndarray, element: Type) -> np.ndarray:
-    """Small floats, of which LLVM knows nothing, as the integers that stand for them."""
+    """The array with small floats, which LLVM lacks, as integers of the same bits."""
     (llvm_type,) = _TYPES.flat(element)
     dtype = type_to_numpy(llvm_type)
     return (
@@ -156,7 +156,7 @@ def _value(parts: Sequence[Any], type: Type) -> Any:
 
 
 def _buffer(parts: Sequence[Any], type: MemRefType) -> np.ndarray:
-    """A copy of what a returned memref shows."""
+    """A copy of the elements of a returned memref."""
     found = type.strides_and_offset()
     assert found is not None
     shape, strides = list(type.shape), list(found[0])

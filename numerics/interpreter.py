@@ -68,14 +68,14 @@ OnValue = Callable[[Operation, list[Any]], None]
 
 
 class Observer:
-    """Is told of every operation before and after it is executed, with its operands."""
+    """Callbacks before and after the execution of every operation."""
 
     def before_op(self, op: Operation, operands: list[Any]) -> None: ...
     def after_op(self, op: Operation, operands: list[Any], results: list[Any]) -> None: ...
 
 
 class CannotInterpretError(NncError):
-    """The interpreter has to give up where machine code need not: no semantics, or no time."""
+    """The interpreter gives up, though machine code may run: no semantics, or too many steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,21 +165,21 @@ class Interpreter:
         return list(results) if isinstance(results, tuple | list) else [results]
 
     def plan(self, block: Block) -> list[_Step]:
-        """The block's operations, looked up once: the IR stays as it is while it is run."""
+        """The block's operations with their methods, looked up once: the IR must not change."""
         plan = self._plans.get(block)
         if plan is None:
             plan = self._plans[block] = [_step(op) for op in block]
         return plan
 
     def count_step(self, op: Operation) -> None:
-        """One more executed operation. Raises NncError beyond `max_steps`."""
+        """Count an executed operation. Raises NncError beyond `max_steps`."""
         self.steps += 1
         if self.max_steps is not None and self.steps > self.max_steps:
             raise TooManyStepsError(f"stopped after {self.max_steps} operations", op.loc)
 
 
 class Frame:
-    """One activation of a function: what its values stand for."""
+    """One activation of a function: the values of its SSA values."""
 
     def __init__(self, interpreter: Interpreter) -> None:
         self.interpreter = interpreter
@@ -188,7 +188,7 @@ class Frame:
     # -- what operations may use -----------------------------------------------------------------
 
     def value(self, value: Value) -> Any:
-        """What an SSA value stands for now."""
+        """The current value of an SSA value."""
         return self.values[value]
 
     def run_region(self, region: Region, args: Sequence[Any]) -> tuple[Operation, list[Any]]:
@@ -213,7 +213,7 @@ class Frame:
                 raise NncError("the block has no terminator to go on from", _loc_of(block))
 
     def run_op(self, op: Operation, operands: Sequence[Any]) -> list[Any]:
-        """Run one operation with these operands; its results, which its values now are."""
+        """Run one operation with these operands; binds and returns its results."""
         outcome = self._run(op, _performer(op), list(operands), _scalar_class(op))
         return [] if isinstance(outcome, Branch) else outcome
 
@@ -226,11 +226,11 @@ class Frame:
         return interpreter._enter(symbol, function, args)
 
     def branch(self, block: Block, args: Sequence[Any]) -> Branch:
-        """To be returned by a terminator that goes to `block`."""
+        """The value that a terminator returns to branch to `block`."""
         return Branch(block, args)
 
     def shared(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What make() gave when the key was first asked for."""
+        """The result of make(), called once for each key."""
         storage = self.interpreter.storage
         if key not in storage:
             storage[key] = make()
@@ -258,7 +258,7 @@ class Frame:
     def launch(
         self, kernel: GPUFuncOp, groups: Axes, threads: Axes, args: Sequence[np.ndarray]
     ) -> None:
-        """Run a kernel: so many groups of so many threads along x, y and z."""
+        """Run a kernel with `groups` groups of `threads` threads along x, y and z."""
         from .launches import launch
 
         launch(self.interpreter, kernel, groups, threads, args)
@@ -329,7 +329,7 @@ def _step(op: Operation) -> _Step:
 
 
 def _scalar_class(op: Operation) -> type | None:
-    """NumPy's class for the values of the only result; None where the class does not say it all."""
+    """NumPy's class for the only result, if the class alone determines its form; else None."""
     if len(op.results) != 1 or not isinstance(type := op.results[0].type, ScalarType):
         return None
     try:
@@ -356,7 +356,7 @@ def _performer(op: Operation) -> Perform:
 
 
 def _as_tuple(outcome: Any) -> tuple[Any, ...]:
-    """The results of an operation whose only one may be a list, or None."""
+    """The results as a tuple; a single result may itself be a list or None."""
     return outcome if isinstance(outcome, tuple) else (outcome,)
 
 

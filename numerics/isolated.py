@@ -19,7 +19,7 @@ from ..ir.diagnostics import NncError
 
 @dataclass(frozen=True)
 class Done:
-    """What the work gave, and what it printed to standard output."""
+    """The value of the work, and its standard output."""
 
     value: Any
     printed: str
@@ -60,7 +60,7 @@ def run_isolated(work: Callable[[], Any], *, seconds: float = 60.0) -> Done:
 
 
 def _work_and_leave(work: Callable[[], Any], writing: int, output: BinaryIO) -> None:
-    """In the child: never returns."""
+    """Run the work in the child process; never returns."""
     try:
         os.dup2(output.fileno(), 1)
         # LLVM's linker says there what its error says too.
@@ -85,7 +85,7 @@ def _flush_c() -> None:
 
 
 def _read_all(reading: int, child: int, seconds: float) -> bytes | None:
-    """What the child wrote until it closed the pipe; None where it had to be ended."""
+    """The bytes that the child wrote until it closed the pipe; None after a timeout."""
     deadline = time.monotonic() + seconds
     parts: list[bytes] = []
     try:

@@ -1,8 +1,8 @@
-"""Launches of kernels: all threads of all groups, one at a time, up to where they wait.
+"""Interprets launches of kernels: each thread in turn runs until it waits for others.
 
-A kernel that asks for no thread's place is a tile program: what it does, a group does as a whole,
-once. In others each thread runs on its own, until it comes to a barrier or to an exchange within
-its subgroup; when all that take part are there, they go on. Races are found by `races.py`.
+A kernel that does not use thread ids is a tile program, which runs once for each group. In other
+kernels each thread runs until it reaches a barrier or an exchange within its subgroup, and goes on
+when all threads concerned have reached it. Races are found by `races.py`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MEETING = (gpu.Barrier, gpu.Shuffle, gpu.SubgroupReduce)
 
 
 class _Cancelled(BaseException):
-    """A thread has to end because another failed."""
+    """Ends a thread because another one failed."""
 
 
 def launch(
@@ -90,7 +90,7 @@ def _is_buffer(value: Value) -> bool:
 
 
 def _check_sizes(kernel: gpu.GPUFuncOp, groups: Axes, threads: Axes) -> None:
-    """Raise where the kernel is made for another grid or group."""
+    """Raise NncError if the kernel is made for another grid or group size."""
     for what, known, found in (
         ("threads", kernel.known_block_size, threads),
         ("groups", kernel.known_grid_size, groups),
@@ -181,7 +181,7 @@ class _Together:
             raise thread.error
 
     def wait(self, thread: Thread, waiting: Waiting) -> Any:
-        """Called by a running thread: it waits until the others it meets have come."""
+        """Called by a running thread: wait until all threads that it must meet have arrived."""
         thread.waiting = waiting
         self._back.release()
         thread.go.acquire()
@@ -190,7 +190,7 @@ class _Together:
         return waiting.answer
 
     def _release(self) -> None:
-        """Let go those who have all come. Raises NncError where nobody can go on."""
+        """Resume threads that have all arrived. Raises NncError at a deadlock."""
         waiting = [t for t in self.members if t.waiting is not None]
         if not waiting:
             return
@@ -220,7 +220,7 @@ class _Together:
         return True
 
     def _parted(self) -> NncError:
-        """What to say where threads wait for one another in vain."""
+        """The error for threads that wait for one another forever."""
         thread = next(t for t in self.members if t.waiting is not None)
         waiting = thread.waiting
         assert waiting is not None

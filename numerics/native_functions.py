@@ -37,7 +37,7 @@ _CALL = "nnc.call."
 
 @dataclass(frozen=True)
 class Leaf:
-    """A part of a value that is no aggregate: where it lies in the frame, and in the value."""
+    """A scalar or vector part of a value: its offset in the frame, its path in the value."""
 
     type: Type
     path: tuple[int, ...]
@@ -105,7 +105,7 @@ def _element_bytes(element: Type) -> int:
 
 
 def _leaves(type: Type, offset: int, path: tuple[int, ...] = ()) -> Iterator[Leaf]:
-    """The parts of a type, in order, from an offset in the frame on."""
+    """The leaves of a type in order, laid out from an offset in the frame."""
     match type:
         case llvm.StructType(elements):
             inner = list(enumerate(elements))
@@ -127,7 +127,7 @@ def _slot(leaf: Leaf) -> int:
 
 
 class _Frame:
-    """Where a function's arguments and result lie."""
+    """The memory layout of a function's arguments and result."""
 
     def __init__(self, function: llvm.Func) -> None:
         type = function.function_type
@@ -148,7 +148,7 @@ class _Frame:
         return leaves
 
     def wrapper(self) -> str:
-        """The function that goes between, as LLVM IR."""
+        """The LLVM IR of the function that loads the arguments and stores the result."""
         name = symbol_text(_CALL + self.name)
         lines = [f"define void {name}(ptr %frame) nounwind {{"]
         arguments = []
@@ -226,7 +226,7 @@ class NativeFunctions:
         self._code = target.load(code, tuple(_CALL + name for name in self.frames))
 
     def call(self, name: str, arguments: Sequence[Any]) -> list[Any]:
-        """No value, or the one that the function returns."""
+        """The function's result in a list, empty if it returns nothing."""
         frame = self.frames[name]
         if len(arguments) != len(frame.arguments):
             raise NncError(

@@ -1,4 +1,4 @@
-"""What a person may choose about `--check-numerics`, and the flags that say it."""
+"""The options of `--check-numerics`, and their command-line flags."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class NumericsOptions:
     """Where the module before the faulty pass is written."""
 
     def text(self) -> str:
-        """As the flag takes it, without the reproducer."""
+        """The options as text for the flag, without the reproducer."""
         given = [
             f"{f.name.replace('_', '-')}={getattr(self, f.name)}"
             for f in dataclasses.fields(self)

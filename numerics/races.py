@@ -1,6 +1,6 @@
-"""Which thread touched which element last, to find two that do so without waiting in between.
+"""Records which thread accessed which element last, to find accesses without a barrier between.
 
-Two accesses of an element, one of them a write, are in order only where a barrier stands between
+Two accesses of an element, one of them a write, are in order only if there is a barrier between
 them, and barriers order the threads of one group alone. Accesses in one step (atomics) are in
 order with one another.
 """
@@ -21,7 +21,7 @@ from .threads import Access, Thread
 
 @dataclass(frozen=True, slots=True)
 class _Touched:
-    """An access: by whom, between which barriers of its group, how, where in the text."""
+    """An access: its thread, the number of barriers before it, its kind, and its operation."""
 
     thread: Thread
     interval: int
@@ -30,9 +30,9 @@ class _Touched:
 
 
 class _Element:
-    """The accesses of an element that a later one may be at odds with.
+    """The accesses of an element with which a later one may race.
 
-    Of each kind two by different threads are enough: one of them is not the later one's.
+    Two of each kind, by different threads, are enough: the later access is not by both threads.
     """
 
     __slots__ = ("changes", "reads", "writes")
@@ -43,7 +43,7 @@ class _Element:
         self.changes: list[_Touched] = []
 
     def note(self, new: _Touched) -> _Touched | None:
-        """Add an access; the one that it is at odds with, if there is one."""
+        """Add an access. Returns an earlier one that it races with, or None."""
         match new.access:
             case Access.READ:
                 own, others = self.reads, (self.writes, self.changes)
@@ -65,14 +65,14 @@ def _unordered(old: _Touched, new: _Touched) -> bool:
 
 
 class Memory:
-    """What threads share: the buffers of a kernel's arguments, or those of a group."""
+    """Memory that threads share: the buffers of a kernel's arguments, or those of a group."""
 
     def __init__(self, arrays: list[np.ndarray]) -> None:
         self._bounds = [byte_bounds(a) for a in arrays if a.size]
         self._elements: dict[int, _Element] = {}
 
     def holds(self, array: np.ndarray) -> bool:
-        """Whether an array lies in it, or part of one; what lies nowhere is a thread's own."""
+        """Whether an array overlaps this memory; one that overlaps none is private to a thread."""
         if not self._bounds:
             return False
         first, last = byte_bounds(array)
@@ -81,7 +81,7 @@ class Memory:
     def touch(
         self, thread: Thread, op: Operation, array: np.ndarray, at: tuple[Any, ...], access: Access
     ) -> None:
-        """A thread touches elements. Raises NncError where another does without order."""
+        """Record that a thread accesses elements. Raises NncError at a race."""
         new = _Touched(thread, thread.group.interval, access, op)
         for address, index in _places(array, at):
             element = self._elements.get(address)

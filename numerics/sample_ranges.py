@@ -1,4 +1,4 @@
-"""Run inputs through the reference interpreter: what comes out, and what kernels handed over."""
+"""Runs sample inputs through the interpreter, and records outputs and ranges of buffers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class SampleRanges(
     anchor="builtin.module",
     statistics={"runs": "Number of inputs that were run"},
 ):
-    """Run a module of linalg on buffers, and write down what its kernels were given.
+    """Run a module of linalg on buffers, and record the ranges of its kernels' arguments.
 
     The module gets `nn.samples`, with the first inputs and what was made of them, and arguments of
     kernels that are buffers of floats get `nn.range`. Nothing is run where the module has samples
@@ -126,7 +126,7 @@ def _arrays(arrays: list[np.ndarray]) -> ArrayAttr:
 
 
 class _Ranges(Observer):
-    """Between which numbers the buffers of floats are that kernels are called with."""
+    """The ranges of values in the float buffers that kernels are called with."""
 
     def __init__(self, module: Operation) -> None:
         self._functions = {f.sym_name: f for f in module.body_block if isinstance(f, func.FuncOp)}

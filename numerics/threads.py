@@ -1,4 +1,4 @@
-"""The threads of a launch, in groups: where each stands, and what it shares with others."""
+"""The threads of a launch, in groups: their ids, and the memory that they share."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ class Access(Enum):
 
 
 class Meeting(Protocol):
-    """What lets threads wait for one another."""
+    """Lets threads wait for one another."""
 
     def wait(self, thread: Thread, waiting: Waiting) -> Any:
-        """Wait until all that `waiting` names have come; what they give."""
+        """Wait until all threads that `waiting` names have arrived. Returns their values."""
         ...
 
 
 @dataclass(eq=False)
 class Group:
-    """One group of threads, and what its threads share."""
+    """One group of threads, and the memory that its threads share."""
 
     place: Axes
     groups: Axes
@@ -47,14 +47,14 @@ class Group:
 
     @property
     def size(self) -> int:
-        """How many threads it has."""
+        """The number of threads in the group."""
         x, y, z = self.threads
         return x * y * z
 
 
 @dataclass(eq=False)
 class Thread:
-    """One thread of a group, or all of them where they do everything together."""
+    """One thread of a group, or the whole group of a tile program."""
 
     group: Group
     number: int = 0
@@ -67,18 +67,18 @@ class Thread:
 
     @property
     def place(self) -> Axes:
-        """Where it stands in its group along x, y and z."""
+        """The thread's id in its group along x, y and z."""
         x, y, _ = self.group.threads
         return self.number % x, self.number // x % y, self.number // (x * y)
 
     @property
     def subgroup(self) -> int:
-        """The number of its subgroup."""
+        """The number of the thread's subgroup."""
         return self.number // self.group.subgroup_size
 
     @property
     def lane(self) -> int:
-        """Its place in its subgroup."""
+        """The thread's number within its subgroup."""
         return self.number % self.group.subgroup_size
 
     def __str__(self) -> str:
@@ -86,31 +86,31 @@ class Thread:
         return group if self.is_whole_group else f"thread {self.place} of {group}"
 
     def shares(self, array: np.ndarray) -> bool:
-        """Whether other threads may touch an array too."""
+        """Whether other threads may access an array, too."""
         return any(memory.holds(array) for memory in self.group.memories)
 
     def touch(self, op: Operation, array: np.ndarray, at: tuple[Any, ...], access: Access) -> None:
-        """It reads or writes elements. Raises NncError where another thread is in the way."""
+        """Record that the thread accesses elements. Raises NncError at a race."""
         for memory in self.group.memories:
             if memory.holds(array):
                 memory.touch(self, op, array, at, access)
 
     def meet_group(self, op: Operation) -> None:
-        """Wait for all threads of the group. Raises NncError where one does not come."""
+        """Wait for all threads of the group. Raises NncError if one never arrives."""
         if self.together is not None:
             self.together.wait(self, Waiting(op, self.group.threads))
         else:
             self.group.interval += 1
 
     def meet_subgroup(self, op: Operation, value: Any) -> dict[int, Any]:
-        """The values that the threads of the subgroup give, by their places in it."""
+        """The values that the threads of the subgroup pass, by their numbers within it."""
         assert self.together is not None
         return self.together.wait(self, Waiting(op, self.subgroup, value))
 
 
 @dataclass(eq=False)
 class Waiting:
-    """What a thread waits at, for whom (all of the group, or a subgroup), and what it gives."""
+    """Where a thread waits, for which threads (its group or subgroup), and the value it passes."""
 
     op: Operation
     scope: Any

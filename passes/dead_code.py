@@ -1,4 +1,4 @@
-"""Removing what nobody uses: operations without users, private symbols without references."""
+"""Dead-code removal: operations without users, private symbols without references."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class DeadCode(
     """Erase operations without effects whose results nobody uses."""
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """To a fixed point."""
+        """Erase unused operations to a fixed point."""
         erase_dead_code(op, context.trace)
 
 
@@ -35,7 +35,7 @@ class SymbolDce(
     """Erase private symbols that no reachable operation refers to."""
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Mark what the public symbols reach, erase the rest."""
+        """Mark the symbols that public ones reach, and erase the others."""
         symbols = {}
         for inner in op.body_block:
             name = inner.properties.get("sym_name")

@@ -1,4 +1,4 @@
-"""Forgetting where the IR came from."""
+"""Removal of locations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class StripDebugInfo(Pass, name="strip-debuginfo"):
     """
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Of the operation itself and of all that is in it."""
+        """Strip the operation itself and all nested ones."""
         for inner in op.walk():
             inner.loc = UNKNOWN
             for region in inner.regions:

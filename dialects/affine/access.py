@@ -43,7 +43,7 @@ class _Access(Op):
     """What upstream puts before the error of a map that does not fit the memref."""
 
     def verify_access(self) -> None:
-        """There is an index for each dimension, an operand for each of the map's inputs."""
+        """Check that there is an index per dimension, and an operand per input of the map."""
         check_count(self, self.map.map, len(self.indices))
         if len(self.map.map.results) != self.memref.type.rank:
             raise self.error(f"{self.rank_error}affine map num results must equal memref rank")
@@ -149,7 +149,7 @@ def _check_vector(op: Op, memory: Any, vector: Any) -> None:
 
 
 def _slice(op: Any, array: Any, indices: Any, vector: Any) -> tuple[Any, ...]:
-    """Where in the array the vector lies."""
+    """The slices of the array that the vector covers."""
     at = values_at(op.map.map, indices)
     lengths = (1,) * (array.ndim - vector.rank) + vector.shape
     check_bounds(op, array, at)
@@ -193,7 +193,7 @@ class Prefetch(_Access, name="affine.prefetch", traits=(WritesMemory,)):
 
 
 class _Transfer(Op, traits=(WritesMemory,)):
-    """Memrefs, each with operands of a map; the maps are attributes beside the properties."""
+    """Base of transfers between memrefs, each with a map's operands; maps are free attributes."""
 
     map_names: ClassVar[tuple[str, ...]] = ()
 
@@ -207,7 +207,7 @@ class _Transfer(Op, traits=(WritesMemory,)):
         return found.map
 
     def accesses(self, *names: str) -> tuple[list[tuple[Value, list[Value]]], list[Value]]:
-        """For each map the memref and the map's operands; then the operands that are left."""
+        """([(memref, operands of its map)] for each map, the remaining operands)."""
         found, at = [], 0
         values = list(self.values)
         for name in names:
@@ -220,7 +220,7 @@ class _Transfer(Op, traits=(WritesMemory,)):
         return found, values[at:]
 
     def check_accesses(self, *names: str) -> list[Value]:
-        """All are memrefs, with as many indices as the map gives; the operands that are left."""
+        """Check memrefs and their numbers of indices. Returns the remaining operands."""
         found, rest = self.accesses(*names)
         for name, (memref, _) in zip(names, found, strict=True):
             if not isinstance(memref.type, MemRefType):

@@ -1,4 +1,4 @@
-"""What arith operations share: forms, folding, and evaluation on NumPy values.
+"""Base classes of arith operations: forms, folding, and evaluation on NumPy values.
 
 An operation says what it computes twice: `compute` on Python numbers, for folding, exact at
 any width; and `ufunc` (or `apply`) on NumPy values, for the interpreter. The tests hold one
@@ -67,7 +67,7 @@ def as_type(x: Any, type: Type) -> Any:
 
 @cache
 def _held(type: Type) -> tuple[Any, int]:
-    """The dtype of a type's elements, and how many bits of it they do not have."""
+    """(dtype that holds a type's elements, how many of its bits are unused)."""
     dtype = type_to_numpy(element_type(type))
     if dtype.kind in "bV":  # those of ml_dtypes wrap
         return dtype, 0
@@ -119,7 +119,7 @@ class IntBinary(Op, traits=(Elementwise,)):
     """x op x, where that is a constant."""
 
     def limit(self, which: int | str) -> int:
-        """A number, `signed_min`, `signed_max` or `ones` of the type, as bits in its width."""
+        """The bits of a number, or of `signed_min`, `signed_max` or `ones`, in the type's width."""
         return _limit(which, width_of(self.lhs.type))
 
     def _is(self, constant: Attribute | None, which: int | str | None) -> bool:
@@ -183,7 +183,7 @@ class IntBinary(Op, traits=(Elementwise,)):
     """In words, when `is_undefined`."""
 
     def is_undefined(self, a, b):
-        """Where NumPy integers have no defined result."""
+        """A boolean array: where the result is undefined for NumPy integers."""
         return False
 
     def apply(self, a, b):
@@ -200,14 +200,14 @@ class IntBinaryWithOverflow(IntBinary, traits=(Pure,)):
     undefined = "the result wraps, against its overflow flags"
 
     def is_undefined(self, a, b):
-        """Where the exact result is not one of the type, read as the flags say."""
+        """A boolean array: where the result overflows in a way that the flags rule out."""
         kinds = _promises(self.properties.get("overflowFlags"))
         return any(_wraps(self, a, b, signed=kind == "nsw") for kind in kinds)
 
 
 @cache
 def _promises(flags: Attribute | None) -> tuple[str, ...]:
-    """The kinds of wrapping that do not happen."""
+    """The overflow flags, of `nsw` and `nuw`, that are set."""
     text = str(flags)
     return tuple(kind for kind in ("nsw", "nuw") if kind in text)
 

@@ -50,7 +50,7 @@ def _compatible(a: tuple[int | None, ...], b: tuple[int | None, ...]) -> bool:
 
 
 class Cast(Op, traits=(Pure, Elementwise)):
-    """A number as the nearest thing to it in another type."""
+    """Base of casts to the nearest value of another type."""
 
     format = "$input attr-dict `:` type($input) `to` type($out)"
 
@@ -90,7 +90,7 @@ def _read(op: Any, x):
 
 
 class _IntToInt(Cast):
-    """From one width of integers to another."""
+    """Base of casts from one width of integers to another."""
 
     input: Operand = operand(SignlessFixedWidthIntegerLike)
     out: Result = result(SignlessFixedWidthIntegerLike)
@@ -151,7 +151,7 @@ class TruncI(_IntToInt, name="arith.trunci"):
 
 
 class _FloatToFloat(Cast):
-    """From one float format to another."""
+    """Base of casts from one float format to another."""
 
     input: Operand = operand(FloatLike)
     out: Result = result(FloatLike)

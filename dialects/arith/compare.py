@@ -81,7 +81,7 @@ class CmpI(TruthOp, name="arith.cmpi"):
         return _RELATIONS[self.predicate[-2:]]
 
     def fold(self):
-        """X relates to itself as any number does; constants are compared."""
+        """Fold a comparison of a value with itself, or of constants."""
         if self.lhs is self.rhs:
             known = number_attribute(int(self._relation(0, 0)), self.result.type)
             return None if known is None else [known]

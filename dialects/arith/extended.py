@@ -16,7 +16,7 @@ class _Extended(Op, traits=(Pure, Elementwise, Commutative)):
     """Two integers to the low and the high part of an exact result."""
 
     def result_names(self) -> list[str]:
-        """Those of the declaration."""
+        """The names of the result fields."""
         return [part.name for part in self.definition.results]
 
     def fold(self):

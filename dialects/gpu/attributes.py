@@ -70,7 +70,7 @@ class TokenType(Type):
     name: ClassVar[str] = "gpu.async.token"
 
     def parameters_text(self) -> str:
-        """It has none."""
+        """The empty text: the type has no parameters."""
         return ""
 
 

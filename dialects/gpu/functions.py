@@ -233,6 +233,6 @@ def functions_with_code(module: Any) -> Iterator[FunctionWithCode]:
 
 
 def subgroup_size(kernel: GPUFuncOp) -> int:
-    """How many threads a subgroup of a kernel has: as it says, or as on most devices."""
+    """The threads in a subgroup of a kernel: from its attribute, or the usual number."""
     size = kernel.attributes.get(SUBGROUP)
     return size.value if isinstance(size, IntegerAttr) else 32

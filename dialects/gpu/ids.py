@@ -25,7 +25,7 @@ class _AlongAxis(Op):
     format = "` ` $dimension (`upper_bound` $upper_bound^)? attr-dict"
 
     def result_names(self) -> list[str]:
-        """What upstream calls it: `thread_id_x`."""
+        """Upstream's name of the result: `thread_id_x`."""
         return [f"{self.name.removeprefix('gpu.')}_{self.dimension}"]
 
     @property

@@ -89,7 +89,7 @@ class LaunchFunc(Op, name="gpu.launch_func", traits=(WritesMemory,)):
         return self.blockSizeX, self.blockSizeY, self.blockSizeZ
 
     def set_threads(self, along_x: Value) -> None:
-        """Launch groups of so many threads along x."""
+        """Set the number of threads of a group along x."""
         self.set_operand(self._first_of("blockSizeX"), along_x)
 
     @property
@@ -179,9 +179,8 @@ def find_kernel(module: Operation, reference: SymbolRefAttr) -> GPUFuncOp | None
 
 
 def is_by_thread(kernel: GPUFuncOp) -> bool:
-    """Whether the threads of a group do different things.
+    """Whether a kernel is written for single threads, and not for whole groups.
 
-    A kernel that asks for no thread's place is a tile program: what it does, a group does as a
-    whole, once.
+    A kernel that does not use thread ids is a tile program: a group executes it once, as a whole.
     """
     return any(isinstance(op, OF_THREADS) for op in kernel.walk())

@@ -30,7 +30,7 @@ from .attributes import ASYNC, Token
 
 
 def set_space(buffer: Value, space: Attribute) -> None:
-    """Say of a buffer, and of what is a view of it, in which memory it lies."""
+    """Set the memory space of a buffer and of all its views."""
     type = buffer.type
     buffer.type = MemRefType(type.shape, type.element_type, type.layout, space)
     for user, _ in list(buffer.uses):
@@ -41,7 +41,7 @@ def set_space(buffer: Value, space: Attribute) -> None:
 
 
 def _tokens(op: Any) -> list[Any]:
-    """A value for the token, where the operation gives one."""
+    """A list with a value for the operation's token, if it has one."""
     return [0] if op.asyncToken is not None else []
 
 
@@ -62,7 +62,7 @@ class Alloc(Op, name="gpu.alloc", traits=(AllocatesMemory,)):
     example = "%m = gpu.alloc  (%n) : memref<4x?xf32, #gpu.address_space<global>>"
 
     def result_names(self) -> list[str]:
-        """What upstream calls them."""
+        """Upstream's names of the results."""
         return ["memref", "asyncToken"][: len(self.results)]
 
     def verify_op(self) -> None:

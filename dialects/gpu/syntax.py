@@ -19,7 +19,7 @@ _VALUES = {
 
 
 def _pairs(child: Any) -> tuple[list[Any], list[Any]]:
-    """The names and the types of a match of `typed_values`."""
+    """(names, types) of a match of `typed_values`."""
     pairs = chain(child)
     return [name for name, _ in pairs], [type for _, type in pairs]
 

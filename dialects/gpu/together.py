@@ -62,7 +62,7 @@ class Shuffle(Op, name="gpu.shuffle"):
     example = "%r, %ok = gpu.shuffle  xor %v, %i, %n : f32"
 
     def result_names(self) -> list[str]:
-        """What upstream calls them."""
+        """Upstream's names of the results."""
         return ["shuffleResult", "valid"]
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:

@@ -103,14 +103,14 @@ class _WinogradTransform(Op, traits=(Pure,)):
         return int(m), int(r)
 
     def expect(self, wanted: list[Dim]) -> None:
-        """The output has these extents, as far as they are known."""
+        """Check that the output has these extents, as far as they are known."""
         shape = self.output.type.shape
         for found, extent in zip(shape, wanted, strict=True):
             if not compatible(found, extent):
                 raise self.error("the output shape is not expected")
 
     def check_elements(self, source: Value, target: Value, name: str) -> None:
-        """Both hold elements of one type."""
+        """Check that both values have the same element type."""
         if source.type.element_type is not target.type.element_type:  # type: ignore[attr-defined]
             raise self.error(
                 f"failed to verify that all of {{{name}, output}} have same element type"

@@ -138,7 +138,7 @@ class _Vectorized:
         return np.arange(self.sizes[d], dtype=np.int64).reshape(shape)
 
     def run(self) -> None:
-        """All points."""
+        """Execute all points of the iteration space."""
         fold = self._fold() if self.reductions else None
         if fold and self._contract(*fold):
             return
@@ -261,7 +261,7 @@ def _checked(op: Operation, array: Any, at: tuple) -> tuple:
 
 
 def _point_by_point(op: Any, arrays: list[Any], sizes: list[int], frame: Any) -> None:
-    """Every point in order, the body run by the interpreter."""
+    """Execute point by point in order, with the interpreter running the body."""
     maps, block, inputs = op.maps, op.body_block, len(op.inputs)
     for point in np.ndindex(*sizes):
         places = [m.evaluate(point) for m in maps]

@@ -47,7 +47,7 @@ class _OneToOne(NamedOp):
         return ["parallel"] * self.init.type.rank  # type: ignore[attr-defined]
 
     def fold(self) -> Sequence[Value | Attribute] | None:
-        """A tensor that stays as it is."""
+        """Fold an op that copies its tensor unchanged to that tensor."""
         unchanged = self.output is not None and self.output.type is self.input.type
         same_place = self.maps[0] == self.maps[1]
         return [self.input] if unchanged and same_place else None

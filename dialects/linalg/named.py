@@ -46,7 +46,7 @@ class NamedOp(StructuredOp):
 
     @classmethod
     def create(cls, *args: Any, **named: Any):
-        """From parts; the body is made where the region given is empty."""
+        """The op from its parts; an empty region gets the op's body."""
         op = super().create(*args, **named)
         if op.regions:
             op.complete()
@@ -57,7 +57,7 @@ class NamedOp(StructuredOp):
         self.complete()
 
     def complete(self) -> None:
-        """Make the body where custom text or the constructor left it out."""
+        """Make the body if custom text or the constructor left it out."""
         if self.regions[0].blocks:
             return
         self.check_operand_count(len(self.operands))
@@ -72,12 +72,12 @@ class NamedOp(StructuredOp):
     """How many operands the body is for."""
 
     def check_operand_count(self, found: int) -> None:
-        """The body can be made for so many operands."""
+        """Check that the body can be made for `found` operands."""
         if self.operand_count not in (None, found):
             raise self.region_error(self.operand_count, found)
 
     def region_error(self, wanted: int | None, found: int) -> NncError:
-        """The error of a body that cannot be made for so many operands."""
+        """The error if the body cannot be made for `found` operands instead of `wanted`."""
         return NncError(
             "[parseNamedStructuredOpRegion] ods-gen generated region expects "
             f"{wanted} args, got {found}",
@@ -196,7 +196,7 @@ class Contraction(NamedOp, SegmentedOp):
         self.verify_structure()
 
     def verify_maps(self) -> None:
-        """The maps given have the results of the name's, broadcast or transposed."""
+        """Check that given maps have the results of the implied ones, broadcast or transposed."""
         for found, wanted in zip(self.maps, self.default_maps, strict=True):
             used = {e.position for e in wanted.results if isinstance(e, AffineDim)}
             if any(not isinstance(e, AffineDim) or e.position not in used for e in found.results):
@@ -261,7 +261,7 @@ class Contract(Contraction, name="linalg.contract"):
         return ["parallel" if d in kept else "reduction" for d in range(rank)]
 
     def verify_maps(self) -> None:
-        """Maps that pick dimensions; one is contracted, none is in one input alone."""
+        """Check that maps pick dimensions: one is contracted, none occurs in one input alone."""
         maps = self.maps
         rank = maps[0].dim_count
         uses = [[e.position for e in m.results if isinstance(e, AffineDim)] for m in maps]

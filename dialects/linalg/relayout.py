@@ -33,7 +33,7 @@ AnyRankedTensor = Constraint(
 
 
 class _Relayout(Op, traits=(Pure,)):
-    """What packing and unpacking share: which dimensions are tiled, and by how much."""
+    """Base of packing and unpacking: the tiled dimensions, and the sizes of tiles."""
 
     outer_dims_perm = attribute(INT_ARRAY, default=(), optional=True)
     inner_dims_pos = attribute(INT_ARRAY)
@@ -58,7 +58,7 @@ class _Relayout(Op, traits=(Pure,)):
         )
 
     def verify_layout(self, plain: TensorType, packed: TensorType) -> None:
-        """The packed type is the plain one, tiled and permuted."""
+        """Check that the packed type is the plain one, tiled and permuted."""
         positions, order, tiles = self.inner_dims_pos, self.outer_dims_perm, self.tiles
         if any(t == 0 for t in tiles):
             raise plain_error(self, "invalid zero tile factor")
@@ -114,7 +114,7 @@ def packed_shape(
 
 
 def _axes(rank: int, positions: Sequence[int], order: Sequence[int]) -> list[int]:
-    """Where the axes of the packed array are found in (outer and inner interleaved)."""
+    """For each axis of the packed array its axis in (outer and inner interleaved)."""
     outer, inner, at = [0] * rank, {}, 0
     for d in range(rank):
         outer[d] = at

@@ -1,4 +1,4 @@
-"""What bodies of structured ops do with scalars: casts, and functions by upstream's names.
+"""Scalar operations in bodies of structured ops: casts, and functions by upstream's names.
 
 The operations are those that upstream makes for the same name and element type, so that a body
 is the same in both.

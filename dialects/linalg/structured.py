@@ -1,4 +1,4 @@
-"""What all structured ops share: operands seen through indexing maps, and how they are checked."""
+"""The base class of structured ops: operands with indexing maps, and their verification."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AnyShaped = Constraint(
 
 
 def element_of_operand(type: Type) -> Any:
-    """The type of what the body gets of an operand: a tensor's or memref's element, else itself."""
+    """The type of the body's argument for an operand: the element type if it is shaped."""
     return type.element_type if isinstance(type, MemRefType | TensorType) else type
 
 
@@ -57,7 +57,7 @@ class StructuredOp(Op, traits=(WritesMemory, SingleBlock)):
         self.verify_structure()
 
     def verify_structure(self) -> None:
-        """Maps, ranges and the block's arguments agree with the operands."""
+        """Check that maps, ranges and the block's arguments agree with the operands."""
         if not self.outputs:
             raise self.error("expected at least one output operand")
         maps, rank = self.maps, len(self.iterators)
@@ -102,7 +102,7 @@ class StructuredOp(Op, traits=(WritesMemory, SingleBlock)):
                 )
 
     def _verify_ranges(self) -> None:
-        """No operand is read or written beyond its shape, as far as shapes are known."""
+        """Check that no operand is accessed beyond its shape, as far as shapes are known."""
         ranges = self.ranges
         for i, (map, type) in enumerate(zip(self.maps, self.operand_types, strict=True)):
             for d, expr in enumerate(map.results):

@@ -153,7 +153,7 @@ class _Payload(Directive):
     }
 
     def read_body(self, state: Any, payload: Any, body: Any, field: str, types: list[Any]) -> None:
-        """Note the region, whichever way it is given; `types` are those of all operands."""
+        """Store the body, long or short form; `types` are those of all operands."""
         if body:
             state.regions[field] = [body[1]]
             state.entry_args[field] = [tuple(arg) for arg in body[0]]
@@ -163,7 +163,7 @@ class _Payload(Directive):
             state.fail("expected a body, or its only operation in braces")
 
     def write_around(self, op: Any, region: Any, printer: Any, tail: str, *elided: str) -> None:
-        """The operation or the body, around the operands and what follows them."""
+        """Write the short form before the operands and `tail`, or the body after them."""
         payload = short_form(op, region, self.init_first)
         text = short_text(payload, printer) if payload is not None else ""
         text += operands_text(printer, "ins", op.inputs)
@@ -212,7 +212,7 @@ def is_memref(type: Any) -> bool:
 
 
 def make_payload(state: Any, payload: Any, region: str, types: list[Any], init_first: bool) -> None:
-    """Have a body made of the one operation that a short form names."""
+    """Let the op's body be made of the one operation that a short form names."""
     (name, pos), attributes = payload
     cls = registry.find_op(name)
     if cls is None:

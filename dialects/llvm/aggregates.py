@@ -38,7 +38,7 @@ class Constant(Op, name="llvm.mlir.constant", traits=(Pure, ConstantLike)):
     example = "%c = llvm.mlir.constant(1 : i64) : i64"
 
     def verify_op(self) -> None:
-        """The value is one of the type."""
+        """Check that the value fits the type."""
         check_constant(self, self.value, self.res.type)
 
 
@@ -139,7 +139,7 @@ class InsertValue(Op, name="llvm.insertvalue", traits=(Pure,)):
 }"""
 
     def verify_op(self) -> None:
-        """The member has the value's type."""
+        """Check that the member has the value's type."""
         member = _member(self.container.type, self.position)
         if member is not self.value.type:
             raise self.error(f"cannot insert {self.value.type} into a member of type {member}")

@@ -336,7 +336,7 @@ class Bitcast(Cast, name="llvm.bitcast", traits=(Pure,)):
     example = "%r = llvm.bitcast %a : f32 to i32"
 
     def verify_op(self) -> None:
-        """Pointers stay pointers."""
+        """Check that pointers are cast to pointers only."""
         check_bitcast(self, self.arg.type, self.res.type)
 
 

@@ -59,7 +59,7 @@ class FramePointerKindAttr(EnumAttr):
     )
 
     def parameters_text(self) -> str:
-        """What follows the attribute's name; words with dashes are quoted."""
+        """The text after the attribute's name; words with dashes are quoted."""
         return f'<"{self.value}">' if "-" in self.value else f"<{self.value}>"
 
 
@@ -80,7 +80,7 @@ class OverflowFlagsAttr(EnumAttr):
     cases: ClassVar[tuple[str, ...]] = ("none", "nsw", "nuw")
 
     def parameters_text(self) -> str:
-        """What follows the attribute's name."""
+        """The text after the attribute's name."""
         return f"<{self.value.replace(',', ', ')}>"
 
 
@@ -116,7 +116,7 @@ class FastmathFlagsAttr(EnumAttr):
             object.__setattr__(self, "value", "fast")
 
     def parameters_text(self) -> str:
-        """What follows the attribute's name."""
+        """The text after the attribute's name."""
         return f"<{self.value.replace(',', ', ')}>"
 
 

@@ -76,7 +76,7 @@ llvm.func @f(%arg0: f32, %arg1: !llvm.ptr) {
 }"""
 
     def verify_op(self) -> None:
-        """The operand bundles fit."""
+        """Check that the operand bundles fit their operands and tags."""
         if self.op_bundle_sizes or self.op_bundle_operands:
             check_bundles(self)
 
@@ -138,7 +138,7 @@ llvm.func @f(%arg0: i32) -> i32 attributes {personality = @personality} {
 }"""
 
     def verify_op(self) -> None:
-        """An exception arrives at a landing pad."""
+        """Check that the unwind block starts with a landing pad."""
         check_bundles(self)
         first = next(iter(self.unwindDest), None)
         if first is None or first.name != "llvm.landingpad":
@@ -168,7 +168,7 @@ class CallIntrinsic(Op, name="llvm.call_intrinsic"):
     example = '%r = llvm.call_intrinsic "llvm.sqrt.f32"(%x) : (f32) -> f32'
 
     def verify_op(self) -> None:
-        """The name is one of an intrinsic."""
+        """Check that the name is that of an intrinsic."""
         check_bundles(self)
         if not self.intrin.startswith("llvm."):
             raise self.error("intrinsic name must start with 'llvm.'")

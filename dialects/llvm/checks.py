@@ -1,4 +1,4 @@
-"""What LLVM asks of accesses, casts, constants and branches, in upstream's words."""
+"""LLVM's rules for accesses, casts, constants and branches, in upstream's words."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _WIDTHS = (8, 16, 32, 64, 128)
 
 
 def plain_error(op: Operation, message: str) -> VerifyError:
-    """An error whose words do not start with the op's name, where upstream's do not."""
+    """An error in upstream's words, which here do not start with the op's name."""
     return VerifyError(message, op.loc)
 
 
 def check_initializer(op: Operation, body: Region, type: Type | None) -> None:
-    """The body of a global returns a value of its type, that of an alias (None) a pointer."""
+    """Check that a global's body returns its type, or that of an alias (None) a pointer."""
     for block in body.blocks:
         last = block.last
         if last is None or last.name != "llvm.return":
@@ -42,7 +42,7 @@ def check_initializer(op: Operation, body: Region, type: Type | None) -> None:
 
 
 def is_atomic_type(type: Type) -> bool:
-    """Whether an access of the type can be one step."""
+    """Whether a value of the type can be accessed atomically."""
     match type:
         case IntegerType(width):
             return width in _WIDTHS
@@ -69,7 +69,7 @@ def check_access(op: Any, type: Type, unsupported: tuple[str, ...]) -> None:
 
 
 def check_atomic_update(op: Any, kind: str, type: Type) -> None:
-    """What an atomic read-modify-write combines."""
+    """Check the operand type of an atomic read-modify-write."""
     inner = type.element_type if isinstance(type, VectorType) else type
     if kind in ("fadd", "fsub", "fmin", "fmax", "fminimum", "fmaximum"):
         if not isinstance(inner, FloatType):
@@ -84,7 +84,7 @@ def check_atomic_update(op: Any, kind: str, type: Type) -> None:
 
 
 def check_compare_exchange(op: Any, type: Type) -> None:
-    """The orderings and the type of a compare-and-exchange."""
+    """Check the orderings and the type of a compare-and-exchange."""
     if not isinstance(type, IntegerType | PointerType) or not is_atomic_type(type):
         raise op.error("unexpected LLVM IR type")
     both = (op.success_ordering, op.failure_ordering)
@@ -95,7 +95,7 @@ def check_compare_exchange(op: Any, type: Type) -> None:
 
 
 def check_weights(op: Any, successors: Sequence[Any]) -> None:
-    """As many branch weights as successors."""
+    """Check that there are as many branch weights as successors."""
     weights = op.branch_weights
     if weights is not None and len(weights) != len(successors):
         raise plain_error(
@@ -106,7 +106,7 @@ def check_weights(op: Any, successors: Sequence[Any]) -> None:
 
 
 def check_bundles(op: Any) -> None:
-    """A tag for each operand bundle, and as many operands as they say."""
+    """Check that each operand bundle has a tag, and that their sizes fit the operands."""
     tags, sizes = op.op_bundle_tags or (), op.op_bundle_sizes
     if len(tags) != len(sizes):
         message = f"expected {len(sizes)} operand bundle tags, but actually got {len(tags)}"
@@ -123,7 +123,7 @@ def check_bundles(op: Any) -> None:
 
 
 def check_extension(op: Any, source: Type, target: Type) -> None:
-    """An integer becomes wider, in its shape."""
+    """Check that an integer becomes wider and keeps its shape."""
     if isinstance(source, VectorType) != isinstance(target, VectorType):
         first, second = ("a vector", "an integer")
         if not isinstance(source, VectorType):
@@ -142,7 +142,7 @@ def check_extension(op: Any, source: Type, target: Type) -> None:
 
 
 def check_bitcast(op: Any, source: Type, target: Type) -> None:
-    """Pointers become pointers only."""
+    """Check that pointers are cast to pointers only."""
 
     def is_pointer(type: Any) -> bool:
         return isinstance(type.element_type if isinstance(type, VectorType) else type, PointerType)
@@ -158,7 +158,7 @@ def check_bitcast(op: Any, source: Type, target: Type) -> None:
 
 
 def check_constant(op: Any, value: Any, type: Any) -> None:
-    """The attribute is one of the type."""
+    """Check that the attribute fits the type."""
     match value:
         case StringAttr(text):
             size = len(text.encode("utf-8", "surrogateescape"))
@@ -177,5 +177,5 @@ def check_constant(op: Any, value: Any, type: Any) -> None:
 
 
 def is_bytes(type: Any, size: int) -> bool:
-    """Whether the type is an array of so many bytes."""
+    """Whether the type is an array of `size` bytes."""
     return isinstance(type, ArrayType) and type.size == size and type.element_type is IntegerType(8)

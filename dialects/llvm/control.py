@@ -73,7 +73,7 @@ class CondBr(Op, name="llvm.cond_br", traits=(Terminator,)):
 }"""
 
     def verify_op(self) -> None:
-        """Weights for both targets."""
+        """Check that there are weights for both targets, if any."""
         check_weights(self, self.successors)
 
     @staticmethod
@@ -85,7 +85,7 @@ class CondBr(Op, name="llvm.cond_br", traits=(Terminator,)):
         false_operands: Sequence[Value],
         loc: Location = UNKNOWN,
     ) -> CondBr:
-        """The branch, with what each target gets."""
+        """A conditional branch, with the values passed to each target."""
         sizes = (1, len(true_operands), len(false_operands))
         return CondBr.create(
             [as_value(condition), *true_operands, *false_operands],
@@ -125,7 +125,7 @@ class Switch(Op, name="llvm.switch", traits=(Terminator,)):
 }"""
 
     def verify_op(self) -> None:
-        """Weights for all targets."""
+        """Check that there are weights for all targets, if any."""
         check_weights(self, self.successors)
 
     @staticmethod
@@ -178,7 +178,7 @@ class Return(Op, name="llvm.return", traits=(Terminator,)):
 }"""
 
     def verify_op(self) -> None:
-        """The operand is the function's result."""
+        """Check that the operand has the function's result type."""
         parent = self.parent_op
         if parent is None or parent.name != "llvm.func":
             return

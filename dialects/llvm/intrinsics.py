@@ -159,7 +159,7 @@ class IntrAssume(Op, name="llvm.intr.assume", traits=(WritesMemory,)):
     example = "llvm.intr.assume %c : i1"
 
     def verify_op(self) -> None:
-        """The operand bundles fit."""
+        """Check that the operand bundles fit their operands and tags."""
         check_bundles(self)
 
 

@@ -42,7 +42,7 @@ _SCOPES = array_of(AliasScope, "LLVM dialect alias scope array")
 
 
 class MemoryAccess(Op):
-    """Base of the ops that say what their accesses do not overlap."""
+    """Base of the ops with alias information on their accesses."""
 
     access_groups: tuple[Attribute, ...] | None = attribute(
         array_of(AccessGroup, "LLVM dialect access group metadata array"), optional=True
@@ -107,7 +107,7 @@ class Store(MemoryAccess, name="llvm.store", traits=(WritesMemory,)):
     example = "llvm.store %v, %p {alignment = 4 : i64} : f32, !llvm.ptr"
 
     def verify_op(self) -> None:
-        """An ordering that stores can have, with what it needs."""
+        """Check the ordering: one that stores can have, with the alignment that atomics need."""
         check_access(self, self.value.type, ("acquire", "acq_rel"))
 
 
@@ -179,7 +179,7 @@ class GetElementPtr(Op, name="llvm.getelementptr", traits=(Pure,)):
         )
 
     def verify_op(self) -> None:
-        """As many dynamic marks as index operands; constant steps into structs."""
+        """Check that there are as many dynamic marks as operands, and constants for structs."""
         dynamic = sum(i == DYNAMIC_INDEX for i in self.rawConstantIndices)
         if dynamic != len(self.dynamicIndices):
             raise self.error(
@@ -219,7 +219,7 @@ class AtomicRMW(MemoryAccess, name="llvm.atomicrmw", traits=(WritesMemory,)):
     example = "%old = llvm.atomicrmw add %p, %v monotonic : !llvm.ptr, i64"
 
     def verify_op(self) -> None:
-        """A type that can be combined so in one step."""
+        """Check that the type can be combined atomically by this kind."""
         check_atomic_update(self, self.bin_op, self.val.type)
 
 
@@ -245,7 +245,7 @@ class CmpXchg(MemoryAccess, name="llvm.cmpxchg", traits=(WritesMemory,)):
     example = "%r = llvm.cmpxchg %p, %old, %new acq_rel monotonic : !llvm.ptr, i64"
 
     def verify_op(self) -> None:
-        """Orderings and a type for which there is such an instruction."""
+        """Check that the instruction exists for the orderings and the type."""
         check_compare_exchange(self, self.val.type)
 
     @classmethod
@@ -264,6 +264,6 @@ class Fence(Op, name="llvm.fence", traits=(WritesMemory,)):
     example = "llvm.fence seq_cst"
 
     def verify_op(self) -> None:
-        """It orders something."""
+        """Check that the ordering is acquire or stronger."""
         if self.ordering in ("not_atomic", "unordered", "monotonic"):
             raise self.error("can be given only acquire, release, acq_rel, and seq_cst orderings")

@@ -42,7 +42,7 @@ def of(name: str) -> Parameter:
 
 
 def attribute_of(definition: AttributeDefinition) -> AttrKind[Any]:
-    """The kind of an op's attribute that is of a definition."""
+    """The kind of an op's attribute that holds an attribute of a definition."""
     return AttrKind(
         f"{definition.name} attribute",
         lambda a: isinstance(a, ParametrizedAttr) and a.definition is definition,
@@ -53,7 +53,7 @@ def attribute_of(definition: AttributeDefinition) -> AttrKind[Any]:
 
 
 def array_of(definition: AttributeDefinition, words: str) -> AttrKind[tuple]:
-    """The kind of an op's attribute that is an array of them."""
+    """The kind of an op's attribute that is an array of attributes of a definition."""
     return AttrKind(
         words,
         lambda a: (

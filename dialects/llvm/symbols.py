@@ -158,7 +158,7 @@ class Func(Op, name="llvm.func", traits=(IsolatedFromAbove, Symbol)):
         return not self.regions[0].blocks
 
     def verify_op(self) -> None:
-        """The entry block's arguments are the function's."""
+        """Check that the entry block's arguments are the function's."""
         if not isinstance(self.function_type, LLVMFunctionType):
             raise self.error(
                 "attribute 'function_type' failed to satisfy constraint: type attribute of LLVM "
@@ -210,7 +210,7 @@ class Global(Op, name="llvm.mlir.global", traits=(IsolatedFromAbove, Symbol)):
     )
 
     def verify_op(self) -> None:
-        """A value or a body, not both; what the body returns is of the global's type."""
+        """Check that there is a value or a body, not both, of the global's type."""
         type = self.global_type
         if type.name in ("llvm.void", "llvm.token", "llvm.label", "llvm.metadata", "llvm.func"):
             raise self.error("expects type to be a valid element type for an LLVM global")

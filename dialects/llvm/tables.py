@@ -125,7 +125,7 @@ def _bits(type: Type) -> int:
 
 
 def _verify_parts(op: Operation, whole: Type, part: Type, verb: str) -> None:
-    """The part of a fixed vector is fixed; neither is too large, and both have a dimension."""
+    """Check a vector and its part: 1-D, not too large, and fixed-size parts of fixed ones."""
     if any(isinstance(one, VectorType) and one.rank != 1 for one in (whole, part)):
         raise op.error("takes vectors of one dimension")
     if max(_bits(whole), _bits(part)) > 131072:
@@ -274,7 +274,7 @@ CONTROL = _table(
 
 @CONTROL.verifies("landingpad")
 def _verify_landingpad(op: Any) -> None:
-    """It takes something, in a function that can catch."""
+    """Check that a landing pad has clauses, in a function with a personality."""
     function = op.parent_op
     while function is not None and function.name != "llvm.func":
         function = function.parent_op
@@ -429,7 +429,7 @@ def _verify_ifunc(op: Any) -> None:
 
 @MODULES.verifies("comdat")
 def _verify_comdat(op: Any) -> None:
-    """Only selectors are in it."""
+    """Check that a comdat contains selectors only."""
     for inner in (inner for block in op.body.blocks for inner in block):
         if inner.name != "llvm.comdat_selector":
             message = "only comdat selector symbols can appear in a comdat region"

@@ -25,11 +25,11 @@ class PointerType(Type):
 
     @classmethod
     def from_syntax(cls, child: Sequence[Any]) -> PointerType:
-        """From what the grammar made of `<1>`."""
+        """The instance for the parse tree of `<1>`."""
         return cls(int(child[0][0], 0)) if child else cls()
 
     def parameters_text(self) -> str:
-        """What follows the type's name."""
+        """The text after the type's name."""
         return f"<{self.address_space}>" if self.address_space else ""
 
 
@@ -117,7 +117,7 @@ class ArrayType(Type):
 
     @classmethod
     def from_syntax(cls, child: Sequence[Any]) -> ArrayType:
-        """From what the grammar made of `<4 x f32>`."""
+        """The instance for the parse tree of `<4 x f32>`."""
         size = int(child[0][0], 0)
         if size < 0:
             raise NncError("the size of an array is not negative")
@@ -125,7 +125,7 @@ class ArrayType(Type):
         return cls(size, child[1])
 
     def parameters_text(self) -> str:
-        """What follows the type's name."""
+        """The text after the type's name."""
         return f"<{self.size} x {nested_text(self.element_type)}>"
 
 
@@ -153,7 +153,7 @@ class StructType(Type):
 
     @classmethod
     def from_syntax(cls, child: Sequence[Any]) -> StructType:
-        """From what the grammar made of `<packed (i8, i32)>`."""
+        """The instance for the parse tree of `<packed (i8, i32)>`."""
         kind, *rest = child
         identifier = rest.pop(0)[0] if kind not in ("plain", "packed") else None
         elements = tuple(rest[0]) if rest else ()
@@ -166,7 +166,7 @@ class StructType(Type):
         object.__setattr__(self, "elements", tuple(self.elements))
 
     def parameters_text(self) -> str:
-        """What follows the type's name."""
+        """The text after the type's name."""
         inner = ", ".join(nested_text(t) for t in self.elements)
         body = f"{'packed ' if self.packed else ''}({inner})"
         if self.identifier is None:
@@ -194,7 +194,7 @@ class LLVMFunctionType(Type):
 
     @classmethod
     def from_syntax(cls, child: Sequence[Any]) -> LLVMFunctionType:
-        """From what the grammar made of `<i32 (ptr, ...)>`."""
+        """The instance for the parse tree of `<i32 (ptr, ...)>`."""
         kind, output, *inputs = child
         for one in inputs[0] if inputs else ():
             _check_member(one, "function argument", ("llvm.void",))
@@ -213,7 +213,7 @@ class LLVMFunctionType(Type):
         return FunctionType(self.inputs, self.results)
 
     def parameters_text(self) -> str:
-        """What follows the type's name."""
+        """The text after the type's name."""
         inner = [nested_text(t) for t in self.inputs] + (["..."] if self.variadic else [])
         return f"<{nested_text(self.output)} ({', '.join(inner)})>"
 
@@ -222,7 +222,7 @@ _NOT_IN_MEMORY = ("llvm.void", "llvm.label", "llvm.metadata", "llvm.func", "llvm
 
 
 def _check_member(type: Type, what: str, refused: tuple[str, ...] = _NOT_IN_MEMORY) -> None:
-    """Raise for a type that cannot stand there."""
+    """Raise for a type that cannot be a member; `what` names the aggregate."""
     if type.name in refused:
         raise NncError(f"invalid {what} type: '{type}'")
 

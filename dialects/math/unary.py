@@ -11,7 +11,7 @@ from ..arith.base import FloatUnary, round_to
 
 
 def where_defined(function: Callable[..., float]) -> staticmethod:
-    """The function of Python's math module, or None where that raises: left to run time."""
+    """A function of Python's math module, with None where it raises: that is left to run time."""
 
     def compute(*numbers: float) -> float | None:
         try:

@@ -53,7 +53,7 @@ _FUNCTIONS = {
 
 
 def combine(kind: str, old: Any, new: Any) -> Any:
-    """The value of old and new by the kind; numbers of NumPy."""
+    """The old and the new value, NumPy numbers, combined by the kind."""
     if kind == "assign":
         return new
     if kind in ("maxu", "minu"):
@@ -65,7 +65,7 @@ def combine(kind: str, old: Any, new: Any) -> Any:
 
 
 def identity(kind: str, type: Type) -> Any:
-    """The value that changes nothing when combined with another."""
+    """The identity element of a kind of change."""
     number = type_to_numpy(type).type
     match kind:
         case "mulf" | "muli":

@@ -75,7 +75,7 @@ OneDimensional = Constraint(
 
 
 def check_dynamic_sizes(op: Operation, found: int, type: MemRefType) -> None:
-    """Raise unless there is a size for each extent that the type leaves open."""
+    """Raise unless there is a size for each dynamic extent of the type."""
     wanted = sum(d is None for d in type.shape)
     if found != wanted:
         raise op.error(f"incorrect number of dynamic sizes, has {found}, expected {wanted}")
@@ -101,7 +101,7 @@ def new_array(type: MemRefType, sizes: Sequence[Any] = ()) -> Any:
 
 
 def shortage(type: MemRefType) -> str:
-    """What is said where a buffer cannot be made."""
+    """The message if a buffer cannot be allocated."""
     return f"there is not enough memory for a {TensorType(type.shape, type.element_type)}"
 
 

@@ -1,4 +1,4 @@
-"""Types of views: which strides and offset a subview, a reshape or a transpose has."""
+"""Types of views: strides and offsets of subviews, reshapes and transposes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..index_lists import to_dims
 
 
 def open_parts(type: MemRefType) -> tuple[tuple[str, int], ...]:
-    """What is passed beside a pointer: ("size", dim) and ("stride", dim) that the type leaves open.
+    """The dynamic parts of a memref type: ("size", dim) and ("stride", dim), passed with a pointer.
 
     The strides of a contiguous memref follow from its sizes, so it needs none.
     """
@@ -54,7 +54,7 @@ def reshaped(
 def subview_type(
     source: MemRefType, offsets: Sequence[int], sizes: Sequence[int], strides: Sequence[int]
 ) -> MemRefType:
-    """What `memref.subview` infers from its static lists (not rank-reduced)."""
+    """The type that `memref.subview` infers from its static lists (not rank-reduced)."""
     found = source.strides_and_offset()
     if found is None:
         found = (None,) * source.rank, None
@@ -101,7 +101,7 @@ def expanded_strides(
 def expand(
     groups: Sequence[Sequence[int]], sizes: Sequence[Any], strides: Sequence[Any], times: Any
 ) -> list[Any]:
-    """Strides of expanded dimensions, from those of what they were; `times` multiplies sizes."""
+    """Strides of expanded dimensions, from those of the groups; `times` multiplies sizes."""
     made: list[Any] = [1] * len(sizes)
     for group, step in zip(groups, strides, strict=True):
         for i in reversed(group):

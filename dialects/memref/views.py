@@ -197,7 +197,7 @@ class SubView(Slicing, _OfBuffer, name="memref.subview", traits=(Pure, ViewLike)
 
 
 def _owner(array: Any) -> Any:
-    """The array whose memory an array looks at."""
+    """The array that owns the memory of an array."""
     while array.base is not None:
         # `as_strided` puts an object of its own between the two.
         base = (

@@ -1,4 +1,4 @@
-"""What the ops of `nn` share: a base class, attribute kinds and shape arithmetic.
+"""The base class of `nn` ops, attribute kinds and shape arithmetic.
 
 An nn op is pure and works on immutable tensors. Its shape rule, reference semantics and
 lowering come from its tensor comprehension where it has one (`body`, or `comprehend` where
@@ -94,7 +94,7 @@ class NnOp(Op, traits=(Pure,)):
     """The axes along which a reduction that keeps dimensions, or a normalization, works."""
 
     def operands_by_parts(self) -> set[int] | None:
-        """The operands of which a part of the results needs the same part and no others.
+        """The operands to split with the results: a part of the results reads only their part.
 
         A part is a run of first indices, such as some images of a batch; None where the op
         mixes them.
@@ -170,7 +170,7 @@ class NnOp(Op, traits=(Pure,)):
     def inferred(
         cls, types: Sequence[Any], properties: Mapping[str, Attribute]
     ) -> Sequence[Type] | None:
-        """What `infer` says, evaluated once for all ops with these types and properties."""
+        """The result of `infer`, cached by types and properties."""
         if not types:  # constants, which are not to be kept
             return cls.infer([], Properties(cls.definition, properties))
         return _inferred(cls, tuple(types), tuple(properties.items()))
@@ -189,7 +189,7 @@ class NnOp(Op, traits=(Pure,)):
         return types[0].element_type
 
     def verify_op(self) -> None:
-        """The results are as inferred; a dimension may be known better or worse."""
+        """Check that the results have the inferred types, up to `?` on either side."""
         for type in (*self.operand_types, *self.result_types):
             if fault := size_fault(type):
                 raise SizeError(f"'{self.name}' op {fault}", self.loc)
@@ -208,7 +208,7 @@ class NnOp(Op, traits=(Pure,)):
                 raise self.error(f"infers result type '{expected}', but got '{found}'")
 
     def check(self) -> None:
-        """Further rules of the op; raises NncError with the text after `'nn.x' op`."""
+        """Check further rules of the op. Raises NncError with the text after `'nn.x' op`."""
 
 
 @lru_cache(maxsize=1 << 12)
@@ -220,7 +220,7 @@ def _inferred(
 
 
 def fusion_of(op: Operation) -> Fusion:
-    """What any operation is to a kernel."""
+    """The role of any operation in a kernel."""
     return op.fusion if isinstance(op, NnOp) else Fusion.ALONE
 
 
@@ -295,7 +295,7 @@ def check_axes(axes: Sequence[int], rank: int) -> None:
 
 
 def check_length(values: Sequence[Any], count: int, name: str) -> None:
-    """Raises NncError unless there are so many values."""
+    """Raise NncError unless there are `count` values."""
     if len(values) != count:
         raise NncError(f"{name} has {len(values)} elements, expected {count}")
 

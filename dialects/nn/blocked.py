@@ -79,12 +79,12 @@ class BlockedConv(BlockedConvOp, name="nn.blocked_conv"):
 class BlockedPaddedConv(BlockedConvOp, name="nn.blocked_padded_conv"):
     """Convolution of blocked channels with zeros around x, which no product is computed with.
 
-    Worth it where dilations make much of the window fall on the padding: 28 rows and columns
-    need a third of the products of a 3x3 kernel with a dilation of 18.
+    This pays if dilations make much of the window fall on the padding: for 28 rows and columns
+    and a 3x3 kernel with a dilation of 18, a third of the products remain.
 
     Shapes: x [N, C / B, D.., B], weight [M / A, C / B, K.., B, A] -> out [N, M / A, P.., A];
     `pads` holds the zeros before each of D.., then those after.
-    Numerics: f16 and bf16 accumulate in f32. Infinite weights beside the padding count not.
+    Numerics: f16 and bf16 accumulate in f32. Infinite weights on the padding do not count.
     """
 
     pads: tuple[int, ...] = attribute(INT_ARRAY)

@@ -17,7 +17,7 @@ UNITS = one_of("byte", "character")
 
 
 class StringLength(HostOp, name="nn.string_length"):
-    """How many bytes or characters each string has. Source: TensorFlow's StringLength."""
+    """The number of bytes or characters of each string. Source: TensorFlow's StringLength."""
 
     x: Operand = operand(Strings)
     unit: str = attribute(UNITS, default="byte")
@@ -35,10 +35,10 @@ class StringLength(HostOp, name="nn.string_length"):
 
 
 class Substring(HostOp, name="nn.substring"):
-    """So many bytes or characters of each string from a position on, which may be from its end.
+    """A substring of each string: `length` bytes or characters from a position on.
 
-    A negative length reaches to the end. All three broadcast. A position outside of the string is
-    an error. Source: TensorFlow's Substr.
+    A negative position counts from the end, a negative length reaches to the end. All three
+    broadcast. A position outside of the string is an error. Source: TensorFlow's Substr.
     """
 
     x: Operand = operand(Strings)
@@ -72,12 +72,12 @@ class Substring(HostOp, name="nn.substring"):
 
 
 def _units(text: str, unit: str) -> str | bytes:
-    """What the string consists of: characters, or bytes where they are not the same."""
+    """The string by units: as text for characters, as bytes for bytes unless all are ASCII."""
     return text if unit == "character" or text.isascii() else text.encode(*BYTES)
 
 
 class CodePoints(HostOp, name="nn.code_points"):
-    """The characters of each string as numbers, in which bytes they begin, and how many they are.
+    """The code points of each string, the offset in bytes of each, and their number.
 
     Rows are filled up to the longest one. Bytes that are no character become `replacement`, or none
     where it is left out; so do control characters with `controls`.
@@ -126,9 +126,9 @@ class CodePoints(HostOp, name="nn.code_points"):
 
 
 class FromCodePoints(HostOp, name="nn.from_code_points"):
-    """The string whose characters have these numbers; each row has so many that count.
+    """Strings from rows of code points, of which the first `counts` of each row are used.
 
-    What is no character becomes `replacement`. Shapes: points [I.., W], counts [I..] -> out [I..].
+    Invalid code points become `replacement`. Shapes: points [I.., W], counts [I..] -> out [I..].
     Source: TensorFlow's UnicodeEncode.
     """
 

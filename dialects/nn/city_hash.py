@@ -22,7 +22,7 @@ def city_hash(data: bytes) -> int:
 
 
 def _pair(u: int, v: int) -> int:
-    """Two words as one."""
+    """A hash of two words."""
     u, v = u & ALL, v & ALL
     a = _folded((u ^ v) * FACTOR)
     return _folded((v ^ a) * FACTOR) * FACTOR & ALL
@@ -59,7 +59,7 @@ def _up_to_64(data: bytes) -> int:
 
 
 def _sums(a: int, z: int, second: int, third: int) -> tuple[int, int]:
-    """Two sums of four words, of which the first and the last come as a and z."""
+    """Two hash sums of four words: a, second, third and z."""
     b, c = _turned(a + z, 52), _turned(a, 37)
     a += second
     c += _turned(a, 7)
@@ -68,7 +68,7 @@ def _sums(a: int, z: int, second: int, third: int) -> tuple[int, int]:
 
 
 def _longer(data: bytes) -> int:
-    """Blocks of 64 bytes, and what the last 64 are."""
+    """The hash of more than 64 bytes: of the last 64, then of all blocks of 64."""
     size = len(data)
     x, y, z = _word(data, 0), _word(data, -16) ^ K1, _word(data, -56) ^ K0
     v, v2 = _weak(data, size - 64, size, y)

@@ -42,7 +42,7 @@ Count: Constraint = Exactly(TensorType((), i64), "a 0-d tensor of i64")
 
 
 class If(Op, name="nn.if", traits=(RecursiveEffects, SingleBlock)):
-    """What one of two regions yields, as the condition says. Only that one is computed.
+    """The values that one of two regions yields, chosen by the condition; only that one runs.
 
     Where the branches give different extents, the result's type has `?`; what they yield may be
     known better. Source: ONNX If-16.
@@ -67,7 +67,7 @@ class If(Op, name="nn.if", traits=(RecursiveEffects, SingleBlock)):
         return frame.run_region(chosen, [])[1]
 
     def verify_op(self) -> None:
-        """Both regions take nothing and yield the results' types."""
+        """Check that both regions have no arguments and yield the results' types."""
         for i, one in enumerate(self.regions):
             if not one.blocks:
                 raise self.error(f"region #{i} needs a block")
@@ -75,7 +75,7 @@ class If(Op, name="nn.if", traits=(RecursiveEffects, SingleBlock)):
 
 
 class While(Op, name="nn.while", traits=(RecursiveEffects, SingleBlock)):
-    """A loop that carries values, and may stack what its iterations give.
+    """A loop that carries values, and may stack values of its iterations.
 
     Both regions have an argument for each carried tensor. `before` ends in `nn.condition`; while
     that holds, `after` yields the carried tensors of the next iteration, and behind them a row
@@ -118,7 +118,7 @@ class While(Op, name="nn.while", traits=(RecursiveEffects, SingleBlock)):
         )
 
     def verify_op(self) -> None:
-        """Arguments, carried results and what is yielded fit the operands' types."""
+        """Check arguments, carried results and yielded values against the operands' types."""
         for name, one in (("before", self.before), ("after", self.after)):
             if not one.blocks:
                 raise self.error(f"the '{name}' region needs a block")
@@ -131,7 +131,7 @@ class While(Op, name="nn.while", traits=(RecursiveEffects, SingleBlock)):
 
 
 def _yielded(op: Any, inits: Sequence[Type], carried: Sequence[Type]) -> list[Type]:
-    """What iterations give: tensors as they are carried, and a row for each stack."""
+    """The types that an iteration yields: the carried tensors, and a row for each stack."""
     if not _fit(inits, carried):
         raise op.error(f"carries {_listed(carried)}, but starts with {_listed(inits)}")
     if op.result_types[: len(carried)] != list(carried):
@@ -210,7 +210,7 @@ class Assume(NnOp, name="nn.assume"):
 
 
 class CallIf(Op, name="nn.call_if", traits=(Pure,)):
-    """What one of two functions gives for the operands, as the condition says.
+    """The results of one of two functions for the operands, chosen by the condition.
 
     The functions may know extents of their results that the types here leave open.
     """
@@ -243,7 +243,7 @@ class CallIf(Op, name="nn.call_if", traits=(Pure,)):
         return frame.call(self.then if operands[0] else self.otherwise, operands[1:])
 
     def verify_op(self) -> None:
-        """Both functions take the operands and give the results."""
+        """Check that both functions take the operands and return the results."""
         for name in (self.then, self.otherwise):
             _verify_callee(self, name, [v.type for v in self.args], self.result_types)
 
@@ -293,7 +293,7 @@ class CallWhile(Op, name="nn.call_while", traits=(Pure,)):
         )
 
     def verify_op(self) -> None:
-        """The functions fit; each iteration gives the carried tensors and a row per stack."""
+        """Check the functions: an iteration returns the carried tensors and a row per stack."""
         types = [v.type for v in self.args]
         if not 0 <= self.carried <= min(len(types), len(self.outs)):
             raise self.error(f"carries {self.carried} of {len(types)} operands")

@@ -124,7 +124,7 @@ class FillDynamic(NnOp, name="nn.fill_dynamic"):
 
 
 class Range(NnOp, name="nn.range"):
-    """start, start + delta, .. up to, without, limit; all three 0-d. Source: ONNX Range-11."""
+    """start, start + delta, .., before reaching limit; all three 0-d. Source: ONNX Range-11."""
 
     start: Operand = operand(AnyRankedTensor)
     limit: Operand = operand(AnyRankedTensor)

@@ -22,9 +22,9 @@ def names_of(attribute: Any) -> list[list[str]]:
 
 
 def named(shapes: Sequence[Sequence[Size]]) -> ArrayAttr | None:
-    """`nn.input_dims` of values of these shapes, with names of its own; None if nothing is unknown.
+    """`nn.input_dims` with new names for these shapes; None if all extents are known.
 
-    A product of symbols that others stand for alone is named as that product.
+    A product of symbols is named as that product if each symbol is an extent itself.
     """
     symbols: dict[Any, str] = {}
     whole: dict[Size, str] = {}

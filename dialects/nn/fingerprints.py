@@ -22,7 +22,7 @@ def _folded(x: int) -> int:
 
 
 def _pair(u: int, v: int, factor: int) -> int:
-    """Two words as one."""
+    """A hash of two words."""
     a = _folded((u ^ v) * factor)
     return _folded((v ^ a) * factor) * factor & ALL
 
@@ -38,7 +38,7 @@ def farm_fingerprint(data: bytes) -> int:
 
 
 def _word(data: bytes, at: int, size: int = 8) -> int:
-    """The bytes from a place, which counts from the end where it is negative."""
+    """The little-endian word at an offset; a negative one counts from the end."""
     at += len(data) if at < 0 else 0
     return int.from_bytes(data[at : at + size], "little")
 
@@ -79,7 +79,7 @@ def _up_to_64(data: bytes) -> int:
 
 
 def _longer(data: bytes) -> int:
-    """Blocks of 64 bytes, of which the last one overlaps the one before."""
+    """The hash of more than 64 bytes, by blocks of 64; the last overlaps the one before."""
     y = 81 * K1 + 113
     state = (81 * K2 + _word(data, 0), y, _folded(y * K2 + 113) * K2, 0, 0, 0, 0)
     blocks = (len(data) - 1) // 64
@@ -100,7 +100,7 @@ State = tuple[int, int, int, int, int, int, int]
 
 
 def _block(data: bytes, at: int, state: State, factor: int, weight: int) -> State:
-    """The state behind a block of 64 bytes: x, y, z and two pairs."""
+    """The state after a block of 64 bytes: x, y, z and two pairs."""
     x, y, z, v, v2, w, w2 = state
     x = _turned(x + y + v + _word(data, at + 8), 37) * factor
     y = _turned(y + v2 + _word(data, at + 48), 42) * factor
@@ -113,7 +113,7 @@ def _block(data: bytes, at: int, state: State, factor: int, weight: int) -> Stat
 
 
 def _weak(data: bytes, at: int, a: int, b: int) -> tuple[int, int]:
-    """Two sums of 32 bytes and what was before."""
+    """Two hash sums of 32 bytes and the seeds a and b."""
     first, second, third, last = (_word(data, at + i) for i in (0, 8, 16, 24))
     a += first
     b = _turned(b + a + last, 21)

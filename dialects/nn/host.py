@@ -38,7 +38,7 @@ def host_function(name: str) -> Callable[[HostFunction], HostFunction]:
 
 
 class HostCall(Op, name="nn.host_call", traits=(Pure, OnHost)):
-    """What a Python function of this name gives for the operands.
+    """The results of a registered Python function for the operands.
 
     `host_function` registers it in the process that runs the model. Its results must be of the
     types that the op declares; `?` is any extent. The attributes are passed by name.
@@ -68,7 +68,7 @@ class HostOp(NnOp, traits=(OnHost,)):
         raise NotImplementedError
 
     def verify_op(self) -> None:
-        """The results are of the inferred types, or known better or worse."""
+        """Check that the results have the inferred types, up to `?` on either side."""
         try:
             inferred = self.inferred(self.operand_types, self.properties)
             self.check()
@@ -99,7 +99,7 @@ def _python_value(attribute: Attribute) -> Any:
 
 
 def is_on_host(op: Operation) -> bool:
-    """Whether a host computes the op: by its trait, by what it handles, or by what is inside."""
+    """Whether a host computes the op: by its trait, its types, or the ops in its regions."""
     if op.has_trait(OnHost):
         return True
     if any(is_host_type(v.type) for v in (*op._operands, *op.results)):

@@ -45,11 +45,11 @@ class SequenceType(HostType):
 
     @classmethod
     def from_syntax(cls, child: Sequence[Any]) -> SequenceType:
-        """From what the grammar made of `<tensor<?x3xf32>>`."""
+        """The instance for the parse tree of `<tensor<?x3xf32>>`."""
         return cls(child[0])
 
     def parameters_text(self) -> str:
-        """What follows the type's name."""
+        """The text after the type's name."""
         return f"<{self.element}>"
 
 
@@ -63,11 +63,11 @@ class OptionalType(HostType):
 
     @classmethod
     def from_syntax(cls, child: Sequence[Any]) -> OptionalType:
-        """From what the grammar made of `<tensor<4xf32>>`."""
+        """The instance for the parse tree of `<tensor<4xf32>>`."""
         return cls(child[0])
 
     def parameters_text(self) -> str:
-        """What follows the type's name."""
+        """The text after the type's name."""
         return f"<{self.element}>"
 
 
@@ -82,11 +82,11 @@ class MapType(HostType):
 
     @classmethod
     def from_syntax(cls, child: Sequence[Any]) -> MapType:
-        """From what the grammar made of `<i64, f32>`."""
+        """The instance for the parse tree of `<i64, f32>`."""
         return cls(child[0], child[1])
 
     def parameters_text(self) -> str:
-        """What follows the type's name."""
+        """The text after the type's name."""
         return f"<{self.key}, {self.value}>"
 
 
@@ -100,7 +100,7 @@ def is_strings(type: Type) -> bool:
 
 
 def is_host_type(type: Type) -> bool:
-    """Whether only a host handles values of the type; so it does tensors of unknown rank."""
+    """Whether only a host handles values of the type; tensors of unknown rank are such."""
     return isinstance(type, HostType | UnrankedTensorType) or is_strings(type)
 
 
@@ -135,7 +135,7 @@ def join(a: Type, b: Type) -> Type:
 
 
 def fits(found: Type, wanted: Type) -> bool:
-    """Whether a value of one type may stand where the other is wanted; `?` is any extent."""
+    """Whether a value of one type can be used where `wanted` is expected; `?` is any extent."""
     if found is wanted or found is none:
         return True
     match found, wanted:

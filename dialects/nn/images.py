@@ -16,7 +16,7 @@ from .host import HostOp
 class DecodeImage(HostOp, name="nn.decode_image"):
     """The pixels of an image file: BMP, JPEG, JPEG 2000, TIFF, PNG, WebP or PNM.
 
-    Pillow reads it. Shapes: x [N] -> out [H, W, 3], of gray pixels [H, W, 1].
+    Pillow decodes it. Shapes: x [N] -> out [H, W, 3], or [H, W, 1] for gray pixels.
     Source: ONNX ImageDecoder-20.
     """
 

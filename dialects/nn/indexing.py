@@ -26,7 +26,7 @@ def check_batch(a: TensorType, b: TensorType, dims) -> None:
 
 
 def check_within(indices: TensorType, data: TensorType, axis: int) -> None:
-    """Raises NncError unless there is an element of the data beside the axis for each index."""
+    """Raise NncError if `indices` is larger than `data` along a dimension other than the axis."""
     if indices.rank != data.rank:
         raise NncError(f"data and indices differ in rank: '{data}' and '{indices}'")
     for i, (count, extent) in enumerate(zip(indices.shape, data.shape, strict=True)):
@@ -263,7 +263,7 @@ class NonZero(NnOp, name="nn.non_zero"):
 
 
 def along(indices, axis: int, extent: int):
-    """An index of NumPy's that takes `indices` along the axis and positions elsewhere."""
+    """A NumPy index that takes `indices` along the axis and all positions along others."""
     where = list(np.ogrid[tuple(slice(d) for d in indices.shape)])
     where[axis] = np.where(indices < 0, indices + extent, indices)
     return tuple(where)

@@ -60,7 +60,7 @@ class Partial:
 
     @staticmethod
     def known(array: np.ndarray) -> Partial:
-        """All elements."""
+        """A Partial of which all elements are known."""
         return Partial(array, np.zeros(array.shape, np.bool_))
 
     @property
@@ -69,7 +69,7 @@ class Partial:
 
 
 def is_short(type: Type) -> bool:
-    """Whether a type is that of a shape, of positions, or of one of them."""
+    """Whether a type may be that of a shape or an extent: few integers, 0-d or 1-d."""
     return (
         isinstance(type, TensorType)
         and isinstance(type.element_type, IntegerType)
@@ -80,7 +80,7 @@ def is_short(type: Type) -> bool:
 
 
 class KnownValues:
-    """What is known of values, computed when asked and remembered.
+    """The known elements of values, computed on demand and cached.
 
     `follows` tells which types of values are looked at, all of static shape. With `mixes`,
     elements may be known beside others of which only the number is.
@@ -109,25 +109,25 @@ class KnownValues:
         return [None if unknown else int(number) for number, unknown in pairs]
 
     def array(self, value: Value) -> np.ndarray | None:
-        """The elements where all are known."""
+        """The elements if all are known, else None."""
         found = self.partial(value)
         return found.elements if found is not None and found.is_known else None
 
     def all(self, value: Value) -> list[int] | None:
-        """The integers in row-major order where all are known."""
+        """The integers in row-major order if all are known, else None."""
         array = self.array(value)
         return None if array is None else [int(number) for number in array.reshape(-1)]
 
     def remember(self, value: Value, known: Partial) -> None:
-        """Keep what is known of a value already."""
+        """Record known elements of a value."""
         self._found[value] = known
 
     def forget(self, value: Value) -> None:
-        """The value's type has changed."""
+        """Drop what is cached of a value, whose type has changed."""
         self._found.pop(value, None)
 
     def results(self, op: Operation) -> list[Partial] | None:
-        """What is known of the op's results, from what is known of its operands."""
+        """The known elements of an op's results, computed from those of its operands."""
         match op:
             case nn.Constant():
                 text = isinstance(op.value, DenseElements) and op.value.strings is not None
@@ -179,7 +179,7 @@ class KnownValues:
 
 
 def _masks(op: nn.NnOp, operands: Sequence[Partial]) -> list[np.ndarray] | None:
-    """Which elements of the results are unknown; None where that cannot be said."""
+    """Masks of the unknown elements of each result; None if they cannot be found."""
     if all(operand.is_known for operand in operands):
         return [np.zeros(type.shape, np.bool_) for type in op.result_types]  # type: ignore[attr-defined]
     if isinstance(op, _ARITHMETIC):

@@ -1,4 +1,4 @@
-"""What moves elements without looking at them, by rules known from types and attributes."""
+"""Ops that move elements, by rules that do not depend on the elements."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Transpose(NnOp, name="nn.transpose", traits=(Total, Arranging)):
         return cls.bind(f"out[{out}] = x[{', '.join(f'i{d}' for d in range(rank))}]", types, attrs)
 
     def evaluate(self, x):
-        """A view: the weights of a model are transposed several times before they are stored."""
+        """A view without a copy: weights are transposed several times before they are stored."""
         return x.transpose(self.permutation)
 
 

@@ -35,7 +35,7 @@ class SortRows(NnOp, name="nn.sort_rows"):
 
 
 class Suppress(NnOp, name="nn.suppress"):
-    """Which boxes are kept, when each suppresses the later ones that overlap with it too much.
+    """A mask of the boxes that are kept: each suppresses later ones that overlap with it too much.
 
     The boxes of a list stand in order, the best first, as two opposite corners y0, x0, y1, x1
     with y0 <= y1 and x0 <= x1; those that are not eligible count for nothing. Of two boxes whose

@@ -38,7 +38,7 @@ class PoolingOp(NnOp):
 
     @property
     def manner(self) -> dict[str, Any]:
-        """The attributes that say how the elements of a window become one."""
+        """The attributes that determine how a window's elements are combined."""
         return {}
 
     @classmethod
@@ -56,7 +56,7 @@ class PoolingOp(NnOp):
 
     @classmethod
     def comprehend(cls, types, attrs, results=()):
-        """On the padded input: the padding is a stage of its own."""
+        """The comprehension on the padded input; padding is a stage of its own."""
         if not cls.combine:
             return None
         return cls.pool(types, attrs, cls.combine)
@@ -78,7 +78,7 @@ class PoolingOp(NnOp):
 
     @property
     def is_resolved(self) -> bool:
-        """Whether `window` says it all: what rounding up adds does not depend on the extents."""
+        """Whether the window is fully known: padding by `ceil_mode` does not depend on extents."""
         if not self.ceil_mode:
             return True
         plain = Window.of(self, self.x.type, kernel=self.kernel)
@@ -109,7 +109,7 @@ class PoolingOp(NnOp):
 
 
 def lowest(dtype):
-    """The value that any maximum beats."""
+    """The least value of a dtype, the identity of max."""
     if dtype.kind in "iu":
         return np.iinfo(dtype).min
     return False if dtype.kind == "b" else -np.inf

@@ -152,9 +152,9 @@ class Conv(ProductOp, name="nn.conv"):
 
     @classmethod
     def comprehend(cls, types, attrs, results=()):
-        """On the padded input and without the bias: those are stages of their own.
+        """The comprehension on the padded input, without the bias: those are separate stages.
 
-        None where only the run tells which channels a group has.
+        None if the channels of a group are known only at run time.
         """
         x, weight = types[:2]
         cls._check(x, weight, attrs.groups)
@@ -169,7 +169,7 @@ class Conv(ProductOp, name="nn.conv"):
 
     @classmethod
     def _bound(cls, body, channels, types, attrs, **extents):
-        """A body on the padded input of so many channels."""
+        """A body bound to the padded input with `channels` channels."""
         x, weight = types[:2]
         window = cls.window(types, attrs)
         shape = (x.shape[0], channels, *window.padded_shape(x.shape[2:]))

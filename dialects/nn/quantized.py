@@ -34,7 +34,7 @@ BYTE = IntegerType(8, "u")
 
 
 def numbers_body(part: str, group: str, attrs: Any, has_offset: bool) -> str:
-    """The text of an element: `part` is its integer's place, `group` the index of its group."""
+    """The text of an element: `part` reads its integer, `group` is the index of its group."""
     if f"part_u{attrs.bits}" not in PARTS:
         raise NncError(f"integers of {attrs.bits} bits are not packed, but those of 2, 4 and 8")
     # In this order, since a product that is added last becomes one multiply-add with the sum.
@@ -43,7 +43,7 @@ def numbers_body(part: str, group: str, attrs: Any, has_offset: bool) -> str:
 
 
 class Dequantize(NnOp, name="nn.dequantize"):
-    """The numbers that packed integers stand for; each row of bytes has one scale and one offset.
+    """The numbers that packed integers represent; each row of bytes has one scale and one offset.
 
     Shapes: x [B.., I], scale and offset [B..] -> out [B.., I, 8 / bits].
     Numerics: in f32.

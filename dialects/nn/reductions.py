@@ -1,4 +1,4 @@
-"""Reductions over axes, scans, and what finds extremes."""
+"""Reductions over axes, scans, and searches for extremes."""
 
 from __future__ import annotations
 
@@ -65,19 +65,19 @@ class ReductionOp(NnOp):
 
 
 class ReduceSum(ReductionOp, name="nn.reduce_sum"):
-    """The sum; 0 of no elements. Source: ONNX ReduceSum-13."""
+    """The sum; 0 for no elements. Source: ONNX ReduceSum-13."""
 
     combine = "+="
 
 
 class ReduceProd(ReductionOp, name="nn.reduce_prod"):
-    """The product; 1 of no elements. Source: ONNX ReduceProd-18."""
+    """The product; 1 for no elements. Source: ONNX ReduceProd-18."""
 
     combine = "*="
 
 
 class ReduceMax(ReductionOp, name="nn.reduce_max"):
-    """The largest element; the least number of the type of no elements.
+    """The largest element; for no elements, the least number of the type.
 
     Source: ONNX ReduceMax-20.
     """
@@ -86,7 +86,7 @@ class ReduceMax(ReductionOp, name="nn.reduce_max"):
 
 
 class ReduceMin(ReductionOp, name="nn.reduce_min"):
-    """The smallest element; the largest number of the type of no elements.
+    """The smallest element; for no elements, the largest number of the type.
 
     Source: ONNX ReduceMin-20.
     """
@@ -157,7 +157,7 @@ class ReduceLogSumExp(ReductionOp, name="nn.reduce_log_sum_exp"):
 
 
 class ArgOp(NnOp):
-    """Base: where along the axis the extreme is, as i64."""
+    """Base: the index of the extreme along the axis, as i64."""
 
     x: Operand = operand(AnyRankedTensor)
     axis: int = attribute(I64)
@@ -189,7 +189,7 @@ class ArgOp(NnOp):
 
 
 class Argmax(ArgOp, name="nn.argmax"):
-    """Where the largest element along the axis is. Source: ONNX ArgMax-13."""
+    """The index of the largest element along the axis. Source: ONNX ArgMax-13."""
 
     example = "%y = nn.argmax %x {axis = 1 : i64} : (tensor<4x8xf32>) -> tensor<4xi64>"
 
@@ -198,7 +198,7 @@ class Argmax(ArgOp, name="nn.argmax"):
 
 
 class Argmin(ArgOp, name="nn.argmin"):
-    """Where the smallest element along the axis is. Source: ONNX ArgMin-13."""
+    """The index of the smallest element along the axis. Source: ONNX ArgMin-13."""
 
     example = "%y = nn.argmin %x {axis = 1 : i64} : (tensor<4x8xf32>) -> tensor<4xi64>"
 
@@ -267,10 +267,10 @@ class Cumprod(RunningOp, name="nn.cumprod"):
 
 
 class TopK(NnOp, name="nn.top_k"):
-    """The k largest (or smallest) elements along the axis, and where they are.
+    """The k largest (or smallest) elements along the axis, and their indices.
 
-    Equal elements come in the order of their positions. `k` holds one i64; `sorted` asks for
-    the best first, which the reference gives always. Source: ONNX TopK-24.
+    Equal elements come in the order of their indices. `k` holds one i64; `sorted` asks for the
+    best first, as the reference always returns them. Source: ONNX TopK-24.
     """
 
     x: Operand = operand(AnyRankedTensor)

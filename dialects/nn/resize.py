@@ -47,8 +47,8 @@ class Resampling(NnOp):
     """Base: x sampled anew along some of its dimensions, one after the other.
 
     Each element of the result is a weighted sum of a few elements of the operand. With
-    `cubic_steps`, weights of mode cubic are from a table of so many places between two elements,
-    and positions are computed in f32, as TensorFlow does it.
+    `cubic_steps`, weights of mode cubic come from a table with that many steps between two
+    elements, and coordinates are computed in f32, as in TensorFlow.
     """
 
     x: Operand = operand(AnyRankedTensor)
@@ -91,11 +91,11 @@ class Resampling(NnOp):
         return self.exclude_outside or self.antialias
 
     def changes(self, extent: int, length: int, scale: float) -> bool:
-        """Whether anything happens along a dimension."""
+        """Whether a dimension is resampled at all."""
         return self.crops or scale != 1.0 or extent != length
 
     def taps(self, extent: int, length: int, scale: float, region: tuple[float, float]):
-        """How the result is made along one dimension: source positions and their weights.
+        """The source positions and weights of each result along one dimension.
 
         For P result elements, two arrays [P, T]: positions, clamped to the operand, and
         weights in f64; and [P], whether the element lies outside (and is extrapolated).
@@ -129,7 +129,7 @@ class Resampling(NnOp):
         return clamped, weights, outside
 
     def _coordinates(self, i, extent: int, length: int, scale: float, region, exact: bool):
-        """Where the result's positions `i` lie in the operand."""
+        """The coordinates in the operand of the result's positions `i`."""
         factor, divisor = (extent, length) if exact else (1, scale)
         centre = self._single((i + 0.5) * factor / divisor, exact) - 0.5
         match self.coordinate_transform:
@@ -150,12 +150,12 @@ class Resampling(NnOp):
         return i * 0.0 + 0.5 * (first + last) * (extent - 1)
 
     def _single(self, at, exact: bool):
-        """Positions as `is_ratio` has them: rounded to f32, where an element is chosen by them."""
+        """Coordinates, rounded to f32 in mode nearest unless `exact`; see `is_ratio`."""
         rounds = self.mode == "nearest" and not exact
         return at.astype(np.float32).astype(np.float64) if rounds else at
 
     def _places_of_table(self, i, extent: int, length: int):
-        """The same in f32, each at the nearest place of the table."""
+        """As `_coordinates`, but in f32, rounded to the steps of the cubic table."""
         one = np.float32(1)
         if self.coordinate_transform == "align_corners" and length > 1:
             at = i.astype(np.float32) * (one * (extent - 1) / (one * (length - 1)))
@@ -225,10 +225,10 @@ def scaled(extent: int, scale: float) -> int:
 
 
 def is_ratio(extent: int, length: int, scale: float) -> bool:
-    """Whether a scale, an f32, is the ratio of the extents, which is taken exactly then.
+    """Whether a scale, an f32, is the ratio of the extents, so that the exact ratio is used.
 
-    Otherwise positions that should be whole lie a little beside it, and the nearest element is
-    another one. With other scales, positions are computed as in f32, as others compute them.
+    With the rounded scale, coordinates that should be whole are slightly off, and another element
+    may be nearest. With other scales, coordinates are rounded to f32, as in other frameworks.
     """
     return length > 0 < extent and np.float32(length / extent) == np.float32(scale)
 
@@ -309,7 +309,7 @@ class Resize(Resampling, name="nn.resize"):
         return self.roi[axis], self.roi[axis + len(self.roi) // 2]
 
     def samples(self, axis: int, shape) -> bool:
-        """Whether anything happens along the dimension, as far as is known."""
+        """Whether a dimension is resampled, as far as is known."""
         if self.crops or (self.scales is not None and self.scales[axis] != 1.0):
             return True
         wanted = self.out.type.shape[axis]

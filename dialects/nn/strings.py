@@ -123,7 +123,7 @@ class StringSplit(HostOp, name="nn.string_split"):
 class StringNormalize(HostOp, name="nn.string_normalize"):
     """A row of strings without those that are stop words, in lower or upper case if asked for.
 
-    What would be empty holds one empty string. Shapes: x [C] -> out [?], x [1, C] -> out [1, ?].
+    An empty result becomes one empty string. Shapes: x [C] -> out [?], x [1, C] -> out [1, ?].
     Source: ONNX StringNormalizer-10.
     """
 
@@ -192,9 +192,9 @@ class RegexMatch(HostOp, name="nn.regex_match"):
 class Tokenize(HostOp, name="nn.tokenize"):
     """The pieces of each string that match a pattern, or else what separators leave.
 
-    Separators take their turns on the pieces that the ones before them have left. Pieces of less
-    than so many characters are left out. Marks stand around the pieces of a string, and padding
-    behind; strings without any piece have no marks either. Shapes: x [I..] -> pieces [I.., ?].
+    Each separator splits the pieces that earlier separators left. Pieces of fewer than `least`
+    characters are dropped. Marks surround the pieces of a string, and padding follows; strings
+    without pieces have no marks either. Shapes: x [I..] -> pieces [I.., ?].
     Source: Tokenizer of ONNX Runtime's contrib operators; patterns are in Python's notation.
     """
 
@@ -242,7 +242,7 @@ class Tokenize(HostOp, name="nn.tokenize"):
 
 
 def _between(pattern: re.Pattern, text: str) -> list[str]:
-    """What lies between matches."""
+    """The pieces of a text between the matches of a pattern."""
     parts, last = [], 0
     for begin, end in _matches(pattern, text):
         parts.append(text[last:begin])
@@ -251,8 +251,8 @@ def _between(pattern: re.Pattern, text: str) -> list[str]:
 
 
 def _matches(pattern: re.Pattern, text: str) -> list[tuple[int, int]]:
-    """Where matches begin and end, none of them empty: the longest one of those that begin first,
-    as POSIX has it, while Python takes the first alternative.
+    """(begin, end) of the non-empty matches. Of those that begin first the longest counts, as in
+    POSIX, while Python takes the first alternative.
     """
     found, at = [], 0
     while match := pattern.search(text, at):
@@ -299,7 +299,7 @@ def _murmur(data: bytes, seed: int) -> int:
 
 
 class Lookup(HostOp, name="nn.lookup"):
-    """The value whose key each element is, or the default.
+    """The value for each element, looked up by key, or the default.
 
     Source: ONNX LabelEncoder-4 and CategoryMapper-1 of ai.onnx.ml.
     """

@@ -31,7 +31,7 @@ class Kernel(Op, name="nn.kernel", traits=(Pure, IsolatedFromAbove, SingleBlock)
         return frame.run_region(self.body, operands)[1]
 
     def verify_op(self) -> None:
-        """The block's arguments and what it yields have the types of operands and results."""
+        """Check that arguments and yielded values have the types of operands and results."""
         if not self.body.blocks:
             raise self.error("needs a block")
         block = self.body.blocks[0]
@@ -47,7 +47,7 @@ class Yield(
     name="nn.yield",
     traits=(Pure, Terminator, HasParent("nn.if", "nn.kernel", "nn.while")),
 ):
-    """Ends a region with what it gives: a kernel's results, a branch's, an iteration's."""
+    """Ends a region with its values: the results of a kernel, a branch or an iteration."""
 
     values: Operands = operands(AnyValue)
 

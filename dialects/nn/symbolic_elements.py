@@ -14,7 +14,7 @@ from .known_values import MOVES, SPREADS, KnownValues, is_short
 
 
 class SymbolicElements:
-    """The elements of values, found when asked for and remembered."""
+    """The elements of values as polynomials, computed on demand and cached."""
 
     def __init__(self, shapes: Any) -> None:
         self.known = KnownValues()
@@ -30,7 +30,7 @@ class SymbolicElements:
         return self._found[value]
 
     def remember(self, value: Value, elements: Sequence[Size | None]) -> None:
-        """Note the elements of a value."""
+        """Record the elements of a value."""
         self._found[value] = _objects(elements, value.type.shape)  # type: ignore[attr-defined]
 
     def _computed(self, value: OpResult) -> np.ndarray | None:
@@ -76,7 +76,7 @@ class SymbolicElements:
         return None
 
     def _moved(self, op: Any, moved: Iterable[int], value: OpResult) -> np.ndarray | None:
-        """What an op that only moves elements does with their numbers, it does with them."""
+        """The elements of an op that only moves them, found by evaluating it on their indices."""
         held: list[Size | None] = []
         arrays = []
         for i, operand in enumerate(op.operands):

@@ -1,4 +1,4 @@
-"""Which extents of an op's results are made of which extents and elements of its operands."""
+"""Extents of results as functions of the extents and elements of operands, by op."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _RULES: dict[type, Rule] = {}
 
 
 def part_of(shapes: SymbolicShapes, op: Operation) -> Part | None:
-    """The extents of an op's results, as far as they are made of known ones."""
+    """The extents of an op's results, as far as they follow from known ones."""
     for kind in type(op).__mro__:
         if kind in _RULES:
             return _RULES[kind](shapes, op)
@@ -56,7 +56,7 @@ def _of(*kinds: type) -> Callable[[Rule], Rule]:
 
 
 def _comprehended(shapes: SymbolicShapes, op: nn.NnOp) -> Part | None:
-    """What the comprehension says of the dimensions of the result."""
+    """The extents of the result from the op's comprehension."""
     form = op.comprehension()
     if form is None:
         return None
@@ -75,7 +75,7 @@ def _comprehended(shapes: SymbolicShapes, op: nn.NnOp) -> Part | None:
 
 
 def _affine(shapes: SymbolicShapes, expr: AffineExpr, dims: Sequence[Size]) -> Size | None:
-    """An affine expression of extents; what is rounded is a symbol of its own."""
+    """An affine expression of extents; a rounded quotient becomes a new symbol."""
     match expr:
         case AffineConstant(value):
             return value
@@ -101,7 +101,7 @@ def _reshape(shapes: SymbolicShapes, op: nn.Reshape) -> Part:
 
 
 def reshaped(shapes: SymbolicShapes, x: ValueLike, shape: Sequence[Dim]) -> Part:
-    """What `nn.reshape` of a value to a type of this shape gives."""
+    """The extents of `nn.reshape` of a value to a type of this shape."""
     own, before = shapes.of(x), as_value(x).type.shape  # type: ignore[attr-defined]
     copied = copied_axes(before, shape)
     wanted = [own[copied[axis]] if axis in copied else d for axis, d in enumerate(shape)]
@@ -115,7 +115,7 @@ def reshaped(shapes: SymbolicShapes, x: ValueLike, shape: Sequence[Dim]) -> Part
 
 @_of(nn.ReshapeDynamic)
 def _reshape_dynamic(shapes: SymbolicShapes, op: nn.ReshapeDynamic) -> Part | None:
-    """The wanted shape, with what is left of all elements in place of -1."""
+    """The wanted shape, with -1 replaced by the number of remaining elements."""
     wanted = shapes.elements(op.shape)
     if wanted is None or -1 not in wanted:
         return None if wanted is None else tuple(wanted)
@@ -170,7 +170,7 @@ def _slice(shapes: SymbolicShapes, op: nn.Slice) -> Part:
 
 @_of(nn.SliceDynamic)
 def _slice_dynamic(shapes: SymbolicShapes, op: nn.SliceDynamic) -> Part | None:
-    """Whole dimensions stay; the first n elements of a number are the smaller of both."""
+    """Extents of whole dimensions stay; for `[:n]` the extent is the smaller of both."""
     axes, found = shapes.known.all(op.axes), list[Size | None](shapes.of(op.x))
     parts = [shapes.elements(v) for v in (op.starts, op.ends, op.steps)]
     if axes is None or None in parts:
@@ -214,7 +214,7 @@ def _gather_elements(shapes: SymbolicShapes, op: nn.GatherElements) -> Part:
 
 @_of(nn.TopK)
 def _top_k(shapes: SymbolicShapes, op: nn.TopK) -> Part:
-    """As many as are asked for, along the axis."""
+    """The operand's extents, with k along the axis."""
     shape, k = shapes.of(op.x), shapes.elements(op.k)
     count = None if k is None or k[0] is None or not is_natural(k[0]) else k[0]
     return tuple(count if axis == op.axis else size for axis, size in enumerate(shape))
@@ -247,7 +247,7 @@ def _pooling(shapes: SymbolicShapes, op: PoolingOp) -> Part | None:
 
 
 def _slid(shapes: SymbolicShapes, window: Window, x: ValueLike) -> Part:
-    """How many places a window has along each spatial dimension of an operand."""
+    """The number of windows along each spatial dimension of an operand."""
     found = []
     for i, extent in enumerate(shapes.of(x)[2:]):
         room = extent + (window.begin[i] + window.end[i] - window.reach(i))

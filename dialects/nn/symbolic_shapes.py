@@ -1,4 +1,4 @@
-"""Extents that only the run tells, as polynomials of symbols: those that are equal say so.
+"""Extents known only at run time, as polynomials of symbols, so that equal ones compare equal.
 
 The names of an entry's dimensions, or those of a kernel's operands, are the symbols to start
 from; each op says which extents of its results are made of which. Small tensors of integers
@@ -31,7 +31,7 @@ Shape = tuple[Size, ...]
 
 @dataclass(frozen=True, eq=False)
 class NamedExtent(Symbol):
-    """An extent that only the run tells; with `least`, the smaller of a size and a number."""
+    """An extent known only at run time; with `least`, the smaller of a size and a number."""
 
     name: str
     least: tuple[Size, int] | None = None
@@ -41,7 +41,7 @@ class NamedExtent(Symbol):
 
 
 class SymbolicShapes:
-    """The extents of values, found when asked for and remembered.
+    """The extents of values, computed on demand and cached.
 
     `names` are those of the unknown dimensions of some block's arguments.
     """
@@ -111,7 +111,7 @@ class SymbolicShapes:
     def remember(
         self, value: Value, shape: Shape, elements: Sequence[Size | None] | None = None
     ) -> None:
-        """Note the extents of a value that was made for them, and the elements of a small one."""
+        """Record the extents of a new value, and the elements of a small one."""
         self._shapes[value] = shape
         if elements is not None:
             self._elements.remember(value, elements)
@@ -122,7 +122,7 @@ class SymbolicShapes:
         return None if found is None else list(found.reshape(-1))
 
     def joined(self, sizes: Iterable[Size]) -> Size | None:
-        """What extents become that are broadcast together; None if that is not known."""
+        """The broadcast extent of several; None if it is not known."""
         left = {size for size in sizes if size != 1}
         numbers = [size for size in left if isinstance(size, int)]
         if numbers or not left:
@@ -179,6 +179,6 @@ class SymbolicShapes:
 
 
 def _least(size: Size) -> tuple[Size, int] | None:
-    """What a size is the smaller of, if it is a symbol for that."""
+    """(size, number) whose minimum a symbol stands for; None for any other size."""
     symbol = size.single if isinstance(size, Poly) else None
     return symbol.least if isinstance(symbol, NamedExtent) else None

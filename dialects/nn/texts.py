@@ -1,4 +1,4 @@
-"""Strings as other strings and as numbers, one for one; and runs of neighbours."""
+"""Elementwise functions of strings to strings and numbers, and n-grams."""
 
 from __future__ import annotations
 
@@ -90,10 +90,10 @@ class RegexReplace(HostOp, name="nn.regex_replace"):
 
 
 class StringHash(HostOp, name="nn.string_hash"):
-    """The number of 64 bits that stands for each string's bytes, by FarmHash or CityHash 1.0.
+    """A 64-bit hash of each string's bytes, by FarmHash or CityHash 1.0.
 
-    With a key of two integers it is that of SipHash, and with `buckets` its remainder, as a
-    number without sign. Source: TensorFlow's StringToHashBucketFast and -Strong, and CatBoost.
+    With a `key` of two integers it is SipHash; with `buckets`, the unsigned hash modulo that
+    number. Source: TensorFlow's StringToHashBucketFast and -Strong, and CatBoost.
     """
 
     x: Operand = operand(Strings)
@@ -125,11 +125,11 @@ class StringHash(HostOp, name="nn.string_hash"):
 
 
 class StringNgrams(HostOp, name="nn.string_ngrams"):
-    """Runs of neighbouring strings of each row, of one width after the other, joined.
+    """The n-grams of each row: runs of neighbouring strings, joined, for each width in turn.
 
-    A row is filled up to the longest one, and `counts` has how many count; so it is behind it.
-    `pad` strings are put before and behind a row, at most one less than the width, and without
-    it this many. A row that is too short for every width is one run if `keep_short`.
+    `counts` has the number of valid strings of each row, `lengths` that of its n-grams; the rest
+    of a row is filling. `pad` strings are added on both sides of a row: at most, and by default,
+    the width less 1. If `keep_short`, a row too short for every width is one n-gram.
     Shapes: x [I.., W], counts [I..] -> out [I.., ?], lengths [I..].
     Source: TensorFlow's StringNGrams.
     """
@@ -234,5 +234,5 @@ class FormatNumber(HostOp, name="nn.format_number"):
 
 
 def _whole(text: str) -> str:
-    """Text of which the parts of characters are put together."""
+    """Text in which the bytes of split characters are joined again."""
     return text if text.isascii() else text.encode(*BYTES).decode(*BYTES)

@@ -1,4 +1,4 @@
-"""What passes over graphs need to know of an op, declared by the op itself.
+"""Declarations of an op that passes over graphs rely on.
 
     class Matmul(NnOp, name="nn.matmul"):
         fusion = Fusion.PRODUCT
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Fusion(Enum):
-    """What an op is to the kernel that it may be part of."""
+    """The role of an op in the kernel that it may be part of."""
 
     ALONE = auto()
     """A kernel of its own."""
@@ -46,7 +46,7 @@ class Broadcasting(Trait):
 
 
 class Total(Trait):
-    """Has a result whatever the elements are: it may be computed later than it is looked at."""
+    """Has a result for any elements, so that it may be evaluated lazily."""
 
 
 class OnHost(Trait):

@@ -77,9 +77,9 @@ class TreesOp(NnOp):
 class WalkTrees(TreesOp, name="nn.walk_trees"):
     """The leaf that each row of x reaches in each tree, as the leaf's number.
 
-    A node compares a feature of x with its split, both without signs. Its links are the node
-    behind it if x is not more, which the one for x that is more comes after, and the feature.
-    A leaf compares with the largest number, and is behind itself.
+    A node compares a feature of x with its split, both unsigned. Its links are (next, feature):
+    the walk goes to node `next` if x <= split, else to `next + 1`. A leaf has the largest split
+    and itself as `next`.
 
     Shapes: x [B, F], splits [N], links [N, 2], roots [T] -> out [T, B].
     Source: ONNX ai.onnx.ml TreeEnsemble-5.
@@ -102,10 +102,10 @@ class WalkTrees(TreesOp, name="nn.walk_trees"):
 
 
 class SumTrees(TreesOp, name="nn.sum_trees"):
-    """The sum over trees of what the leaves weigh that a row of x reaches, for some targets.
+    """The sum over trees of the weights of the leaves that a row of x reaches, for each target.
 
-    Trees are those of `nn.walk_trees`. A leaf weighs for all targets, or if `targets` are given
-    for one of `count`.
+    Trees are those of `nn.walk_trees`. A leaf has a weight for each target or, if `targets` are
+    given, for one of `count` targets.
 
     Shapes: x [B, F], weights [N, K] -> out [B, K]; with targets [N] weights [N, 1].
     Source: ONNX ai.onnx.ml TreeEnsemble-5.
@@ -167,7 +167,7 @@ class TreeTable:
 
 @lru_cache(maxsize=64)
 def _table(compared: Elements, links: Elements, roots: Elements) -> TreeTable:
-    """Raises NncError where nodes are no trees."""
+    """The nodes in arrays. Raises NncError if they do not form trees."""
     splits = np.ascontiguousarray(compared.to_numpy()).view(np.uint64)
     behind, features = links.to_numpy().astype(np.int64).T
     starts = roots.to_numpy().astype(np.int64)
@@ -182,7 +182,7 @@ def _table(compared: Elements, links: Elements, roots: Elements) -> TreeTable:
 
 
 def _heights(behind: numpy.ndarray) -> numpy.ndarray:
-    """How many steps lead from each node to the farthest leaf: [N], of the nodes behind [N, 2]."""
+    """The number of steps from each node to its farthest leaf, [N], given successors [N, 2]."""
     heights = np.where((behind == np.arange(len(behind))[:, None]).all(axis=1), 0, -1)
     left = np.flatnonzero(heights)
     while left.size:

@@ -52,12 +52,12 @@ class Reshape(NnOp, name="nn.reshape", traits=(Total, Arranging)):
 
 
 def copied_axes(before: Sequence[Dim], after: Sequence[Dim]) -> dict[int, int]:
-    """The dimensions of a reshape's result, up to its last `?`, and the operand's they are.
+    """{dimension of a reshape's result before its last `?`: equal dimension of the operand}.
 
-    [?, ?, 64] -> [?, 1, ?, 8, 8] has {0: 0}. With one `?` there are none, but where it cannot be
-    what is left, beside an extent of 0. Where all `?` stay and
-    what is known between them is only split or joined they are all: of [?, 64, ?, ?] ->
-    [?, 4, 16, ?, ?] it is {0: 0, 3: 2, 4: 3}.
+    [?, ?, 64] -> [?, 1, ?, 8, 8] gives {0: 0}. A single `?` is computed from the number of
+    elements and not copied, unless an extent of 0 leaves it open. If all `?` stay and known extents
+    between them are only split or joined, all are copied: [?, 64, ?, ?] -> [?, 4, 16, ?, ?] gives
+    {0: 0, 3: 2, 4: 3}.
     """
     alone = after.count(None) <= 1
     if alone and 0 not in after:
@@ -102,7 +102,7 @@ def is_reshape(before: Sequence[Dim], after: Sequence[Dim]) -> bool:
 def resolve(
     shape: tuple[Dim, ...], operand: tuple[Dim, ...], of: tuple[int, ...]
 ) -> tuple[int, ...]:
-    """A result shape whose `?` are known from the extents of an operand of a shape."""
+    """The result shape with each `?` computed from the operand's actual extents `of`."""
     copied = copied_axes(operand, shape)
     last = max((axis for axis, d in enumerate(shape) if d is None), default=len(shape))
     total = known_product([d for axis, d in enumerate(of) if axis not in copied.values()]) or 0

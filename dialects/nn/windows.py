@@ -23,7 +23,7 @@ class Window:
 
     @staticmethod
     def of(attrs: Any, x: TensorType, kernel: Sequence[Dim]) -> Window:
-        """From an op's attributes, those left out filled in. Raises NncError if they misfit."""
+        """The window of an op's attributes, with defaults filled in. Raises NncError if invalid."""
         spatial = x.rank - 2
         check_length(kernel, spatial, "kernel")
         strides = numbers(attrs.strides, spatial, 1, "strides")
@@ -57,13 +57,13 @@ class Window:
         return found
 
     def reach(self, axis: int) -> int:
-        """How many elements the dilated kernel spans."""
+        """The number of elements that the dilated kernel spans."""
         extent = self.kernel[axis]
         assert extent is not None
         return (extent - 1) * self.dilations[axis] + 1
 
     def rounds_up_alike(self, axis: int) -> bool:
-        """Whether no last window starts in the padding at the end, whatever the extent."""
+        """Whether, for any extent, no window starts in the padding at the end."""
         return self.end[axis] + self.strides[axis] <= self.reach(axis)
 
     def ceil_padding(self, spatial: Sequence[Dim]) -> tuple[int, ...]:
@@ -88,7 +88,7 @@ class Window:
 
 @dataclass(frozen=True)
 class Run:
-    """Results side by side to which the same part of a kernel contributes, along one dimension.
+    """Consecutive results along one dimension to which the same taps of a kernel contribute.
 
     `first` is the element that the first of these taps meets at the first result.
     """
@@ -103,9 +103,9 @@ class Run:
 def runs(
     extent: int, kernel: int, stride: int, dilation: int, begin: int, out: int
 ) -> Iterator[Run]:
-    """The results along a dimension by the taps that do not fall on padding.
+    """The results along a dimension, divided by which taps do not fall on padding.
 
-    From one to the next it takes a step, however many results are between them.
+    The time depends on the number of runs, not of results.
     """
     start, last = 0, (0, 0)
     at = 0

@@ -38,7 +38,7 @@ from .traits import Fusion, Total
 
 @dataclass(frozen=True)
 class Transforms:
-    """The matrices of one tile size, B^T, G and A^T, from points at which polynomials are taken.
+    """The matrices B^T, G and A^T of a tile size, from the points where polynomials are evaluated.
 
     Points are 0 where the kernel has an odd number of elements, `pairs` with either sign, and
     infinity; all divisions are in G, and done last.
@@ -106,7 +106,7 @@ class StridedTransforms:
 
     @cached_property
     def divisors(self) -> tuple[float, ...]:
-        """Those of G's rows."""
+        """The divisors of G's rows."""
         return (*self.even.divisors, *(1.0 for _ in self.even.output))
 
     @cached_property
@@ -195,7 +195,7 @@ class WinogradWeight(WinogradOp, name="nn.winograd_weight", traits=(Total,)):
 
     @property
     def scales(self) -> list[list[float]]:
-        """What the values at each pair of points are multiplied with at the end."""
+        """The factor by which the values at each pair of points are multiplied at the end."""
         divisors = self.transforms.divisors
         return [[1 / (a * b) for b in divisors] for a in divisors]
 

@@ -126,7 +126,7 @@ class If(
 
     @classmethod
     def infer_result_types(cls, operand_types, properties, regions=()):
-        """What the then region yields."""
+        """The types that the then region yields."""
         return yielded_types(regions[:1])
 
     def interpret(self, operands, frame):
@@ -179,7 +179,7 @@ class IndexSwitch(
 
     @classmethod
     def infer_result_types(cls, operand_types, properties, regions=()):
-        """What the default region yields."""
+        """The types that the default region yields."""
         return yielded_types(regions[:1])
 
     def interpret(self, operands, frame):
@@ -239,7 +239,7 @@ class ExecuteRegion(Op, name="scf.execute_region", traits=(RecursiveEffects,)):
 
     @classmethod
     def infer_result_types(cls, operand_types, properties, regions=()):
-        """What the region yields."""
+        """The types that the region yields."""
         return yielded_types(regions)
 
     def interpret(self, operands, frame):

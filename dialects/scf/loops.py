@@ -85,7 +85,7 @@ class For(
 
     @classmethod
     def infer_result_types(cls, operand_types, properties, regions=()):
-        """Those of the initial values."""
+        """The types of the initial values."""
         return operand_types[3:]
 
     def block_argument_names(self, region: Region) -> list[str | None]:
@@ -94,7 +94,7 @@ class For(
 
     @property
     def induction_var(self) -> BlockArgument:
-        """The body's argument that counts."""
+        """The induction variable, the body's first argument."""
         return self.body_block.args[0]
 
     @property
@@ -118,7 +118,7 @@ class For(
         return max(0, -((lower - upper) // step))
 
     def _as_counted(self, bounds: Sequence[Any]) -> list[int]:
-        """The bounds as the numbers that are compared."""
+        """The bounds as Python ints, signed or unsigned as the loop compares them."""
         if not self.unsignedCmp:
             return [int(b) for b in bounds]
         width = width_of(self.lower.type)
@@ -230,7 +230,7 @@ class While(Op, name="scf.while", traits=(RecursiveEffects, SingleBlock)):
 
     @classmethod
     def infer_result_types(cls, operand_types, properties, regions=()):
-        """What the condition passes on."""
+        """The types that the condition passes on."""
         for block in regions[0].blocks:
             if isinstance(block.last, Condition):
                 return [v.type for v in block.last.args]

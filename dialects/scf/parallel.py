@@ -100,7 +100,7 @@ class Parallel(
 
     @classmethod
     def infer_result_types(cls, operand_types, properties, regions=()):
-        """Those of the initial values, which follow three operands for each dimension."""
+        """The types of the initial values, which follow three operands for each dimension."""
         return operand_types[3 * len(regions[0].blocks[0].args) :]
 
     def block_argument_names(self, region: Region) -> list[str | None]:

@@ -186,7 +186,7 @@ class ConvDims(Attribute):
 
     @classmethod
     def from_syntax(cls, child: Sequence[Any]) -> ConvDims:
-        """From what the grammar made of the three lists."""
+        """The instance for the parse tree of the three lists."""
         return cls(*map(dimension_list, child))
 
     def text(self) -> str:
@@ -195,7 +195,7 @@ class ConvDims(Attribute):
         return f"{lhs}x{rhs}->{out}"
 
     def parameters_text(self) -> str:
-        """What follows the attribute's name."""
+        """The text after the attribute's name."""
         return f"<{self.text()}>"
 
     def order(self, which: str, first: str, second: str) -> tuple[int, ...]:
@@ -207,7 +207,7 @@ class ConvDims(Attribute):
 
 @attribute_class
 class Bounds(Attribute):
-    """`#stablehlo.bounds<4, ?>`: what the unknown extents of a type are at most."""
+    """`#stablehlo.bounds<4, ?>`: upper bounds of the unknown extents of a type."""
 
     bounds: tuple[str, ...]
     name: ClassVar[str] = "stablehlo.bounds"
@@ -216,11 +216,11 @@ class Bounds(Attribute):
 
     @classmethod
     def from_syntax(cls, child: Sequence[Any]) -> Bounds:
-        """From what the grammar made of `<4, ?>`."""
+        """The instance for the parse tree of `<4, ?>`."""
         return cls(dimension_list(child))
 
     def parameters_text(self) -> str:
-        """What follows the attribute's name."""
+        """The text after the attribute's name."""
         return f"<{', '.join(self.bounds)}>"
 
 

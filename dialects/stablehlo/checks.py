@@ -1,4 +1,4 @@
-"""What the verifiers of stablehlo share: shapes that fit together, lists of dimensions."""
+"""Checks shared by the verifiers of stablehlo: matching shapes, lists of dimensions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...ir.types import Dim, TensorType, Type, UnrankedTensorType
 
 
 def shaped(type: Type) -> Any:
-    """The type as one with shape and elements; one of no rank counts as such."""
+    """The type, as a shaped one; unranked tensors are allowed."""
     return type
 
 
@@ -75,6 +75,6 @@ def check_result(op: Operation, shape: Sequence[Dim], element: Type | None, at: 
 
 
 def check_count(op: Operation, values: Sequence[Any] | None, count: int, what: str) -> None:
-    """A list, where it is given, must have so many entries."""
+    """Check that a list, if given, has `count` entries."""
     if values is not None and len(values) != count:
         raise op.error(f"{what}: expected {count} entries, but got {len(values)}")

@@ -103,7 +103,7 @@ UNARY_FORMAT = "operands attr-dict `:` custom<SameOperandsAndResultType>(operand
 
 
 class Pointwise(Op, traits=PURE):
-    """What the ops of the table share."""
+    """Base of the ops of the table."""
 
     result_accuracy: Any = attribute(parameters_kind(ResultAccuracy), optional=True)
     result: Result = result(AnyType)
@@ -141,7 +141,7 @@ class Binary(Pointwise):
 
 
 def rows(lines: str) -> dict[str, tuple[tuple[str, ...], str, str]]:
-    """Of each line of a table: kinds of operands, of the result, and the summary, by name."""
+    """{name: (kinds of operands, kind of result, summary)} of a table's lines."""
     found = {}
     for line in lines.strip().splitlines():
         head, _, summary = line.partition(" | ")

@@ -17,7 +17,7 @@ REGION = (RecursiveEffects, SingleBlock)
 
 
 def check_body(op: Any, body: Region, count: int, results: int, what: str = "region") -> None:
-    """A region must have one block with so many arguments, which returns so many values."""
+    """Check that a region has one block with `count` arguments that returns `results` values."""
     if len(body.blocks) != 1 or not body.blocks[0].ops:
         raise op.error(f"{what} needs a block with operations")
     block = body.blocks[0]
@@ -37,16 +37,16 @@ def pairs_of(op: Any) -> int:
 
 
 class PairsOp(Op):
-    """What ops with inputs and as many initial values share."""
+    """Base of ops with inputs and as many initial values."""
 
     @property
     def inputs(self) -> Sequence[Any]:
-        """What is reduced."""
+        """The operands to be reduced."""
         return self.operands[: len(self.operands) // 2]
 
     @property
     def inits(self) -> Sequence[Any]:
-        """The values to start with."""
+        """The initial values."""
         return self.operands[len(self.operands) // 2 :]
 
 

@@ -67,7 +67,7 @@ class SaidOnce(Directive, ABC):
 
     @abstractmethod
     def expanded(self, types: Any, count: int, state: Any) -> Any:
-        """The types of so many operands and of the results, from those in the text."""
+        """The types of `count` operands and of the results, from those in the text."""
 
     @abstractmethod
     def shortened(self, inputs: list[Any], results: list[Any]) -> list[Any] | None:
@@ -362,7 +362,7 @@ class WindowAttributes(Directive):
 
     @staticmethod
     def attribute(word: str, value: Any, state: Any) -> Any:
-        """What stands behind a word as an attribute."""
+        """The attribute for the parsed value after a word."""
 
         def numbers(tokens: Any, type: Any) -> list[Any]:
             return [number_of(state.session, token, type) for token in tokens]

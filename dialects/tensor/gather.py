@@ -27,9 +27,9 @@ IndexTensor = Constraint(
 def gathered_type(
     source: TensorType, indices: TensorType, dims: Sequence[int], reduced: bool
 ) -> TensorType:
-    """A slice for each place of the indices but their last dimension, which holds coordinates.
+    """The type of a gather: a slice for each index tuple, the last dimension of `indices`.
 
-    The dimensions gathered have size 1 in a slice, or are not there where it is reduced.
+    The gathered dimensions have size 1 in a slice, or are absent if `reduced`.
     """
     inner = [
         1 if i in dims else extent
@@ -40,10 +40,10 @@ def gathered_type(
 
 
 class _Indexed(Op, traits=(Pure,)):
-    """What gather and scatter share."""
+    """Base of gather and scatter."""
 
     def verify_dims(self, dims: Sequence[int], indices: TensorType, rank: int) -> None:
-        """The dimensions ascend, and the indices hold a coordinate for each."""
+        """Check that the dimensions ascend and the indices hold a coordinate for each."""
         word = self.name.partition(".")[2]
         whole = "source" if word == "gather" else "dest"
         if not dims:
@@ -61,7 +61,7 @@ class _Indexed(Op, traits=(Pure,)):
                 raise self.error(f"{word}_dims values must be strictly increasing")
 
     def expect(self, what: str, found: Any, whole: Any, indices: Any, dims: Sequence[int]) -> None:
-        """The type is that of the slices, with the dimensions gathered or without them."""
+        """Check that a type is that of the slices, with or without the gathered dimensions."""
         full, less = (gathered_type(whole, indices, dims, reduced) for reduced in (False, True))
         if found not in (full, less):
             raise self.error(

@@ -44,7 +44,7 @@ from .elements import Yield
 
 
 def verify_part(op: Slicing, large: TensorType, small: TensorType) -> None:
-    """The lists fit the larger tensor, and give the smaller one or a reduced version of it."""
+    """Check that the lists fit the larger tensor and yield the smaller one, maybe rank-reduced."""
     op.verify_lists(large.rank)
     op.verify_bounds(large.shape)
     sizes = to_dims(op.static_sizes)

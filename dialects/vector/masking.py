@@ -1,4 +1,4 @@
-"""What vector.mask means for the operations that may stand in it, on NumPy values."""
+"""Semantics of vector.mask on NumPy values, for the operations that may be masked."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _masked_multi_reduction(op: MultiReduction, values: list[Any], mask: Any) ->
 
 
 def neutral(kind: str, dtype: Any) -> Any:
-    """What leaves a value as it is when combined with it."""
+    """The identity element of a kind of combination."""
     dtype = np.dtype(dtype)
     if kind in ("add", "or", "xor", "maxui"):
         return dtype.type(0)

@@ -73,7 +73,7 @@ def inner_part(array: Any, starts: Sequence[int], extents: Sequence[int | None])
 
 
 def _unwatched(array: Any, indices: list[Any], shape: tuple[int, ...], frame: Any) -> Any:
-    """A vector's place along the last dimensions, as a view; None where a check has more to say."""
+    """The vector's elements along the last dimensions, as a view; None if checks are needed."""
     first = len(indices) - len(shape)
     if first < 0 or len(indices) != array.ndim or frame.watches(array):
         return None
@@ -180,7 +180,7 @@ class Store(Op, name="vector.store", traits=(WritesMemory,)):
 
 
 def _check_masked(op: Op, base: Value, indices: tuple[Value, ...], vector: VectorType) -> None:
-    """What accesses under a mask ask of their memory: less than others."""
+    """Check the memref of a masked access, for which fewer rules hold."""
     type: Any = base.type
     if type.element_type is not vector.element_type:
         whose = "valueToStore" if isinstance(op, _MaskedWrite) else "result"

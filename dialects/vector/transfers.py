@@ -44,7 +44,7 @@ from .memory import AnyShaped, MaskVector, inner_part
 
 
 class _Transfer(Op):
-    """What reading and writing through a permutation map share."""
+    """Base of reading and writing through a permutation map."""
 
     permutation_map: Any
     in_bounds: Any
@@ -112,7 +112,7 @@ class _Transfer(Op):
             )
 
     def _window(self, indices: list[Any], mask: Any, array: Any) -> tuple[tuple, Any]:
-        """Index arrays into the memory, broadcast to the vector's shape, and which lanes count."""
+        """(index arrays into the memory in the vector's shape, mask of active lanes)."""
         shape: Any = self.vector_type.shape
         starts = list(zip(indices, array.shape, strict=True))
         note_where(
@@ -137,7 +137,7 @@ class _Transfer(Op):
         return tuple(np.broadcast_to(p, shape) for p in clipped), active
 
     def _part(self, indices: list[Any], mask: Any, array: Any) -> Any:
-        """The window as a view of the vector's shape, where all lanes count; else None."""
+        """The elements as a view in the vector's shape if all lanes are active; else None."""
         shape: Any = self.vector_type.shape
         if mask is not None or len(self.map.results) != len(shape):
             return None

@@ -1,4 +1,4 @@
-"""From literals in text to the values of attributes."""
+"""Converts literals in text to the values of attributes."""
 
 from __future__ import annotations
 

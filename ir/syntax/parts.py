@@ -51,7 +51,7 @@ ASSIGNMENTS = {
 
 
 def assignments_of(child: Any) -> tuple[list[Any], list[Any]]:
-    """The names and the values of a match of `assignments`."""
+    """(names, values) of a match of `assignments`."""
     pairs = listed(child[0], 2)
     return [name for name, _ in pairs], [value for _, value in pairs]
 

@@ -81,7 +81,7 @@ def balanced(text: str, start: int, end: int) -> int:
 
 
 def type_end(text: str, start: int, end: int) -> int | None:
-    """Where the type that starts at `start` ends, None if none does. Raises UnbalancedError."""
+    """The end of the type that starts at `start`; None if there is none. Raises UnbalancedError."""
     if text[start] != "(":
         found = SIMPLE_TYPE(text, start, end)
         if found is None:

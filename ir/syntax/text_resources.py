@@ -25,7 +25,7 @@ class TextBlob(Blob):
         return self._resources.inline_text(self.key)
 
     def source(self) -> Blob:
-        """Where the data is: a MemoryBlob, FileBlob or MissingBlob."""
+        """The blob with the data: a MemoryBlob, FileBlob or MissingBlob."""
         return self._resources.find(self.key)
 
     def bytes(self) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Temporary buffers of a kernel: those that one iteration fills and reads shrink, dead ones go."""
+"""Temporary buffers of a kernel: shrunk if one iteration fills and reads them, erased if dead."""
 
 from __future__ import annotations
 

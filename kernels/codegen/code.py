@@ -41,7 +41,7 @@ class Scope:
 
 
 class Code:
-    """Where operations are written; what a scope has already is not written again."""
+    """Writes operations into scopes; an operation that a scope has already is not repeated."""
 
     def __init__(self, entry: Scope, loc: Location) -> None:
         self.entry = entry
@@ -276,7 +276,7 @@ class Code:
 
 
 def _position(symbol: Extent) -> int:
-    """Which result of `memref.extract_strided_metadata` a stride or offset is.
+    """The index of a stride or offset among the results of `memref.extract_strided_metadata`.
 
     Its results are the base buffer, the offset, the sizes and the strides.
     """

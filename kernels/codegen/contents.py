@@ -30,7 +30,7 @@ class Place(Protocol):
     """A key that is equal for places with the same elements."""
 
     def disjoint(self, other: Any) -> bool:
-        """Whether two places in what may share memory certainly share no element."""
+        """Whether two places in buffers that may alias certainly share no element."""
         ...
 
 

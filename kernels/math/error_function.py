@@ -38,7 +38,7 @@ def erf_beside_one(x: Float) -> Float:
 
 
 def _less_power(power: Float) -> Float:
-    """1 - 2**power for what is not above 0."""
+    """1 - 2**power for power <= 0."""
     shifted = power + ROUNDER
     r = power - (shifted - ROUNDER)
     found = r.fma(r.polynomial(EXP2), 1.0)

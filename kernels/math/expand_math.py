@@ -101,9 +101,9 @@ def _values(found: Float | Sequence[Float]) -> list[Value]:
 
 
 def tail_is_lost(op: math.Exp) -> bool:
-    """Whether nobody sees the result's denormals: f16 has no such numbers, and 1 + x is 1.
+    """Whether denormal results make no difference: f16 cannot hold them, and 1 + x is 1.
 
-    Nor does who allows an approximation.
+    They make none either if the op allows approximations.
     """
     if element_type(op.result.type) is f16 or op.properties["fastmath"].allows("afn"):  # type: ignore[attr-defined]
         return True
@@ -111,12 +111,12 @@ def tail_is_lost(op: math.Exp) -> bool:
 
 
 def is_beside_one(op: math.Erf) -> bool:
-    """Whether what is far below 1 of the result is lost in sums, as in GELU's 1 + erf(x)."""
+    """Whether small errors of the result vanish in sums with 1, as in GELU's 1 + erf(x)."""
     return _is_added_to(op, 1.0)
 
 
 def _is_added_to(op: Operation, least: float) -> bool:
-    """Whether all that is done with a result is to add it to constants of this size or more."""
+    """Whether a result is only added to constants of magnitude `least` or more."""
     (result,) = op.results
     return result.has_uses and all(
         isinstance(user, arith.AddF) and any(_size(v) >= least for v in user.operands)
@@ -125,13 +125,13 @@ def _is_added_to(op: Operation, least: float) -> bool:
 
 
 def _size(value: Value) -> float:
-    """The size of a constant; 0 of anything else."""
+    """The magnitude of a constant; 0 for any other value."""
     number = constant_number(value)
     return 0.0 if number is None else abs(number)
 
 
 def unless_far(op: Operation, x: Float, formula: Formula) -> list[Value]:
-    """The formula, but the op itself, which a library computes, where a number is too large."""
+    """The formula, but the op itself (a library call) if any number is too large for it."""
     code = x.code
     assert isinstance(code.builder, Rewriter)
     branch = scf.If(

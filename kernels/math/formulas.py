@@ -22,7 +22,7 @@ from ...ir.types import Type, f32, f64, i1, i32, i64, with_shape_of
 
 @dataclass
 class Formulas:
-    """Where ops are emitted, for one shape; `wide` computes in f64 and i64 instead.
+    """An emitter of ops on values of one shape; `wide` computes in f64 and i64 instead.
 
     `fused` says that the machine has a multiply-add that rounds once. Elsewhere it is two
     operations, and costs up to half an ulp more at each step that shows in the result. `has_f64`

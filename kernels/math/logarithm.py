@@ -41,7 +41,7 @@ def log_of_parts(f: Float, e: Float) -> Float:
 
 
 def at_limits(x: Float, finite: Float, zero: float = 0.0) -> Float:
-    """The logarithm of what is not positive and finite; `zero` is where it is infinite."""
+    """`finite`, corrected for numbers that are not positive and finite; -inf at `zero`."""
     below = x.equals(zero).select(-INFINITY, NAN)
     return (x > zero).select((x < INFINITY).select(finite, x), below)
 

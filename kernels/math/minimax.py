@@ -61,10 +61,10 @@ def sign(x: Number) -> int:
 
 
 def exchanged(error: Sequence[Number], at: Sequence[int]) -> list[int]:
-    """Places of alternating errors, none smaller than those `at` had, and the largest.
+    """Indices of alternating errors, none smaller than those at `at`, including the largest.
 
-    Each place moves to the largest error between two changes of sign. Where the largest of all
-    lies elsewhere, it comes in for the next place of its sign, or for the last of the other end.
+    Each index moves to the largest error between two changes of sign. If the largest of all lies
+    elsewhere, it replaces the nearest index of its sign, or the last one at the other end.
     """
     ends = [i for i in range(1, len(error)) if sign(error[i]) != sign(error[i - 1])]
     peaks = [
@@ -120,7 +120,7 @@ class Table:
         )
 
     def places(self, count: int) -> list[Number]:
-        """Where to look: denser towards the ends, where the extremes are."""
+        """The points of the grid: denser towards the ends, where the extremes are."""
         low, high = mp.mpf(self.low), mp.mpf(self.high)
         steps = [(1 - mp.cos(mp.pi * i / (count - 1))) / 2 for i in range(count)]
         return [low + t * (high - low) for t in steps]
@@ -155,7 +155,7 @@ def odd_rest(function: Function) -> Function:
 
 
 def of_cube(function: Function) -> Function:
-    """What an error of `odd_rest` is worth."""
+    """The weight of an error of `odd_rest` in the function's result."""
     return lambda x: x**3 / abs(function(x))
 
 

@@ -69,7 +69,7 @@ def log2(x: Float) -> Pair:
 
 
 def times(a: Pair, b: Pair) -> Pair:
-    """The product of two pairs; of what is no number or too large, the first number alone."""
+    """The product of two pairs; if it is NaN or too large, its second number is 0."""
     first, second = product(a[0], b[0])
     second = second + a[0] * b[1] + a[1] * b[0]
     return first, (first.abs() < FARTHEST).select(second, 0.0)

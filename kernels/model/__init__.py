@@ -1,1 +1,1 @@
-"""What a kernel is: its stages, the plan of their loops, the nest, and what is legal."""
+"""The model of a kernel: its stages, the plan of their loops, the nest, and legality checks."""

@@ -1,4 +1,4 @@
-"""What becomes of a loop's iterations."""
+"""How a loop's iterations are executed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Binding:
-    """What becomes of a loop's iterations; its readers ask this, and know of no other binding.
+    """How a loop's iterations are executed; code that reads it need not know the kinds.
 
     `name` is what messages call such a loop. Iterations `in_tile` are elements of an
     n-dimensional vector, so that no loop remains; those `in_lanes` lie along its last dimension.

@@ -1,4 +1,4 @@
-"""Operands that groups keep in their own memory: the part that one iteration needs, and legality.
+"""Operands copied into workgroup memory: the part that one iteration needs, and legality.
 
 One iteration of the loop at which an operand is copied walks over all loops inside it; a subscript
 that adds some of them up goes from the sum of their first values to that of their last ones:
@@ -41,7 +41,7 @@ def first_inside(
 
 
 def check_cached(plan: Plan) -> None:
-    """Raise where an operand cannot be kept in the memory of a group as the plan says."""
+    """Raise if an operand cannot be copied into workgroup memory as the plan says."""
     for access, cached in plan.cached.items():
         reason = (
             _wrong_place(plan, access.stage, cached)
@@ -69,7 +69,7 @@ def _wrong_place(plan: Plan, stage: Stage, cached: Cached) -> str | None:
 
 
 def _wrong_size(plan: Plan, access: Access, at: Loop) -> str | None:
-    """Why what one iteration needs is no box of known size."""
+    """Why the part that one iteration needs is not a box of constant size; None if it is."""
     stage = access.stage
     if not access.linear or any(linear is None for linear in access.linear):
         return "an operand in workgroup memory must be subscripted by sums of loops"
@@ -96,7 +96,7 @@ def _wrong_size(plan: Plan, access: Access, at: Loop) -> str | None:
 
 
 def _written(plan: Plan, access: Access, at: Loop) -> str | None:
-    """Why the operand is not the same while the loop runs."""
+    """Why the operand may change while the loop runs; None if it cannot."""
     base, stage = base_buffer(access.value), access.stage
     depth = plan.order[stage].index(at) + 1
     for other in plan.stages:
@@ -108,7 +108,7 @@ def _written(plan: Plan, access: Access, at: Loop) -> str | None:
 
 
 def _shared_depth(plan: Plan, one: Stage, other: Stage) -> int:
-    """How many loops two stages share; all of them where they are one."""
+    """How many loops two stages share; all loops if they are the same stage."""
     if one is other:
         return len(plan.order[one])
     paths = []

@@ -18,19 +18,19 @@ UNKNOWN_EXTENT = 1024
 
 
 def expected(extent: Size | None) -> int:
-    """An extent as models take it."""
+    """The extent that cost models use: the number, or what is expected of an unknown one."""
     if isinstance(extent, Poly) and any(map(expectation, extent.symbols)):
         return max(1, extent.at(lambda symbol: expectation(symbol) or UNKNOWN_EXTENT))
     return extent if isinstance(extent, int) else UNKNOWN_EXTENT
 
 
 def least(extent: Size) -> int:
-    """A low estimate of an extent for models: 1 where nothing is known of it."""
+    """A low estimate of an extent for cost models: 1 if nothing is known of it."""
     return extent if isinstance(extent, int) else max(1, extent.at(lambda s: expectation(s) or 1))
 
 
 def expectation(symbol: Hashable) -> int:
-    """What the kernel expects of a symbol; 0 for nothing."""
+    """The value that the kernel expects of a symbol; 0 if it expects none."""
     return symbol.expected if isinstance(symbol, Extent) else 0
 
 

@@ -1,4 +1,4 @@
-"""Reductions of which each iteration of a loop has results of its own: what is legal."""
+"""Legality of reductions with partial results for each iteration of a loop."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from .plan import Loop, Plan
 
 
 def check_factored(plan: Plan) -> None:
-    """Raise where partial results would not be complete when they are written."""
+    """Raise if partial results would be written before they are complete."""
     for out, made in plan.factored.items():
         order = plan.order[out.stage]
         reason = _wrong_order(order, made.loop)

@@ -1,4 +1,4 @@
-"""Which stages can work on lanes."""
+"""Stages that cannot be vectorized."""
 
 from __future__ import annotations
 

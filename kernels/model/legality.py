@@ -1,4 +1,4 @@
-"""What a schedule must not ask for: the one error that legality checks raise."""
+"""The error that all legality checks of schedules raise."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from ...ir.diagnostics import NncError
 
 
 class IllegalScheduleError(NncError):
-    """A scheduling operation, or a whole schedule, that does not compute what its kernel says.
+    """A scheduling operation, or a whole schedule, would change what its kernel computes.
 
-    Only checks of legality raise it: who looks for a schedule may take another one instead.
+    Only legality checks raise it, so a search for schedules can catch it and go on.
     """
 
 

@@ -1,4 +1,4 @@
-"""Names of a stage's dimensions: what a person would call its loops.
+"""Conventional names for a stage's dimensions, from which its loops are named.
 
 products        b (both factors), m (the left one), n (the right one), k (summed)
 convolutions    n (images), g (groups), o and i (channels), d h w (places), kd kh kw (windows)
@@ -27,7 +27,7 @@ def dimension_names(stage: Stage) -> list[str]:
 
 
 def _windows(stage: Stage, inputs: Sequence[Access]) -> dict[int, int]:
-    """Place -> window, for dimensions of which a subscript adds up two."""
+    """{spatial dimension: window dimension} for subscripts that add up two dimensions."""
     found: dict[int, int] = {}
     for access in inputs:
         for expr in access.exprs:

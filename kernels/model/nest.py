@@ -1,4 +1,4 @@
-"""The loop-nest tree that a plan stands for, and whether it computes the same.
+"""The loop-nest tree of a plan, and the checks that it computes the same.
 
     Node(conv.n) Node(conv.oc_o) ..
         Stage fill's unrolled loops
@@ -110,7 +110,7 @@ def _hosts_first(plan: Plan) -> list[Stage]:
 
 
 def check_stage(plan: Plan, stage: Stage) -> None:
-    """Raise where the loops of one stage, in their order, do not compute what it says."""
+    """Raise if the loops of one stage, in their order, would not compute its result."""
     order = plan.order[stage]
 
     def fault(text: str) -> IllegalScheduleError:
@@ -160,8 +160,8 @@ def _check_parallel(stage: Stage, order: list[Loop], fault) -> None:
 
 
 def _check_order(stage: Stage, order: list[Loop], fault) -> None:
-    """An inner half must stay inside its outer one if there can be a remainder; a reduction
-    that cannot be reassociated must run in its original order.
+    """Check that inner halves with a possible remainder are inside their outer ones, and that a
+    reduction that cannot be reassociated runs in its original order.
     """
     place = {loop: i for i, loop in enumerate(order)}
     for loop in order:
@@ -218,7 +218,7 @@ def depends(first: Stage, second: Stage) -> list[tuple[Access, Access]]:
 
 
 def _check_dependences(plan: Plan, paths: dict[Stage, list[Node]]) -> None:
-    """Raise if an iteration of a shared loop touches what another iteration of it writes."""
+    """Raise if an iteration of a shared loop accesses elements that another one writes."""
     for i, first in enumerate(plan.stages):
         for second in plan.stages[i + 1 :]:
             common = sum(a is b for a, b in zip(paths[first], paths[second], strict=False))
@@ -257,7 +257,7 @@ def _report(plan: Plan, first: Stage, second: Stage, depth: int) -> None:
 
 
 def _sort_children(children: list[Node | Stage], plan: Plan) -> None:
-    """Order siblings by their dependences, recursively; else as the stages stand."""
+    """Order siblings by their dependences, recursively; independent ones in program order."""
     members = {
         id(child): [child] if isinstance(child, Stage) else list(child.stages())
         for child in children

@@ -1,4 +1,4 @@
-"""Where loops come from: the operations of a schedule, in the locations of what they made.
+"""The scheduling operations that shaped a loop, recorded in the locations of its code.
 
 A loop of `linalg.matmul` at f.mlir:3:5, bound to groups by the line 9 of the same file, has
 `callsite("f.mlir":3:5 at "schedule.bind"("f.mlir":9:5))`.
@@ -16,7 +16,7 @@ _PREFIX = "schedule."
 
 
 def with_origin(loc: Location, loops: Iterable[Loop]) -> Location:
-    """The location of a loop in code that does the iterations of these."""
+    """The location for code that executes the iterations of these loops."""
     made = [op for loop in loops for op in loop.primitives]
     if not made:
         return loc
@@ -24,7 +24,7 @@ def with_origin(loc: Location, loops: Iterable[Loop]) -> Location:
 
 
 def origins(op: Operation) -> Iterator[tuple[str, Location]]:
-    """The names and places of scheduling operations of the loops around an operation."""
+    """(name, location) of each scheduling operation that shaped the loops around `op`."""
     around: Operation | None = op
     while around is not None:
         if isinstance(around.loc, CallSiteLoc):

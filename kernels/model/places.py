@@ -1,4 +1,4 @@
-"""Where the loops of a kernel go: before its last stage, and past no other use of its buffers."""
+"""The positions of a kernel's loop nests: before its last stage, past no use of its buffers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .stages import Stage
 
 
 def place_nests(block: Block, nests: Sequence[Node | Stage]) -> list[Operation]:
-    """The operation before which each nest goes: its last stage's, and after earlier nests.
+    """The operation before which each nest is inserted: that of its last stage, in nest order.
 
-    Raises IllegalScheduleError where that would carry a stage past another use of its buffers.
+    Raises IllegalScheduleError if a stage would move past another use of its buffers.
     """
     position = {op: i for i, op in enumerate(block)}
     ops = list(position)
@@ -35,7 +35,7 @@ def place_nests(block: Block, nests: Sequence[Node | Stage]) -> list[Operation]:
 def move_deallocations(
     block: Block, nests: Sequence[Node | Stage], anchors: Sequence[Operation]
 ) -> None:
-    """Carry deallocations of buffers behind the loops that still use them."""
+    """Move deallocations of buffers after the loops that still use them."""
     last = {s: end for root, end in zip(nests, anchors, strict=True) for s in _stages(root)}
     for stage, op in list(_passed(block, nests, anchors)):
         if block.comes_before(op, last[stage]):
@@ -45,7 +45,7 @@ def move_deallocations(
 def _passed(
     block: Block, nests: Sequence[Node | Stage], anchors: Sequence[Operation]
 ) -> Iterator[tuple[Stage, Operation]]:
-    """Stages, each with an operation that it is carried past and that uses a buffer of it."""
+    """(stage, operation) where the stage moves past an operation that uses one of its buffers."""
     position = {op: i for i, op in enumerate(block)}
     ops = list(position)
     for root, anchor in zip(nests, anchors, strict=True):
@@ -61,7 +61,7 @@ def _passed(
 
 
 def _is_other_use(op: Operation) -> bool:
-    """Whether an operation has effects and is no stage."""
+    """Whether an operation has effects and is not a stage."""
     return not (isinstance(op, linalg.StructuredOp | memref.Alloc | memref.Alloca) or is_pure(op))
 
 

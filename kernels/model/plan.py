@@ -90,12 +90,12 @@ class Loop:
 
 
 def iterations(loop: Loop) -> int:
-    """How often a loop runs, as far as models know."""
+    """The number of a loop's iterations; an expected one if it is not known."""
     return max(1, -(-expected(loop.extent) // loop.step))
 
 
 def sure_iterations(loop: Loop) -> int:
-    """How often a loop runs at least, as far as models know."""
+    """A low estimate of the number of a loop's iterations."""
     return max(1, -(-least(loop.extent) // loop.step))
 
 
@@ -111,11 +111,11 @@ class Sharing:
 
 @dataclass(frozen=True)
 class Ahead:
-    """How an operand is asked for: so many elements before it is read.
+    """How an operand is prefetched: `elements` elements before it is read.
 
-    Where loops are named, those are the elements that all of their iterations read, and each
-    iteration asks for another part of what follows: all of it in `passes` iterations, or in as many
-    as are sure.
+    With loops `over`, these elements are what all their iterations read, and each iteration
+    prefetches another part of the elements that follow: all of them in `passes` iterations, or in
+    the number that is certain.
     """
 
     elements: int
@@ -125,8 +125,8 @@ class Ahead:
 
 @dataclass(frozen=True)
 class Border:
-    """What is around an operand of known sizes: along each dimension, so many times a number before
-    its first elements and behind its last ones.
+    """The padding of an operand of known `sizes`: along each dimension, `begin` and `end` copies of
+    `number` before its first and after its last elements.
     """
 
     begin: tuple[int, ...]
@@ -137,11 +137,11 @@ class Border:
 
 @dataclass(frozen=True)
 class Cached:
-    """How a group keeps an operand in its own memory: each iteration of a loop copies its part.
+    """An operand copied into workgroup memory: each iteration of loop `at` copies its part.
 
-    Dimension i of the copy is dimension `order[i]` of the operand. With several buffers, it is
-    copied so many iterations less one ahead. Where there is a border, the operand is what is inside
-    of it, at subscripts from 0 on; copies have the border too.
+    Dimension i of the copy is dimension `order[i]` of the operand. With several buffers, parts are
+    copied `buffers` - 1 iterations ahead. With a border, the operand is the part inside of it, at
+    subscripts from 0 on; copies include the border.
     """
 
     at: Loop
@@ -153,7 +153,7 @@ class Cached:
 
 @dataclass(frozen=True)
 class Factored:
-    """Partial results: the loop whose iterations have them, and the stage that combines them.
+    """Partial results: the loop with one for each iteration, and the stage that combines them.
 
     The operations `before` the stage make the buffer; they are in no block until loops are made.
     """
@@ -190,25 +190,25 @@ class Plan:
         self.order[stage] = list(loops)
 
     def replace(self, loops: Sequence[Loop], by: Sequence[Loop]) -> None:
-        """Put loops of one stage in the place of others, which are adjacent."""
+        """Replace adjacent loops of one stage by others."""
         order = self.order[loops[0].stage]
         at = order.index(loops[0])
         order[at : at + len(loops)] = by
 
     def insert(self, stage: Stage, before: Stage) -> None:
-        """Take in a stage that another one needs."""
+        """Insert a stage before the one that reads its results."""
         self.stages.insert(self.stages.index(before), stage)
         self._add_loops(stage)
         self._renumber()
 
     def insert_after(self, stage: Stage, other: Stage) -> None:
-        """Take in a stage that takes up the results of another one."""
+        """Insert a stage after the one whose results it reads."""
         self.stages.insert(self.stages.index(other) + 1, stage)
         self._add_loops(stage)
         self._renumber()
 
     def remove(self, stage: Stage) -> None:
-        """Drop a stage whose readers read something else instead."""
+        """Remove a stage whose readers read another buffer instead."""
         self.stages.remove(stage)
         self.inlined.append(stage)
         for loop in self.order[stage]:

@@ -58,7 +58,7 @@ IDEMPOTENT = frozenset(
 
 
 class Linear(NamedTuple):
-    """An index as a sum of dimensions times factors, none of them 0, and a constant."""
+    """An index as a sum of dimensions times non-zero factors, and a constant."""
 
     terms: tuple[tuple[int, int], ...]
     constant: int
@@ -117,11 +117,11 @@ class Access:
 
     @property
     def argument(self) -> Value:
-        """The body's view of the element."""
+        """The argument of the body that holds the element."""
         return self.stage.body.args[self.number]
 
     def redirect(self, value: Value, exprs: tuple[AffineExpr, ...]) -> None:
-        """Take another buffer instead, at other indices."""
+        """Access another buffer instead, at other indices."""
         self.value, self.exprs = value, exprs
         self.linear = [Linear.of(e, self.stage.rank) for e in exprs]
         self.used = frozenset(d for e in exprs for d in e.dims_used())
@@ -129,7 +129,7 @@ class Access:
         self.restride([] if self.is_scalar else self.stage.symbols.strides(value))
 
     def restride(self, strides: list[Size]) -> None:
-        """Take the buffer to have other strides, and find the coefficients anew."""
+        """Assume other strides of the buffer, and recompute the coefficients."""
         self.strides = strides
         self.coefficients, self.constant = None, 0
         coefficients: list[Size] = [0] * self.stage.rank
@@ -224,7 +224,7 @@ def stages_of(block: Block) -> list[Stage]:
 
 
 def _expect(block: Block, extents: Extents) -> None:
-    """Note which extents the kernel expects its arguments and results to have."""
+    """Record the extents that the kernel expects of its arguments and results."""
     kernel = block.parent_op
     hints = kernel.attributes.get(EXPECTED_EXTENTS) if kernel is not None else None
     if not isinstance(hints, ArrayAttr) or block.last is None:
@@ -265,7 +265,7 @@ def _unify_dims(op: StructuredOp, extents: Extents) -> None:
 
 
 def make_stage(op: StructuredOp, index: int, extents: Extents) -> Stage:
-    """An operation as a stage; its accesses see through windows at constant places."""
+    """An operation as a stage; its accesses see through views at constant offsets."""
     stage = Stage(op, index, extents, kinds=list(op.iterators))
     stage.extents = [0] * stage.rank
     input_count = len(op.inputs)
@@ -284,7 +284,7 @@ def make_stage(op: StructuredOp, index: int, extents: Extents) -> Stage:
 
 
 def _drop_single_steps(stage: Stage) -> None:
-    """Take out of sums of dimensions those of one step: a window of 1 x 1 is none."""
+    """Remove dimensions of extent 1 from sums in subscripts: a 1 x 1 window is no window."""
     kept = [AffineConstant(0) if e == 1 else AffineDim(d) for d, e in enumerate(stage.extents)]
     for access in stage.accesses:
         exprs = tuple(e if isinstance(e, AffineDim) else e.replace(kept) for e in access.exprs)
@@ -295,7 +295,7 @@ def _drop_single_steps(stage: Stage) -> None:
 def _through_views(
     value: Value, exprs: tuple[AffineExpr, ...]
 ) -> tuple[Value, tuple[AffineExpr, ...]]:
-    """The buffer and the indices in it, seen through windows at constant places."""
+    """(buffer, indices) of an access, seen through views at constant offsets."""
     while (view := value.defined_by(memref.SubView)) is not None:
         source = as_value(view.operands[0])
         offsets, strides = view.static_offsets, view.static_strides

@@ -1,4 +1,4 @@
-"""Steps of loops whose extents are no multiples of them."""
+"""Steps of remainder loops, for extents that are not multiples of the step."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 
 def power_of_two(number: int) -> int:
-    """The least power of two that is not less."""
+    """The least power of two that is at least `number`."""
     return 1 << max(0, number - 1).bit_length()
 
 

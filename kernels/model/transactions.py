@@ -1,4 +1,4 @@
-"""What memory of a device moves at once, and what of that threads of a subgroup need together."""
+"""Memory transactions of a subgroup's threads: lines of global memory, turns of banks."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ...targets.groups import GroupMachine
 
 @dataclass(frozen=True)
 class DeviceMemory:
-    """What counts when threads of a subgroup access memory together. Units: bytes.
+    """The memory properties that matter when a subgroup's threads access it. Units: bytes.
 
-    A device that is not known has what most have.
+    An unknown device has the most common values.
     """
 
     vector_bytes: int = 16
@@ -54,13 +54,14 @@ class DeviceMemory:
         return sum(taken for taken, _ in counts), sum(least for _, least in counts)
 
     def lines(self, addresses: np.ndarray, size: int) -> tuple[int, int]:
-        """How many lines elements of a size lie in, and in how many they would all fit."""
+        """(lines that elements of `size` bytes touch, the fewest lines that could hold them)."""
         touched = _blocks(addresses, size, self.line_bytes)
         return touched.size, -(-np.unique(addresses).size * size // self.line_bytes)
 
     def turns(self, addresses: np.ndarray, size: int) -> tuple[int, int]:
-        """How often banks have to hand out words for elements of a size, and how often they would
-        if each had equally many of the words. Threads that want the same word get it together.
+        """(turns of the banks to deliver elements of `size` bytes, turns if spread evenly).
+
+        Threads that read the same word are served together.
         """
         words = _blocks(addresses, size, self.bank_bytes)
         turns = np.bincount(words % self.banks).max() if words.size else 0
@@ -68,13 +69,13 @@ class DeviceMemory:
 
 
 def _blocks(addresses: np.ndarray, size: int, block: int) -> np.ndarray:
-    """The numbers of the blocks of memory in which elements of a size lie."""
+    """The distinct numbers of the memory blocks that elements of `size` bytes touch."""
     places = addresses.reshape(-1, 1) + np.arange(0, size, min(size, block))
     return np.unique(places // block)
 
 
 def memory_of(op: Operation) -> DeviceMemory:
-    """What counts on the device that an operation's module is for."""
+    """The memory properties of the device that an operation's module is for."""
     machine = target_of(op).machine
     if not isinstance(machine, GroupMachine):
         return DeviceMemory()

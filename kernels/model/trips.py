@@ -1,4 +1,4 @@
-"""How often operations run, as far as their loops tell."""
+"""How often operations run, from the constant bounds of their loops."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .extents import UNKNOWN_EXTENT
 
 
 def trips(op: Operation, inside: Operation | None) -> int:
-    """How often an operation runs each time another one around it does."""
+    """How often an operation runs per execution of `inside`, an operation around it."""
     count, around = 1, op.parent_op
     while around is not None and around is not inside:
         if isinstance(around, scf.For):
@@ -21,9 +21,9 @@ def trips(op: Operation, inside: Operation | None) -> int:
 
 
 def _most(value: Value) -> int | None:
-    """What an index is at most, where groups at the edges have less; None where nothing is known.
+    """An estimate of an index's maximum, which groups at the edges do not reach; None if unknown.
 
-    What is taken away from a number is a place, which is not negative.
+    Subtrahends are taken to be indices, and so not negative.
     """
     op = value.defining_op
     match op:

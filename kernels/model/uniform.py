@@ -1,4 +1,4 @@
-"""Which values are the same in all threads of a group."""
+"""Values that are the same in all threads of a group."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from ...ir.traits import WritesMemory
 
 
 def is_uniform(value: Value) -> bool:
-    """Whether all threads of a group have the same value, as far as can be seen.
+    """Whether all threads of a group certainly have the same value.
 
-    What they read at one place they read alike: that nobody writes there meanwhile is another
-    question, which is asked too.
+    Loads at a uniform index count as uniform; races with writes are checked elsewhere.
     """
     seen: set[Value] = set()
     waiting = [value]

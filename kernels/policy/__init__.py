@@ -1,4 +1,4 @@
-"""Which schedule a kernel gets: models of the machine, and what is chosen by them."""
+"""The choice of a kernel's schedule, by models of the machine."""
 
 from __future__ import annotations
 
@@ -24,6 +24,6 @@ def policy_of(name: str) -> Any:
 
 
 def variants_of(name: str) -> Any:
-    """The class of a policy's variants, as `variants.py` has it; None where it has none."""
+    """The policy's subclass of `Variants` (`variants.py`), or None if it has none."""
     module, found = VARIANTS.get(name, ("", ""))
     return getattr(import_module(module, __package__), found) if module else None

@@ -25,17 +25,17 @@ class Blocked:
     """The loop over blocks (`ib` above); None where no loop runs in blocks."""
 
     def around(self, loops: list[Loop]) -> list[Loop]:
-        """These loops, the one over blocks outside of all of them but those of one iteration."""
+        """`loops` with the loop over blocks outside of all that have more than one iteration."""
         if self.over is None:
             return loops
         idle = [l for l in loops if l.extent == 1]
         return [*idle, self.over, *(l for l in loops if l not in idle)]
 
     def outermost(self, loops: list[Loop], dims: set[int]) -> list[Loop]:
-        """These loops, those over `dims` first, so that other stages can be fused inside of them.
+        """`loops` with those over `dims` moved outermost, so that other stages can be fused there.
 
-        If the loop that runs in blocks is over `dims`, the order stays: else its two loops would be
-        neighbours, and blocks pay only for loops between them.
+        If the blocked loop is itself over `dims`, the order stays: otherwise its two loops would be
+        adjacent, and blocking pays only with other loops between them.
         """
         if not dims or (self.over is not None and set(self.over.root.dims) <= dims):
             return loops

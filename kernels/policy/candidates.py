@@ -1,4 +1,4 @@
-"""The schedules that a kernel may get, each with what it is expected to take.
+"""The candidate schedules of a kernel, each with its predicted cycles.
 
 Which way of writing a schedule serves a kernel best is seen only when the schedules are there: one
 may not be legal, since what several stages do to each other is checked at the end.
@@ -54,10 +54,10 @@ class Candidate:
 def candidates(
     kernel: str, block: Block, machine: Processor, every: bool = False
 ) -> list[Candidate]:
-    """The schedules of the stages of a block, in the order of what they promise; one is legal.
+    """The candidate schedules of a block's stages in order of preference; at least one is legal.
 
-    One that cannot be clearly better than another that is there is left out, unless `every` one is
-    asked for.
+    A candidate whose lower bound shows that it cannot clearly beat an earlier one is left out,
+    unless `every` is set.
     """
     policies = Policies(kernel, block, machine)
     found = [policies.fused(chained=True)]

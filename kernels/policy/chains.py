@@ -53,7 +53,7 @@ class Chain:
         return self.groups[0].kind == "map"
 
     def read_again(self) -> int:
-        """Bytes of the largest operand of a product that each block reads anew."""
+        """Bytes of the largest operand of a product that each block reads again."""
         read = (a for g in self.groups if g.kind == "tile" for a in g.host.inputs)
         return max(self.bytes_of(a, self.shared) for a in read)
 
@@ -83,9 +83,9 @@ class Chain:
         )
 
     def block(self, machine: Processor) -> int:
-        """Iterations of the innermost shared dimension whose results stay in the second cache.
+        """Iterations of the innermost shared dimension whose results stay in the L2 cache.
 
-        The rest of it is for operands that all iterations read.
+        They may fill a part of the cache; the rest is for operands that all iterations read.
         """
         row = sum(self.bytes_of(a, self.shared) for a in self.handed_on())
         costs = machine.costs.loops

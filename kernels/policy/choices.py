@@ -43,10 +43,10 @@ class Choices:
         others: Callable[[], Iterable[T]],
         most: int = MOST_OPTIONS,
     ) -> T:
-        """The model's option or, where `key` was overridden, that of `others`.
+        """The model's option or, if `key` was overridden by a number n, the n-th of `others`.
 
-        `others` gives the most promising options first; at most `most` of them count. A number
-        beyond the last one takes the model's option.
+        `others` yields the most promising options first, of which the first `most` can be chosen.
+        If `others` has fewer than n options, the model's option is returned.
         """
         self.asked[key] = most
         number = self._told.get(key, 0)

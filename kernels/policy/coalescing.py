@@ -34,13 +34,13 @@ def threads_along(sizes: Sizes, threads: Numbers) -> dict[int, np.ndarray]:
 
 
 def thread_extents(sizes: Sizes, threads: Numbers) -> dict[int, Numbers]:
-    """The extents of the part of a tile that each thread has, nearly a square."""
+    """The extents of each thread's part of a tile, which is nearly square."""
     counts = threads_along(sizes, threads)
     return {d: parts_of(n, counts[d]) for d, n in sizes.items()}
 
 
 def first_threads(counts: Sizes, lane_dim: int | None, together: int) -> dict[int, Numbers]:
-    """How many of `together` threads that step together lie along each dimension, lanes first."""
+    """Threads along each dimension, of `together` that run in lockstep; `lane_dim` fills first."""
     found, left = dict[int, Numbers](), together
     for d in sorted(counts, key=lambda d: (d != lane_dim, -d)):
         found[d] = np.minimum(left, counts[d])
@@ -49,7 +49,7 @@ def first_threads(counts: Sizes, lane_dim: int | None, together: int) -> dict[in
 
 
 def alignment(operand: Operand, extents: Sequence[int], line_bytes: int) -> int:
-    """What divides where rows of an operand begin, as far as its other dimensions tell."""
+    """A divisor, in bytes, of the offsets of an operand's rows: at most a line."""
     bytes = operand.access.element_bytes
     found = line_bytes
     for stride, extent in zip(operand.strides, extents, strict=True):
@@ -61,9 +61,9 @@ def alignment(operand: Operand, extents: Sequence[int], line_bytes: int) -> int:
 def alignment_of_copies(
     operand: Operand, part: Sizes, extents: Sequence[int], line_bytes: int
 ) -> Numbers:
-    """What divides where rows of a part of an operand begin, which is copied as a whole.
+    """A divisor, in bytes, of the offsets of the rows of a copied part of an operand.
 
-    Along dimensions of which a row has all, no row begins but with the first element.
+    Dimensions that lie wholly within one row do not count: no row begins in the middle of them.
     """
     row: Numbers = adjoining(operand, part)
     found: Numbers = line_bytes
@@ -77,7 +77,7 @@ def alignment_of_copies(
 
 
 def waste(row_bytes: Numbers, rows: Numbers, aligned: Numbers, line_bytes: int) -> Numbers:
-    """How many more lines rows touch, on average, than their bytes would fill: 1 or more.
+    """The average ratio of the lines that rows touch to the lines their bytes would fill; >= 1.
 
     `aligned` divides the addresses at which rows begin. Units: bytes.
     """
@@ -86,14 +86,14 @@ def waste(row_bytes: Numbers, rows: Numbers, aligned: Numbers, line_bytes: int) 
 
 
 def unit_dims(operand: Operand, extents: Sequence[int]) -> list[int]:
-    """The dimensions along which an operand's elements lie side by side."""
+    """The dimensions of more than one element along which an operand has stride 1."""
     return [d for d, stride in enumerate(operand.strides) if stride == 1 and extents[d] > 1]
 
 
 def rows_among(operand: Operand, threads: Sizes, beside: Iterable[int]) -> Numbers:
-    """How many rows of an operand threads need, of which so many lie along each dimension.
+    """How many rows of an operand are read by threads, given their number along each dimension.
 
-    `beside` are the dimensions along the rows.
+    `beside` has the dimensions that run along a row.
     """
     own = set(beside)
     return product(n for d, n in threads.items() if operand.strides[d] and d not in own)

@@ -1,4 +1,4 @@
-"""Which operands pay to be copied, and which copies of the kernel's own do not."""
+"""Operands that it pays to copy, and copies in the kernel that it pays to inline."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ def order_of_copy(stage: Stage, access: Access, machine: Processor) -> list[int]
 
 
 def _crowds(rows: int, row: int, stride: int, machine: Processor) -> bool:
-    """Whether rows at this stride fill much of the second-level cache's sets that they map to.
+    """Whether rows at this stride map to few sets of the L2 cache and fill much of those.
 
-    Units: bytes, but for the number of rows.
+    `row` (the length of a row) and `stride` are in bytes.
     """
     costs = machine.costs.copies
     places = costs.l2_way_bytes // gcd(stride, costs.l2_way_bytes)
@@ -114,8 +114,9 @@ def worth_inlining(stage: Stage, stages: Sequence[Stage]) -> bool:
 
 
 def _stays_simple(stage: Stage, access: Access) -> bool:
-    """Whether the reader's index expressions stay single dimensions, and it has no window, even
-    one of 1 x 1: a convolution reads blocks of channels as they lie.
+    """Whether the reader, with the copy inlined, is still indexed by single dimensions.
+
+    False for a reader with a window, even of 1 x 1: a convolution reads channel blocks in place.
     """
     source = next(a for a in stage.inputs if not a.is_scalar)
     window = any(not isinstance(e, AffineDim) for e in access.stage.op.maps[access.number].results)

@@ -1,4 +1,4 @@
-"""What a model that learns from measurements is told of a kernel and a schedule: numbers by name.
+"""The features of a kernel and a schedule, {name: number}, for a model that learns from timings.
 
 All of it is known before anything runs: sizes of the iteration space, what the schedule's loops and
 tiles are, and the terms of the analytical model, so that it can learn where that one is wrong.
@@ -53,7 +53,7 @@ _MACHINE = (
     "l2_bandwidth",
     "l3_bandwidth",
 )
-"""The fields of a processor, or of what runs one program of a device, that are told."""
+"""The fields of a processor, or of a device's `program`, that are features."""
 
 _INNERMOST = 3
 """How many extents become features for each kind of dimension, the innermost first."""
@@ -61,7 +61,7 @@ _INNERMOST = 3
 
 @dataclass(frozen=True)
 class Described:
-    """A schedule as models see it: the analytical model's terms, and what is told of its loops."""
+    """A schedule as a learned model sees it: the analytical model's terms and its loop features."""
 
     terms: Terms
     loops: Features
@@ -70,9 +70,9 @@ class Described:
 def describe(
     one: schedule.For, block: Block, machine: Machine, terms: Terms | None = None
 ) -> Described:
-    """A schedule of a kernel's body, with the terms that are expected where they are known already.
+    """Describe a schedule of a kernel's body; `terms` are predicted here unless given.
 
-    Raises NncError at the faulty operation of an illegal one.
+    Raises NncError at the faulty operation if the schedule is illegal.
     """
     plan = carry_out(one, stages_of(block))
     try:
@@ -108,7 +108,7 @@ def features(
 
 
 def kernel_features(block: Block, machine: Machine) -> Features:
-    """What is told of a kernel's body, and of the machine."""
+    """The features of a kernel's body and of the machine."""
     stages = stages_of(block)
     largest = max(stages, key=lambda stage: prod(map(expected, stage.extents)))
     found = {f"machine.{name}": _log(_number(machine, name)) for name in _MACHINE}
@@ -140,7 +140,7 @@ def kernel_features(block: Block, machine: Machine) -> Features:
 
 
 def _number(machine: Machine, name: str) -> float:
-    """A field of a machine, or of what runs one program of it; 0 where neither has it."""
+    """The named field of `machine` or else of `machine.program`; 0 if neither has it."""
     return getattr(machine, name, getattr(machine.program, name, 0))
 
 
@@ -149,7 +149,7 @@ def _log(number: float) -> float:
 
 
 def _of_loops(one: schedule.For, plan: Plan, machine: Machine, cycles: float) -> dict[str, float]:
-    """The loops of the nest that has the largest stage, and how many primitives of each kind."""
+    """The features of the largest stage's loop nest, and the counts of primitives by kind."""
     hosts = dict.fromkeys(host_of(plan, stage) for stage in plan.stages)
     host = max(hosts, key=lambda stage: prod(map(expected, stage.extents)))
     tile = tile_of(plan, host)

@@ -1,10 +1,9 @@
-"""What a tile costs that a group of a device's threads has: waves of groups, and what limits them.
+"""The cost of a thread group's tile on a device: waves of groups, and which resource limits them.
 
-All numbers are the machine's. A core has so many groups at once as its threads, its registers and
-its workgroup memory allow; those that are left wait for the next wave. Each core then takes as long
-as the slowest of its arithmetic, its bytes from memory and from the second cache, and those that
-threads read over again near the core: from its first cache, or from what groups copied into
-workgroup memory.
+All numbers are the machine's. A core runs as many groups at once as its threads, registers and
+workgroup memory allow; the other groups wait for the next wave. The time of a core is that of its
+slowest resource: arithmetic, bytes from memory, bytes from the L2 cache, or bytes that threads
+reread near the core, from its L1 cache or from operands copied into workgroup memory.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ from .tile_batches import (
 
 @dataclass
 class _Share:
-    """What each thread of a group has, of all tiles of a batch."""
+    """How each tile of a batch is divided among the threads of a group."""
 
     sizes: Sizes
     each: Sizes
@@ -56,13 +55,13 @@ class _Share:
     staging: Stagings | None
     lane_dim: int | None = None
     first: Sizes = field(default_factory=dict)
-    """Of the threads that step together, how many there are along each side."""
+    """The number of threads that run in lockstep along each dimension."""
     resident: Numbers = 1
-    """Groups that are at home on a core at once; none where one does not fit."""
+    """Groups that are resident on a core at once; 0 where not even one fits."""
 
 
 class GroupEstimate:
-    """What the possible tiles of a stage, with others in the same loops, take."""
+    """The costs of the possible tiles of a stage, with other stages in the same loops."""
 
     def __init__(
         self,
@@ -86,7 +85,7 @@ class GroupEstimate:
         self.outputs = operands(stage.outputs)
         self.bytes = widest_element(stage)
         self.width = max(1, machine.thread.lanes(self.bytes))
-        """Elements that a thread reads at once."""
+        """Elements that a thread loads with one instruction."""
         self.parts = 1
         """Groups that share a sum; the extents are then those of a part."""
         self.weight = work_per_point(stage, machine.costs.operations)
@@ -98,7 +97,7 @@ class GroupEstimate:
         self._beside = [self._of_another(other) for other in self.beside]
 
     def _of_another(self, other: Stage) -> tuple[float, float]:
-        """The arithmetic and bytes of a stage in the same loops."""
+        """(multiply-adds, bytes moved) of another stage in the same loops."""
         points = prod(map(expected, other.extents))
         weight = work_per_point(other, self.machine.costs.operations)
         made = {a.value for s in (self.stage, *self.beside) for a in s.outputs}
@@ -111,9 +110,9 @@ class GroupEstimate:
 
     @property
     def step_dim(self) -> int | None:
-        """The reduction of which several steps are done at once: the longest one.
+        """The reduction of which several steps are executed at once: the longest; None without one.
 
-        Of equal ones the first: what lies inside of its steps is then whole.
+        Of equally long reductions it is the outermost one.
         """
         known = [d for d in self.reductions if self.extents[d] > 1]
         return max(known, key=lambda d: self.extents[d], default=None)
@@ -127,12 +126,12 @@ class GroupEstimate:
         threads: int,
         staging: Staging | None = None,
     ) -> GroupTile:
-        """A tile with what it takes in all."""
+        """The tile of these sizes and threads, with its estimated cycles."""
         row = [threads, *sizes.values()]
         return self.estimates(TileBatch.of(lane_dim, list(sizes), [row], [staging])).tile(0)
 
     def estimates(self, tiles: TileBatch) -> Estimates:
-        """What each tile of a batch takes in all."""
+        """The estimated cycles of each tile of a batch."""
         machine, sizes, count = self.machine, tiles.sizes, tiles.count
         sides = (parts_of(self.extents[d], sizes.get(d, 1)) for d in self.parallel)
         groups = self.parts * product(sides)
@@ -185,7 +184,7 @@ class GroupEstimate:
         )
 
     def _share(self, tiles: TileBatch) -> _Share:
-        """How the tiles are dealt out, and how many groups are at home on a core at once."""
+        """Divide the tiles among threads, and find how many groups are resident on a core."""
         sizes, threads = tiles.sizes, tiles.threads
         counts = threads_along(sizes, threads)
         each = {d: parts_of(n, counts[d]) for d, n in sizes.items()}
@@ -198,7 +197,7 @@ class GroupEstimate:
     def _add_others(
         self, times: dict[str, Numbers], share: _Share, busy: Numbers, rate: Numbers
     ) -> None:
-        """Add lanes that do no work where there are no masks, and what stages beside this take."""
+        """Add the cost of idle lanes (without masks) and of the other stages to `times`."""
         machine = self.machine
         if not machine.thread.has_masks and share.lane_dim is not None:
             # Vectors that are not full take as long.
@@ -223,7 +222,7 @@ class GroupEstimate:
         return found | (product(n // each[d] for d, n in share.sizes.items()) != share.threads)
 
     def _lanes(self, share: _Share) -> Numbers:
-        """Lanes of vectors that the threads of a group load and store."""
+        """The number of vector lanes that the threads of a group load and store."""
         lane_dim = share.lane_dim
         loads = [o for o in self.inputs if lane_dim is None or o.strides[lane_dim]]
         read = sum(o.count * elements_of(o, share.each) for o in loads)
@@ -234,7 +233,7 @@ class GroupEstimate:
         return {d: np.minimum(n, self.extents[d]) for d, n in sizes.items() if d in self.parallel}
 
     def _resident(self, share: _Share) -> Numbers:
-        """Groups that are at home on a core at once; none where one does not fit."""
+        """Groups that are resident on a core at once; 0 where not even one fits."""
         machine, threads = self.machine, share.threads
         words = max(1, self.bytes // 4) * product(share.each.values())
         words = words + sum(elements_of(o, share.each) for o in self.inputs)
@@ -256,26 +255,26 @@ class GroupEstimate:
         return np.where(fits, np.maximum(1, found), 0)
 
     def _rate(self, share: _Share, resident: Numbers) -> Numbers:
-        """Operations that a core starts in a cycle: chains of them wait for each other."""
+        """Operations that a core starts per cycle, limited by units and by dependent operations."""
         machine, threads = self.machine, share.threads
         chains = product(share.each.values()) * threads * resident
         lanes = parts_of(threads, machine.together) * machine.together
         return np.minimum(machine.units * threads / lanes, chains / machine.thread.fma_latency)
 
     def _points(self, share: _Share) -> Numbers:
-        """Points of the iteration space that a group goes through, those beyond the edges too."""
+        """Iteration points of a group, including those beyond the edges."""
         return product(share.each.values()) * share.threads * self._turns(share.sizes)
 
     def _turns(self, sizes: Sizes) -> Numbers:
-        """How often a group goes through its tile."""
+        """How many times a group steps through its tile: once per tile of the reductions."""
         return product(parts_of(self.extents[d], sizes.get(d, 1)) for d in self.reductions)
 
     def _moved(self, sizes: Sizes) -> Numbers:
-        """Bytes of what a group touches, whole lines of it."""
+        """Bytes of all cache lines that a group touches."""
         return sum(o.count * self._lines(o, sizes) for o in (*self.inputs, *self.outputs))
 
     def _lines(self, operand: Operand, sizes: Sizes) -> Numbers:
-        """Bytes of the lines that a part of an operand lies in."""
+        """Bytes of all cache lines that hold a part of an operand."""
         bytes = operand.access.element_bytes
         found = elements_of(operand, sizes) * bytes
         if not any(operand.strides):
@@ -286,9 +285,9 @@ class GroupEstimate:
     def _from_memory(
         self, part: Sizes, sizes: Sizes, groups: Numbers, resident: Numbers
     ) -> tuple[Numbers, Numbers]:
-        """Bytes that come from memory, and how many rows of groups run together for that.
+        """(bytes read from memory, how many rows of groups run at once to need no more than these).
 
-        An operand comes once where the second cache holds it. Of others, groups that run at the
+        An operand that fits in the L2 cache is read once; of larger ones, groups that run at the
         same time share what they read.
         """
         once, far = 0.0, list[Operand]()
@@ -320,12 +319,12 @@ class GroupEstimate:
 
     @staticmethod
     def _bytes(operand: Operand, sizes: Sizes) -> Numbers:
-        """Bytes of a part of an operand."""
+        """Bytes of the part of an operand with these extents."""
         return operand.count * elements_of(operand, sizes) * operand.access.element_bytes
 
     @staticmethod
     def _most_rows(counts: Sizes, running: Numbers) -> Numbers:
-        """How many rows of groups may run through the columns together at most."""
+        """The largest number of rows of groups that can run at once."""
         found: Numbers = 1.0
         columns: Numbers = 0
         for n in reversed(list(counts.values())):
@@ -336,9 +335,9 @@ class GroupEstimate:
 
     @staticmethod
     def _spans(counts: Sizes, running: Numbers, rows: int) -> dict[int, Numbers]:
-        """How many groups that run at the same time there are along each dimension.
+        """How many of the `running` groups lie along each dimension.
 
-        With several rows these are along the last dimension but one that has several groups.
+        If `rows` > 1, they lie along the second to last dimension that has several groups.
         """
         spans: dict[int, Numbers] = {**dict.fromkeys(counts, 1.0)}
         left, several = np.maximum(1, running // rows), np.zeros_like(running)
@@ -352,11 +351,10 @@ class GroupEstimate:
         return spans
 
     def _near(self, share: _Share, resident: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-        """Bytes that threads of a group ask the first cache for, read and write in workgroup
-        memory, and read from the second cache as the first one does not hold them.
+        """(bytes from the L1 cache, bytes in workgroup memory, bytes from L2 on L1 misses).
 
-        The first cache hands out whole lines, of which threads may need a part. Those of the second
-        one are of operands that others of the group read too.
+        They are those of one group. The L1 cache delivers whole lines, of which threads may need
+        only a part. L1 misses are counted for operands that several threads read.
         """
         turns, together = self._turns(share.sizes), self.machine.together
         near, staged, missed = 0.0, 0.0, 0.0
@@ -388,16 +386,17 @@ class GroupEstimate:
         return near, staged, missed
 
     def _loads(self, operand: Operand, lane_dim: int | None) -> int:
-        """How many elements could be loaded in place of one: a vector of them, where a processor's
-        thread loads one alone, for all of its lanes say.
+        """The cost of loading one element, in elements: that of a whole vector where a processor's
+        thread loads a scalar, such as one broadcast to all lanes.
         """
         if self.machine.together > 1 or lane_dim is None:
             return 1
         return 1 if operand.strides[lane_dim] == 1 else self.width
 
     def _rows_of(self, operand: Operand) -> tuple[list[int], int]:
-        """The dimensions along which an operand has its rows, and what divides where these begin
-        but for those dimensions. Units: bytes.
+        """(dimensions that run along an operand's rows, divisor of the rows' offsets in bytes).
+
+        The divisor does not take offsets along those dimensions into account.
         """
         if operand not in self._known_rows:
             line, extents = self.machine.moved_bytes, self.extents
@@ -406,7 +405,7 @@ class GroupEstimate:
         return self._known_rows[operand]
 
     def _waste(self, operand: Operand, share: _Share) -> Numbers:
-        """Lines that threads ask for together, over what they need of them."""
+        """The ratio of bytes in the lines that threads request together to the bytes they need."""
         together, line = self.machine.together, self.machine.moved_bytes
         if together == 1 or not any(operand.strides):
             return 1.0
@@ -430,7 +429,7 @@ class GroupEstimate:
         return waste(row * bytes, rows, aligned, line)
 
     def _waste_of_copies(self, operand: Operand, share: _Share) -> Numbers:
-        """The same where threads copy a part of an operand into workgroup memory."""
+        """As `_waste`, for threads that copy a part of an operand into workgroup memory."""
         together, line = self.machine.together, self.machine.moved_bytes
         if together == 1:
             return 1.0
@@ -440,19 +439,19 @@ class GroupEstimate:
         return waste(row * bytes, np.maximum(1, together * self.width // row), aligned, line)
 
     def _copied(self, operand: Operand, sizes: Sizes) -> Numbers:
-        """Elements of an operand that a group copies into its memory in all."""
+        """The total number of an operand's elements that a group copies into workgroup memory."""
         whole = {**{d: self.extents[d] for d in self.reductions}, **sizes}
         return elements_of(operand, whole)
 
     def _staged_part(self, share: _Share) -> dict[int, Numbers]:
-        """What of the iteration space a group has operands for in its memory at a time."""
+        """The extents of the iteration space whose operands are in workgroup memory at one time."""
         assert share.staging is not None
         part: dict[int, Numbers] = {**{d: self.extents[d] for d in self.reductions}, **share.sizes}
         part[share.staging.dim] = share.staging.steps
         return part
 
     def _staged_bytes(self, share: _Share) -> Numbers:
-        """Workgroup memory that a group takes, rows a little longer for the sake of banks."""
+        """Bytes of workgroup memory of a group, with rows padded against bank conflicts."""
         if share.staging is None:
             return 0
         part, total = self._staged_part(share), 0.0
@@ -468,12 +467,12 @@ class GroupEstimate:
         return 1 if staging is None else parts_of(self.extents[staging.dim], staging.steps)
 
     def _reads_besides(self, staging: Stagings) -> bool:
-        """Whether threads read operands for each step of a sum that groups do not copy."""
+        """Whether any operand that varies along a reduction is not copied into workgroup memory."""
         others = [o for o in self.inputs if o.access.number not in staging.numbers]
         return any(o.strides[d] for o in others for d in self.reductions)
 
     def _waited(self, share: _Share, staging: Stagings, chunks: Numbers, turns: Numbers) -> Numbers:
-        """Cycles in which threads of a group wait for each other, or for what all of them need."""
+        """Cycles in which threads of a group wait at barriers and for copies to arrive."""
         barrier: Numbers = self.costs.barrier_cycles
         if self.machine.together == 1:  # Each thread in turn comes to it.
             barrier = barrier * share.threads
@@ -481,14 +480,14 @@ class GroupEstimate:
         return turns * chunks * np.where(staging.buffers > 1, barrier, alone)
 
     def _is_shared(self, operand: Operand) -> bool:
-        """Whether several elements of the result need one of an operand's."""
+        """Whether an element of the operand is read for several elements of the result."""
         return any(
             self.extents[d] > 1 and (operand.strides[d] == 0 or operand.slides(d))
             for d in self.parallel
         )
 
     def _steps(self, sizes: Sizes) -> Numbers:
-        """How often a thread waits for what it reads."""
+        """How many times a thread waits for its loads: once per step of the reductions."""
         return product(parts_of(self.extents[d], sizes.get(d, self.width)) for d in self.reductions)
 
 

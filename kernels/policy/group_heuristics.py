@@ -154,7 +154,7 @@ class GroupHeuristics(Heuristics):
         self.around, self.fixed_threads = 1, None
 
     def block(self, chain: Chain) -> int:
-        """How many rows a block of a chain has: its intermediate results fit a group's memory."""
+        """The rows of a chain's block, whose intermediate results must fit workgroup memory."""
         row = max(1, sum(chain.bytes_of(a, chain.shared) for a in chain.handed_on()))
         extent = expected(chain.host.extents[chain.shared[-1]])
         most = max(1, min(extent, self.device.workgroup_bytes // (2 * row)))
@@ -188,7 +188,7 @@ class GroupHeuristics(Heuristics):
     # -- tiles ---------------------------------------------------------------------------------
 
     def tiled(self, group: Group) -> None:
-        """Schedule a product by tiles; with `split`, groups share its sums, which a launch adds."""
+        """Schedule a product by tiles; with `split`, another launch adds partial sums of groups."""
         host = group.host
         if not self.split or not has_reuse(host):
             super().tiled(group)
@@ -207,7 +207,7 @@ class GroupHeuristics(Heuristics):
         self.chosen[host] = self.chosen[combined]
 
     def partial_sums(self, host: Stage, model: GroupTiles, tile: Tile) -> Stage:
-        """Schedule a product whose groups each have a part of the sum. Returns what adds these."""
+        """Schedule a product whose groups compute partial sums. Returns the stage adding them."""
         writer, dim = self.writer, model.step_dim
         assert dim is not None
         roots = writer.loops(host)
@@ -227,13 +227,13 @@ class GroupHeuristics(Heuristics):
         return combined
 
     def collapse(self, group: Group, keep: set[int]) -> list[Loop]:
-        """Collapse adjacent loops, unless groups copy operands, whose parts have to be boxes."""
+        """Collapse adjacent loops, unless groups copy operands: the parts copied must be boxes."""
         if self.staged and has_reuse(group.host):
             return self.free(group.host)
         return super().collapse(group, keep)
 
     def tile(self, stage: Stage, roots: list[Loop]) -> Tile:
-        """The tile of a stage, with lanes along neighbours in memory."""
+        """The tile of a stage, with lanes along a dimension that is contiguous in memory."""
         model = self.model(stage, roots)
         found = self.chosen_of(stage, model, staged=self.staged)
         self.chosen[stage] = found
@@ -264,7 +264,7 @@ class GroupHeuristics(Heuristics):
         return self.choices.once(key, lambda: model.best(lanes, staged))
 
     def model(self, stage: Stage, roots: list[Loop]) -> GroupTiles:
-        """The model of a stage's tiles; in a chain, of what one group of threads computes of it."""
+        """The cost model of a stage's tiles; in a chain, of one group's part of the stage."""
         model = GroupTiles(stage, self.device, roots, self.others)
         model.parts, model.fixed_threads = self.around, self.fixed_threads
         return model
@@ -282,7 +282,7 @@ class GroupHeuristics(Heuristics):
         return _in_lanes(GroupTiles(stage, self.device, own).shared_by(self.threads))
 
     def ordered(self, stage: Stage, loops: list[Loop], tile: Tile) -> list[Loop]:
-        """The loops as they are: groups that run side by side read the same rows."""
+        """`loops` in their given order, so that concurrent groups read the same rows."""
         return loops
 
     def window(
@@ -324,7 +324,7 @@ class GroupHeuristics(Heuristics):
     # -- what needs no place in a group ----------------------------------------------------------
 
     def feed(self, group: Group, parallel: list[Loop], tile: Tile) -> None:
-        """With `fed`, fuse stages that make the host's inputs into its loops, if they share all."""
+        """With `fed`, fuse the producers of the host's inputs into its loops, if they share all."""
         shared = self.within(group.host, parallel, self.fed_dims(group))
         if not self.fed or len(shared) < len(parallel):
             return
@@ -334,7 +334,7 @@ class GroupHeuristics(Heuristics):
                 self.row_stage(stage, to_host, rows, shared[-1], True)
 
     def prefetch(self, stage: Stage, roots: list[Loop], outer: Sequence[Loop], tile: Tile) -> None:
-        """Let groups copy operands into their own memory, as the chosen tile says."""
+        """Let groups copy operands into workgroup memory, as the chosen tile's staging says."""
         staging, at = self.chosen[stage].staging, self.chunks.get(stage)
         if staging is None or at is None:
             return
@@ -344,20 +344,20 @@ class GroupHeuristics(Heuristics):
             self.writer.put(cache, number, stage, None, at, buffers, padded=is_padded)
 
     def is_padded(self, stage: Stage, number: int) -> bool:
-        """Whether groups can make an operand's border themselves, where nobody has made it yet."""
+        """Whether groups can pad an operand as they copy it: no padding stage is scheduled yet."""
         access = next(a for a in stage.inputs if a.number == number)
         found = padded(access, self.writer.plan.stages)
         return isinstance(found, Padded) and self.waiting.issuperset(found.makers)
 
     def is_gone(self, stage: Stage) -> bool:
-        """Whether others do what a stage did."""
+        """Whether a stage was removed because other stages do its work."""
         return stage in self.writer.plan.inlined
 
     # -- groups --------------------------------------------------------------------------------
 
     @property
     def threads(self) -> int:
-        """How many threads the groups have that were chosen last."""
+        """The threads per group of the tile that was chosen last."""
         return list(self.chosen.values())[-1].threads
 
     def parallelize(self, loops: list[Loop], work: float) -> list[Loop]:

@@ -1,4 +1,4 @@
-"""The tiles that groups of a device's threads may have: few that fit; the best is taken."""
+"""The search for the best tile of a thread group, among a limited number that fit."""
 
 from __future__ import annotations
 
@@ -18,40 +18,40 @@ from .operands import Operand, form_of
 from .tile_batches import Estimates, GroupTile, Staging, TileBatch
 
 _MOST_LIKELY = 1024
-"""Tiles of the least cost among which those are that may be tried beside the best."""
+"""How many tiles of least cost are examined for alternatives to the best one."""
 
 
 @lru_cache(1 << 12)
 def lanes_of(size: int) -> int:
-    """Lanes of a vector along which a tile has so many elements; copies of it make one axis."""
+    """The lanes of vectors along an axis of `size` elements: a divisor of it, or the maximum."""
     lanes = max((n for n in range(1, MAX_LANES + 1) if size % n == 0), default=1)
     return MAX_LANES if lanes < min(size, MAX_LANES) // 2 else lanes
 
 
 @dataclass(frozen=True)
 class _Looked:
-    """Some of the tiles that are looked at, and the place of each in the order of all."""
+    """A batch of estimated tiles, with the position of each in the order of all candidates."""
 
     places: np.ndarray
     estimates: Estimates
 
     @property
     def least(self) -> tuple[float, int, int]:
-        """The cycles, place and number of the best one."""
+        """(cycles, position, index in the batch) of the cheapest tile; ties go by position."""
         cycles = self.estimates.cycles
         number = int(np.lexsort((self.places, cycles))[0])
         return float(cycles[number]), int(self.places[number]), number
 
 
 class GroupTiles(GroupEstimate):
-    """The tiles of one stage that are looked at, and the best of them."""
+    """Enumerates the candidate tiles of one stage, and finds the cheapest."""
 
     fixed_threads: int | None = None
-    """How many threads a group has, where that is known."""
+    """The number of threads of a group if it is given; None if it is to be chosen."""
 
     @property
     def question(self) -> tuple[Hashable, ...]:
-        """All that its answers depend on, of one kernel and machine."""
+        """A key of all that the best tile depends on, within one kernel and machine."""
         return (
             form_of(self.stage),
             *map(tuple, (self.extents, self.known, self.parallel, self.reductions)),
@@ -64,11 +64,11 @@ class GroupTiles(GroupEstimate):
         )
 
     def best(self, lanes: Sequence[int] | None = None, staged: bool = False) -> GroupTile:
-        """The tile of the least cost, with its lanes along one of these dimensions.
+        """The tile of the least cost, with its lanes along one of the dimensions `lanes`, if given.
 
-        Where it is `staged`, groups keep operands in their own memory if they can. Where threads
-        run one after the other, that is no nearer than a cache: a tile has to be the best with the
-        least copy, before others are looked at.
+        If `staged`, groups copy operands into workgroup memory where they can. Where the threads
+        of a group run one after the other, that memory is no faster than a cache: the tile is
+        chosen with the smallest copy, and larger copies are tried for this tile alone.
         """
         stagings = self.stagings() if staged else [None]
         first = stagings[:1] if self.machine.together == 1 else stagings
@@ -84,7 +84,7 @@ class GroupTiles(GroupEstimate):
     def _best_of(
         self, lanes: Sequence[int] | None, stagings: Sequence[Staging | None]
     ) -> GroupTile:
-        """The tile of the least cost among those with one of these ways of copying operands."""
+        """The tile of the least cost with any of `stagings`."""
         found = [(*one.least, one.estimates) for one in self._looked_at(lanes, stagings)]
         cycles, _, number, estimates = min(found, default=(np.inf, 0, 0, None), key=lambda r: r[:2])
         if estimates is None or not isfinite(cycles):
@@ -94,7 +94,7 @@ class GroupTiles(GroupEstimate):
     def _looked_at(
         self, lanes: Sequence[int] | None, stagings: Sequence[Staging | None]
     ) -> list[_Looked]:
-        """The tiles that are looked at with the first staging, then with the next, and so on."""
+        """All candidate tiles with their estimates, for each of `stagings` in turn."""
         if lanes is None:
             summed = [] if self.reuses() else self.summed_dims()
             lanes = [*self.lane_dims(), *summed]
@@ -116,16 +116,14 @@ class GroupTiles(GroupEstimate):
     def others(
         self, best: GroupTile, lanes: Sequence[int] | None = None, staged: bool = False
     ) -> list[GroupTile]:
-        """Tiles beside the best that are legal, those of the least cost first: as many as are
-        asked for of any decision.
-        """
+        """Up to `MOST_OPTIONS` other legal tiles, those of the least cost first."""
         looked = self._looked_at(lanes, self.stagings() if staged else [None])
         return list(islice(self._in_order(looked, {_key(best)}), MOST_OPTIONS))
 
     def _kind(self, tile: GroupTile) -> tuple[object, ...]:
-        """What tells a tile apart from those that need not be tried beside it.
+        """A key that is equal for tiles of which it is enough to try one.
 
-        Where threads run one after the other, it matters little how many there are of one share.
+        Where threads run one after the other, tiles with equal parts per thread are such tiles.
         """
         if self.machine.together > 1:
             return _key(tile)
@@ -136,7 +134,7 @@ class GroupTiles(GroupEstimate):
     def _in_order(
         self, looked: Sequence[_Looked], known: set[tuple[object, ...]]
     ) -> Iterator[GroupTile]:
-        """The tiles that fit and are not known yet, those of the least cost first."""
+        """The tiles that fit and whose key is not in `known`, those of the least cost first."""
         if not looked:
             return
         cycles = np.concatenate([one.estimates.cycles for one in looked])
@@ -151,9 +149,9 @@ class GroupTiles(GroupEstimate):
                 yield tile
 
     def best_split(self) -> GroupTile | None:
-        """The best tile where several groups share the longest sum; None where none can.
+        """The best tile when several groups split the longest reduction; None if it can't be split.
 
-        As many parts are looked at as fill the device once or a few times.
+        The numbers of parts tried are powers of two, up to four for each core.
         """
         dim = self.step_dim
         if dim is None or dim != self._split_sum() or not self.reuses():
@@ -173,7 +171,7 @@ class GroupTiles(GroupEstimate):
         return min(found, key=lambda one: one[0], default=(0.0, None))[1]
 
     def part_steps(self, whole: int, parts: int) -> int:
-        """The steps of each of so many parts of a sum: whole lines."""
+        """The steps of each part of a sum of `whole` steps: a multiple of a cache line."""
         line = max(self.width, self.machine.line_bytes // self.bytes)
         return -(-whole // (parts * line)) * line
 
@@ -181,7 +179,7 @@ class GroupTiles(GroupEstimate):
         return operand.elements(dict(enumerate(self.extents)), None)
 
     def stagings(self) -> list[Staging | None]:
-        """How groups may keep operands in their own memory; the first one takes the least."""
+        """The ways of copying operands into workgroup memory, smallest first; or [None]."""
         dim = self.step_dim
         numbers = tuple(o.access.number for o in self.inputs if self._can_be_staged(o))
         if dim is None or not numbers or not self.reuses():
@@ -202,7 +200,7 @@ class GroupTiles(GroupEstimate):
         ]
 
     def _can_be_staged(self, operand: Operand) -> bool:
-        """Whether a part of an operand is a box of known size that threads of a group share."""
+        """Whether an operand's part is a box of constant size that threads of a group share."""
         access = operand.access
         if operand.count > 1 or not self._is_shared(operand):
             return False
@@ -216,7 +214,7 @@ class GroupTiles(GroupEstimate):
         return any(d in dims for d in self.reductions)
 
     def shared_by(self, threads: int) -> GroupTile:
-        """The tile that so many threads have, along rows that are read or written side by side."""
+        """The tile of a group of `threads` threads along contiguous rows."""
         lanes = [*self.summed_dims(), *self.lane_dims()]
         if not lanes:
             return GroupTile(None)
@@ -224,13 +222,13 @@ class GroupTiles(GroupEstimate):
         return GroupTile(lanes[0], {lanes[0]: sizes[lanes[0]]}, threads)
 
     def lane_dims(self) -> list[int]:
-        """The dimensions along which neighbours are written, or read, side by side."""
+        """The parallel dimensions along which results or else inputs are contiguous; else all."""
         able = [d for d in self.parallel if self.extents[d] > 1]
         written = [d for d in able if any(o.strides[d] == 1 for o in self.outputs)]
         return written or [d for d in able if any(o.strides[d] == 1 for o in self.inputs)] or able
 
     def summed_dims(self) -> list[int]:
-        """Reductions along which a group has partial results side by side."""
+        """The reductions along which an input is contiguous and lanes can hold partial results."""
         stage = self.stage
         if not stage.is_reassociable:
             return []
@@ -241,7 +239,7 @@ class GroupTiles(GroupEstimate):
         ]  # fmt: skip
 
     def candidates(self, lane_dim: int) -> Iterator[tuple[dict[int, int], int]]:
-        """Sizes along dimensions, and how many threads share them."""
+        """(sizes by dimension, number of threads) of each candidate tile."""
         if self.stage.kinds[lane_dim] == "reduction" or not self.reuses():
             for threads in self._threads():
                 for vectors in self._powers(1, self.costs.vectors):
@@ -274,11 +272,11 @@ class GroupTiles(GroupEstimate):
             least *= 2
 
     def reuses(self) -> bool:
-        """Whether threads of a group need the same elements."""
+        """Whether several threads of a group read the same elements."""
         return self.stage.has_reduction and any(map(self._is_shared, self.inputs))
 
     def _split_sum(self) -> int | None:
-        """The sum that threads of a group can share, each with partial results."""
+        """The longest reduction that threads can split into partial results; None without one."""
         stage = self.stage
         able = [d for d in self.reductions if d not in stage.indexed_dims and self.known[d]]
         if not stage.is_reassociable:
@@ -288,7 +286,7 @@ class GroupTiles(GroupEstimate):
     # -- what is used once -------------------------------------------------------------------
 
     def _filled(self, lane_dim: int, elements: int) -> dict[int, int]:
-        """So many elements, neighbours first: those of the results, or of rows to be summed up."""
+        """The sizes of a tile of about `elements` elements, filled from `lane_dim` outwards."""
         if self.stage.kinds[lane_dim] == "reduction":
             return {lane_dim: self._even(self.extents[lane_dim], elements)}
         others = [d for d in reversed(self.parallel) if d != lane_dim]
@@ -312,7 +310,7 @@ class GroupTiles(GroupEstimate):
         return {d: n for d, n in sizes.items() if n > 1 or d == lane_dim}
 
     def _whole_parts(self, lane_dim: int, threads: int) -> Iterator[dict[int, int]]:
-        """Sizes that leave no thread anything beyond an edge, along the lanes and one dimension."""
+        """Sizes along the lanes and one other dimension that leave no thread beyond an edge."""
         unit, extent = threads * self.width, self.extents[lane_dim]
         most = unit * 4 * self.costs.vectors
         across = next((d for d in reversed(self.parallel) if d != lane_dim), None)
@@ -326,7 +324,7 @@ class GroupTiles(GroupEstimate):
 
     @staticmethod
     def _even(extent: int, most: int) -> int:
-        """All of an extent, or parts of it: a power of two of them, or `most` elements each."""
+        """The size, up to `most`, that splits an extent evenly; `most` if none does."""
         if extent <= most:
             return extent
         count = -(-extent // most)
@@ -335,7 +333,7 @@ class GroupTiles(GroupEstimate):
     # -- what is used again ------------------------------------------------------------------
 
     def _blocks(self, lane_dim: int) -> Iterator[dict[int, int]]:
-        """Blocks of results along the lanes and up to two other dimensions."""
+        """Sizes of blocks of results along the lanes and up to two other dimensions."""
         able = [d for d in self.parallel if d != lane_dim and self.extents[d] > 1]
         useful = [d for d in able if self._shares_along(d)]
         most = self.machine.group_threads * self.costs.side**2
@@ -353,7 +351,7 @@ class GroupTiles(GroupEstimate):
                     yield sizes
 
     def _fills(self, sizes: Mapping[int, int], threads: int) -> bool:
-        """Whether groups of such tiles keep all threads of the device at work."""
+        """Whether there are enough groups to keep all threads of the device busy."""
         groups = prod(-(-self.extents[d] // sizes.get(d, 1)) for d in self.parallel)
         return groups * threads >= self.machine.cores * self.machine.core_threads
 
@@ -361,8 +359,9 @@ class GroupTiles(GroupEstimate):
         return any(o.strides[dim] == 0 or o.slides(dim) for o in self.inputs)
 
     def _sides(self, dim: int) -> list[int]:
-        """Powers of two up to an extent, and all of it where that is little more; what divides it,
-        too, where elements beyond an edge take long.
+        """The sizes to try along a dimension: powers of two, and the whole extent if it is short.
+
+        On machines without masks, also divisors of the extent.
         """
         extent = self.extents[dim]
         most = self.costs.side * self.machine.together
@@ -382,6 +381,6 @@ class GroupTiles(GroupEstimate):
 
 
 def _key(tile: GroupTile) -> tuple[object, ...]:
-    """What tells the schedules of two tiles apart."""
+    """A key that is equal for tiles with the same schedule."""
     sizes = tuple(sorted(tile.sizes.items()))
     return tile.lane_dim, sizes, tile.threads, tile.staging, tile.rows

@@ -1,4 +1,4 @@
-"""The schedules that the policy of devices could write for a kernel, the default first."""
+"""The schedules that the device policy could write for a kernel, the default first."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from .variants import NESTING, Variants
 
 
 class GroupVariants(Variants):
-    """The schedules of one kernel of a device. Equal ones count once."""
+    """The distinct schedules of one device kernel."""
 
     machine: GroupMachine
 
     def _found(self) -> tuple[GroupCandidate, list[str]]:
-        """The candidate that the policy takes, and those that are legal, that one's name first."""
+        """(the policy's candidate, the names of all legal candidates, the chosen one's first)."""
         choices = Choices(found=self._models)
         found = candidates(self.kernel, self.block, self.machine, choices=choices)
         chosen = best(found, self.machine)

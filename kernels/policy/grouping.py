@@ -182,7 +182,7 @@ def _run_group(rest: Sequence[Stage], stages: Sequence[Stage]) -> Group:
 
 
 def _leading_run(rest: Sequence[Stage]) -> list[Stage]:
-    """Remaining stages in order, as long as none was left out in between."""
+    """The first remaining stages whose indices follow one another without a gap."""
     run = [rest[0]]
     for stage in rest[1:]:
         if stage.index != run[-1].index + 1:

@@ -1,4 +1,4 @@
-"""Schedules for devices: which loops become groups of threads, and what each group has at once."""
+"""Schedules for devices: which loops become groups of threads, and which tile each group has."""
 
 from __future__ import annotations
 
@@ -94,9 +94,9 @@ class Writing:
     ) -> GroupCandidate:
         """A schedule in which stages share loops where they can.
 
-        `fed`: with the stages that make their inputs, too. Of products: `staged` ones copy operands
-        into the memory of a group of threads; `split` ones have sums that several groups share;
-        `chained` ones hand their rows to the next product in the memory of a group.
+        `fed`: producers of their inputs share the loops, too. Products: if `staged`, they copy
+        operands into workgroup memory; if `split`, several groups share each sum; if `chained`,
+        they pass their rows to the next product in workgroup memory.
         """
 
         def write(heuristics: GroupHeuristics) -> None:
@@ -131,7 +131,7 @@ class Writing:
         return self._candidate(name or "grouped", write)
 
     def named(self, policy: str) -> GroupCandidate:
-        """The schedule that a candidate of this name has: `apart`, `plain`, or `fed and staged`."""
+        """The candidate of this name: `apart`, `plain`, or options such as `fed and staged`."""
         match policy:
             case "apart":
                 return self.apart()
@@ -189,7 +189,7 @@ class Writing:
 
 
 def _by_themselves(groups: Sequence[Group]) -> set[Stage]:
-    """Stages of elements that share loops with no other, or that make inputs of others."""
+    """Elementwise stages that share loops with no other stage, or that produce its inputs."""
     alone = {g.host for g in groups if g.kind == "map" and len(g.maps) == 1}
     return alone.union(*(group.feeders for group in groups))
 

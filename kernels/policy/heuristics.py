@@ -95,10 +95,10 @@ class Heuristics(StreamShaping):
         return self.choices.choose(f"block {chain.host.index}", size, others, most=4)
 
     def even_block(self, whole: list[Loop], last: Loop, block: int) -> int | None:
-        """The block size that gives each core an equal part of the rows; None for no other size.
+        """The block size, up to `block`, that gives each core an equal part of the rows, or None.
 
-        That is where outer loops do so already, or no size does. A parallel loop inside of other
-        loops must have no remainder.
+        None if outer loops keep the cores busy already, or if no size is even. A parallel loop
+        inside of other loops must have no remainder.
         """
         costs, extent = self.costs.threads, last.extent
         if not isinstance(extent, int) or even_share(whole, self.machine) >= costs.even:
@@ -125,7 +125,7 @@ class Heuristics(StreamShaping):
     # -- tile groups -----------------------------------------------------------------------------
 
     def tiled(self, group: Group) -> None:
-        """Schedule a host by register tiles; the other stages of its group work on the same."""
+        """Schedule a host by register tiles, on which the other stages of its group work too."""
         host, writer = group.host, self.writer
         copies = self.copies.get(host)
         if copies is None:
@@ -153,7 +153,7 @@ class Heuristics(StreamShaping):
             self.feed_copy(made, host, parallel, tile)
 
     def streamed(self, group: Group, stream: Stream) -> bool:
-        """A host that reads one large matrix; whether there is place for the other stages."""
+        """Schedule a host that streams a matrix; False if other stages could not be fused."""
         shape = self.blocks if stream.is_narrow else self.rows_side_by_side
         loops = shape(group, stream)
         if loops is None:

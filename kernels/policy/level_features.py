@@ -1,8 +1,8 @@
-"""What a model that learns is told of a schedule's use of caches: numbers without a unit.
+"""Features of a schedule's use of caches, for a learned model: numbers without a unit.
 
-Of each cache: how large what the innermost loops touch is beside it, how often that is fetched
-anew, and what fetching takes beside all that the schedule is expected to take. A small kernel and a
-large one, and machines with other caches, are then alike where they behave alike.
+For each cache: the innermost loops' footprint relative to its size, how often that is fetched
+again, and the time of fetching relative to the schedule's predicted time. So kernels of different
+sizes, and machines with different caches, have similar features if they behave alike.
 """
 
 from __future__ import annotations

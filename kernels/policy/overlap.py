@@ -29,7 +29,7 @@ class Loads(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """What one pass takes, in cycles but for the micro-operations."""
+    """The cycles of one pass by cause, and its number of micro-operations (`micro_ops`)."""
 
     arithmetic: float
     near: float

@@ -1,4 +1,4 @@
-"""Schedules for hardware: which loops are pipelines, and how often their bodies are there.
+"""Schedules for FPGAs: which loops become pipelines, and how often their bodies are replicated.
 
 Kernels run one after the other, each on hardware of its own. A kernel gets multipliers in
 proportion to the square root of its number of products, which minimizes the sum of all cycles.
@@ -76,9 +76,9 @@ def _candidate(
 
 
 def _terms(part: Node | Stage, machine: FpgaMachine) -> Terms:
-    """Cycles of a part of a nest; a pipeline has to fill each time that it is entered.
+    """The cycles of a part of a nest; a pipeline fills anew each time that it is entered.
 
-    Between two iterations it waits for a sum that the next one adds to.
+    A pipelined reduction waits in each iteration for the sum of the previous one.
     """
     if isinstance(part, Stage):
         return Terms({"arithmetic": 1.0})
@@ -104,7 +104,7 @@ class _Copies:
         self.machine = machine
 
     def of(self, stage: Stage) -> tuple[int, int]:
-        """(dimension, number): so many iterations along it run at once, in separate hardware."""
+        """(dimension, how many of its iterations run at once, each in hardware of its own)."""
         factors = factors_of(stage)
         if factors is None:
             return 0, 1
@@ -165,7 +165,7 @@ def _maps(writer: ScheduleWriter, group: Group) -> None:
 
 
 def _rows(writer: ScheduleWriter, group: Group, copies: _Copies) -> None:
-    """Schedule each reduction with what initializes it and what uses its results, others apart."""
+    """Schedule each reduction with its initialization and its users, other stages separately."""
     stages = sorted(group.maps, key=lambda one: one.index)
     summed = [one for one in stages if one.has_reduction]
     for number, stage in enumerate(summed):

@@ -18,7 +18,7 @@ from .work import even_share, moving_cycles
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a kernel is expected to take by a plan, with the register tiles of its nests.
+    """The predicted cost of a kernel under a plan, with the register tiles of its nests.
 
     `cores` is how many cores the nest that takes the most keeps busy.
     """
@@ -34,7 +34,7 @@ def predicted_cycles(plan: Plan, machine: Processor) -> float:
 
 
 def prediction(plan: Plan, machine: Processor) -> Prediction:
-    """What one run of a kernel by this plan takes; parallel loops use all cores."""
+    """The predicted cost of one run of a kernel under a plan; parallel loops use all cores."""
     together: dict[Stage, list[Stage]] = {}
     for stage in plan.stages:
         together.setdefault(host_of(plan, stage), []).append(stage)

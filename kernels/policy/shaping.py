@@ -83,7 +83,7 @@ class Shaping:
         )
 
     def parts(self, stage: Stage) -> dict[int, int]:
-        """How many elements of a dimension one iteration of the outer loop over it covers."""
+        """{dimension: how many of its elements one iteration of its outer loop covers}."""
         return {l.root.dims[0]: l.step for l in self.nested.get(stage, ())}
 
     def split_tile(
@@ -369,7 +369,7 @@ class Shaping:
         return cycles + bytes_moved(stages) / self.machine.memory_bandwidth
 
     def is_parallel(self, work: float) -> bool:
-        """Whether work of so many cycles is worth starting other cores for."""
+        """Whether work of this many cycles is worth starting other cores for."""
         enough = self.costs.threads.least_microseconds * self.machine.cycles_per_microsecond
         return self.machine.cores > 1 and work >= enough
 

@@ -111,7 +111,7 @@ class StreamShaping(Shaping):
         return parallel
 
     def streaming_work(self, group: Group, stream: Stream, cycles: float) -> float:
-        """The cycles by which it is decided whether cores share a product.
+        """The cycles of a product, from which it is decided whether several cores share it.
 
         A matrix that fits the second cache is read from there, as the core that read it last still
         holds it; a larger one is counted as read from memory.
@@ -148,7 +148,7 @@ class StreamShaping(Shaping):
         return self.choices.choose(f"blocks {host.index}", wanted, lambda: others, most=3)
 
     def rows_apart(self, host: Stage, stream: Stream, side: int) -> int:
-        """How many rows in a step have sums of their own, where `side` blocks are read at once."""
+        """How many rows of a step have separate sums, if `side` blocks are read side by side."""
         extents = [expected(e) for e in host.extents]
         lanes = self.machine.lanes(widest_element(host))
         chains = side * prod(extents[d] for d in (*stream.readers, stream.lane_dim)) // lanes
@@ -159,7 +159,7 @@ class StreamShaping(Shaping):
         return self.rows_together(host, count)
 
     def even_rows(self, rows: int, chains: int, most: int) -> int:
-        """How many rows have sums of their own, at most `most`; preferably a divisor of `rows`."""
+        """How many rows have separate sums: at most `most`, preferably a divisor of `rows`."""
         least = self.machine.fma_latency * self.machine.full_width_units
         even = (n for n in range(most, 0, -1) if rows % n == 0 and n * chains >= least)
         return next(even, most)

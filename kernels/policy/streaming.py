@@ -49,7 +49,7 @@ class Stream:
 
 
 def stream_of(stage: Stage, machine: Processor) -> Stream | None:
-    """The matrix that a stage streams through, or None if that is not what it does.
+    """The matrix that a stage streams through, or None if the stage is not bound by one.
 
     A register tile would read few columns of many rows, a cache line here and there; memory
     is read well only along whole rows.
@@ -64,7 +64,7 @@ def stream_of(stage: Stage, machine: Processor) -> Stream | None:
 
 
 def _stream(stage: Stage, access: Access, sizes: list[int], machine: Processor) -> Stream | None:
-    """The matrix that an operand is, if reading it takes the stage's time."""
+    """The matrix that `access` reads, if the stage is bound by reading it; else None."""
     strides, out = access.coefficients, stage.outputs[0].coefficients
     if access.is_scalar or strides is None or out is None or None in access.plain_dims():
         return None
@@ -117,7 +117,7 @@ def _stream(stage: Stage, access: Access, sizes: list[int], machine: Processor) 
 
 
 def _follow(rows: list[int], lane: int, strides: Sequence[Size], sizes: list[int]) -> bool:
-    """Whether rows lie one behind the other, innermost dimension first."""
+    """Whether the rows are contiguous in memory; `rows` has their dimensions, innermost first."""
     dense = sizes[lane]
     for d in rows:
         if strides[d] != dense:

@@ -1,7 +1,7 @@
-"""Tiles of groups of threads, and many of them as arrays: what is estimated, and what comes of it.
+"""Tiles of groups of threads, and batches of tiles as arrays, with their estimated costs.
 
-A batch has an element of each array for every tile, so the costs of thousands are found by the
-same few operations as those of one.
+Each array of a batch has one element per tile, so a few array operations estimate thousands of
+tiles.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Sizes = Mapping[int, Numbers]
 
 @dataclass(frozen=True)
 class Staging:
-    """Operands that groups keep in their own memory, so many steps of a sum at a time."""
+    """Operands that groups copy into workgroup memory, `steps` steps of a reduction at a time."""
 
     dim: int
     """The reduction of which these are steps; of others, copies have all."""
@@ -39,7 +39,7 @@ _TOO_LARGE = Terms({"registers": inf})
 
 @dataclass(frozen=True)
 class GroupTile:
-    """Elements along a stage's dimensions that a group has at once, dealt out over its threads."""
+    """A group's tile: its extent along each dimension of a stage, divided among its threads."""
 
     lane_dim: int | None
     sizes: Mapping[int, int] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class GroupTile:
         return self.terms.cycles
 
     def size(self, dim: int) -> int:
-        """Elements along a dimension."""
+        """The tile's extent along a dimension."""
         return self.sizes.get(dim, 1)
 
     @property
@@ -81,7 +81,7 @@ class GroupTile:
 
 @dataclass(frozen=True)
 class Stagings:
-    """The same as `Staging` for each tile of a batch: of the same operands and dimension."""
+    """A `Staging` for each tile of a batch, all of the same operands and dimension."""
 
     dim: int
     steps: np.ndarray
@@ -105,8 +105,9 @@ class TileBatch:
         rows: Sequence[Sequence[int]],
         stagings: Sequence[Staging | None] = (None,),
     ) -> TileBatch:
-        """Tiles from rows of threads and of sizes along `dims`: all of them with the first
-        staging, then with the next.
+        """A batch from `rows` of [threads, *sizes along `dims`], repeated for each staging.
+
+        All rows come with the first staging, then all with the second, and so on.
         """
         table = np.tile(np.array(rows, np.int64), (len(stagings), 1))
         sizes = {d: table[:, 1 + i] for i, d in enumerate(dims)}
@@ -127,9 +128,9 @@ class TileBatch:
 
 @dataclass(frozen=True)
 class Estimates:
-    """What the tiles of a batch take: `cycles` in all, infinite where one does not fit.
+    """The costs of a batch's tiles: total `cycles`, infinite for a tile that does not fit.
 
-    `terms` are the cycles by resource, `bounds` the numbers of those that take the most.
+    `terms` are the cycles by resource, `bounds` the index of each tile's slowest resource.
     """
 
     tiles: TileBatch
@@ -143,7 +144,7 @@ class Estimates:
     """The resource that a tile without edges does not need."""
 
     def tile(self, number: int) -> GroupTile:
-        """One of the tiles with what it takes."""
+        """The tile with this index in the batch, with its costs."""
         tiles = self.tiles
         sizes = {d: int(n[number]) for d, n in tiles.sizes.items()}
         threads, groups = int(tiles.threads[number]), int(self.groups[number])
@@ -171,7 +172,7 @@ class Estimates:
 
 
 def product(numbers: Iterable[Numbers]) -> Numbers:
-    """Their product, in floats, which do not overflow and are exact up to 2^53."""
+    """The product of `numbers` as floats, which do not overflow and are exact up to 2^53."""
     return prod(numbers, start=1.0)
 
 

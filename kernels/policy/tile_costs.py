@@ -114,9 +114,9 @@ class TileEstimate:
         return any(o.strides[dim] == 0 or o.slides(dim) for o in self.inputs)
 
     def _fills_gaps(self, dim: int, lane_dim: int | None) -> bool:
-        """Whether copies along a dimension are stored between the lanes of a result.
+        """Whether copies along a dimension fill the gaps between the strided lanes of a result.
 
-        False where the body loads elements at computed places: strided lanes would gather them.
+        False if the body loads elements at computed indices: strided lanes would gather them.
         """
         if lane_dim is None or self._looks_up:
             return False
@@ -196,8 +196,9 @@ class TileEstimate:
         return variants
 
     def stall(self, tile: Tile, cycles: float, extents: Sequence[int]) -> float:
-        """Cycles that the first of several passes waits for an operand that the second cache does
-        not hold, beyond what a single pass over it would wait.
+        """Extra cycles that the first of several passes waits for an operand beyond the L2 cache.
+
+        They are those beyond the wait that is left if loading overlaps with all passes.
         """
         operand = self.streamed(tile.lane_dim)
         if operand is None:

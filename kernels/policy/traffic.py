@@ -180,7 +180,7 @@ class Traffic:
         groups: Sequence[tuple[int, ...]],
         inside: Sequence[Sequence[int]],
     ) -> int:
-        """How many contiguous bytes are touched in a row before the next ones lie elsewhere.
+        """How many contiguous bytes an access touches before it jumps to another address.
 
         `inside` has the ranges of the dimensions within each loop, and last those of the tile.
         """
@@ -195,7 +195,7 @@ class Traffic:
         return run
 
     def _contiguous(self, access: Access, ranges: Sequence[int]) -> int:
-        """How many contiguous bytes these ranges of the dimensions touch, a line at least."""
+        """How many contiguous bytes these ranges of the dimensions touch; at least a cache line."""
         line = self.machine.line_bytes
         run = access.element_bytes
         for count, size in zip(reversed(access.reach(ranges)), reversed(access.shape), strict=True):
@@ -208,8 +208,8 @@ class Traffic:
     def _moved(self, nest: _Nest, capacity: float) -> list[float]:
         """Bytes of each access that are read into a cache of this capacity.
 
-        Where not even a tile's data fits, the next tile finds nothing of it in the cache. If code
-        can prefetch, consecutive tiles that read the same count as if they found it.
+        Where not even a tile's data fits, the next tile finds none of it in the cache. But if code
+        can prefetch, data that consecutive tiles read again counts as found.
         """
         depth = len(nest.groups)
         filled = self.costs.cache_filled * capacity

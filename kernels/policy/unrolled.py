@@ -25,5 +25,5 @@ def unrolled_window(reductions: Sequence[Loop], bodies: int, costs: TileCosts) -
 
 
 def extents_of(loops: Sequence[Loop]) -> dict[int, int]:
-    """The extents of such loops, by their last dimension."""
+    """{last dimension: extent} of the loops with a constant extent."""
     return {l.dims[-1]: l.extent for l in loops if isinstance(l.extent, int)}

@@ -1,4 +1,4 @@
-"""The schedules that the policy of processors could write for a kernel, the default first.
+"""The schedules that the processor policy could write for a kernel, the default first.
 
 Each is a whole, legal `schedule.for`, written as the default is, but with some decisions overridden
 (`choices.py`). These decisions name it: {} is the default.
@@ -70,7 +70,7 @@ def _variant(told: Told, found: Candidate, asked: Told) -> Variant:
 
 
 class Variants:
-    """The schedules of one kernel. Equal ones count once.
+    """The distinct schedules of one kernel.
 
     The model takes all decisions of the kinds in `left`, such as "parallel".
     """
@@ -88,7 +88,7 @@ class Variants:
         self._tried: set[frozenset[tuple[str, int]]] = set()
 
     def _found(self) -> tuple[Candidate, list[str]]:
-        """(the candidate that the policy takes, the ways of sharing loops, its own first)."""
+        """(the policy's candidate, all ways of sharing loops, beginning with the candidate's)."""
         chosen = best(candidates(self.kernel, self.block, self.machine), self.machine)
         ways = [chosen.policy, *(way for way in WAYS if way != chosen.policy)]
         return chosen, ways if chosen.policy in WAYS else []
@@ -214,7 +214,7 @@ class Variants:
 
 
 def crossed(one: Told, other: Told, random: Random) -> dict[str, int]:
-    """Each decision as one of two parents has it, drawn at random; 0 where that one has none."""
+    """Each decision taken from one of two parents at random; 0 if that parent lacks it."""
     keys = sorted({*one, *other})
     found = {key: random.choice((one, other)).get(key, 0) for key in keys}
     return {key: number for key, number in found.items() if number}

@@ -14,16 +14,16 @@ from ..model.stages import Stage
 
 
 def bytes_moved(stages: Iterable[Stage]) -> int:
-    """Bytes of memory that stages that share loops touch.
+    """Bytes of memory that stages in shared loops read and write.
 
-    Without what one of them makes for another, which hardly leaves the registers.
+    Temporaries that one of them writes for another do not count: they hardly leave the registers.
     """
     return sum(_touched(list(stages)).values())
 
 
 def moving_cycles(stages: Iterable[Stage], machine: Processor) -> float:
-    """The cycles of moving those bytes: from memory or, where the kernel itself has made them, from
-    the cache that holds them.
+    """The cycles of moving the bytes of `bytes_moved`: from memory or, for temporaries, from the
+    cache that holds them.
     """
     return sum(
         bytes / machine.bandwidth_of(bytes, lately=_is_temporary(value))
@@ -36,7 +36,7 @@ def _is_temporary(value: Value) -> bool:
 
 
 def _touched(stages: Sequence[Stage]) -> dict[Value, int]:
-    """The bytes of each buffer."""
+    """{buffer: bytes of it that the stages touch}, without temporaries between them."""
     made = {a.value for s in stages for a in s.outputs if _is_temporary(a.value)}
     sizes: dict[Value, int] = {}
     for stage in stages:
@@ -50,7 +50,7 @@ def _touched(stages: Sequence[Stage]) -> dict[Value, int]:
 
 
 def even_share(loops: Sequence[Loop], machine: Processor) -> float:
-    """Which fraction of the cores is busy on average while they run the iterations of these loops.
+    """The average fraction of the cores that are busy while the iterations of these loops run.
 
     Each core runs a contiguous range of all iterations, as the thread pool divides them; the last
     iteration of a loop may be shorter.

@@ -18,7 +18,7 @@ R = TypeVar("R")
 
 
 class ScheduleWriter(Progress):
-    """A `schedule.for` that is being written, and the plan that it has led to so far."""
+    """A `schedule.for` that is being written, and the plan that results from it so far."""
 
     def __init__(self, kernel: str, stages: Sequence[Stage]) -> None:
         self.block = Block([schedule.stage] * len(stages))
@@ -50,14 +50,14 @@ class ScheduleWriter(Progress):
         return [self.values[one] for one in argument] if is_list else argument
 
     def loops(self, stage: Stage) -> list[Loop]:
-        """The loops of a stage; they are named where they are first asked for."""
+        """The root loops of a stage; the first call writes the primitive that names them."""
         roots = self.plan.roots[stage]
         if roots and roots[0] not in self.values:
             self.put(loops_of, len(roots), stage, names=dimension_names(stage))
         return list(roots)
 
     def reorder(self, loops: Sequence[Loop]) -> None:
-        """Bring loops in this order; nothing is written where they are in it already."""
+        """Reorder loops; writes nothing if they are in this order already."""
         order = self.plan.order[loops[0].stage] if loops else []
         if [loop for loop in order if loop in set(loops)] != list(loops):
             self.put(reorder, list(loops))

@@ -20,7 +20,7 @@ _Box = tuple[tuple[int, ...], tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Padded:
-    """A padded operand: the buffer that is copied into its middle, what is around, who does it."""
+    """A padded operand: the buffer copied into its middle, the padding, and the stages doing it."""
 
     source: Value
     border: Border
@@ -28,7 +28,7 @@ class Padded:
 
 
 def padded(access: Access, stages: Sequence[Stage]) -> Padded | str:
-    """The padded operand that an access reads, or why it is none.
+    """The padded operand that an access reads, or why it is not one.
 
     One stage copies a whole buffer to a box in it, others fill boxes around that with one number;
     nobody but the access reads it.
@@ -65,7 +65,7 @@ def padded(access: Access, stages: Sequence[Stage]) -> Padded | str:
 
 
 def _misused(access: Access, makers: Sequence[Stage], stages: Sequence[Stage]) -> str | None:
-    """Why the operand's buffer has to be there."""
+    """Why the operand's buffer cannot be removed; None if it can."""
     if access.value.defined_by(memref.Alloc) is None:
         return "it may be used elsewhere"
     readers = [a for s in stages for a in s.inputs if a.value is access.value]
@@ -80,7 +80,7 @@ def _misused(access: Access, makers: Sequence[Stage], stages: Sequence[Stage]) -
 
 
 def _given(stage: Stage) -> Access | None:
-    """The only operand of a stage that gives it back as it is."""
+    """The operand of a stage that only copies it; None for any other stage."""
     last = stage.body.last
     if len(stage.outputs) != 1 or len(stage.inputs) != 1 or stage.has_reduction or last is None:
         return None
@@ -115,7 +115,7 @@ def _box(out: Access) -> _Box | None:
 
 
 def _make_up(boxes: Sequence[_Box], shape: Sequence[int | None]) -> bool:
-    """Whether boxes in a buffer have all of its elements, each once."""
+    """Whether boxes cover all elements of a buffer, each once."""
     extents = [extent for extent in shape if extent is not None]
     if len(extents) < len(shape) or sum(prod(sizes) for _, sizes in boxes) != prod(extents):
         return False

@@ -88,7 +88,7 @@ def _in_workgroup(plan: Plan, op: schedule.Cache, stage: Stage, at: Loop) -> Non
 
 
 def _without_border(plan: Plan, op: schedule.Cache, access: Access) -> Border:
-    """Let a stage read what is in a padded operand, whose makers go. Returns what is around it."""
+    """Let a stage read the inside of a padded operand. Returns the padding; its makers go."""
     found = padded(access, plan.stages)
     if isinstance(found, str):
         raise illegal(op, f"the operand is not padded: {found}")
@@ -103,7 +103,7 @@ def _without_border(plan: Plan, op: schedule.Cache, access: Access) -> Border:
 
 
 def _operand(stage: Stage, op: schedule.Cache) -> tuple[Access, list[int]]:
-    """The operand, and the order of its dimensions in the copy."""
+    """(the access to the operand, the order of its dimensions in the copy)."""
     access = next((a for a in stage.inputs if a.number == op.number), None)
     if access is None or access.is_scalar:
         raise illegal(op, f"the stage has no input buffer {op.number}")
@@ -149,13 +149,13 @@ def insert(made: Stage, before: Operation) -> None:
 
 
 def discard(made: Stage) -> None:
-    """Let go of the operations of a copying stage that are in no block."""
+    """Destroy the operations of a copying stage that are in no block."""
     for op in reversed(_operations(made)):
         op.drop_all_references()
 
 
 def _operations(made: Stage) -> list[Operation]:
-    """The allocation of a copy with the sizes that it needs, and the copying."""
+    """The operations that compute a copy's sizes, allocate it, and copy."""
     allocation = made.outputs[0].value.defining_op
     assert allocation is not None
     sizes = [v.defining_op for v in allocation.operands]

@@ -23,7 +23,7 @@ from .primitive import check_free, one_stage, primitive
 
 @primitive(schedule.Collapse)
 def collapse(plan: Plan, op: Operation, *loops: Loop) -> Loop:
-    """The one loop."""
+    """The loop that replaces the others."""
     stage = one_stage(loops, op)
     for loop in loops:
         check_free(loop, op)

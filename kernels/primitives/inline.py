@@ -1,4 +1,4 @@
-"""A stage that only copies goes; its readers read what it copies.
+"""A stage that only copies is removed; its readers read the source of the copy.
 
     for i, j
         t[i, j] = x[j, i]              for i, j

@@ -24,7 +24,7 @@ from .primitive import check_free, check_plain, one_stage, primitive
 
 @primitive(schedule.Order)
 def order(plan: Plan, op: schedule.Order, first: Loop, second: Loop) -> tuple[Loop, Loop]:
-    """The loop over blocks, and the one over what is in a block."""
+    """(the loop over blocks, the loop over the iterations in a block)."""
     stage = one_stage((first, second), op)
     for loop in (first, second):
         check_free(loop, op)
@@ -43,7 +43,7 @@ def order(plan: Plan, op: schedule.Order, first: Loop, second: Loop) -> tuple[Lo
 
 
 def can_order(loop: Loop, factor: int) -> bool:
-    """Whether a loop can be taken in blocks: what is beyond its end, in the last one, is empty."""
+    """Whether a loop can be divided into blocks: iterations beyond its end must be empty."""
     extent = loop.span.extent
     return loop.rest is not None or (isinstance(extent, int) and extent % factor == 0)
 

@@ -1,4 +1,4 @@
-"""An operand is asked for before it is read.
+"""An operand is prefetched before it is read.
 
     y = y + w[k]      ->    prefetch w[k + ahead]
                             y = y + w[k]
@@ -20,7 +20,7 @@ from .primitive import check_alive, primitive
 
 @primitive(schedule.Prefetch)
 def prefetch(plan: Plan, op: schedule.Prefetch, stage: Stage, *over: Loop) -> None:
-    """Ask for an operand ahead of its use."""
+    """Prefetch an operand ahead of its use."""
     access = next((a for a in stage.inputs if a.number == op.number), None)
     if access is None or access.is_scalar or access.coefficients is None:
         raise illegal(op, f"the stage has no input buffer {op.number} that it reads linearly")

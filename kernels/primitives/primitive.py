@@ -57,14 +57,14 @@ def primitives() -> dict[str, Primitive]:
 
 
 class Progress:
-    """How far a schedule is carried out: the plan, and what each value of it stands for."""
+    """The state of carrying out a schedule: the plan, and the loop or stage of each value."""
 
     def __init__(self, stages: Sequence[Stage], values: Sequence[Value]) -> None:
         self.plan = Plan(stages)
         self.known: dict[Value, Stage | Loop] = dict(zip(values, stages, strict=True))
 
     def carry_out(self, op: Operation) -> Any:
-        """Change the plan as an operation says; what its primitive gives."""
+        """Apply an operation to the plan. Returns the result of its primitive."""
         operands = [self.known[value] for value in op.operands]
         if any(operand in self.plan.inlined for operand in operands):
             raise illegal(op, "the stage is gone: it was inlined")
@@ -103,27 +103,27 @@ def carry_out(one: schedule.For, stages: Sequence[Stage]) -> Plan:
 
 
 def check_alive(loop: Loop, op: Operation) -> None:
-    """Nothing has taken the loop's place."""
+    """Raise unless the loop still exists: nothing has replaced it."""
     if not loop.is_alive:
         raise illegal(op, "the loop is gone: it was split or collapsed, or its stage inlined")
 
 
 def check_free(loop: Loop, op: Operation) -> None:
-    """The loop is there, and no other stage shares it."""
+    """Raise unless the loop exists and no other stage shares it."""
     check_alive(loop, op)
     if loop.is_shared:
         raise illegal(op, "the loop is shared with a fused stage and cannot be changed any more")
 
 
 def check_plain(loop: Loop, op: Operation) -> None:
-    """The loop is there, and nothing says yet how it is executed."""
+    """Raise unless the loop exists and is still bound to no way of execution."""
     check_alive(loop, op)
     if not loop.is_serial:
         raise illegal(op, f"the loop is already {loop.binding.name}")
 
 
 def check_counted(loop: Loop, op: Operation) -> None:
-    """The loop's iterations can become code: they are known in number, and the stage's own."""
+    """Raise unless the loop has a constant extent and belongs to its stage alone."""
     check_plain(loop, op)
     if not isinstance(loop.extent, int):
         raise illegal(op, "the loop's extent is not known; split it first")
@@ -132,19 +132,19 @@ def check_counted(loop: Loop, op: Operation) -> None:
 
 
 def check_unfused(plan: Plan, stage: Stage, op: Operation) -> None:
-    """The stage shares no loops."""
+    """Raise if the stage shares loops."""
     if stage in plan.sharing or any(s.host is stage for s in plan.sharing.values()):
         raise illegal(op, "must come before the stage is fused with others")
 
 
 def check_uncollapsed(plan: Plan, stage: Stage, op: Operation) -> None:
-    """Collapsed loops need operands that are contiguous over them; another may not be."""
+    """Raise if loops of the stage are collapsed: another operand may not be contiguous."""
     if any(len(loop.dims) > 1 for loop in plan.roots[stage]):
         raise illegal(op, "must come before loops of the stage that reads are collapsed")
 
 
 def one_stage(loops: Sequence[Loop], op: Operation) -> Stage:
-    """The stage of all these loops."""
+    """The stage that all these loops belong to; raises if there are several."""
     if not loops:
         raise illegal(op, "expects at least one loop")
     if any(loop.stage is not loops[0].stage for loop in loops):

@@ -1,4 +1,4 @@
-"""Loops of one stage in another order, in the places that they take now.
+"""Loops of one stage are permuted within their present positions.
 
     for i                   for k
         for j         ->        for j         (%k, %i: j stays where it is)
@@ -19,7 +19,7 @@ from .primitive import check_free, one_stage, primitive
 
 @primitive(schedule.Reorder)
 def reorder(plan: Plan, op: schedule.Reorder, *loops: Loop) -> None:
-    """Permute loops within the places they take."""
+    """Permute loops within their present positions."""
     stage = one_stage(loops, op)
     for loop in loops:
         check_free(loop, op)

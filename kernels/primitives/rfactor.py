@@ -61,7 +61,7 @@ def rfactor(plan: Plan, op: schedule.Rfactor, loop: Loop) -> Stage:
 
 
 def _output(stage: Stage, op: Operation) -> Access:
-    """The one result of a reduction, if partial ones can stand for it."""
+    """The access of a reduction's only result; raises if it cannot be split into partial ones."""
     if len(stage.outputs) != 1:
         raise illegal(op, "the stage has several results")
     (out,) = stage.outputs
@@ -101,7 +101,7 @@ def _partial_results(
 
 
 def _known_as(stage: Stage, dim: int, number, op: Operation) -> tuple[Value, Value]:
-    """An operand, and which of its dimensions is as long as one of the stage."""
+    """(operand, dimension number) whose extent equals that of a stage's dimension."""
     for access in stage.inputs:
         if not access.is_scalar and access.value in stage.op.operands:
             dims = access.plain_dims()
@@ -148,6 +148,6 @@ def insert(made: Factored, behind: Operation) -> None:
 
 
 def discard(made: Factored) -> None:
-    """Let go of operations that are in no block."""
+    """Destroy the operations of partial results that are in no block."""
     for op in (made.combined.op, *reversed(made.before)):
         op.drop_all_references()

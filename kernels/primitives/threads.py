@@ -1,4 +1,4 @@
-"""So many threads of a device do an iteration of a loop together.
+"""A group of several threads of a device executes an iteration of a loop.
 
     parallel i in 0..N                  groups i in 0..N, each of 128 threads
         body(i .. i + 16)         ->        body(i .. min(i + 16, N)), the rest masked
@@ -18,7 +18,7 @@ from .primitive import check_alive, primitive
 
 @primitive(schedule.Threads)
 def threads(plan: Plan, op: schedule.Threads, loop: Loop) -> None:
-    """Say how many threads a group has."""
+    """Set the number of threads of a group."""
     check_alive(loop, op)
     if not loop.at_once or plan.order[loop.stage][0] is not loop:
         raise illegal(op, "the loop is not the outermost one of those that groups share")

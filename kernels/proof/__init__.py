@@ -1,1 +1,1 @@
-"""Proofs about kernels of a device: by listing all threads, or for open extents by integer sets."""
+"""Proofs about device kernels: by listing all threads, or by integer sets for unknown extents."""

@@ -1,7 +1,7 @@
-"""The accesses of a kernel to memory, each with which elements it touches in which thread and when.
+"""The memory accesses of a kernel: the elements that each touches, by thread and by interval.
 
-When is counted in barriers: two accesses by threads of one group are in no order where the same
-number of barriers went before both. A loop that has barriers in it counts them in each iteration.
+Intervals are counted in barriers: two accesses by threads of one group are unordered if the same
+number of barriers precedes both. Barriers in a loop count in each iteration.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ READ, WRITE, CHANGE = "reads", "writes", "changes"
 class Access:
     """Elements of a buffer that an operation touches.
 
-    `at` has a form for each dimension of the memref that it names; `limits` their extents, or None
-    where elements outside are left out; `place` is where in which buffer. `holds` has the
-    conditions under which it happens: masks, branches, loops.
+    `at` has a form for each index of the accessed memref; `limits` its extents, or None if elements
+    outside are masked off; `place` is the position in the underlying buffer. `holds` has the
+    conditions under which the access happens: masks, branches, loops.
     """
 
     op: Operation
@@ -45,7 +45,7 @@ class Access:
 
     @property
     def is_exact(self) -> bool:
-        """Whether its elements are known, and not only what they are among."""
+        """Whether its elements are known exactly, and not only a superset of them."""
         return self.holds.is_exact and all(form.is_exact for form in self.at)
 
 
@@ -59,7 +59,7 @@ class Unknown:
 
 @dataclass
 class Accesses:
-    """All accesses of a kernel, in order; `unknown` has the operations that are none understood."""
+    """All accesses of a kernel, in order; `unknown` has operations that are not understood."""
 
     forms: Forms
     found: list[Access] = field(default_factory=list)
@@ -229,7 +229,7 @@ def _touches(op: Operation) -> bool:
 
 
 def _barriers_in(block: Block) -> int | None:
-    """How many barriers a block passes; None where that is not the same each time."""
+    """How many barriers an execution of a block passes; None if that is not constant."""
     total = 0
     for op in block:
         if isinstance(op, gpu.Barrier):
@@ -260,7 +260,7 @@ def _lanes(forms: Forms, shape: Sequence[Any]) -> list[Form]:
 
 
 def _masked(forms: Forms, mask: Value | None, lanes: Sequence[Form]) -> Form:
-    """The lanes that a mask lets through; the mask has their order."""
+    """The condition that a lane is active under a mask, whose dimensions are `lanes`."""
     if mask is None:
         return number(0)
     op = mask.defining_op
@@ -278,7 +278,7 @@ def _masked(forms: Forms, mask: Value | None, lanes: Sequence[Form]) -> Form:
 
 
 def _left_out(forms: Forms, op: Operation | None, lanes: Sequence[Form]) -> Form:
-    """The lanes that a mask does not let through: those beyond one of its bounds at least."""
+    """The condition that a lane is inactive: it is beyond at least one bound of the mask."""
     if not isinstance(op, vector.CreateMask | vector.ConstantMask):
         return forms.variable(exact=False)
     form, inside = number(0), list[str]()
@@ -295,7 +295,7 @@ def _bounds_of(forms: Forms, op: vector.CreateMask | vector.ConstantMask) -> lis
 
 
 def _row(kind: str, forms: Forms, op: Any, shape: Sequence[Any], mask: Value | None) -> _Touched:
-    """A vector along the last dimensions."""
+    """The elements of a vector access along the last dimensions."""
     lanes = _lanes(forms, shape)
     at = [added(forms.of(i), number(0)) for i in op.indices]
     for d, lane in enumerate(lanes, len(at) - len(lanes)):
@@ -316,7 +316,7 @@ def _transfer(kind: str, forms: Forms, op: Any) -> _Touched:
 
 
 def _anywhere(kind: str, forms: Forms, op: Any) -> _Touched:
-    """Lanes at places along the last dimension that are values."""
+    """The elements of a gather or scatter, whose indices along the last dimension are data."""
     at = [forms.of(i) for i in op.offsets]
     at[-1] = forms.variable(exact=False)
     yield kind, op.base, at, number(0), True

@@ -1,4 +1,4 @@
-"""Forms of a launch whose extents are constants, as arrays along groups, threads and counters."""
+"""Forms of a launch with constant extents, as arrays along groups, threads and loop counters."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _FUNCTIONS = {
 
 
 class NotListedError(Exception):
-    """A question about values or open extents, or about too much."""
+    """A question about data or unknown extents, or about too many points to list."""
 
 
 class Arrays:
-    """What forms of a launch are, for each number of a group, of a thread and of an iteration.
+    """The values of a launch's forms for all groups, threads and loop iterations.
 
-    An array has a dimension for each axis, in their order; an axis of one number is none.
+    An array has a dimension for each axis of more than one number, in the order of the axes.
     """
 
     def __init__(self, forms: Forms) -> None:
@@ -42,7 +42,7 @@ class Arrays:
         self._conditions = {meaning.condition for meaning in forms.meanings.values()}
 
     def extent(self, axis: str) -> int:
-        """How many numbers an axis has. Raises NotListedError where that is not known."""
+        """The number of values along an axis. Raises NotListedError if it is not constant."""
         if axis not in self._extents:
             self._extents[axis] = self._extent(axis)
         return self._extents[axis]
@@ -99,7 +99,7 @@ class Arrays:
 
 
 class _Names(dict[str, Any]):
-    """The names in an expression: axes as ranges, and what follows from them."""
+    """The variables of an expression: axes as ranges, and those computed from other variables."""
 
     def __init__(self, arrays: Arrays, forms: Forms, order: Sequence[str]) -> None:
         super().__init__()
@@ -123,14 +123,14 @@ class _Names(dict[str, Any]):
 
 @cache
 def _code(text: str) -> CodeType:
-    """An expression of integer sets as one of arrays."""
+    """An expression in the syntax of integer sets, compiled to one on arrays."""
     text = re.sub(r"(?<![<>!=])=", "==", text).replace(" mod ", " % ").replace("/", "//")
     tree = _Changed().visit(ast.parse(text, mode="eval"))
     return compile(ast.fix_missing_locations(tree), text, "eval")
 
 
 class _Changed(ast.NodeTransformer):
-    """Words between conditions become functions of arrays; `//` gives floors by itself."""
+    """Rewrites `and`, `or` and `not` as functions of arrays, and drops `floor` around `//`."""
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
         """Make `a and b` both(a, b)."""

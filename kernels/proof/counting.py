@@ -18,7 +18,7 @@ from .numbers import NotKnownError, Numbers
 
 @dataclass(frozen=True)
 class Count:
-    """What an access takes, and what it would if its elements lay as well as they can.
+    """The cost of an access, and its least cost for any layout of the elements.
 
     Units: lines of global memory, or turns of the banks of workgroup memory.
     """
@@ -53,7 +53,7 @@ class Counting:
         self._active: Any = np.True_
 
     def block(self, block: Block) -> Iterator[Count]:
-        """What each access in a block takes."""
+        """The cost of each access in a block."""
         for op in block:
             if isinstance(op, scf.For | scf.Parallel):
                 for counter, lower in zip(op.regions[0].blocks[0].args, op.operands, strict=False):
@@ -75,7 +75,7 @@ class Counting:
             return
 
     def _taken(self, condition: Value, wanted: bool) -> Any:
-        """In which threads a branch is taken; in all if that is not known."""
+        """The threads in which a branch is taken, as an array; all if that is not known."""
         try:
             return np.equal(self.numbers.of(condition), wanted)
         except NotKnownError:
@@ -120,7 +120,7 @@ class Counting:
         return self.memory.count(address, active, size, next(beside, None), is_global)
 
     def _mask(self, mask: Value | None, lanes: Sequence[Any], rank: int) -> Any:
-        """Which elements a mask lets through; all if that is not known."""
+        """The elements that are active under a mask, as an array; all if that is not known."""
         op = mask.defining_op if mask is not None else None
         match op:
             case arith.AndI():
@@ -156,7 +156,7 @@ def _by_thread(value: Any, rank: int) -> np.ndarray:
 
 
 def _access_of(op: Operation) -> _Access | None:
-    """What an operation accesses; None where that is not understood."""
+    """The access of an operation; None if it is not understood."""
     match op:
         case memref.Load() | memref.Store():
             return _Access(op.memref, op.indices)

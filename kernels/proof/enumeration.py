@@ -1,7 +1,7 @@
-"""Accesses of a launch whose extents are constants, by listing all groups, threads and iterations.
+"""Checks the accesses of a launch with constant extents by listing all threads and iterations.
 
-Where that finds nothing wrong, nothing is: it is cheaper than integer sets. What it cannot list,
-values and open extents say, it leaves to them, and so what is wrong, which they name.
+That is cheaper than integer sets. A check that succeeds is a proof. If one fails, or depends on
+data or unknown extents, integer sets decide, which can name the threads at fault.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ MOST_POINTS = 1 << 23
 
 @dataclass(frozen=True)
 class Points:
-    """What expressions are wherever an access happens, a number for each time.
+    """The values of expressions at all points where an access happens, as arrays.
 
-    The access happens `times` as often, as it repeats along axes that they do not depend on.
+    The access happens `times` times at each point: it repeats along axes that the expressions do
+    not depend on.
     """
 
     columns: tuple[Any, ...]
@@ -37,7 +38,7 @@ class Points:
 
 
 class Enumeration:
-    """Sufficient conditions for what is asked of the accesses of a launch."""
+    """Answers questions about a launch's accesses: True is certain, False may be unknown."""
 
     def __init__(self, forms: Forms, by_thread: bool) -> None:
         self._arrays = Arrays(forms)
@@ -46,7 +47,7 @@ class Enumeration:
     # -- questions -----------------------------------------------------------------------------
 
     def is_inside(self, access: Access) -> bool:
-        """Whether an access is certain to be in its buffer, and its forms to say what it does."""
+        """Whether an access is certainly inside its buffer, and its forms' `wanted` hold."""
         forms = (access.holds, access.barriers, *access.at)
         wanted = dict.fromkeys(w for form in forms for w in form.wanted)
         try:
@@ -63,9 +64,10 @@ class Enumeration:
             return False
 
     def are_apart(self, accesses: Sequence[Access], is_of_group: bool) -> bool:
-        """Whether accesses inside a buffer are certain to touch no element of it in no order.
+        """Whether accesses to a buffer certainly do not race.
 
-        That is where one of two threads writes, between the same barriers or in two groups.
+        A race is two threads that access an element, one of them writing, in one interval between
+        barriers or in two groups.
         """
         if all(access.kind == READ for access in accesses):
             return True
@@ -129,7 +131,7 @@ class Enumeration:
         ignored: Sequence[str] = (),
         is_each: bool = False,
     ) -> Points:
-        """What texts are wherever an access happens and conditions hold, in sum at least once.
+        """The values of expressions at all points where an access happens and conditions hold.
 
         Conditions that depend on `ignored` axes are taken to hold. With `is_each` what repeats
         along groups and threads counts as often.
@@ -165,7 +167,7 @@ class Enumeration:
         )
 
     def _mask(self, conditions: Iterable[str], axes: frozenset[str]) -> Any:
-        """Where conditions hold among all points of some axes."""
+        """A boolean array along `axes`: whether the conditions hold at each point."""
         arrays = self._arrays
         arrays.check_room(axes, MOST_POINTS)
         order = arrays.ordered(axes)
@@ -190,7 +192,7 @@ class Enumeration:
         intervals: int = 1,
         ignored: Sequence[str] = (),
     ) -> bool:
-        """Whether what is written between the same barriers is touched by one owner only."""
+        """Whether each element written between two barriers is accessed by one owner only."""
         size = size_of_buffer(accesses[0].place.buffer) * intervals
         if size > MOST_POINTS:
             raise NotListedError
@@ -213,7 +215,7 @@ class Enumeration:
 def _connected(
     parts: Iterable[tuple[frozenset[str], str]],
 ) -> list[tuple[frozenset[str], list[str]]]:
-    """Conditions in groups that have no axes in common, each with all of its axes."""
+    """(axes, conditions) for each group of conditions; groups have no axes in common."""
     groups: list[tuple[frozenset[str], list[str]]] = []
     for names, condition in parts:
         touching = [group for group in groups if not group[0].isdisjoint(names)]
@@ -226,9 +228,9 @@ def _connected(
 
 
 def size_of_buffer(buffer: Value) -> int:
-    """How many elements a buffer has, with those between rows that do not follow one another.
+    """The number of elements that a buffer spans, including gaps between its rows.
 
-    Raises NotListedError where that is open.
+    Raises NotListedError if that is not constant.
     """
     type = buffer.type
     assert isinstance(type, MemRefType)
@@ -239,7 +241,7 @@ def size_of_buffer(buffer: Value) -> int:
 
 
 def _flat(access: Access) -> str:
-    """The number of an access's element in its buffer."""
+    """The expression for the linear index of an access in its buffer."""
     place = access.place
     if place.indices is None:
         assert place.flat is not None

@@ -1,4 +1,4 @@
-"""Expressions of integer sets, with the variables in them and what holds for these."""
+"""Expressions of integer sets, with their variables and the conditions on these."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Form:
-    """An expression, the variables in it, what holds for them, and what has to.
+    """An expression, its variables, the conditions that hold for them, and required ones.
 
-    `wanted` are conditions under which the expression says what the operations do.
+    `wanted` are conditions that must be proven for the expression to describe the operations.
     """
 
     text: str
@@ -20,7 +20,7 @@ class Form:
     is_exact: bool = True
 
     def __add__(self, other: Form) -> Form:
-        """Both conditions, with the text of the first."""
+        """The expression of the first, with the conditions of both."""
         return Form(
             self.text,
             _union(self.variables, other.variables),
@@ -30,16 +30,16 @@ class Form:
         )
 
     def saying(self, text: str) -> Form:
-        """The same conditions with another expression."""
+        """Another expression with the same conditions."""
         return Form(text, self.variables, self.holds, self.wanted, self.is_exact)
 
     def wanting(self, *conditions: str) -> Form:
-        """With more that has to hold."""
+        """A copy with further required conditions."""
         wanted = _union(self.wanted, conditions)
         return Form(self.text, self.variables, self.holds, wanted, self.is_exact)
 
     def given(self, *conditions: str) -> Form:
-        """With more that holds."""
+        """A copy with further conditions that hold."""
         holds = _union(self.holds, conditions)
         return Form(self.text, self.variables, holds, self.wanted, self.is_exact)
 
@@ -49,7 +49,7 @@ def _union(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def is_condition(form: Form) -> bool:
-    """Whether a form says when something holds, and not only that it is unknown."""
+    """Whether a form is a known condition, and not an unknown one."""
     return any(sign in form.text for sign in "<>=")
 
 
@@ -73,7 +73,7 @@ def number(value: int) -> Form:
 
 
 def added(a: Form, b: Form) -> Form:
-    """A sum. Its constant comes last, also where it is 0: so pieces of a tile are alike."""
+    """A sum. Its constant comes last, even 0, so that the pieces of a tile have equal texts."""
     (rest, constant), (other, more) = _parts(a.text), _parts(b.text)
     rests = " + ".join(text for text in (rest, other) if text)
     return (a + b).saying(sum_of(rests, constant + more))
@@ -86,7 +86,7 @@ def scaled(a: Form, by: int) -> Form:
 
 
 def sum_of(rests: str, constant: int) -> str:
-    """A sum and a constant; no sum for ""."""
+    """The text of `rests` plus a constant; "" stands for an empty sum."""
     if not rests:
         return str(constant)
     return f"({rests} {'-' if constant < 0 else '+'} {abs(constant)})"
@@ -96,7 +96,7 @@ _SUM = re.compile(r"\((.*) ([+-]) (\d+)\)")
 
 
 def _parts(text: str) -> tuple[str, int]:
-    """What is in a sum but its constant, and the constant."""
+    """(the other terms, the constant) of a sum."""
     if text.lstrip("-").isdigit():
         return "", int(text)
     found = _SUM.fullmatch(text)
@@ -106,7 +106,7 @@ def _parts(text: str) -> tuple[str, int]:
 
 
 def _is_closed(text: str) -> bool:
-    """Whether each parenthesis in a text is closed there, and opened."""
+    """Whether the parentheses in a text are balanced."""
     depth = 0
     for sign in text:
         depth += (sign == "(") - (sign == ")")

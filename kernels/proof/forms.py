@@ -1,6 +1,6 @@
-"""What values of a kernel are, as text of integer sets: in terms of ids, counters and extents.
+"""The index values of a kernel as text of integer sets, in terms of ids, counters and extents.
 
-A form is an expression with the variables that it needs and what holds for them:
+A form is an expression with its variables and the conditions that hold for them:
 
     %m = arith.minsi %n, %c64    ->    v3, where (n <= 64 and v3 = n) or (64 <= n and v3 = 64)
 
@@ -31,7 +31,7 @@ from .polynomials import Polynomial
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a variable is: an expression of arrays, and the same as a condition."""
+    """The definition of a variable: as an expression of arrays, and as a condition."""
 
     value: str
     condition: str
@@ -41,8 +41,8 @@ class Meaning:
 class Forms:
     """The forms of the values of a launched kernel, each made once.
 
-    `arguments` says what each argument of the kernel is where it is launched, `threads` how many a
-    group has, `grid` how many groups there are.
+    `arguments` maps each argument of the kernel to the launch's operand; `threads` and `grid` are
+    the numbers of threads of a group and of groups, along x, y and z.
     """
 
     arguments: Mapping[Value, Value]
@@ -69,7 +69,7 @@ class Forms:
         return Form(name, (name,), tuple(c.replace("@", name) for c in conditions), (), exact)
 
     def counter(self, end: str, *conditions: str) -> Form:
-        """A new variable from 0 to below an end; without conditions of its own it takes all."""
+        """A new variable in 0..end; if `conditions` are given, they bound it instead of `end`."""
         form = self.variable("@ >= 0", *(conditions or (f"@ < {end}",)))
         self.ends[form.text] = end
         return form
@@ -81,7 +81,7 @@ class Forms:
         return form
 
     def parameter(self, what: str) -> Form:
-        """A number that stays the same during a launch, named by what it is."""
+        """The parameter (a number that is constant during a launch) known by the key `what`."""
         return Form(self.parameters.named(what))
 
     def of(self, value: Value) -> Form:
@@ -92,7 +92,7 @@ class Forms:
         return known
 
     def set(self, value: Value, form: Form) -> None:
-        """Say what a value is: the counter of a loop."""
+        """Set the form of a value, such as the counter of a loop."""
         self._known[value] = form
 
     def _make(self, value: Value) -> Form:
@@ -115,14 +115,14 @@ class Forms:
         return self.variable(exact=False)
 
     def _unknown_of(self, op: Operation) -> Form:
-        """Of what the host computes, a parameter; else a variable of which nothing is known."""
+        """A parameter for a value that the host computes, else an unconstrained variable."""
         inside = op.parent_of(gpu.GPUFuncOp) is not None
         if not inside and is_pure(op) and not op.regions:
             return self.parameter(f"value {id(op)}")
         return self._unknown()
 
     def extent(self, buffer: Value, dim: int) -> Form:
-        """How long a buffer is along a dimension."""
+        """The extent of a buffer along a dimension."""
         while buffer in self.arguments:
             buffer = self.arguments[buffer]
         type = buffer.type
@@ -148,15 +148,15 @@ class Forms:
         return form
 
     def size(self, op: memref.ReinterpretCast | memref.SubView, dim: int) -> Form:
-        """How long a view is along a dimension, as it says."""
+        """The size of a view along a dimension, from its sizes."""
         size = mix(op.static_sizes, op.sizes)[dim]
         return number(size) if isinstance(size, int) else self.of(size)
 
     def number_groups(self, kernel: gpu.GPUFuncOp, grid: Sequence[Form]) -> None:
-        """Say how many groups there are along each axis.
+        """Set the number of groups along each axis.
 
-        Where a kernel uses the number along one only as quotient and remainder by an open extent,
-        these are b3 and the number along that axis.
+        If a kernel uses the group's id along an axis only as quotient and remainder by an unknown
+        extent, b3 stands for the quotient and the axis's own variable for the remainder.
         """
         self.grid = (*grid, number(1))
         for axis, size in enumerate(grid):
@@ -173,7 +173,7 @@ class Forms:
             return
 
     def _parts_of(self, kernel: gpu.GPUFuncOp, axis: int) -> Polynomial | None:
-        """By what all uses of a group's number along an axis divide it; None for a constant."""
+        """The unknown extent by which all uses of a group's id divide it; None if there is none."""
         along = [op for op in kernel.walk() if isinstance(op, _ALONG_GROUPS) and op.axis == axis]
         uses = [use for op in along for use in op.results[0].uses]
         if not all(isinstance(op, gpu.BlockId) for op in along):
@@ -187,7 +187,7 @@ class Forms:
         return values[0] if is_one and values[0].constant is None else None
 
     def _part(self, op: Operation) -> Form:
-        """A quotient or remainder by an open extent: of a group's number, where it has these."""
+        """A quotient or remainder by an unknown extent; known only for a group's id (`parted`)."""
         of = op.operands[0].defining_op
         if self.parted is None or not isinstance(of, gpu.BlockId) or of.axis != self.parted[0]:
             return self._unknown_of(op)
@@ -196,7 +196,7 @@ class Forms:
     # -- arithmetic ----------------------------------------------------------------------------
 
     def product(self, op: Operation) -> Form:
-        """By a constant; or of numbers that stay the same, which is such a number."""
+        """The form of a product by a constant, or of two parameters."""
         a, b = self.of(op.operands[0]), self.of(op.operands[1])
         for one, other in ((a, b), (b, a)):
             if is_number(one):
@@ -210,7 +210,7 @@ class Forms:
         return self._unknown()
 
     def division(self, op: Operation, up: bool = False, signed: bool = False) -> Form:
-        """A quotient by a constant, rounded down or `up`; but a `signed` one wants no sign."""
+        """A quotient by a constant, rounded down or `up`; requires >= 0 unless `signed`."""
         by = constant_int(op.operands[1])
         if by is None or by <= 0:
             return self._part(op)
@@ -223,7 +223,7 @@ class Forms:
         return found.saying(self.parameters.form(self.parameters.floor(fixed + more, by)).text)
 
     def remainder(self, op: Operation) -> Form:
-        """What a quotient by a constant leaves of a number that is not negative."""
+        """A remainder by a constant; requires that the dividend is not negative."""
         by = constant_int(op.operands[1])
         if by is None or by <= 0:
             return self._part(op)
@@ -236,7 +236,7 @@ class Forms:
         return found.saying(self.parameters.form(rest).text)
 
     def extreme(self, op: Operation, relation: str) -> Form:
-        """The smaller or the larger of two."""
+        """The form of a minimum or maximum."""
         a, b = self.of(op.operands[0]), self.of(op.operands[1])
         first, second = self.parameters.polynomial(a), self.parameters.polynomial(b)
         if first is not None and second is not None:
@@ -253,7 +253,7 @@ class Forms:
         return found
 
     def below(self, form: Form, bound: Form) -> Form:
-        """A form that is not negative, where it is below a bound; alternatives are avoided."""
+        """The condition that a form >= 0 is below a bound, written without `or` if possible."""
         relation, a, b = self.extremes.get(bound.text, ("", bound, bound))
         if relation == "<=":
             return self.below(self.below(form, a), b)
@@ -264,7 +264,7 @@ class Forms:
         return (form + bound).given(f"{form.text} < {bound.text}")
 
     def choice(self, op: Any) -> Form:
-        """What `arith.select` gives."""
+        """The form of an `arith.select`."""
         where, a, b = (self.of(v) for v in op.operands)
         if not is_condition(where):
             return self._unknown()
@@ -274,7 +274,7 @@ class Forms:
         return self.defined(value, f"(({taken}) or ({other}))") + where + a + b
 
     def comparison(self, op: arith.CmpI) -> Form:
-        """A condition. Unsigned ones are wanted to be of numbers that are not negative."""
+        """The condition of a comparison; unsigned ones require operands that are not negative."""
         a, b = self.of(op.lhs), self.of(op.rhs)
         relation = {"eq": "=", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
         sign = relation[op.predicate[-2:]]
@@ -282,7 +282,7 @@ class Forms:
         return form.wanting(f"{a.text} >= 0", f"{b.text} >= 0") if op.is_unsigned else form
 
     def logical(self, op: Any, word: str) -> Form:
-        """Both or one of two conditions."""
+        """The conjunction or disjunction (`word`) of two conditions."""
         if op.results[0].type is not i1:
             return self._unknown()
         a, b = (self.of(v) for v in op.operands)
@@ -291,22 +291,22 @@ class Forms:
         return (a + b).saying(f"({a.text}) {word} ({b.text})")
 
     def along(self, kind: str, op: Any) -> Form:
-        """The place of a group or a thread along an axis."""
+        """The id of a group or a thread along an axis."""
         return Form(f"{kind}{op.axis}")
 
     def sum(self, op: Any, sign: int = 1) -> Form:
-        """Of two values, or their difference."""
+        """The sum of two values, or their difference if `sign` is -1."""
         a, b = self.of(op.operands[0]), self.of(op.operands[1])
         return added(a, b if sign > 0 else scaled(b, sign))
 
     def linear_thread(self) -> str:
-        """The number of the thread in its group."""
+        """The expression for the linear id of the thread in its group."""
         x, y, _ = self.threads
         return f"(t0 + {x}*t1 + {x * y}*t2)"
 
 
 def _name_of_extent(buffer: Value, dim: int) -> str:
-    """What an open extent is called where the function names it; equal names are equal extents."""
+    """The name that the function gives to an unknown extent; equal names mean equal extents."""
     if isinstance(buffer, BlockArgument):
         function = buffer.owner.parent_op
         names = function.attributes.get(INPUT_DIMS) if function is not None else None

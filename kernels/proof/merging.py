@@ -1,4 +1,4 @@
-"""Accesses that differ by constants only, as one: the pieces of a tile, the repeats of a layout.
+"""Merges accesses that differ only in constants: the pieces of a tile, the repeats of a layout.
 
 x[0, t0], x[1, t0], x[2, t0]    ->    x[(0 + 1*v7), t0], where 0 <= v7 < 3
 """
@@ -21,14 +21,14 @@ _VARIABLE = re.compile(r"v\d+")
 
 @dataclass(frozen=True)
 class Merged:
-    """An access that happens for each of several ones."""
+    """An access that stands for several, its `members`."""
 
     access: Access
     members: tuple[Access, ...]
 
 
 def merged(forms: Forms, accesses: Sequence[Access]) -> list[Merged]:
-    """As few accesses as are found, each of which stands for some of these, in their order."""
+    """The accesses merged into as few as found; each stands for some of them, in order."""
     alike: dict[tuple[object, ...], list[tuple[Numbers, Access]]] = {}
     for access in accesses:
         shape, numbers = _shape(access)
@@ -38,7 +38,7 @@ def merged(forms: Forms, accesses: Sequence[Access]) -> list[Merged]:
 
 
 def _boxes(forms: Forms, found: Sequence[tuple[Numbers, Access]]) -> Iterator[Merged]:
-    """Accesses of one shape, in boxes. Those with equal numbers are in different ones."""
+    """Accesses of one shape, merged into boxes; those with equal constants go to different ones."""
     left = list(found)
     while left:
         distinct: dict[Numbers, Access] = {}
@@ -57,9 +57,9 @@ def _boxes(forms: Forms, found: Sequence[tuple[Numbers, Access]]) -> Iterator[Me
 
 
 def _box(points: Sequence[Numbers]) -> tuple[list[tuple[Numbers, int]], int]:
-    """Steps from the first of sorted points, and how often each, that reach just the next ones.
+    """([(step, count)], number of points) of the box at the start of sorted points.
 
-    And how many these are: [0, 1, 2, 16, 17, 18, 90] has 3 times 1 and twice 16, which is 6.
+    [0, 1, 2, 16, 17, 18, 90] begins with 3 steps of 1 times 2 steps of 16, which are 6 points.
     """
     steps: list[tuple[Numbers, int]] = []
     size = 1
@@ -81,7 +81,7 @@ def _box(points: Sequence[Numbers]) -> tuple[list[tuple[Numbers, int]], int]:
 def _for_each(
     forms: Forms, first: Access, numbers: Numbers, steps: Sequence[tuple[Numbers, int]]
 ) -> Access:
-    """The first access of a box with sums in place of the numbers that change."""
+    """The first access of a box, with sums in place of the constants that change."""
     if not steps:
         return first
     turns = [forms.counter(str(times)) for _, times in steps]
@@ -107,7 +107,7 @@ def _for_each(
 
 
 def _filled(text: str, given: Iterator[str | None]) -> str:
-    """A text with what is given for each of its numbers that may change."""
+    """A text with its replaceable numbers replaced in order; None keeps a number."""
     return "".join((next(given) or token) if is_open else token for token, is_open in _tokens(text))
 
 
@@ -145,7 +145,7 @@ def _texts(form: Form) -> Iterable[str]:
 
 
 def _shape(access: Access) -> tuple[tuple[object, ...], Numbers]:
-    """What accesses have alike that differ by constants only, and the constants of this one."""
+    """(key that is equal for accesses that differ only in constants, the constants)."""
     names: dict[str, str] = {}
     shape: list[object] = []
     numbers: list[int] = []
@@ -170,9 +170,9 @@ def _shape(access: Access) -> tuple[tuple[object, ...], Numbers]:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, bool]]:
-    """The tokens of an expression, each with whether it is a number that a sum may stand for.
+    """(token, whether it is a number that may be replaced by a sum) of an expression.
 
-    Not what is multiplied by, or divided by.
+    Factors and divisors may not.
     """
     tokens = _TOKEN.findall(text)
     before = ""

@@ -1,7 +1,7 @@
-"""What index values of a launched kernel are in the first threads that step together, as arrays.
+"""Index values of a launched kernel in its first subgroup, as arrays over the threads.
 
-Of each loop it is the first iteration. What only the host knows, open extents say, is one number,
-a multiple of lines and vectors: addresses of threads depend on it where rows are that long.
+Loops are in their first iteration. Unknown extents and other numbers of the host are one constant,
+a multiple of lines and vectors, since distances between rows depend on them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class NotKnownError(Exception):
 
 
 class Numbers:
-    """The values of a kernel that follow from the number of a thread."""
+    """The values of a kernel that follow from the thread's id."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class Numbers:
         self._known: dict[Value, Any] = {}
 
     def set(self, value: Value, number: Any) -> None:
-        """Say what a value is."""
+        """Set the number of a value."""
         self._known[value] = number
 
     def of(self, value: Value) -> Any:
@@ -69,22 +69,22 @@ class Numbers:
         return UNKNOWN_EXTENT
 
     def along(self, op: Any) -> Any:
-        """The thread's place along an axis."""
+        """The thread's id along an axis."""
         return self.thread // prod(self._threads[: op.axis]) % self._threads[op.axis]
 
     def extents(self, buffer: Value) -> list[int]:
-        """How long a buffer is along each dimension."""
+        """The extents of a buffer."""
         type = self.whole(buffer).type
         return [UNKNOWN_EXTENT if extent is None else extent for extent in type.shape]  # type: ignore[attr-defined]
 
     def whole(self, buffer: Value) -> Value:
-        """What the host gave for it."""
+        """The host's buffer that an argument of the kernel stands for."""
         while buffer in self._arguments:
             buffer = self._arguments[buffer]
         return buffer
 
     def strides(self, view: Value) -> tuple[Any, list[Any]]:
-        """Where in its buffer a view begins, and how far its elements are apart, in elements."""
+        """(offset of a view in its buffer, strides), in elements."""
         view = self.whole(view)
         op = view.defining_op
         match op:
@@ -118,7 +118,7 @@ class Numbers:
         return 0, self._by_type(view)
 
     def _by_type(self, view: Value) -> list[int]:
-        """The strides that a view's type tells."""
+        """The strides from a view's type."""
         type = view.type
         assert isinstance(type, MemRefType)
         if type.is_row_major:

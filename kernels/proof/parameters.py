@@ -1,4 +1,4 @@
-"""Numbers that stay the same while a function of the host runs, and what is known of them."""
+"""Parameters: numbers that are constant while a function of the host runs, and facts on them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _POLYNOMIAL = re.compile(r"(?:p\d+|\d+|[\s()+*-])+")
 
 @dataclass
 class Parameters:
-    """What stays the same while a function of the host runs."""
+    """The parameters of a function of the host, and the conditions that hold for them."""
 
     names: dict[str, str] = field(default_factory=dict)
     """By what they stand for."""
@@ -35,17 +35,17 @@ class Parameters:
     """Of arguments' extents, by buffer and dimension: the first one that is equal in all calls."""
 
     def named(self, what: str) -> str:
-        """The name of what a parameter stands for."""
+        """The name of the parameter with this key; a new key gets a new name."""
         return self.names.setdefault(what, f"p{len(self.names)}")
 
     def suppose(self, *conditions: str) -> None:
-        """Say what holds for them."""
+        """Add conditions that hold for parameters."""
         self.known.update(dict.fromkeys(conditions))
 
     def of(self, texts: Iterable[str]) -> tuple[list[str], list[str]]:
-        """The parameters in texts, with those that they depend on, and what is known of these.
+        """(parameters in texts and those related to them, the known conditions on these).
 
-        Integer sets of few parameters are asked much faster.
+        Integer sets with few parameters are much faster.
         """
         found = {name for text in texts for name in _PARAMETER.findall(text)}
         known = {one: set(_PARAMETER.findall(one)) for one in self.known}
@@ -58,12 +58,12 @@ class Parameters:
             found |= more
 
     def count(self, name: str) -> None:
-        """Say that one is not negative."""
+        """Record that a parameter is not negative."""
         self.counts[name] = None
         self.suppose(f"{name} >= 0")
 
     def is_natural(self, polynomial: Polynomial) -> bool:
-        """Whether it is known not to be negative."""
+        """Whether a polynomial is known not to be negative."""
         return any(
             all(
                 factor >= 0 and all(name in self.counts for name in names)
@@ -73,13 +73,13 @@ class Parameters:
         )
 
     def suppose_natural(self, polynomial: Polynomial) -> None:
-        """Say that it is not negative."""
+        """Record that a polynomial is not negative."""
         if not self.is_natural(polynomial):
             self.naturals.append(polynomial)
             self.suppose(f"{self.form(polynomial).text} >= 0")
 
     def floor(self, polynomial: Polynomial, by: int) -> Polynomial:
-        """It over a number, rounded down: what is certain of it, and a parameter for the rest."""
+        """floor(polynomial / by): the exact part, plus a new parameter for the rest if any."""
         whole = {names: factor // by for names, factor in polynomial.terms.items()}
         rest = {names: factor % by for names, factor in polynomial.terms.items()}
         left = Polynomial.of(rest)
@@ -93,7 +93,7 @@ class Parameters:
         return Polynomial.of(whole) + Polynomial({(name,): 1})
 
     def polynomial(self, form: Form) -> Polynomial | None:
-        """What a form is that stays the same; None where that is not known."""
+        """The polynomial in parameters that a form is; None if it is not one."""
         if not is_fixed(form) or not _POLYNOMIAL.fullmatch(form.text):
             return None
         names = {

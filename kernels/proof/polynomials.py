@@ -1,4 +1,4 @@
-"""Polynomials in what stays the same during a launch: distances in buffers of open extents.
+"""Polynomials in parameters of a launch: distances in buffers of unknown extents.
 
 A buffer of n x 3 x h x w elements has rows that are w apart, and images that are 3*h*w apart.
 """
@@ -14,13 +14,13 @@ Monomial = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Polynomial:
-    """Monomials, each with the number it is multiplied by, which is not 0."""
+    """A polynomial as {monomial: non-zero coefficient}."""
 
     terms: Mapping[Monomial, int]
 
     @staticmethod
     def of(terms: Mapping[Monomial, int]) -> Polynomial:
-        """The sum of monomials, without those multiplied by 0."""
+        """The polynomial with these coefficients; those that are 0 are dropped."""
         return Polynomial({names: factor for names, factor in terms.items() if factor})
 
     @staticmethod
@@ -30,7 +30,7 @@ class Polynomial:
 
     @property
     def constant(self) -> int | None:
-        """Its value, if that is a constant."""
+        """The value of a constant polynomial; None for any other."""
         return self.terms.get((), 0) if set(self.terms) <= {()} else None
 
     def __add__(self, other: Polynomial | int) -> Polynomial:
@@ -64,13 +64,13 @@ class Polynomial:
 
     @property
     def leading(self) -> tuple[Monomial, int]:
-        """The monomial of the most factors, and what it is multiplied by."""
+        """(monomial of the highest degree, its coefficient)."""
         return max(self.terms.items(), key=lambda term: (len(term[0]), term[0]))
 
     def divided(self, by: Polynomial) -> tuple[Polynomial, Polynomial]:
-        """A quotient and a remainder, so that `by` times the one and the other are this.
+        """(quotient, remainder) with `by` * quotient + remainder equal to this polynomial.
 
-        The remainder's leading factor is not negative: h*w - w is h - 1 times w, but no time h*w.
+        The remainder's leading coefficient is >= 0: h*w - w is h - 1 times w, but 0 times h*w.
         """
         quotient, rest = self._divided(by)
         if rest.terms and rest.leading[1] < 0:
@@ -100,7 +100,7 @@ def _made(value: Polynomial | int) -> Polynomial:
 
 
 def _without(names: Monomial, wanted: Monomial) -> Monomial | None:
-    """Names without others; None where these are not among them."""
+    """The quotient of two monomials; None if `wanted` does not divide `names`."""
     left = list(names)
     for name in wanted:
         if name not in left:

@@ -1,4 +1,4 @@
-"""--prove-kernels: what every launch of a kernel does right, for all grids and open extents."""
+"""--prove-kernels: proofs that launches are right, for all grids and unknown extents."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ProveKernels(
         "uncounted": "Number of accesses whose places are values, which are not counted",
     },
 ):
-    """Prove of every launch, for all grids and open extents, what could go wrong without a word.
+    """Prove for every launch, for all grids and unknown extents, that nothing goes wrong unnoticed.
 
     - No two groups touch an element of which one writes, nor two threads of a group between the
       same barriers.
@@ -92,7 +92,7 @@ class ProveKernels(
         parameters: Parameters,
         context: PassContext,
     ) -> Launched | None:
-        """Ask all questions about a launch; what its kernel touches, if that can be told."""
+        """Prove all properties of a launch. Returns its accesses, or None if they are unknown."""
         kernel = gpu.find_kernel(module, launch.kernel)
         if kernel is None:
             raise launch.error(f"there is no kernel '{launch.kernel}'")
@@ -137,7 +137,7 @@ class ProveKernels(
 
 
 def _callers(function: func.FuncOp, module: Operation) -> list[func.Call]:
-    """All calls of a function, by others; none where some may be unknown."""
+    """All calls of a function by others; empty if there may be unknown ones."""
     if function.sym_visibility != "private":
         return []
     called = [
@@ -147,14 +147,14 @@ def _callers(function: func.FuncOp, module: Operation) -> list[func.Call]:
 
 
 def _given(function: func.FuncOp, call: func.Call) -> dict[Value, Value]:
-    """What a call gives for each argument of a function."""
+    """{argument of a function: operand of the call}."""
     return dict(zip(function.args, call.operands, strict=True))
 
 
 def _equal_extents(
     function: func.FuncOp, callers: Sequence[func.Call]
 ) -> dict[tuple[Value, int], tuple[Value, int]]:
-    """For open extents of arguments that are equal in all calls: the first one of them."""
+    """Maps unknown extents of arguments that are equal in all calls to the first of them."""
     forms = Forms({}, (1, 1, 1), 1)
     first: dict[tuple[str, ...], tuple[Value, int]] = {}
     equal = {}
@@ -170,7 +170,7 @@ def _equal_extents(
 
 
 def _suppose(forms: Forms, launch: gpu.LaunchFunc) -> None:
-    """What the host has checked before a launch is known."""
+    """Suppose the conditions that the host has checked before a launch."""
     function = launch.parent_of(func.FuncOp)
     assert function is not None
     for op in function.body.blocks[0]:
@@ -184,7 +184,7 @@ def _suppose(forms: Forms, launch: gpu.LaunchFunc) -> None:
 
 
 def _suppose_natural(forms: Forms, checked: Value) -> None:
-    """Of a number that is checked not to be negative, that it is not."""
+    """Suppose that a number checked not to be negative is not."""
     op = checked.defining_op
     if isinstance(op, arith.CmpI) and op.predicate == "sge" and constant_int(op.rhs) == 0:
         form = forms.of(op.lhs)
@@ -194,7 +194,7 @@ def _suppose_natural(forms: Forms, checked: Value) -> None:
 
 
 def _count(kernel: gpu.GPUFuncOp, numbers: Numbers, context: PassContext) -> None:
-    """Say which accesses of a kernel touch more lines, or take more turns, than needed."""
+    """Remark which accesses of a kernel touch more lines, or take more bank turns, than needed."""
     memory = memory_of(kernel)
     counting = Counting(numbers, memory)
     for count in counting.block(kernel.body.blocks[0]):
@@ -214,7 +214,7 @@ def _count(kernel: gpu.GPUFuncOp, numbers: Numbers, context: PassContext) -> Non
 
 
 def _scheduled(*ops: Operation) -> list[Diagnostic]:
-    """Notes of the operations of the schedule that made the loops around operations."""
+    """Notes with the scheduling operations that made the loops around operations."""
     found = dict.fromkeys(origin for op in ops for origin in origins(op))
     return [
         Diagnostic("note", f"a loop around is as '{name}' says here", loc) for name, loc in found
@@ -226,7 +226,7 @@ _BY_PRODUCTS = "whether it goes well depends on products of open extents"
 
 
 class _Proof:
-    """What holds for the accesses of a kernel, and what of it cannot be told."""
+    """The proof about the accesses of a kernel, with what remains unknown."""
 
     def __init__(
         self,
@@ -241,7 +241,7 @@ class _Proof:
         self.by_thread = gpu.is_by_thread(kernel)
 
     def run(self) -> Iterator[Unknown]:
-        """What cannot be told. Raises NncError at what is wrong."""
+        """Yield what cannot be proven. Raises NncError at a proven fault."""
         left = [access for access in self.accesses if not self.listed.is_inside(access)]
         for one in merged(self.forms, left):
             if not self._is_inside(one.access):
@@ -323,7 +323,7 @@ class _Proof:
         return any(base is buffer for buffer in self.kernel.workgroup_buffers)
 
     def _is_shared(self, base: Value) -> bool:
-        """Whether several threads, or groups, have the same buffer."""
+        """Whether several threads, or groups, share the buffer."""
         if any(base is buffer for buffer in self.kernel.private_buffers):
             return False
         op = base.defining_op

@@ -1,4 +1,4 @@
-"""What of a buffer is not yet written, as marks of its elements or as an integer set."""
+"""The part of a buffer not written yet, as marks of its elements or as an integer set."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ from .views import Shape, size_of, strides_of
 
 
 class Region(Protocol):
-    """Elements of a buffer; at first all of them."""
+    """The elements of a buffer that are not written yet; at first all of them."""
 
     def meets(self, of: Any, access: Access) -> bool:
-        """Whether an access of a launch touches one of them."""
+        """Whether an access of a launch touches an element of the region."""
         ...
 
     def remove(self, of: Any, writes: Sequence[Access], is_counted: bool) -> bool:
-        """Remove what accesses write; whether they write an element twice, if that is counted."""
+        """Remove written elements. Returns whether one is written twice (if `is_counted`)."""
         ...
 
     def is_empty(self) -> bool:
-        """Whether none is left."""
+        """Whether no element is left."""
         ...
 
     def is_certain(self) -> bool:
-        """Whether one is left, and not only may be."""
+        """Whether an element is certainly left, and not only possibly."""
         ...
 
     def is_empty_if_equal(self) -> bool:
-        """Whether none is left where open extents of other arguments are those of the buffer."""
+        """Whether no element is left if other arguments have the buffer's unknown extents."""
         ...
 
     def element(self) -> list[int]:
-        """One of them."""
+        """The indices of an element that is left."""
         ...
 
 
 class Marks:
-    """A region of a buffer whose extents are constants. Raises NotListedError otherwise."""
+    """A region of a buffer with constant extents, else raises NotListedError."""
 
     def __init__(self, buffer: Value) -> None:
         size = size_of_buffer(buffer)
@@ -58,11 +58,11 @@ class Marks:
         self._left[self._numbers] = True
 
     def meets(self, of: Enumeration, access: Access) -> bool:
-        """Whether an access of a launch touches one of them."""
+        """Whether an access of a launch touches an element of the region."""
         return not self.is_empty() and bool(np.any(self._left[of.elements(access).columns[0]]))
 
     def remove(self, of: Enumeration, writes: Sequence[Access], is_counted: bool) -> bool:
-        """Remove what accesses write; whether they write an element twice."""
+        """Remove written elements. Returns whether one is written twice."""
         count = 0
         written = np.zeros_like(self._left)
         for access in writes:
@@ -73,19 +73,19 @@ class Marks:
         return count > int(np.count_nonzero(written))
 
     def is_empty(self) -> bool:
-        """Whether none is left."""
+        """Whether no element is left."""
         return not np.any(self._left)
 
     def is_certain(self) -> bool:
-        """Whether one is left."""
+        """Whether an element is left."""
         return not self.is_empty()
 
     def is_empty_if_equal(self) -> bool:
-        """Whether none is left where open extents are equal: there are no open ones."""
+        """Whether no element is left: there are no unknown extents."""
         return False
 
     def element(self) -> list[int]:
-        """The first of them."""
+        """The indices of the first element that is left."""
         left = self._left[self._numbers]
         return [int(i) for i in np.unravel_index(np.argmax(left), left.shape)]
 
@@ -93,8 +93,8 @@ class Marks:
 class SetOfElements:
     """A region of any buffer whose launches' views can be compared.
 
-    By indices, it has a shape, which gets finer where an access has another one. Then there may be
-    more elements in it than are left.
+    Elements by indices have a shape, which is refined when an access has a finer one. The set may
+    then contain more elements than are left.
     """
 
     def __init__(self, buffer: Value, sets: Sets, left: Any, forms: Forms, shape: Shape | None):
@@ -106,7 +106,7 @@ class SetOfElements:
     def whole(
         buffer: Value, sets: Sets, forms: Forms, accesses: Sequence[Access]
     ) -> SetOfElements | None:
-        """All of a buffer; None where accesses to it cannot be compared."""
+        """The region of a whole buffer; None if accesses to it cannot be compared."""
         if all(a.place.indices is not None for a in accesses):
             shape = _shape_of(accesses[0])
             extents = extents_of(forms, buffer, shape)
@@ -122,7 +122,7 @@ class SetOfElements:
         return SetOfElements(buffer, sets, sets.whole(extents), forms, shape)
 
     def meets(self, of: Sets, access: Access) -> bool:
-        """Whether an access of a launch may touch one of them."""
+        """Whether an access of a launch may touch an element of the region."""
         touched = of.places(access, self._shape is not None)
         if self._shape is not None:
             shape = _shape_of(access)
@@ -131,7 +131,7 @@ class SetOfElements:
         return not self._left.is_disjoint(touched)
 
     def remove(self, of: Sets, writes: Sequence[Access], is_counted: bool) -> bool:
-        """Remove what accesses write; whether they write an element twice, if that is counted."""
+        """Remove written elements. Returns whether one is written twice (if `is_counted`)."""
         by_indices = self._shape is not None
         for access in writes:
             if access.is_exact:
@@ -149,7 +149,7 @@ class SetOfElements:
         self._left = self._left.subtract(places).coalesce()
 
     def _refine(self, shape: Shape) -> None:
-        """Make the region's shape as fine as another one."""
+        """Refine the region's shape by another one."""
         assert self._shape is not None
         finer = common(self._shape, shape)
         if finer == self._shape:
@@ -160,7 +160,7 @@ class SetOfElements:
         self._is_exact = self._is_exact and is_whole
 
     def _refined(self, part: Any, shape: Shape) -> Any:
-        """Elements in a shape in the region's, which is as fine: more, where it is finer."""
+        """`part`, given in `shape`, in the region's shape; a superset if that is finer."""
         if shape == self._shape:
             return part
         assert self._shape is not None
@@ -175,24 +175,24 @@ class SetOfElements:
         return extents
 
     def is_empty(self) -> bool:
-        """Whether none is left."""
+        """Whether no element is left."""
         return self._left.is_empty()
 
     def is_certain(self) -> bool:
-        """Whether one is left for some open extents."""
+        """Whether an element is left for some values of unknown extents."""
         return self._is_exact and self._sets.is_possible(self._left)
 
     def is_empty_if_equal(self) -> bool:
-        """Whether none is left where open extents of other arguments are those of the buffer."""
+        """Whether no element is left if other arguments have the buffer's unknown extents."""
         return self._sets.is_empty_if_equal(self._left, self._buffer)
 
     def element(self) -> list[int]:
-        """One of them."""
+        """The indices of an element that is left."""
         return self._sets.element(self._left)
 
 
 def _numbers_of(type: MemRefType) -> np.ndarray:
-    """For each element of a memref of known extents, how many elements before it, as an array."""
+    """The linear index of each element of a memref of constant extents, as an array."""
     strides = strides_of(type)
     assert strides is not None
     at = np.indices(type.shape, sparse=True)  # type: ignore[arg-type]
@@ -200,7 +200,7 @@ def _numbers_of(type: MemRefType) -> np.ndarray:
 
 
 def _rows_of(buffer: Value, sets: Sets) -> Any:
-    """All elements of a buffer whose rows do not follow one another."""
+    """The set of all elements of a buffer with gaps between its rows."""
     type = buffer.type
     assert isinstance(type, MemRefType)
     strides = strides_of(type)

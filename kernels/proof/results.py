@@ -1,4 +1,4 @@
-"""What launches of a host's function write of each buffer: all of it, and each element once."""
+"""Checks that the launches of a host function write all of each result, each element once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .sets import Sets, TooLargeError
 
 @dataclass(frozen=True)
 class Launched:
-    """A launch, and what its kernel touches."""
+    """A launch, and the accesses of its kernel."""
 
     launch: gpu.LaunchFunc
     forms: Forms
@@ -34,7 +34,7 @@ class Launched:
 
 @dataclass(frozen=True)
 class Written:
-    """What is known of a buffer that launches write."""
+    """The findings on a buffer that launches write."""
 
     buffer: Value
     is_whole: bool
@@ -45,11 +45,11 @@ class Written:
 
 
 def written(function: func.FuncOp, launched: Sequence[Launched]) -> Iterator[Written]:
-    """What of each buffer of a function its launches write, in their order.
+    """The findings on each buffer that a function's launches write, in their order.
 
-    An argument that a launch reads before anything is written to it is an operand: what is not
-    written keeps its value. Of other arguments, and of what the function returns, all has to be
-    written: raises NncError where it is not. Of other buffers, what is read.
+    An argument that a launch reads before any write is an operand, whose other elements keep their
+    values. Other arguments and returned buffers must be written completely, and of other buffers
+    all elements that are read: else raises NncError.
     """
     for buffer in dict.fromkeys(
         access.place.buffer
@@ -78,7 +78,7 @@ class _Buffer:
         self.obstacle = self._obstacle()
 
     def written(self) -> Written | None:
-        """What is known of it; None for an operand. Raises NncError where a part stays unset."""
+        """The findings; None for an operand. Raises NncError if elements stay unwritten."""
         if self.obstacle is None:
             try:
                 listed = [(one.listed, accesses) for one, accesses in self.touching]
@@ -104,7 +104,7 @@ class _Buffer:
     def _left_of(
         self, left: Region, touching: Sequence[tuple[Any, Sequence[Access]]]
     ) -> Written | None:
-        """What launches leave of it, one after the other."""
+        """The findings after removing the launches' writes, one after the other, from `left`."""
         rewritten = is_operand = False
         unset: Unknown | None = None
         for of, accesses in touching:
@@ -133,7 +133,7 @@ class _Buffer:
         raise NncError(f"element {left.element()} of a buffer is written by no launch", where.loc)
 
     def too_large(self) -> Unknown:
-        """What is said where the question takes too long."""
+        """The finding if the question takes too long."""
         return self._unknown("its parts are too many")
 
     def _unknown(self, reason: str) -> Unknown:
@@ -141,11 +141,11 @@ class _Buffer:
 
     @property
     def _last(self) -> Operation:
-        """The last launch that touches it."""
+        """The last launch that accesses the buffer."""
         return self.touching[-1][0].launch
 
     def _obstacle(self) -> Unknown | None:
-        """Why it may be that more is written, or less, than the launches' accesses say."""
+        """Why other elements may be written than the launches' accesses say; else None."""
         for one in self.launched:
             accesses = [a for a in one.accesses if a.place.buffer is self.buffer]
             is_straight = one.launch.parent is self.function.body.blocks[0]
@@ -167,7 +167,7 @@ class _Buffer:
         return self._of_host(self.buffer)
 
     def _is_result(self) -> bool:
-        """Whether the function's caller has it afterwards."""
+        """Whether the function's caller gets the buffer."""
         if self.buffer.defining_op is None:
             return True
         last = self.function.body.blocks[0].last
@@ -182,7 +182,7 @@ class _Buffer:
         )
 
     def _of_host(self, view: Value) -> Unknown | None:
-        """What the host itself does to a buffer, or to a view of it."""
+        """An operation of the host that may write a buffer or a view of it; None without one."""
         for op, _ in view.uses:
             if isinstance(op, _HARMLESS) or _is_inside(op):
                 continue
@@ -206,7 +206,7 @@ def _is_inside(op: Operation) -> bool:
 
 
 def _is_of_host(buffer: Value) -> bool:
-    """Whether it is an argument of the host's function, or allocated there."""
+    """Whether a buffer is an argument of the host's function, or allocated there."""
     op = buffer.defining_op
     if op is None:
         return isinstance(buffer.owner.parent_op, func.FuncOp)  # type: ignore[attr-defined]

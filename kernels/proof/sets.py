@@ -1,4 +1,4 @@
-"""Questions about the accesses of a kernel as integer sets: is one outside, are two in no order."""
+"""Questions about a kernel's accesses by integer sets: out of bounds, or in a race?"""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class TooLargeError(Exception):
 
 @dataclass(frozen=True)
 class Found:
-    """Something that happens: the groups and threads it happens in, and the element.
+    """An instance of a fault: its groups and threads, and the element.
 
-    It `may` happen where no open extents are found whose products are as it needs them.
+    It only `may` happen if no extents are found whose products are as the fault needs them.
     """
 
     groups: tuple[tuple[int, ...], ...]
@@ -66,7 +66,7 @@ class Sets:
         self._maps: dict[tuple[int, bool, bool], tuple[Access, Any]] = {}
 
     def outside(self, access: Access) -> Found | None:
-        """A thread in which an access reaches out of its buffer."""
+        """A thread in which an access is out of bounds; None if there is none."""
         if access.limits is None:
             return None
         beyond = [
@@ -80,7 +80,7 @@ class Sets:
         return self._sample(relation) or self._outside_buffer(access)
 
     def _outside_buffer(self, access: Access) -> Found | None:
-        """A thread in which an access is within its view, but this reaches out of its buffer."""
+        """A thread in which an access is inside its view but outside the buffer; else None."""
         flat, size = access.place.flat, access.place.size
         if flat is None or size is None:
             return None
@@ -88,7 +88,7 @@ class Sets:
         return self._sample(self._relation(access, [flat], condition, [size]))
 
     def is_within(self, access: Access, extents: Sequence[Form]) -> bool:
-        """Whether an access by indices is certain to be inside of these."""
+        """Whether an access by indices is certainly inside of `extents`."""
         assert access.place.indices is not None
         beyond = [
             f"({at.text}) < 0 or ({at.text}) >= ({extent.text})"
@@ -99,7 +99,7 @@ class Sets:
         return self._relation(access, (), condition, used).is_empty()
 
     def is_inside_if_equal(self, access: Access) -> bool:
-        """Whether an access is outside only where open extents of two arguments differ."""
+        """Whether an access is inside its buffer if unknown extents of two arguments are equal."""
         for at, limit in zip(access.at, access.limits or (), strict=True):
             condition = f"(({at.text}) < 0 or ({at.text}) >= ({limit.text}))"
             beyond = self._relation(access, access.at, condition, [limit])
@@ -110,12 +110,12 @@ class Sets:
         return self._outside_buffer(access) is None
 
     def is_empty_if_equal(self, part: Any, buffer: Value) -> bool:
-        """Whether a part of a buffer is empty where open extents of other arguments are its own."""
+        """Whether a part of a buffer is empty if extents of other arguments equal the buffer's."""
         extents = [self._forms.extent(buffer, d) for d in range(buffer.type.rank)]  # type: ignore[attr-defined]
         return any(part.intersect_params(e).is_empty() for e in self._equalities(extents))
 
     def _equalities(self, extents: Sequence[Form]) -> Iterator[Any]:
-        """Conditions under which open extents are equal to open ones of other buffers."""
+        """Sets that equate unknown extents with those of other buffers, likely ones first."""
         buffers = self._forms.parameters.extents
         ours = dict.fromkeys(extent.text for extent in extents if extent.text in buffers)
         others = [
@@ -137,7 +137,7 @@ class Sets:
                 yield self._isl.Set(f"[{parameters}] -> {{ : {' and '.join(equal)} }}")
 
     def is_as_wanted(self, access: Access) -> bool:
-        """Whether what the forms of an access ask for holds wherever it happens."""
+        """Whether the `wanted` conditions of an access's forms hold wherever it happens."""
         forms = (access.holds, access.barriers, *access.at)
         wanted = dict.fromkeys(w for form in forms for w in form.wanted)
         return all(
@@ -147,7 +147,7 @@ class Sets:
         )
 
     def _is_always(self, condition: str) -> bool:
-        """Whether a condition holds in all threads, without what an access says."""
+        """Whether a condition holds in all threads, without an access's own conditions."""
         if _VARIABLE.search(condition):
             return False
         if condition not in self._always:
@@ -156,7 +156,7 @@ class Sets:
         return self._always[condition]
 
     def clash(self, one: Access, other: Access, within: bool) -> Found | None:
-        """Two groups, or two threads `within` one, that touch an element in no order."""
+        """Two groups, or two threads `within` a group, that race for an element; else None."""
         if one.place.buffer is not other.place.buffer or one.kind == other.kind == CHANGE:
             return None
         by_indices = None not in (one.place.indices, other.place.indices)
@@ -179,7 +179,7 @@ class Sets:
         return self._pairs[within]
 
     def are_apart(self, accesses: Sequence[Access], within: bool) -> bool:
-        """Whether no two of the accesses to a buffer clash, asked of all at once."""
+        """Whether no two of the accesses to a buffer clash, in one query for all."""
         by_indices = all(access.place.indices is not None for access in accesses)
         if not by_indices and any(access.place.flat is None for access in accesses):
             return False
@@ -206,7 +206,7 @@ class Sets:
 
     @contextmanager
     def limited(self) -> Iterator[None]:
-        """Questions that may take only so long. Raises TooLargeError."""
+        """A context that limits the time of questions. Raises TooLargeError."""
         context = self._isl.DEFAULT_CONTEXT
         context.reset_operations()
         context.set_max_operations(OPERATIONS)
@@ -232,7 +232,7 @@ class Sets:
         return self._isl.Set(f"[{parameters}] -> {{ [{', '.join(['x0', *names])}] : {body} }}")
 
     def rows(self, shape: Sequence[int], strides: Sequence[int]) -> Any:
-        """The set of all elements of a buffer, each as how many lie before it."""
+        """The set of all elements of a strided buffer, as linear indices."""
         names = [f"y{i}" for i in range(len(shape))]
         ranges = [f"0 <= {name} < {n}" for name, n in zip(names, shape, strict=True)]
         total = " + ".join(f"{s}*{name}" for name, s in zip(names, strides, strict=True))
@@ -242,9 +242,9 @@ class Sets:
         )
 
     def refined(self, part: Any, coarse: Shape, fine: Shape, extents: Sequence[Form]) -> Any:
-        """Elements in a shape as those of a finer one, of these extents.
+        """The elements of `part`, by indices in shape `coarse`, as a set in the shape `fine`.
 
-        All of the indices that are one in the coarse shape, where one of these is among them.
+        `extents` are those of `fine`; an index of `coarse` becomes several of `fine`.
         """
         cuts, names, kept = list(accumulate(coarse)), [], []
         for i, end in enumerate(accumulate(fine)):
@@ -260,7 +260,7 @@ class Sets:
         return part.apply(self._isl.Map(text))
 
     def _body(self, holds: Sequence[str], extents: Sequence[Form]) -> tuple[str, str]:
-        """The parameters in conditions, and these with what extents ask for."""
+        """(parameters, conditions) as text: `holds` with the conditions of the extents."""
         conditions = [*(c for extent in extents for c in extent.holds), *holds]
         parameters, known = self._forms.parameters.of(conditions)
         body = " and ".join([*known, *conditions])
@@ -269,11 +269,11 @@ class Sets:
         return ", ".join(parameters), body
 
     def element(self, part: Any) -> list[int]:
-        """An element of a set of them."""
+        """The coordinates of one element of a set."""
         return list(self._numbers(part)[1:])
 
     def write_once(self, writes: Sequence[Access], by_indices: bool) -> bool:
-        """Whether accesses of a launch write no element twice: in no two iterations either."""
+        """Whether a launch's accesses write no element twice, not in two iterations either."""
         before = None
         for access in writes:
             place = access.place
@@ -286,7 +286,7 @@ class Sets:
         return True
 
     def _pair(self, meeting: Any, first: Any, second: Any) -> Found:
-        """One of several, and an element that both touch."""
+        """One pair of threads that meet, and an element that both access."""
         certain = self._with_extents(meeting)
         point = self._isl.Map.from_basic_map((certain or meeting).sample())
         here, there = point.domain(), point.range()
@@ -296,7 +296,7 @@ class Sets:
         return Found((group, other), (thread, its), element[1:], certain is None)
 
     def _who(self, numbers: tuple[int, ...], point: Any) -> tuple[tuple[int, ...], ...]:
-        """The group along its axes, and the thread."""
+        """(group id, thread id), each along x, y and z."""
         *group, quotient = numbers[: len(GROUPS)]
         if self._forms.parted is not None:
             axis, times = self._forms.parted
@@ -309,9 +309,9 @@ class Sets:
         return self._with_extents(part) is not None
 
     def _with_extents(self, relation: Any) -> Any:
-        """A relation for some open extents, with their products; None where none are found.
+        """A relation for some concrete extents and their products; None if none are found.
 
-        To integer sets a product is a number like any other.
+        In integer sets, a product of extents is a parameter unrelated to its factors.
         """
         parameters = self._forms.parameters
         if not parameters.factors:
@@ -383,9 +383,9 @@ class Sets:
         used: Sequence[Form] = (),
         each_time: bool = False,
     ) -> Any:
-        """From the groups and threads in which an access happens to places.
+        """The relation from the groups and threads in which an access happens to the forms `to`.
 
-        Of `each_time`, from the iterations and elements of vectors too.
+        With `each_time`, its domain also has the loop iterations and the elements of vectors.
         """
         holds = access.holds.given(*([condition] if condition else []))
         return self._among(holds, to, used, each_time)
@@ -393,7 +393,7 @@ class Sets:
     def _among(
         self, holds: Form, to: Sequence[Form], used: Sequence[Form] = (), each_time: bool = False
     ) -> Any:
-        """From the groups and threads for which something holds to places."""
+        """The relation from the groups and threads for which a form holds to the forms `to`."""
         forms = [holds, *to, *used, *self._forms.grid]
         variables = dict.fromkeys(v for form in forms for v in form.variables)
         conditions = dict.fromkeys(c for form in forms for c in form.holds)
@@ -417,7 +417,7 @@ def _ranges(names: Sequence[str], extents: Sequence[Form]) -> list[str]:
 
 
 def pairs(accesses: Sequence[Access]) -> Iterator[tuple[Access, Access]]:
-    """Each two accesses, and each with itself, at least one of which does not only read."""
+    """All pairs of accesses, each with itself too, of which at least one writes."""
     for i, one in enumerate(accesses):
         for other in accesses[i:]:
             if one.kind != READ or other.kind != READ:

@@ -1,4 +1,4 @@
-"""Places in views of open strides, as indices of the buffer that they are views of.
+"""Elements of views with unknown strides, as indices of the underlying buffer.
 
 Of a view of n x 16 x h x w elements as n x 16 x (h*w), [b, c, i] is b*16*h*w + c*h*w + i elements
 from the first. Where b, c and i are inside of n, 16 and h*w, two such elements are one only if all
@@ -40,7 +40,7 @@ def by_indices(forms: Forms, sets: Sets, accesses: Sequence[Access]) -> list[Acc
 
 
 def extents_of(forms: Forms, buffer: Value, shape: Shape) -> list[Form] | None:
-    """How long a buffer of a shape is along each index."""
+    """The extents of a buffer along each index of a shape."""
     if set(shape) <= {1}:
         return [forms.extent(buffer, d) for d in range(len(shape))]
     extents = _extents(forms, buffer)
@@ -50,7 +50,7 @@ def extents_of(forms: Forms, buffer: Value, shape: Shape) -> list[Form] | None:
 
 
 def common(one: Shape, other: Shape) -> Shape:
-    """The coarsest shape in which the indices of both are told apart."""
+    """The coarsest shape that refines both."""
     cuts = sorted({*accumulate(one), *accumulate(other)})
     return tuple(b - a for a, b in zip((0, *cuts), cuts, strict=False))
 
@@ -77,7 +77,7 @@ def _together(extents: Sequence[Polynomial], shape: Shape) -> list[Polynomial]:
 
 
 def shapes_of(rank: int) -> Iterator[Shape]:
-    """All shapes of so many dimensions, those of the most indices first."""
+    """All shapes of a buffer of this rank, those with the most indices first."""
     for count in reversed(range(rank)):
         for cuts in combinations(range(1, rank), count):
             ends = (*cuts, rank)
@@ -114,9 +114,9 @@ def _of_buffer(
 
 
 def _is_within(parameters: Parameters, place: Place, extents: Sequence[Polynomial]) -> bool:
-    """Whether what is inside a view is inside of extents, by signs of polynomials.
+    """Whether elements inside a view are inside of `extents`, by the signs of polynomials.
 
-    That it is inside the view is asked for itself.
+    That the access is inside the view is checked separately.
     """
     most = [extent - 1 for extent in extents]
     for form, limit, times in _terms(parameters, place, _strides(extents)):
@@ -138,7 +138,7 @@ def _strides(extents: Sequence[Polynomial]) -> list[Polynomial]:
 def _in_shape(
     parameters: Parameters, access: Access, extents: Sequence[Polynomial], shape: Shape
 ) -> Access | None:
-    """An access by indices in a shape of its buffer; None where these are no sums."""
+    """An access by indices in a shape of its buffer; None if its indices cannot be found."""
     place = access.place
     indices = _indices(parameters, place, _strides(extents))
     if indices is None and set(shape) == {1}:
@@ -151,7 +151,7 @@ def _in_shape(
 def _indices(
     parameters: Parameters, place: Place, strides: Sequence[Polynomial]
 ) -> tuple[Form, ...] | None:
-    """Numbers that, times the strides, sum up to how many elements lie before a place."""
+    """The indices of a place: times the strides, they sum up to its linear index."""
     if not place.terms or not all(stride.terms for stride in strides):
         return None
     indices = [number(0)] * len(strides)
@@ -171,10 +171,9 @@ def _indices(
 def _terms(
     parameters: Parameters, place: Place, strides: Sequence[Polynomial]
 ) -> Iterator[tuple[Form, Form | None, list[Polynomial]]]:
-    """What a place is the sum of: a number, how many of each stride, and what it is below.
+    """(number, its limit or None, how many of each stride) for each term of a place.
 
-    Where the view begins there is no limit; a number of elements that is known is as many of each
-    stride.
+    The view's offset has no limit; a constant offset is divided into strides.
     """
     start = len(place.terms) - len(place.limits)
     for i, (form, distance) in enumerate(place.terms):
@@ -186,7 +185,7 @@ def _terms(
 
 
 def _parts(distance: Polynomial, strides: Sequence[Polynomial]) -> Iterator[Polynomial]:
-    """How often each stride is in a distance."""
+    """How many times each stride is contained in a distance."""
     for stride in strides:
         times, distance = distance.divided(stride)
         yield times

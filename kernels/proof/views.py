@@ -1,4 +1,4 @@
-"""Where in a buffer an element of a view lies."""
+"""The position in a buffer of an element of a view."""
 
 from __future__ import annotations
 
@@ -21,13 +21,12 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Place:
-    """An element of a buffer: by its indices, by how many elements lie before it, or by both.
+    """An element of a buffer: by its indices, by its linear index `flat`, or by both.
 
-    `size` is how many elements the buffer has, where views might reach out of it; there the view
-    begins at `offset` and its elements are `strides` apart. `terms` are what the elements before it
-    are the sum of: a number times a distance each, at last those of the view's indices, which are
-    below `limits`. Indices are in a `shape` of the buffer; without
-    one, in its own.
+    `size` is the number of the buffer's elements, given if the view might exceed it; then the view
+    begins at `offset` and has `strides`. `terms` sum up to the linear index, each a number times a
+    distance; the last terms are the view's indices, which are below `limits`. Indices refer to a
+    `shape` of the buffer; None is its own shape.
     """
 
     buffer: Value
@@ -42,13 +41,13 @@ class Place:
 
     @property
     def is_known(self) -> bool:
-        """Whether it is known which element it is."""
+        """Whether the element is known."""
         return self.indices is not None or self.flat is not None
 
 
 @dataclass(frozen=True)
 class _Window:
-    """A view by where it begins, as a sum of products, and by the distances of its elements."""
+    """A view by its start, a sum of products, and its strides."""
 
     buffer: Value
     start: tuple[tuple[Form, Polynomial], ...]
@@ -59,7 +58,7 @@ class _Window:
 def place_of(
     forms: Forms, view: Value, at: Sequence[Form], limits: tuple[Form, ...]
 ) -> Place | None:
-    """Where an element of a memref lies; None where its view is not understood."""
+    """The place of an element of a memref; None if its view is not understood."""
     found = _by_indices(forms, view, tuple(at))
     window = _window(forms, view)
     if window is None:
@@ -74,7 +73,7 @@ def place_of(
 
 
 def _sum(terms: Sequence[tuple[Form, Polynomial]]) -> Form | None:
-    """A sum of products, where distances are constants."""
+    """The sum of number * distance; None if a distance is not constant."""
     total = number(0)
     for form, distance in terms:
         if distance.constant is None:
@@ -90,7 +89,7 @@ def _outer(forms: Forms, buffer: Value) -> Value:
 
 
 def _is_whole(buffer: Value) -> bool:
-    """Whether it is no view of another."""
+    """Whether a buffer is not a view of another."""
     op = buffer.defining_op
     return op is None or op.has_trait(AllocatesMemory) or isinstance(op, memref.GetGlobal)
 
@@ -98,7 +97,7 @@ def _is_whole(buffer: Value) -> bool:
 def _by_indices(
     forms: Forms, view: Value, at: tuple[Form, ...]
 ) -> tuple[Value, tuple[Form, ...]] | None:
-    """The buffer, and the indices in it, through parts of it that keep its dimensions."""
+    """(buffer, indices) through subviews that keep the buffer's dimensions; else None."""
     while not _is_whole(view := _outer(forms, view)):
         match view.defining_op:
             case memref.SubView() as op:
@@ -125,7 +124,7 @@ def _offsets(forms: Forms, op: memref.SubView | memref.ReinterpretCast) -> list[
 
 
 def _window(forms: Forms, view: Value) -> _Window | None:
-    """A view as distances, which have to stay the same during a launch."""
+    """The offset and strides of a view; None unless they are constant during a launch."""
     view = _outer(forms, view)
     if _is_whole(view):
         strides = _by_type(forms, view)
@@ -162,7 +161,7 @@ def _window(forms: Forms, view: Value) -> _Window | None:
 def _distances(
     forms: Forms, op: memref.SubView | memref.ReinterpretCast
 ) -> tuple[Polynomial, ...] | None:
-    """The strides that a view names; None where they change during a launch."""
+    """The strides that a view names; None if they change during a launch."""
     found = [
         Polynomial.number(step) if isinstance(step, int) else _polynomial(forms, forms.of(step))
         for step in mix(op.static_strides, op.strides)
@@ -175,7 +174,7 @@ def _polynomial(forms: Forms, form: Form) -> Polynomial | None:
 
 
 def _by_type(forms: Forms, buffer: Value) -> tuple[Polynomial, ...] | None:
-    """The distances of a memref's elements that its type tells; None where that is not all."""
+    """The strides from a memref's type and extents; None if the type leaves some open."""
     type = buffer.type
     if not isinstance(type, MemRefType):
         return None
@@ -192,7 +191,7 @@ def _by_type(forms: Forms, buffer: Value) -> tuple[Polynomial, ...] | None:
 
 
 def strides_of(type: MemRefType) -> tuple[int, ...] | None:
-    """How far elements are apart along each dimension; None unless extents are constants, too."""
+    """The strides of a memref type; None unless strides and extents are constant."""
     strides, _ = type.strides_and_offset() or ((None,), None)
     if None in strides or not type.has_static_shape or min(strides, default=0) < 0:  # type: ignore[type-var]
         return None
@@ -200,9 +199,9 @@ def strides_of(type: MemRefType) -> tuple[int, ...] | None:
 
 
 def span_of(type: MemRefType) -> int | None:
-    """How many elements there are from the first to the last, of known extents and strides.
+    """The number of elements from the first to the last, for constant extents and strides.
 
-    Where rows do not follow one another, these are more than the memref has.
+    It includes gaps between rows, which are not elements of the memref.
     """
     strides = strides_of(type)
     if strides is None:
@@ -214,9 +213,9 @@ def span_of(type: MemRefType) -> int | None:
 
 
 def size_of(forms: Forms, buffer: Value) -> Form | None:
-    """How many elements a buffer has, where at most its first extent is open.
+    """The number of elements that a buffer spans, if only its first extent may be unknown.
 
-    Those between rows that do not follow one another count.
+    Gaps between rows count.
     """
     type = buffer.type
     assert isinstance(type, MemRefType)

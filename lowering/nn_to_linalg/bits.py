@@ -13,7 +13,7 @@ from .table import lowers
 
 @lowers(nn.Bitcast)
 def lower_bitcast(e: Emitter, op: nn.Bitcast) -> None:
-    """A copy. Truth values are bytes of 0 or 1, small numbers are the low bits of a byte."""
+    """Copy the bits. Booleans are bytes of 0 or 1, small numbers the low bits of a byte."""
     source = e.buffer(op.x)
     out = e.destination(op.out, e.sizes(source))
     element = op.out.type.element_type

@@ -199,7 +199,7 @@ def _broadcast(e: Emitter, access: Access, buffer: Value, sizes: Sequence[Size])
 
 
 def _window(form: Comprehension, maps: Sequence[AffineMap], sizes: Sequence[Size]) -> list[int]:
-    """The dimensions that no buffer is indexed with alone, so that none has their extent."""
+    """The dimensions that index no buffer alone, so that no buffer has their extent."""
     bare = {
         expr.position
         for map_ in (*maps, form.out)

@@ -58,7 +58,7 @@ def call(
 
 
 def heap(e: Emitter, type: MemRefType, sizes: Sequence[Size]) -> Value:
-    """A new buffer on the heap, which its receiver will own."""
+    """A new buffer on the heap, which the receiver must free."""
     made = e.alloc_typed(type, sizes)
     e.owned.remove(made)
     return made
@@ -93,7 +93,7 @@ def lower_if(e: Emitter, op: nn.CallIf, signatures: Signatures) -> None:
 
 
 def _own(e: Emitter, tensor: Value, buffer: Value) -> None:
-    """Let a buffer on the heap, which this function has to free, hold a tensor."""
+    """Bind a tensor to a heap buffer that this function must free."""
     e.buffers[tensor] = buffer
     e.owned.append(memref.base_buffer(buffer))
 
@@ -186,7 +186,7 @@ class _Loop:
                 e.owned.append(memref.base_buffer(buffer))
 
     def _places(self) -> list[Value | Type]:
-        """Where an iteration writes the next carried tensors and its rows, as `call` takes it."""
+        """The destinations of the next carried tensors and of the new rows; see `call`."""
         e = self.e
         wanted: list[Value | Type] = []
         for value, fixed in zip(self.op.outs, self.is_fixed, strict=False):
@@ -200,7 +200,7 @@ class _Loop:
         return wanted
 
     def _taken(self, values: Sequence[Value]) -> tuple[list[Value], list[_Stack], Value]:
-        """The tensors, the stacks and the iteration count, from the values that a loop carries."""
+        """(tensors, stacks, iteration count) from the values that the loop carries."""
         rest = iter(values)
         states = [
             state if fixed else next(rest)
@@ -235,7 +235,7 @@ class _Loop:
 
 @dataclass
 class _Stack:
-    """Rows of static shape in a carried buffer, which has room for more behind them."""
+    """Rows of static shape at the start of a carried buffer that has room for more."""
 
     e: Emitter
     type: MemRefType
@@ -246,11 +246,11 @@ class _Stack:
         return [self.buffer]
 
     def taken(self, carried: Sequence[Value]) -> _Stack:
-        """The stack with these carried values."""
+        """This stack in the state given by carried values."""
         return _Stack(self.e, self.type, *carried)
 
     def with_room(self, count: Value) -> _Stack:
-        """The stack, made twice as large if there is no room for another row."""
+        """The stack with room for another row: its buffer is doubled if it is full."""
         e, row = self.e, list(self.type.shape[1:])
         room = e.value(e.size(self.buffer, 0))
         regions = [Region([Block()]), Region([Block()])]
@@ -267,7 +267,7 @@ class _Stack:
         return _Stack(e, self.type, made.outs[0])
 
     def push(self, row: Value, count: Value) -> _Stack:
-        """The stack with a row added; there is room for it."""
+        """The stack with a row appended, for which there must be room."""
         e, shape = self.e, list(self.type.shape[1:])
         offsets: list[Size] = [count, *([0] * len(shape))]
         part = memref.SubView.of(self.buffer, offsets, [1, *shape], shape=shape)  # type: ignore[list-item]
@@ -275,7 +275,7 @@ class _Stack:
         return self
 
     def whole(self, count: Value) -> Value:
-        """The first `count` rows of the buffer, which are all when the loop has ended."""
+        """A view of the first `count` rows: after the loop, of all rows in the stack."""
         return reinterpreted(self.e, self.buffer, [count, *self.type.shape[1:]])  # type: ignore[list-item]
 
 

@@ -22,7 +22,7 @@ def scalar(e: Emitter, tensor: Value) -> Value:
 
 @lowers(nn.ShapeOf)
 def lower_shape_of(e: Emitter, op: nn.ShapeOf) -> None:
-    """The extents, one store each."""
+    """Store each extent of the operand."""
     source = e.buffer(op.x)
     out = e.destination(op.out)
     for axis, size in enumerate(e.sizes(source)):
@@ -32,7 +32,7 @@ def lower_shape_of(e: Emitter, op: nn.ShapeOf) -> None:
 
 @lowers(nn.FillDynamic)
 def lower_fill_dynamic(e: Emitter, op: nn.FillDynamic) -> None:
-    """A buffer of the shape read from memory, filled."""
+    """Fill a buffer whose shape is read from memory."""
     shape = e.buffer(op.shape)
     known = buffer_type(op.out.type).shape
     sizes: list[Size] = [
@@ -44,7 +44,7 @@ def lower_fill_dynamic(e: Emitter, op: nn.FillDynamic) -> None:
 
 @lowers(nn.Range)
 def lower_range(e: Emitter, op: nn.Range) -> None:
-    """ceil((limit - start) / delta) elements, start + i * delta each."""
+    """Write start + i * delta for each i < ceil((limit - start) / delta)."""
     element = op.out.type.element_type
     wide = compute_type(element)
     start, limit, delta = (

@@ -75,7 +75,7 @@ class Emitter(ExtentBuilder):
         return found
 
     def bind(self, tensor: Value, buffer: Value) -> None:
-        """Let a buffer hold a tensor, or copy it to the place that the tensor has (`placed`)."""
+        """Let a buffer hold a tensor, or copy it to the tensor's assigned memory (`placed`)."""
         wanted = buffer_type(tensor.type)
         if tensor in self.placed:
             place = self.placed[tensor]
@@ -105,7 +105,7 @@ class Emitter(ExtentBuilder):
         return found
 
     def part(self, tensor: Value) -> Value:
-        """The memory of a tensor that lies in another one, or in which others lie."""
+        """The memory of a tensor that is part of another one, or has others as its parts."""
         if tensor in self._parts:
             return self._parts[tensor]
         whole, first = self.parts.place(tensor)
@@ -119,7 +119,7 @@ class Emitter(ExtentBuilder):
         return made
 
     def settle(self, tensor: Value) -> None:
-        """Copy a tensor to where it belongs in another one, if it was written elsewhere."""
+        """Copy a tensor into the larger one it is a part of, if it was written elsewhere."""
         whole = self.parts.place(tensor)[0]
         made = self.buffers.get(tensor)
         if made is None or whole not in self.parts.wholes or made is self._parts.get(tensor):
@@ -182,9 +182,9 @@ class Emitter(ExtentBuilder):
         self.insert(memref.Store(value, buffer, [self.value(i) for i in at]))
 
     def load_extent(self, buffer: Value, at: Sequence[Size], least: int = 0) -> Value:
-        """Load an integer that is an extent, or another number in an extent's range.
+        """Load an integer from `buffer` as an extent, or as another number in the range of extents.
 
-        It is checked that it is at least `least`, and that an index of the target can hold it.
+        Emits checks that it is at least `least` and that an index of the target can hold it.
         """
         size = self._content(buffer, at)
         if size is not None and self._is_in_range(size):
@@ -193,7 +193,7 @@ class Emitter(ExtentBuilder):
         return self.extent(value, least)
 
     def _content(self, buffer: Value, at: Sequence[Size]) -> Size | None:
-        """The integer at a place of a buffer, if it is constant or follows from extents."""
+        """An element of a buffer, if it is constant or follows from extents; else None."""
         sizes = self.contents.get(buffer)
         if sizes is None or not all(isinstance(i, int) for i in at):
             return None

@@ -17,9 +17,8 @@ from .emitter import Emitter
 class ExtentIntegers:
     """The integers of one kernel that follow from the extents of its operands.
 
-    An element that an op reads at a known place is arithmetic on `memref.dim`, so that whoever runs
-    the kernel knows it without looking into memory. They are stored too, where an op reads a whole
-    tensor of them.
+    An element that an op reads at a constant index becomes arithmetic on `memref.dim`, and so is
+    known without reading memory. The elements are also stored if an op reads the whole tensor.
     """
 
     def __init__(self, e: Emitter, old: Block, new: Block, names: Sequence[Sequence[str]]) -> None:
@@ -32,7 +31,7 @@ class ExtentIntegers:
         self.stored: list[Value] = []
 
     def computes(self, op: Operation) -> bool:
-        """Whether an op was taken care of: its result's elements follow from extents."""
+        """Handle an op whose result's elements follow from extents; False for any other op."""
         if len(op.results) != 1:
             return False
         (tensor,), e = op.results, self.e

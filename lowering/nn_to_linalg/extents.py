@@ -1,4 +1,4 @@
-"""Arithmetic on extents and indices of one function, and checks of them at run time."""
+"""Arithmetic on the extents and indices of a function, with run-time checks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _KEEPING_RANGE = (arith.AddI, arith.MinSI, arith.FloorDivSI, arith.CeilDivSI)
 
 
 class ExtentBuilder(Builder):
-    """A builder that computes extents, each once, and checks that they are what they have to be.
+    """A builder that computes each extent once, and emits run-time checks of them.
 
     Extents are ints where they are known, so that arithmetic on them costs no operations.
     """
@@ -51,7 +51,7 @@ class ExtentBuilder(Builder):
         self._head: Operation | None = None
 
     def _at_start(self, op: Operation) -> Operation:
-        """Insert what the whole function may use, in the order of the first uses."""
+        """Insert an operation at the function's start, after those inserted before."""
         if self._head is None:
             self.entry.prepend(op)
         else:
@@ -62,9 +62,9 @@ class ExtentBuilder(Builder):
     # -- extents and index arithmetic ----------------------------------------------------
 
     def size(self, buffer: Value, axis: int) -> Size:
-        """An extent; `memref.dim` if it is not known.
+        """An extent of a buffer: an int, or `memref.dim` if it is not known.
 
-        A value made at the function's top level is used again.
+        A `memref.dim` at the function's top level is reused.
         """
         type = buffer.type
         assert isinstance(type, MemRefType)
@@ -82,7 +82,7 @@ class ExtentBuilder(Builder):
         return self._sizes[buffer, axis]
 
     def name_extent(self, buffer: Value, axis: int, name: str) -> bool:
-        """Assume that all extents of a name are equal; gives whether there is one already."""
+        """Name an unknown extent; equal names mean equal extents. True if the name was known."""
         if buffer.type.shape[axis] is not None:  # type: ignore[attr-defined]
             return False
         self._names[buffer, axis] = name
@@ -105,14 +105,14 @@ class ExtentBuilder(Builder):
         return self._constants[value]
 
     def element(self, number: float, type: Type) -> Value:
-        """A constant of an element type, as it is in memory."""
+        """A constant of an element type, in the type that elements have in memory."""
         if is_small_float(type):
             assert isinstance(type, FloatType)
             number = int.from_bytes(type.to_bytes(number))
         return self.constant(number, storage_type(type))
 
     def value(self, size: Size) -> Value:
-        """An extent as a value."""
+        """An extent as an SSA value."""
         return self.index(size) if isinstance(size, int) else size
 
     def _fold(
@@ -183,7 +183,7 @@ class ExtentBuilder(Builder):
         return total
 
     def evaluated(self, size: int | Poly, extents: Mapping[Any, Size]) -> Size:
-        """A polynomial of extents, given the extent that each symbol is."""
+        """A polynomial evaluated with the extents that its symbols stand for."""
         if isinstance(size, int):
             return size
         total: Size = 0

@@ -70,7 +70,7 @@ def _has_tensors(function: func.FuncOp) -> bool:
 
 
 def _check_values(function: func.FuncOp) -> None:
-    """Raises PassError for a tensor that no buffer can hold, and for what only a host computes."""
+    """Raise PassError for tensors that buffers cannot hold and for ops that only hosts run."""
     types = (*function.function_type.inputs, *function.function_type.results)
     for op in function.walk():
         if op is function and any(map(is_host_type, types)):
@@ -135,14 +135,14 @@ class _Body:
             self.integers = ExtentIntegers(self.e, old, new, names)
 
     def _name_extents(self, names: Sequence[Sequence[str]]) -> None:
-        """Assume that extents of one name are equal; an entry checks that they are."""
+        """Treat extents of equal name as equal; an entry checks at run time that they are."""
         for number, (arg, dims) in enumerate(zip(self.new.args, names, strict=False)):
             for axis, name in enumerate(dims):
                 if name and self.e.name_extent(arg, axis, name):
                     self._require_equal(number, axis, name)
 
     def _require_equal(self, number: int, axis: int, name: str) -> None:
-        """Emit a check that an extent of an entry's argument equals the first of its name."""
+        """Emit a check that an argument's extent equals the first extent of the same name."""
         if ENTRY not in self.function.attributes:
             return
         e = self.e

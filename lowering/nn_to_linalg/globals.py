@@ -71,7 +71,7 @@ class Globals:
 
 
 def as_stored(value: DenseElements | DenseResource) -> DenseElements | DenseResource:
-    """The same bytes under the type that elements have in memory."""
+    """The constant with its elements' type in memory (`storage_type`); the bytes stay."""
     element = storage_type(value.type.element_type)
     if element is value.type.element_type:
         return value

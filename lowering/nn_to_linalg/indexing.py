@@ -1,4 +1,4 @@
-"""Gathering and scattering: elements whose places are read from memory.
+"""Gathering and scattering: elements whose indices are read from memory.
 
 Indices count from the end where they are negative. One out of range ends the run with a status,
 before memory outside the operand is touched.
@@ -50,7 +50,7 @@ def lower_gather(e: Emitter, op: nn.Gather) -> None:
 
 
 def _require_within(e: Emitter, indices: Value, data: Value, axis: int) -> None:
-    """Emit a check that there are no more indices than elements along each of the other axes."""
+    """Emit checks that `indices` is no larger than `data` along all axes but `axis`."""
     for other, (count, extent) in enumerate(zip(e.sizes(indices), e.sizes(data), strict=True)):
         if other != axis:
             e.require_at_most(count, extent, f"its indices are more than the data along {other}")
@@ -59,7 +59,7 @@ def _require_within(e: Emitter, indices: Value, data: Value, axis: int) -> None:
 def _require_updates(
     e: Emitter, updates: Value, indices: Sequence[Size], rest: Sequence[Size] = ()
 ) -> None:
-    """Emit a check that updates have the extents of the indices, and then those of the data."""
+    """Emit checks that the extents of the updates are `indices`, followed by `rest`."""
     for axis, (found, wanted) in enumerate(zip(e.sizes(updates), [*indices, *rest], strict=True)):
         text = f"extent {axis} of its updates does not fit its indices and data"
         e.require_equal(found, wanted, text)
@@ -109,7 +109,7 @@ def lower_gather_nd(e: Emitter, op: nn.GatherNd) -> None:
 
 @lowers(nn.ScatterElements)
 def lower_scatter_elements(e: Emitter, op: nn.ScatterElements) -> None:
-    """A copy of the data; then the updates one after the other."""
+    """Copy the data, then apply the updates one after the other."""
     data, indices = e.buffer(op.data), e.buffer(op.indices)
     updates = e.buffer(op.updates)
     bounds = e.sizes(indices)
@@ -129,7 +129,7 @@ def lower_scatter_elements(e: Emitter, op: nn.ScatterElements) -> None:
 
 @lowers(nn.ScatterNd)
 def lower_scatter_nd(e: Emitter, op: nn.ScatterNd) -> None:
-    """A copy of the data; then the updates, elements or slices, one after the other."""
+    """Copy the data, then apply the updates (elements or slices) one after the other."""
     data, indices = e.buffer(op.data), e.buffer(op.indices)
     updates = e.buffer(op.updates)
     extents, shape = e.sizes(data), e.sizes(indices)
@@ -201,7 +201,7 @@ def _update(
     element: Type,
     lanes: int = 0,
 ) -> None:
-    """Set elements, or combine them with what is there."""
+    """Set elements, or combine them with the present ones by `reduction`."""
     if lanes:
         if reduction != "none":
             value = apply(e, reduction, element, [_load(e, out, at, lanes), value])
@@ -216,8 +216,8 @@ def _update(
 
 @lowers(nn.OneHot)
 def lower_one_hot(e: Emitter, op: nn.OneHot) -> None:
-    """The second of two values where the position along the new dimension is the index, else the
-    first.
+    """Write the second of the two values where the coordinate along the new dimension equals the
+    index, else the first.
     """
     indices = e.buffer(op.indices)
     held = e.operand(op.depth)

@@ -13,7 +13,7 @@ from .table import lowers
 
 @lowers(nn.Determinant)
 def lower_determinant(e: Emitter, op: nn.Determinant) -> None:
-    """The product of the pivots; each exchange of rows changes its sign."""
+    """Multiply the pivots; each exchange of rows changes the sign."""
     source = e.buffer(op.x)
     *batch, rows, columns = e.sizes(source)
     e.require_equal(rows, columns, "the matrices are not square")
@@ -44,7 +44,7 @@ def lower_determinant(e: Emitter, op: nn.Determinant) -> None:
 
 
 def _exchange(e: Emitter, matrix: Value, rows: Size, k: Value) -> Value:
-    """Exchange row k with the row from k on that is largest in column k; gives the latter."""
+    """Exchange row k with the row >= k of largest magnitude in column k; returns its index."""
     kind = matrix.type.element_type  # type: ignore[attr-defined]
 
     def larger(i: Value, best: Value, size: Value) -> list[Value]:

@@ -44,7 +44,7 @@ def lower_concat(e: Emitter, op: nn.Concat) -> None:
 
 @lowers(nn.Slice)
 def lower_slice(e: Emitter, op: nn.Slice) -> None:
-    """A copy from a strided part, or a view of it; negative steps need index arithmetic."""
+    """Copy or view a strided part of the operand; negative steps need index arithmetic."""
     steps = op.steps or (1,) * op.x.type.rank
     if any(s < 0 for s in steps):
         lower(e, op)
@@ -63,7 +63,7 @@ def lower_slice(e: Emitter, op: nn.Slice) -> None:
 
 
 def _to_the_end(e: Emitter, size: Size, start: int, step: int) -> Size:
-    """The number of elements from `start` on, in steps."""
+    """The number of elements from `start` to the end of an axis, in steps of `step`."""
     return e.ceildiv(e.max(e.sub(size, start), 0), step) if start else e.ceildiv(size, step)
 
 
@@ -146,7 +146,7 @@ def _slice_by_table(e: Emitter, op: nn.SliceDynamic, source: Value, lists: tuple
 
 
 def _slice_axis(e: Emitter, axes: Value, i: Size, rank: int) -> Value:
-    """Entry `i` of a list of axes, counted from the start; emits a check that it is one."""
+    """Axis `i` of a list, made non-negative; emits a check that it is within the rank."""
     axis = e.load_index(axes, [i])
     axis = e.select(e.compare("slt", axis, 0), e.add(axis, rank), axis)
     e.require(e.compare("ult", axis, rank), f"an axis is not one of the {rank} of its operand")
@@ -218,7 +218,7 @@ def lower_transpose_dynamic(e: Emitter, op: nn.TransposeDynamic) -> None:
 
 
 def _require_permutation(e: Emitter, places: list[Value]) -> None:
-    """Emit a check that each dimension is there once."""
+    """Emit checks that each dimension occurs once."""
     for d in range(len(places)):
         here = [e.compare("eq", at, d) for at in places]
         some = e.constant(0, i1)
@@ -280,7 +280,7 @@ def lower_broadcast_dynamic(e: Emitter, op: nn.BroadcastDynamic) -> None:
 
 @lowers(nn.Trilu)
 def lower_trilu(e: Emitter, op: nn.Trilu) -> None:
-    """Elements on one side of a diagonal, zeros elsewhere."""
+    """Copy the elements on one side of a diagonal, and write zeros elsewhere."""
     source = e.buffer(op.x)
     out = e.destination(op.out, e.sizes(source))
     rank = op.x.type.rank

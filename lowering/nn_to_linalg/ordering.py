@@ -87,7 +87,7 @@ def _is_before(e: Emitter, op: nn.SortRows, source: Value, a: Value, b: Value) -
 
 @lowers(nn.Suppress)
 def lower_suppress(e: Emitter, op: nn.Suppress) -> None:
-    """Each eligible box is compared with those that are kept until one overlaps with it."""
+    """Compare each eligible box with the boxes kept so far, until one overlaps with it."""
     boxes, eligible = e.buffer(op.boxes), e.buffer(op.eligible)
     *lists, count = e.sizes(eligible)
     for extent, other in zip([*lists, count], e.sizes(boxes), strict=False):

@@ -1,4 +1,4 @@
-"""Elements around a buffer: nn.pad, and the padding that convolutions and poolings ask for."""
+"""Padding of buffers: nn.pad, and the padding of convolutions and poolings."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _border(
 def _cropped(
     e: Emitter, source: Value, begin: Sequence[Size], end: Sequence[Size]
 ) -> tuple[Value, list[Size]]:
-    """A view of what negative pads leave of a buffer, and its sizes."""
+    """(view, its sizes) of the part of a buffer that negative pads leave."""
     pads = [*begin, *end]
     if not any(isinstance(b, Value) or b < 0 for b in pads):
         return source, e.sizes(source)
@@ -76,7 +76,7 @@ def _cropped(
 def padded(
     e: Emitter, source: Value, begin: Sequence[int], end: Sequence[int], fill: float, type: Type
 ) -> Value:
-    """The buffer padded along its last dimensions, or itself where there is nothing to add."""
+    """The buffer padded along its last dimensions, or itself if all pads are 0."""
     if not any(begin) and not any(end):
         return source
     lead = [0] * (source.type.rank - len(begin))  # type: ignore[attr-defined]

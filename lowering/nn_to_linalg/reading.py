@@ -1,4 +1,4 @@
-"""Movements that are not computed: users of the result read the operand at other indices.
+"""Data movements that are not computed: users read the operand at other indices instead.
 
     %1 = nn.transpose %0       reads %0 at (i1, i0, i2)
     %2 = nn.matmul %1, ..      reads %0 so, too
@@ -59,7 +59,7 @@ def _keeps_rows(op: nn.NnOp) -> bool:
 
 
 def _reads_by_map(op: Operation, moved: Operation) -> bool:
-    """Whether the op is lowered by its comprehension alone, and is as static as `moved` is."""
+    """Whether `op` is lowered by its comprehension alone, and is static if `moved` is."""
     if not isinstance(op, nn.NnOp) or op.has_own_lowering:
         return False
     return _is_static(op) == _is_static(moved) and op.comprehension() is not None
@@ -68,7 +68,7 @@ def _reads_by_map(op: Operation, moved: Operation) -> bool:
 def through_movements(
     form: Comprehension, operands: Sequence[Value]
 ) -> tuple[Comprehension, list[Value]]:
-    """The comprehension and operands, with all movements read through that are not computed."""
+    """(comprehension, operands) that read through all movements that are not computed."""
     values = list(operands)
     for i in range(len(values)):
         while (op := values[i].defining_op) is not None and is_read_through(op):

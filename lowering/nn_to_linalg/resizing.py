@@ -46,7 +46,7 @@ _UNROLLED = 4
 
 @lowers(nn.Resize)
 def lower_resize(e: Emitter, op: nn.Resize) -> None:
-    """One stage for each dimension that changes."""
+    """Lower nn.resize by one stage for each dimension that changes, or for several."""
     shape = op.x.type.shape
     moving = [d for d in range(len(shape)) if op.samples(d, shape)]
     if any(shape[d] is None for d in moving):
@@ -137,7 +137,7 @@ def lower_resize_dynamic(e: Emitter, op: nn.ResizeDynamic) -> None:
 
 
 def resize_along(e: Emitter, op: Resampling, along: Sequence[Along]) -> None:
-    """Emit stages as `_together` would order them, with tables made at run time."""
+    """Emit the stages in the order of `_together`, with tables computed at run time."""
     source, element = e.buffer(op.x), op.out.type.element_type
     sizes = e.sizes(source)
     lengths = {one.axis: one.length for one in along}

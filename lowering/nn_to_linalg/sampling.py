@@ -1,4 +1,4 @@
-"""Tables of positions and weights for nn.resize, made by the program.
+"""Tables of positions and weights for nn.resize, computed at run time.
 
 The formulas are those of `Resampling.taps` in `dialects/nn/resize.py`, in f64 as there.
 """
@@ -118,7 +118,7 @@ class Inverse:
 
 
 def ratio(e: Emitter, length: Size, extent: Size) -> Value:
-    """The scale that leads from one extent to another."""
+    """The scale from one extent to another: length / extent."""
     return Reals(e).div(length, e.max(extent, 1))
 
 
@@ -187,7 +187,7 @@ def _check(e: Emitter, r: Reals, along: Along) -> None:
 
 
 def _kernel(e: Emitter, r: Reals, op: Resampling, along: Along) -> tuple[Value, Size]:
-    """By how much distances shrink, and how far the kernel reaches to either side."""
+    """(factor on distances, radius of the kernel in source elements)."""
     if not op.antialias:
         return r.of(1.0), op.reach
     stretch = r.select(r.compare("olt", along.scale, 1), along.scale, 1.0)
@@ -198,7 +198,7 @@ def _kernel(e: Emitter, r: Reals, op: Resampling, along: Along) -> tuple[Value, 
 def _coordinate(
     e: Emitter, r: Reals, op: Resampling, along: Along, inverse: Inverse, i: Value
 ) -> Value:
-    """Where the result's position `i` lies in the operand."""
+    """The coordinate in the operand of the result's position `i`."""
     if op.cubic_steps:
         return _place_of_table(e, r, op, along, i)
     extent, length, scale = along.extent, along.length, along.scale

@@ -31,7 +31,7 @@ def compute_type(type: Type) -> Type:
 
 
 def is_unsigned(type: Type) -> bool:
-    """Whether an element type is an unsigned integer; truth values are."""
+    """Whether an element type is an unsigned integer; booleans count as unsigned."""
     return isinstance(type, IntegerType) and (type.signedness == "u" or type.width == 1)
 
 
@@ -81,7 +81,7 @@ def _extended(e: Emitter, value: Value, type: Type) -> Value:
 
 
 def _as_exact_float(e: Emitter, value: Value, source: Type) -> Value:
-    """A number as f32, or as f64 where that may not hold it."""
+    """A number as f32, or as f64 if f32 may not be exact."""
     is_wide = isinstance(source, IntegerType) and source.width > 16
     return _convert(e, value, source, f64 if is_wide or value.type is f64 else f32)
 
@@ -119,7 +119,7 @@ def _is_not_zero(e: Emitter, value: Value) -> Value:
 
 
 def _float_to_integer(e: Emitter, value: Value, target: Type) -> Value:
-    """Narrower integers go by way of 32 bits, so that they wrap; narrower floats by way of f32."""
+    """Truncate a float, by way of f32 if narrower; integers below 32 bits wrap."""
     assert isinstance(target, IntegerType)
     if value.type.width < 32:  # type: ignore[attr-defined]
         value = e.insert(arith.ExtF(value, out=f32)).result
@@ -320,7 +320,7 @@ def _differ_in_sign(e: Emitter, a: Value, b: Value, zero: Value) -> Value:
 
 
 def _divisor(e: Emitter, unsigned: bool, b: Value) -> tuple[Value, Value, Value | None]:
-    """A divisor that cannot trap; whether b is 0; whether it is -1 (None if it cannot be)."""
+    """(divisor that cannot trap, whether b is 0, whether b is -1 or None if unsigned)."""
     one = e.constant(1, b.type)
     is_zero = e.insert(arith.CmpI("eq", b, e.constant(0, b.type))).result
     unsafe, is_minus_one = is_zero, None
@@ -390,7 +390,7 @@ def _not(e: Emitter, unsigned: bool, x: Value) -> Value:
 
 
 def _in_width(e: Emitter, b: Value) -> tuple[Value, Value]:
-    """Whether a shift is within the width, and the shift or 0."""
+    """(whether a shift is within the width, the shift if so, else 0)."""
     width = e.constant(b.type.width, b.type)  # type: ignore[attr-defined]
     inside = e.insert(arith.CmpI("ult", b, width)).result
     return inside, e.insert(arith.Select(inside, b, e.constant(0, b.type))).result
@@ -414,7 +414,7 @@ def _shift_right(e: Emitter, unsigned: bool, a: Value, b: Value) -> Value:
 
 
 def _part(e: Emitter, bits: int, words: Value, number: Value) -> Value:
-    """Unsigned integer `number` of those of `bits` bits that are packed in each word."""
+    """Extract the unsigned integer at position `number` from words packed by `bits` bits."""
     by = e.insert(arith.MulI(number, e.constant(bits, number.type))).result
     shifted = e.insert(arith.ShRUI(words, by)).result
     return e.insert(arith.AndI(shifted, e.constant((1 << bits) - 1, words.type))).result

@@ -67,10 +67,10 @@ def lower_arg(e: Emitter, op: nn.Argmax | nn.Argmin) -> None:
 
 @lowers(nn.Cumsum, nn.Cumprod)
 def lower_running(e: Emitter, op: nn.Cumsum | nn.Cumprod) -> None:
-    """For each position in the axes before it, a loop along the axis that carries the result.
+    """For each index of the axes before it, emit a loop along the axis that carries the result.
 
-    Elements of the axes after it are next to each other in memory: if there are any, the results
-    so far are a row, with which the loop combines row after row.
+    If there are axes after it, their elements are contiguous: the carried result is then a row, and
+    each iteration combines it with the next row.
     """
     source, axis = e.buffer(op.x), op.axis
     extents, element = e.sizes(source), op.x.type.element_type

@@ -1,4 +1,4 @@
-"""Lowering of top-k: the best elements along an axis, in their order."""
+"""Lowering of top-k: the best elements along an axis, sorted."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def before(e: Emitter, a: Value, b: Value, element: Type, largest: bool) -> Valu
 
 @dataclass
 class Heap:
-    """The best elements met so far and their places, the worst of them at the root.
+    """The best elements met so far and their indices, the worst of them at the root.
 
     Of equal elements the one that came first is better.
     """
@@ -52,7 +52,7 @@ class Heap:
         return before(self.e, a, b, self.element, self.largest)
 
     def worse(self, a: Sequence[Value], b: Sequence[Value]) -> Value:
-        """Whether (value, place) a comes after b."""
+        """Whether (value, index) `a` sorts after `b`."""
         e = self.e
         ahead, behind = self.before(a[0], b[0]), self.before(b[0], a[0])
         later = e.insert(arith.CmpI("sgt", a[1], b[1])).result

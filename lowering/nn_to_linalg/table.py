@@ -1,4 +1,4 @@
-"""Which function lowers which op of nn."""
+"""The table of functions that lower nn ops, by op class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Walks through decision trees: several at once, none of which waits for the others' loads."""
+"""Walks through decision trees, several interleaved to hide the latency of loads."""
 
 from __future__ import annotations
 
@@ -166,5 +166,5 @@ class _Trees:
         return e.value(e.add(self._link(node, 0), e.to_index(more, unsigned=True)))
 
     def _link(self, node: Value, i: int) -> Value:
-        """A link of a node, which is not negative: no sign has to be extended."""
+        """Link `i` of a node as an index; it is never negative, so it is zero-extended."""
         return self.e.to_index(self.e.load(self.links, [node, i]), unsigned=True)

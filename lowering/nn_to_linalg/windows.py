@@ -21,7 +21,7 @@ from .table import lowers
 
 
 def lowest(type: Type) -> float:
-    """The value that any maximum beats."""
+    """The least value of a type, the identity of max."""
     if isinstance(type, FloatType):
         return float("-inf")
     assert isinstance(type, IntegerType)
@@ -31,7 +31,7 @@ def lowest(type: Type) -> float:
 
 
 def type_of(buffer: Value, element: Type) -> TensorType:
-    """A buffer's shape with an nn element type."""
+    """A tensor type of a buffer's shape with an nn element type."""
     return TensorType(buffer.type.shape, element)  # type: ignore[attr-defined]
 
 
@@ -104,9 +104,9 @@ def split_dimension(e: Emitter, buffer: Value, axis: int, parts: int) -> Value:
 
 @lowers(nn.MaxPoolWithIndices)
 def lower_max_pool_with_indices(e: Emitter, op: nn.MaxPoolWithIndices) -> None:
-    """The largest of each window and its place: one reduction with two results.
+    """Find the largest element of each window and its index, in one reduction with two results.
 
-    The place is -1 until an element inside the operand was met; padding is never chosen.
+    The index is -1 until an element inside the operand was met; padding is never chosen.
     """
     element = op.out.type.element_type
     window = op.window(op.operand_types, op)

@@ -1,10 +1,10 @@
 """Code that reads the arguments of `nnc_run` and checks them.
 
-The status is NO_ARGUMENT if a pointer is NULL where there have to be elements or extents. It is
+The status is NO_ARGUMENT if a pointer is NULL although it needs elements or extents. It is
 OTHER_SHAPE if the model does not take an input's shape: an extent differs from the model's number,
 two extents of one name differ, an extent is negative, or the tensor has more bytes than can be
-addressed. Nothing else can be told of memory by its address. Shapes of tensors of static shape are
-not read.
+addressed. Other faults of memory cannot be seen from an address. Shapes of tensors of static shape
+are not read.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Arguments(FunctionLowering):
     def _other_shapes(
         self, inputs: Sequence[TensorType], shapes: dict[int, list[Value]]
     ) -> list[Value]:
-        """Conditions of which one is true if the model does not take the shape of an input."""
+        """Conditions, any of which is true if an input's shape does not fit the model."""
         wrong: list[Value] = []
         known: dict[str, Value] = {}
         names = names_of(self.op.attributes.get(INPUT_DIMS))

@@ -52,13 +52,13 @@ class FunctionLowering(Emitter):
     # -- values ----------------------------------------------------------------------------
 
     def bind(self, old: Value, new: Any) -> None:
-        """Set what represents a value of the loop level from here on."""
+        """Set the LLVM representation of a value of the loop level."""
         self.values[old] = new
         if isinstance(new, Value) and isinstance(old.type, IndexType):
             self.depths[new] = len(self.scopes) - 1
 
     def value(self, old: Value) -> Value:
-        """The one LLVM value of a scalar or of a vector of rank 0 or 1."""
+        """The LLVM value that represents a scalar or a vector of rank 0 or 1."""
         new = self.values[old]
         if new.__class__ is Linear:
             return self.materialize(new)
@@ -166,7 +166,7 @@ class FunctionLowering(Emitter):
 
 
 def element_of(type: Type) -> Type:
-    """The type itself, or that of a vector's elements."""
+    """The element type of a vector; any other type itself."""
     return type.element_type if isinstance(type, VectorType) else type
 
 

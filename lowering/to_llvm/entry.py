@@ -1,4 +1,4 @@
-"""The C entry of a compiled model, and what the runtime has to know of it.
+"""The C entry of a compiled model, and its description for the runtime.
 
     typedef struct { void *data; int64_t *shape; } nnc_tensor;
     int32_t nnc_run(const nnc_tensor *inputs, nnc_tensor *outputs,

@@ -164,13 +164,13 @@ def _is_buffer(value: Value) -> bool:
 
 
 def made_on_heap(f: FunctionLowering, buffer: Value, pointer: Value) -> None:
-    """Note a buffer of C's heap that has to be freed if a check fails from here on."""
+    """Record a buffer of C's heap that must be freed if a later check fails."""
     given_away = buffer.defining_op in f.module.heap.given_away
     if given_away or (f.call_heap is None and is_freed_here(buffer)):
         f.heap.append(pointer)
 
 
 def freed(f: FunctionLowering, pointer: Value) -> None:
-    """Note that a buffer was freed."""
+    """Record that a buffer was freed."""
     if pointer in f.heap:
         f.heap.remove(pointer)

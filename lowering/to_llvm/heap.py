@@ -56,7 +56,7 @@ class CallHeap:
         self.users = self._users(only_inside)
 
     def _users(self, functions: list[func.FuncOp]) -> frozenset[str]:
-        """The functions that make buffers or free them, and those that call such."""
+        """The functions that allocate or free buffers, and their callers."""
         callers: dict[str, set[str]] = {}
         found: set[str] = set()
         waiting: list[str] = []
@@ -205,13 +205,13 @@ def give(f: FunctionLowering, pointer: Value) -> None:
 
 
 def begin(f: FunctionLowering, heap: Value) -> None:
-    """Make a heap ready for a call."""
+    """Start a heap for a call."""
     _need_heap(f)
     f.append(llvm.Call.of("nnc_heap_start", [heap]))
 
 
 def end(f: FunctionLowering, heap: Value) -> None:
-    """End a call: free what is left of it on a heap."""
+    """End a call: free all its blocks that are left on a heap."""
     f.append(llvm.Call.of("nnc_heap_end", [heap]))
 
 

@@ -129,7 +129,7 @@ def _divide(llvm_class: type[Operation], signed: bool) -> Any:
 
 
 def _note_non_negative(f: FunctionLowering, op: Operation, signed: bool) -> None:
-    """Note that a quotient or remainder of two indices is not negative if neither of them is."""
+    """Record that a quotient or remainder of two non-negative indices is not negative."""
     if not isinstance(op.results[0].type, IndexType):
         return
     operands = [f.values[v] for v in op._operands]

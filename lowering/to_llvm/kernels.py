@@ -41,17 +41,17 @@ GLOBAL, WORKGROUP = 1, 3
 
 @dataclass(frozen=True)
 class _Device:
-    """What the lowering of arithmetic asks about a processor."""
+    """The machine description that the lowering of arithmetic needs, for a device."""
 
     has_maxnum: bool = True
     has_half: bool = True
 
     def dot(self, packing: str, lanes: int, *, accumulates: bool) -> None:
-        """Dot products of small integers are spelled out."""
+        """None: devices have no instruction for dot products of small integers."""
 
 
 class KernelModule:
-    """What the functions of a module of kernels have in common."""
+    """The module of kernels during its lowering: state that its functions share."""
 
     fma = llvm.IntrFma
     compares_f64 = False
@@ -80,7 +80,7 @@ class KernelModule:
                 self.need_function(op.callee)
 
     def lower(self) -> Operation:
-        """Replace the contents of the module; gives it."""
+        """Lower the contents of the module in place. Returns the module."""
         body = self.op.body.blocks[0]
         for op in list(body):
             if not isinstance(op, gpu.GPUFuncOp):
@@ -128,7 +128,7 @@ class _Kernel(FunctionLowering):
     def _parameters(
         self, types: TypeConverter, number: int, arg: Value
     ) -> list[tuple[Type, dict[str, Attribute]]]:
-        """The types of an argument's parts; notes the letter of each."""
+        """(type, attributes) of each part of an argument; records the letter of each part."""
         if isinstance(arg.type, MemRefType):
             found: dict[str, Attribute] = {"llvm.noundef": UnitAttr()}
             given = self.kernel.arg_attrs[number] if self.kernel.arg_attrs else None
@@ -147,7 +147,7 @@ class _Kernel(FunctionLowering):
         return [(type, {})]
 
     def lower(self) -> llvm.Func:
-        """The function."""
+        """The LLVM function of the kernel."""
         op = self.kernel
         self.loc = op.loc
         entry = self.func.regions[0].blocks[0]
@@ -172,7 +172,7 @@ class _Kernel(FunctionLowering):
         return self.func
 
     def flat_memref(self, memref: MemRef, type: MemRefType) -> list[Value]:
-        """The parts of a buffer that blocks pass: they do not know in which memory it lies."""
+        """The parts of a buffer that blocks pass, as a generic pointer without address space."""
         pointer, *rest = super().flat_memref(memref, type)
         if pointer.type is not llvm.ptr:
             pointer = self.emit(llvm.AddrSpaceCast, [pointer], llvm.ptr)
@@ -207,7 +207,7 @@ class _Kernel(FunctionLowering):
         self.bind(buffer, contiguous(self, address, type.shape))  # type: ignore[arg-type]
 
     def private(self, buffer: Value) -> None:
-        """Make a buffer of the thread's, once."""
+        """Allocate a thread's private buffer, once at the start of the function."""
         type = buffer.type
         assert isinstance(type, MemRefType)
         if not type.has_static_shape:
@@ -227,7 +227,7 @@ class _Kernel(FunctionLowering):
     # -- checks --------------------------------------------------------------------------------
 
     def require(self, ok: Value, op: cf.Assert) -> None:
-        """Go on if a condition holds, which all threads of a group see alike."""
+        """Continue if a condition holds, which is the same for all threads of a group."""
         node, message = node_of(op.loc), op.msg or "the kernel failed"
         self.module.failures.append(f"{node}: {message}" if node else message)
         number = self.integer(len(self.module.failures), i32)
@@ -250,7 +250,7 @@ class _Kernel(FunctionLowering):
         return found
 
     def lane(self) -> Value:
-        """The thread's place in its subgroup."""
+        """The thread's number within its subgroup."""
         number = self.module.threads.thread(self, 0)
         return self.emit(llvm.URem, [number, self.integer(self.subgroup, i32)], i32)
 
@@ -279,10 +279,10 @@ class _Kernel(FunctionLowering):
 
 
 def _is_apart(buffer: Value) -> bool:
-    """Whether a kernel only reads a buffer, or never does.
+    """Whether a kernel only reads a buffer, or only writes it.
 
-    What one thread writes another may read behind a barrier, across which LLVM would keep what it
-    knows of a buffer that nobody else can reach.
+    Otherwise one thread may read after a barrier what another wrote, so LLVM must not assume that
+    the buffer's contents stay the same across the barrier.
     """
     reads = writes = False
     waiting = [buffer]

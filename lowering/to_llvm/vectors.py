@@ -99,7 +99,7 @@ def _insert(f: FunctionLowering, op: vector.Insert) -> None:
 def _row_starts(
     f: FunctionLowering, leading: list[Any], type: VectorType, total: int, count: int
 ) -> list[tuple[int, Value | None]]:
-    """(first row, condition) for each place that a position with dynamic indices may mean."""
+    """(first row, condition or None) for each position that dynamic indices may select."""
     starts: list[tuple[int, Value | None]] = [(0, None)]
     for d, at in enumerate(leading):
         below = row_count(VectorType(type.shape[d:], type.element_type)) // type.shape[d]  # type: ignore[operator]

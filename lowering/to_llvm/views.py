@@ -72,7 +72,7 @@ def _as_typed(found: MemRef, type: MemRefType) -> MemRef:
 
 
 def base_pointer(f: FunctionLowering, source: MemRef, type: MemRefType, op: Any) -> Value:
-    """Where the underlying buffer starts: the first element less the type's offset."""
+    """The start of the underlying buffer: the address of the first element less the offset."""
     _, offset = memref_layout(type)
     if offset is None:
         raise op.error(
@@ -157,7 +157,7 @@ def _reshape(f: FunctionLowering, op: memref.Reshape) -> None:
 
 @lowers(memref.AssumeAlignment)
 def _assume_alignment(f: FunctionLowering, op: memref.AssumeAlignment) -> None:
-    """Passed through: a load at an unaligned address costs nothing on what we compile for."""
+    """Pass the buffer through: unaligned loads cost nothing on the targets."""
     f.bind(op.results[0], f.memref(op.memref))
 
 

@@ -1,4 +1,4 @@
-"""From a function whose result differs down to the called function, and the operation, at fault."""
+"""Finds the called function, and in it the operation, that makes a function's result differ."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Bisection:
         return Fault(_function_around(place, subject), place)
 
     def _interpreted_agree(self, subject: Subject, inputs: Inputs) -> bool:
-        """Whether both states give the same where they are interpreted with patience."""
+        """Whether both states give the same when interpreted with a higher limit of steps."""
         found = []
         for runner in (self.before, self.after):
             if not isinstance(runner.symbols.get(subject.name), func.FuncOp):
@@ -85,7 +85,7 @@ class Bisection:
     # -- functions ---------------------------------------------------------------------------
 
     def _differing_callee(self, subject: Subject, inputs: Inputs) -> tuple[Subject, Inputs] | None:
-        """The first called function that gives something else on the same arguments."""
+        """(function, arguments) of the first call whose results differ between the states."""
         if not isinstance(self.before.symbols.get(subject.name), func.FuncOp):
             return None
         for name, arguments in self._calls(subject, inputs):
@@ -138,7 +138,7 @@ class Bisection:
             return []
 
     def _executed_calls(self, subject: Subject, inputs: Inputs) -> list[tuple[str, list[Any]]]:
-        """The same, called functions being executed."""
+        """As `_calls`, but called functions run as machine code."""
         module = self.before.module
         functions = BufferFunctions(without_entry(module))
         recorder = CallRecorder(module, write=lambda text: None)
@@ -168,7 +168,7 @@ class Bisection:
         return first_wrong_op(runner.module, events, one, self.tolerance, runner.options.seconds)
 
     def _traced(self, runner: Runner, subject: Subject, inputs: Inputs) -> tuple[bool, list[Event]]:
-        """The events of a run, and whether it was not given up for its length."""
+        """(whether the run finished, its events)."""
         try:
             arguments = runner.convention(subject).arguments(inputs())
         except NncError:
@@ -186,7 +186,7 @@ def _function_around(place: Place | None, subject: Subject) -> str:
 
 
 def _returned(function: Operation) -> Place | None:
-    """The operation that makes the function's only result."""
+    """The operation that computes the function's only result, or None."""
     last = function.regions[0].blocks[-1].last if function.regions[0].blocks else None
     if last is None or not last.operands:
         return None

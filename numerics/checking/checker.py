@@ -28,7 +28,7 @@ EXECUTED_ATTEMPTS = 8
 
 @dataclass
 class _Checked:
-    """A subject, its inputs, and what the last state of the module made of them."""
+    """A subject, its inputs, and their outcomes in the last state of the module."""
 
     subject: Subject
     samples: list[Sample]
@@ -63,7 +63,7 @@ class CheckNumerics(Instrumentation):
 
     @staticmethod
     def writing(options: NumericsOptions, path: Path, name: str) -> CheckNumerics:
-        """One that writes a reproducer to the path, which the report calls `name`."""
+        """A checker that writes a reproducer to the path, which the report calls `name`."""
 
         def write(module: Operation, one: Pass) -> str:
             from ...ir.reproducer import write_reproducer
@@ -113,7 +113,7 @@ class CheckNumerics(Instrumentation):
     # -- one function -------------------------------------------------------------------------
 
     def _start(self, subject: Subject, module: Operation) -> _Checked:
-        """Inputs on which the function runs now."""
+        """The subject with inputs on which it runs in the present state."""
         runner = Runner(module, self.options, self._known)
         checked = _Checked(subject, [], [], [])
         reasons: dict[str, list[str]] = {}
@@ -239,7 +239,7 @@ def _root_of(op: Operation) -> Operation:
 
 
 def _is_fixed(subject: Subject, sample: Sample) -> bool:
-    """Whether neither integers nor unknown extents leave a choice."""
+    """Whether a subject has neither integers nor unknown extents that could be varied."""
 
     def varies(type: Any) -> bool:
         if isinstance(type, ShapedType) and not type.has_static_shape:

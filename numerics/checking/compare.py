@@ -21,7 +21,7 @@ _SMALL = 8
 
 @dataclass(frozen=True)
 class Tolerance:
-    """What a pass may change, see docs/numerics.md.
+    """How far a pass may change values, see docs/numerics.md.
 
     `exact`: no bit; one NaN is as good as another. `rounding`: floats differ by at most
     `relative` of the largest finite value of the array, and NaN and infinities stay where they
@@ -34,7 +34,7 @@ class Tolerance:
     """Whether -0.0 is another value than 0.0; `nn` does not keep the sign of a zero."""
 
     def of(self, dtype: np.dtype) -> float:
-        """The allowed part of the largest value."""
+        """The allowed error relative to the largest value."""
         if self.strictness == "exact" or number_kind(dtype) in "biu":
             return 0.0
         if dtype.name in _BY_TYPE:
@@ -47,7 +47,7 @@ class Tolerance:
 
 
 def tolerance_of(one: Pass, options: NumericsOptions, module: Operation) -> Tolerance:
-    """What a pass declares in its class's `numerics` (default: exact), or what was asked for."""
+    """The tolerance in a pass's `numerics` (default: exact), or the one in the options."""
     strictness: Strictness = "exact" if options.exact else getattr(one, "numerics", "exact")
     on_graph = any(op.name.startswith("nn.") for op in module.walk())
     return Tolerance(strictness, options.tolerance, signed_zeros=not on_graph)
@@ -93,7 +93,7 @@ def find_difference(
 def _of_host_values(
     before: Any, after: Any, tolerance: Tolerance, overflows: bool
 ) -> Difference | None:
-    """The first difference of two sequences or maps, or of none and a value."""
+    """The first difference of two sequences or maps, or of None and a value."""
     if type(before) is not type(after):
         return Difference((), before, after, float("inf"), 0.0)
     if isinstance(before, dict):
@@ -152,7 +152,7 @@ def _of_floats(
 
 
 def _least(dtype: np.dtype) -> float:
-    """What rounding may add to a sum of denormals: they may be taken for zero."""
+    """The absolute error allowed for sums of denormals, which may be flushed to zero."""
     if dtype.kind == "c":
         dtype = np.dtype(np.float32 if dtype.itemsize == 8 else np.float64)
     import ml_dtypes

@@ -6,9 +6,9 @@
     wide       floats of any such magnitude, integers of any value
     extreme    as special, with the largest values of the type
 
-What an integer may be, nobody says: it may be an index. So a run that fails or whose result is
-not defined is tried again with integers of ever smaller ranges (`Ladder`), and with other
-extents for unknown dimensions; an input that never runs is left out and reported.
+The valid range of an integer is unknown, since it may be an index. So a run that fails or whose
+result is undefined is tried again with smaller and smaller ranges of integers (`Ladder`) and with
+other extents for unknown dimensions; an input that never runs is left out and reported.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Sample:
     attempt: Attempt
 
     def values(self) -> list[Any]:
-        """The arguments, the same each time."""
+        """New copies of the arguments, with the same values each time."""
         generator = np.random.default_rng(self.seed)
         return [self._value(type, generator) for type in self.types]
 

@@ -1,4 +1,4 @@
-"""What the operations of llvm functions made, found by executing a copy that writes it down.
+"""Results of the operations of llvm functions, recorded by executing an instrumented copy.
 
 After every operation with a scalar or vector result the copy stores the result, and a mark,
 to a place of its own:
@@ -44,7 +44,7 @@ class _Slot:
 
 
 def trace_llvm(runner: Runner, subject: Subject, inputs: Callable[[], list[Any]]) -> list[Event]:
-    """The events of a run of a module of the llvm dialect; none where it cannot be run."""
+    """The events of a run of an llvm-dialect module; empty if it cannot be run."""
     copy = runner.module.clone()
     slots, size = _slots(runner.module)
     memory = np.zeros(size + _SLOT, np.uint8)
@@ -64,7 +64,7 @@ def trace_llvm(runner: Runner, subject: Subject, inputs: Callable[[], list[Any]]
 
 
 def _recorded(module: Operation) -> list[Operation]:
-    """The operations whose results are written down, in order."""
+    """The operations whose results are recorded, in order."""
     return [
         op
         for function in module.body_block
@@ -100,7 +100,7 @@ def _slots(module: Operation) -> tuple[list[_Slot], int]:
 
 
 def _record(op: Operation, address: int) -> None:
-    """Store the result behind a mark at the address."""
+    """Insert stores of a mark and of the operation's result at the address."""
     builder = Builder.after_op(op)
 
     def constant(value: int, type: IntegerType) -> Value:

@@ -1,4 +1,4 @@
-"""The first operation whose value differs, by holding two traces of one input together.
+"""Finds the first operation whose value differs, by comparing two traces of one input.
 
 The module before the pass is asked in the order of execution: which operation made a value
 that the module after the pass does not make? A value counts as made where any operation after
@@ -30,7 +30,7 @@ MOST_CANDIDATES = 64
 
 @dataclass(frozen=True)
 class Place:
-    """The operation before the pass, what stands for it after, and their values."""
+    """An operation before the pass, its counterpart after it, and their values."""
 
     op: Operation
     after: Operation | None
@@ -75,7 +75,7 @@ def first_difference(
 
 
 class _Now:
-    """What became of operations: the events after the pass that stand for those before."""
+    """Maps events before the pass to their counterparts after it."""
 
     def __init__(self, after: Sequence[Event], origin: Mapping[Operation, Operation]) -> None:
         self.after = after
@@ -83,7 +83,7 @@ class _Now:
         self.events = {(event.op, event.number): event for event in after}
 
     def certain(self, event: Event) -> Iterator[tuple[Operation | None, list[Any]]]:
-        """The operation itself, or what its kept users read now in place of its results."""
+        """(operation, values) of the operation itself, or of what its kept users now read."""
         itself = self.events.get((self.origin.get(event.op), event.number))  # type: ignore[arg-type]
         if itself is not None:
             yield itself.op, itself.values
@@ -99,7 +99,7 @@ class _Now:
                     yield source, before
 
     def _operand(self, user: Operation, i: int) -> Value | None:
-        """What a kept user reads as operand `i`."""
+        """The value that a kept user now reads as operand `i`."""
         kept = self.origin.get(user)
         if kept is None or kept.parent is None or kept.parent.parent is None:
             return None
@@ -119,7 +119,7 @@ class _Now:
 
 
 def locations(loc: Location) -> frozenset[Location]:
-    """The places that a location names."""
+    """The simple locations within a location."""
     parts = getattr(loc, "locations", None)
     if parts is not None:
         return frozenset(p for part in parts for p in locations(part))
@@ -197,7 +197,7 @@ def _values(events: Sequence[Event]) -> Iterator[Any]:
 
 
 def _key(array: np.ndarray) -> tuple[int, bytes]:
-    """The content, all NaN being one."""
+    """A key of an array's elements, with all NaNs equal."""
     if number_kind(array.dtype) in "biu":
         return array.size, array.tobytes()
     with np.errstate(all="ignore"):

@@ -1,4 +1,4 @@
-"""What is said of a pass that changes numbers."""
+"""The report on a pass that changes numbers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class NumericsError(NncError):
 
 @dataclass
 class Finding:
-    """One pass, one function, one input, and what came out before and after."""
+    """A failed comparison: pass, function, input, and the outcomes before and after."""
 
     one: Pass
     subject: Subject
@@ -135,7 +135,7 @@ def op_text(op: Operation) -> str:
 
 
 def summary(value: Any) -> str:
-    """Type, shape and first elements."""
+    """The type, shape and first elements of a value as text."""
     array = np.asarray(value)
     kind = f"{array.dtype}[{'x'.join(map(str, array.shape))}]" if array.ndim else str(array.dtype)
     flat = array.reshape(-1)

@@ -28,7 +28,7 @@ from .subjects import CONSTANTS, Convention, Subject, converted, special_argumen
 
 @dataclass
 class Outcome:
-    """What a run gave: values, or an error. `notes` name results that are not defined."""
+    """The outcome of a run: values, or an error. `notes` name undefined results."""
 
     values: list[Any] | None
     error: NncError | None = None
@@ -39,7 +39,7 @@ class Outcome:
 
     @property
     def comparable(self) -> bool:
-        """Whether the run says anything: values, or a failure that is the program's own."""
+        """Whether the outcome can be compared: values, or a failure of the program itself."""
         return self.values is not None or not isinstance(self.error, CannotInterpretError)
 
 
@@ -61,10 +61,10 @@ class Runner:
         }
 
     def defines(self, subject: Subject) -> bool:
-        """Whether the function is still there, or what C code calls instead of it.
+        """Whether the module has the function, or the C entry that replaces it.
 
-        Machine code of one that makes weights takes what only `nnc_prepare` gives; what it makes
-        shows in the entry's results.
+        Functions that make weights do not count as machine code: only `nnc_prepare` can call them,
+        and the entry's results show their effect.
         """
         op = self.symbols.get(subject.name)
         if isinstance(op, llvm.Func) and USED_WEIGHTS in op.attributes:
@@ -87,7 +87,7 @@ class Runner:
         inputs: Sequence[Callable[[], list[Any]]],
         interpret: bool = True,
     ) -> list[Outcome]:
-        """The same on inputs that are made by calls."""
+        """As `run_all`, on inputs that the functions in `inputs` make."""
         outcomes: list[Outcome | None] = [None] * len(inputs)
         obstacle: NncError | None = None
         if interpret and isinstance(self.symbols.get(subject.name), func.FuncOp):
@@ -107,13 +107,13 @@ class Runner:
     # -- interpreting ------------------------------------------------------------------------
 
     def convention(self, subject: Subject) -> Convention:
-        """How the function is called now."""
+        """The convention by which the function is called in this state."""
         op = self.symbols[subject.name]
         assert isinstance(op, func.FuncOp)
         return Convention.of(subject, op, self._weights(op))
 
     def _weights(self, op: func.FuncOp) -> dict[str, np.ndarray]:
-        """By their marks, the arguments that are blocks of constants."""
+        """{mark: contents} of the arguments that are blocks of constants."""
         from ...driver.weights import fill_weights
 
         found: dict[str, np.ndarray] = {}
@@ -240,13 +240,13 @@ class Runner:
 
 
 def _observed(subject: Subject) -> int:
-    """How many values are compared: results and buffers."""
+    """The number of values that are compared: results and buffers."""
     buffers = sum(isinstance(t, MemRefType) for t in subject.type.inputs)
     return len(subject.type.results) + buffers
 
 
 def _leaves(value: Any, type: Type | None) -> list[Any]:
-    """The parts of a result that can be compared: no addresses."""
+    """The comparable parts of a result: all but addresses."""
     match type:
         case llvm.StructType(elements):
             parts = zip(value, elements, strict=True)
@@ -259,7 +259,7 @@ def _leaves(value: Any, type: Type | None) -> list[Any]:
 
 
 def without_entry(module: Operation) -> Operation:
-    """A copy in which no function is called from C."""
+    """A copy of the module in which no function is an entry."""
     copy = module.clone()
     for op in copy.body_block:
         op.attributes.pop(ENTRY, None)

@@ -1,4 +1,4 @@
-"""Each operation alone through a pass: which one comes out wrong?
+"""Finds the operation that a pass lowers wrongly, by running each operation alone.
 
 After the change to the llvm dialect there is nothing to trace. So every operation that was
 executed becomes a function of its own, whose arguments are its operands; the pass lowers all
@@ -42,7 +42,7 @@ MOST_OPS = 4000
 def first_wrong_op(
     module: Operation, events: Sequence[Event], one: Pass, tolerance: Tolerance, seconds: float
 ) -> Place | None:
-    """The first operation that the pass turns into code which gives something else, or None."""
+    """The first operation whose code after the pass gives other results, or None."""
     chosen = [event for event in events if _stands_alone(event.op)]
     names: dict[Operation, str] = {}
     for event in chosen:
@@ -74,7 +74,7 @@ def first_wrong_op(
 
 
 def _stands_alone(op: Operation) -> bool:
-    """Whether the operation is a computation that nothing around it is needed for."""
+    """Whether the operation can be computed without its context."""
     if op.has_trait(Terminator) or isinstance(op, func.Call | memref.Dealloc):
         return False
     makes_buffers = any(isinstance(r.type, MemRefType) for r in op.results)
@@ -84,7 +84,7 @@ def _stands_alone(op: Operation) -> bool:
 def _lowered(
     module: Operation, names: dict[Operation, str], one: Pass
 ) -> tuple[Operation, dict[str, Any]] | None:
-    """The functions after the pass, and their types before; without those that it refuses."""
+    """(module after the pass, types before it) of functions that the pass does not refuse."""
     holder = without_entry(module)
     for op in list(holder.body_block):
         if not isinstance(op, memref.Global):

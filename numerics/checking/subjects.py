@@ -93,7 +93,7 @@ def _is_public(op: Operation) -> bool:
 
 
 def type_of(op: Operation) -> FunctionType:
-    """What the caller of a model gives and gets."""
+    """The function type that the caller of a model sees."""
     type = op.function_type  # type: ignore[attr-defined]
     if not isinstance(op, func.FuncOp):
         return type.as_function_type()
@@ -103,7 +103,7 @@ def type_of(op: Operation) -> FunctionType:
 
 
 def special_arguments(op: func.FuncOp) -> dict[int, str]:
-    """The arguments that the caller of a model does not give, and what marks them."""
+    """{index: mark} of the arguments that the caller of a model does not pass."""
     return {
         i: name
         for i in range(len(op.function_type.inputs))
@@ -117,7 +117,7 @@ def special_arguments(op: func.FuncOp) -> dict[int, str]:
 
 @dataclass
 class Convention:
-    """The arguments of a function of today for the inputs of its subject, and its outputs."""
+    """Converts a subject's inputs to the function's present arguments, and outputs back."""
 
     subject: Subject
     type: FunctionType
@@ -128,7 +128,7 @@ class Convention:
     def of(
         subject: Subject, op: func.FuncOp, weights: Mapping[str, np.ndarray] | None = None
     ) -> Convention:
-        """Raises NncError where the function's type can no longer be called with the inputs."""
+        """The convention of a function. Raises NncError if it cannot be called with the inputs."""
         made = Convention(subject, op.function_type, special_arguments(op), weights or {})
         made.outs  # noqa: B018 - raises
         return made
@@ -182,7 +182,7 @@ class Convention:
         return _filled(type)
 
     def outputs(self, arguments: Sequence[Any], results: Sequence[Any]) -> list[Any]:
-        """The subject's results, then what its memref arguments hold now."""
+        """The subject's results, then the present contents of its memref arguments."""
         plain = [a for i, a in enumerate(arguments) if i not in self.special]
         subject = self.subject.type
         written = iter(plain[len(subject.inputs) :])
@@ -213,7 +213,7 @@ def _filled(type: Type) -> np.ndarray:
 
 
 def converted(value: Any, type: Type) -> Any:
-    """The value in the dtype of another type of the same bits: lowering drops signs."""
+    """The value in the dtype of a type of equal width: lowering drops signedness."""
     if not isinstance(type, ShapedType) or not isinstance(value, np.ndarray):
         return value
     dtype = type_to_numpy(type.element_type)

@@ -1,4 +1,4 @@
-"""What the operations of a run made: values, and the buffers that they wrote.
+"""Records the operations of a run: their results, and the buffers that they wrote.
 
 Of an operation in a loop, or in a function that is called often, the first executions are kept.
 """
@@ -36,7 +36,7 @@ class Event:
 
     @property
     def values(self) -> list[Any]:
-        """All that the execution made."""
+        """All results and written buffers of the execution."""
         return [*self.results, *(array for _, array in self.written)]
 
 
@@ -60,7 +60,7 @@ class Tracer(Observer):
         self._open.append((op, event))
 
     def after_op(self, op: Operation, operands: list[Any], results: list[Any]) -> None:
-        """Keep what it made."""
+        """Keep the operation's results and written buffers."""
         if not self._open or self._open[-1][0] is not op:
             return
         _, event = self._open.pop()
@@ -74,7 +74,7 @@ class Tracer(Observer):
 
 
 def buffers_written(op: Operation) -> list[int]:
-    """The operands that are memrefs the operation may write to."""
+    """The numbers of the operands that are memrefs which the operation may write."""
     if isinstance(op, func.Call):
         return [i for i, v in enumerate(op.operands) if isinstance(v.type, MemRefType)]
     if op.regions and not hasattr(op, "outputs"):
@@ -98,9 +98,9 @@ def _copied(value: Any) -> Any:
 def trace(
     module: Operation, name: str, arguments: list[Any], max_steps: int
 ) -> tuple[bool, list[Event]]:
-    """The events of a run, in the order in which operations ended.
+    """(whether the run finished, its events in the order in which operations ended).
 
-    The first is false where there was too much to interpret; events then end somewhere.
+    If there was too much to interpret, the events are those up to the limit.
     """
     interpreter = Interpreter(module, max_steps=max_steps, write=lambda text: None)
     tracer = interpreter.observer = Tracer()
@@ -115,5 +115,5 @@ def trace(
 
 
 def is_view(op: Operation) -> bool:
-    """Whether the operation only looks at a buffer in another way."""
+    """Whether the operation only makes a view of a buffer."""
     return op.has_trait(Pure) and any(isinstance(r.type, MemRefType) for r in op.results)

@@ -70,9 +70,9 @@ def same_target(op: cf.CondBr, rewriter: Rewriter) -> None:
 
 
 def _forwarded(dest: Block, args: Sequence[Value]) -> tuple[Block, list[Value]] | None:
-    """Where a block that only jumps on leads to, and with which values.
+    """(destination, values passed) of a block that only jumps on; None for any other block.
 
-    Not to another such block: jumps may go round in a circle.
+    The destination is no such block itself, since jumps may form a cycle.
     """
     jump = dest.first
     if not isinstance(jump, cf.Br) or isinstance(jump.dest.first, cf.Br):

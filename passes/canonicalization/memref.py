@@ -40,7 +40,7 @@ def look_through_cast(op: Operation, rewriter: Rewriter) -> None:
 
 
 def forgets(cast: memref.Cast) -> bool:
-    """Whether the operand's type says all that the result's says."""
+    """Whether the operand's type is at least as static as the result's."""
     source, target = cast.source.type, cast.dest.type
     if not (isinstance(source, MemRefType) and isinstance(target, MemRefType)):
         return False

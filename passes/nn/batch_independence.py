@@ -14,9 +14,9 @@ from ...ir.types import TensorType
 
 
 def rows_of(op: nn.NnOp, batched: set[Value], batch: int) -> frozenset[int] | None:
-    """The numbers of the operands that go by parts, or None where the op mixes images.
+    """The numbers of the operands to split along the batch, or None if the op mixes images.
 
-    They are the batched ones, and others with as many rows, such as a whole batch of constants.
+    They are the batched operands, and others with as many rows, such as a batch of constants.
     """
     if not all(_is_static(v) for v in (*op.operands, *op.results)):
         return None

@@ -3,8 +3,8 @@
     w = mul(sub(cast(bytes), zero), scale)    [K, N], or the transpose of such [N, K]
     x @ w                                     x of few rows
 
-Such a product takes the time of reading the matrix, of which bytes are a fourth. Scales and zero
-points are one number, or one for each column.
+Such a product is bound by reading the matrix, and bytes are a fourth of f32. Scales and zero points
+are one number, or one for each column.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class ByteMatrix:
 
 
 def byte_matrix(value: Value) -> ByteMatrix | None:
-    """The constant integers that a matrix of floats is made of, if each column is made alike."""
+    """The constant integers that a float matrix is dequantized from by columns; else None."""
     found = ByteMatrix(value)
     while True:
         op = found.integers.defining_op
@@ -67,7 +67,7 @@ def _is_wide(value: Value) -> bool:
 
 
 def _is_per_column(parameter: Value, matrix: Value, is_turned: bool) -> bool:
-    """Whether a constant is one number, or one for each column, of a matrix that it is beside."""
+    """Whether a constant is one number, or one for each column of `matrix`."""
     shape, of = shape_of(parameter), shape_of(matrix)
     made = parameter.defined_by(nn.Cast)
     if (
@@ -82,8 +82,8 @@ def _is_per_column(parameter: Value, matrix: Value, is_turned: bool) -> bool:
 
 
 def byte_columns(product: nn.Matmul, machine: Machine) -> nn.Dequantize | None:
-    """The columns of a product's right-hand side as one group of bytes each, if few rows are
-    multiplied with a matrix that is too large to be near.
+    """The right-hand side of a product, each column as one group of bytes; None unless few rows
+    are multiplied with a matrix that is too large for the near caches.
     """
     rows, matrix = shape_of(product.lhs)[:-1], shape_of(product.rhs)
     if len(matrix) != 2 or not rows or None in (*rows, *matrix) or not _is_wide(product.out):

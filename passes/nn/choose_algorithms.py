@@ -98,9 +98,9 @@ _TILES = {f"winograd {tile}x{tile}": tile for tile, _ in TRANSFORMS}
 def algorithm(
     machine: Machine, sizes: tuple[ConvSizes, ...], loc: Location, operation: str = ""
 ) -> Decision:
-    """Which algorithm a convolution gets on a machine.
+    """Decide the algorithm of a convolution on a machine.
 
-    Of open images the geometric mean over usual ones and small ones counts.
+    For images of unknown extents, the geometric mean over usual and small images counts.
     """
     costs, stride = ConvCosts(machine), sizes[0].stride
     names = [name for name, tile in _TILES.items() if (tile, stride) in TRANSFORMS]

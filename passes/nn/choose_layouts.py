@@ -133,9 +133,9 @@ class ChooseLayouts(
     def _chosen(
         convolutions: Sequence[nn.Conv], layouts: Layouts, work: Work, context: PassContext
     ) -> dict[nn.Conv, tuple[int, int] | None]:
-        """The blocks of convolutions, as the rule says or as it was told.
+        """The (operand, result) blocks of each convolution, by rule or as users asked.
 
-        What reads results in other blocks than the rule's gets those as its operand.
+        Readers of results in other blocks than the rule's take them in those blocks.
         """
         wanted = layouts.wanted_blocks(convolutions)
         found: dict[nn.Conv, tuple[int, int] | None] = {}
@@ -151,7 +151,7 @@ class ChooseLayouts(
 
 @dataclass(frozen=True)
 class Layouts:
-    """Which blocks products get."""
+    """Chooses the block sizes of products."""
 
     costs: LayoutCosts
     integers: Mapping[nn.Conv, IntegerProduct] = field(default_factory=dict)
@@ -159,17 +159,17 @@ class Layouts:
 
     @property
     def block(self) -> int:
-        """How many channels lie together where their number allows."""
+        """The preferred number of channels in a block."""
         return self.costs.block
 
     def is_shuffled(self, conv: nn.Conv) -> bool:
-        """Whether the convolution's channels take another order."""
+        """Whether the convolution's channels are reordered."""
         return conv.groups > 1 and not conv.is_depthwise and is_narrow(conv, self.block)
 
     def wanted_blocks(self, convolutions: Sequence[nn.Conv]) -> dict[Value, int]:
-        """The blocks of tensors that convolutions within groups read and write.
+        """{tensor: block size} for tensors that grouped convolutions read and write.
 
-        What stands before and after them then has the same, and the layout does not change.
+        Their neighbours then use the same block sizes, so that no layout change is needed.
         """
         wanted: dict[Value, int] = {}
         for conv in convolutions:
@@ -207,9 +207,9 @@ class Layouts:
         return None if before is None or after is None else (before, after)
 
     def missing_results(self, conv: nn.Conv) -> int:
-        """How many channels of zeros make blocks of results that would not be blocked otherwise.
+        """How many zero channels to append so that the results can be blocked; 0 if none.
 
-        Of many: those of a spectrum, say, 402 numbers for windows of 400.
+        Only for many channels, such as the 402 of a spectrum of windows of 400.
         """
         M = shape_of(conv.out)[1]
         if conv.groups > 1 or conv in self.integers or self.blocks_of(conv, {}) is not None:
@@ -222,7 +222,7 @@ class Layouts:
     def blocks_of_words(
         self, conv: nn.Conv, count: int, wanted: Mapping[Value, int]
     ) -> tuple[int, int] | None:
-        """The blocks of a convolution on words of so many integers: whole words of channels."""
+        """The (operand, result) blocks of a convolution on words of `count` integers."""
         C, M, groups = shape_of(conv.x)[1], shape_of(conv.out)[1], conv.groups
         if groups == 1:
             C += -C % count
@@ -233,7 +233,7 @@ class Layouts:
         return before, after
 
     def is_packable(self, product: nn.Matmul, block: int) -> bool:
-        """Whether the weights are constant, and columns fill blocks of so many."""
+        """Whether the weights are constant and their columns fill whole blocks."""
         *_, columns = shape_of(product.rhs)
         return (
             product.rhs.defined_by(nn.Constant) is not None
@@ -245,15 +245,15 @@ class Layouts:
         )
 
     def columns_of(self, product: nn.Matmul) -> int:
-        """How many columns of the weights lie together."""
+        """The number of columns in a block of the weights."""
         rows = math.prod(d or self.costs.few_rows for d in shape_of(product.lhs)[:-1])
         return self.block if rows >= self.costs.few_rows else 2 * self.block
 
     def block_of(self, channels: int) -> int | None:
-        """How many channels lie together: the block, all where they are few, or a divisor.
+        """The block size for `channels`: the full block, all if they are few, or a divisor.
 
-        Of the divisors up to four blocks, the one that leaves the least of its vectors empty;
-        the largest of several.
+        Of the divisors up to four full blocks, the one that leaves the fewest lanes empty, and of
+        equal ones the largest.
         """
         if channels % self.block == 0:
             return self.block
@@ -290,7 +290,7 @@ def blocked(b: Builder, x: Value, block: int) -> Value:
 
 
 def form_of(conv: nn.Conv, block: int, costs: LayoutCosts) -> type[BlockedConvOp]:
-    """The op that a convolution becomes on blocks of so many results."""
+    """The op class that a convolution becomes with `block` result channels per block."""
     if conv.groups == 1:
         window = conv.window(conv.operand_types, conv)
         return nn.BlockedPaddedConv if skips_padding(conv, window, costs) else nn.BlockedConv
@@ -358,7 +358,7 @@ def block_conv(
 
 
 def with_more_results(conv: nn.Conv, more: int) -> nn.Conv:
-    """A convolution with so many channels of zeros at its end, which are cut off behind it."""
+    """A convolution with `more` result channels of zeros appended, which a slice cuts off again."""
     b = Builder.before_op(conv)
     N, M, *rest = shape_of(conv.out)
     zero, rank = scalar(b, 0, element_of(conv.weight)), len(rest) + 2
@@ -374,7 +374,7 @@ def with_more_results(conv: nn.Conv, more: int) -> nn.Conv:
 
 
 def skips_padding(conv: nn.Conv, window: Window, costs: LayoutCosts) -> bool:
-    """Whether so many products are with padding that the others are worth loops of their own."""
+    """Whether so many products involve padding that loops without them pay."""
     if is_strict(conv) or not window.has_padding or None in shape_of(conv.x):
         return False
     extents, out = shape_of(conv.x)[2:], shape_of(conv.out)[2:]

@@ -51,7 +51,7 @@ def array_attribute(
 
 @dataclass(frozen=True)
 class Computation:
-    """What an op makes of constants, when it is called; the op's own operands are not looked at."""
+    """A call computes an op's result for these constants, instead of the op's own operands."""
 
     op: nn.NnOp
     operands: tuple[DenseElements | DenseResource, ...]
@@ -61,10 +61,10 @@ class Computation:
 
 
 def computed_constant(op: nn.NnOp) -> nn.Constant | None:
-    """A constant that is what an op makes of constants, computed when it is needed.
+    """The result of an op of constants as a constant that is computed when it is read.
 
-    Its key is made from how it is computed: equal ones get one key and one blob. None where the
-    data of an operand is missing.
+    Its key is a digest of the computation: equal ones share one key and one blob. None if the data
+    of an operand is missing.
     """
     type = op.result_types[0]
     assert isinstance(type, TensorType)

@@ -43,7 +43,7 @@ def decompose_conv_transpose(op: nn.ConvTranspose, rewriter: Rewriter) -> None:
 
 
 def _in_phases(b: Rewriter, op: nn.ConvTranspose, window: Window) -> Value:
-    """By convolutions whose results are interleaved; without the bias."""
+    """The result without bias, by convolutions whose results are interleaved."""
     weight, kernel = _undilated(b, op.weight, window.dilations)
     strides = window.strides
     shifts = _shifts(op, window, kernel)
@@ -62,9 +62,9 @@ def _in_phases(b: Rewriter, op: nn.ConvTranspose, window: Window) -> Value:
 
 
 def _of_open_kernel(b: Rewriter, op: nn.ConvTranspose, window: Window) -> Value:
-    """By a convolution of the operand with zeros between its elements; without the bias.
+    """The result without bias, by a convolution of the operand with zeros between its elements.
 
-    How many phases a kernel of unknown extents has elements in, only the run tells.
+    For a kernel of unknown extents, the number of phases is known only at run time.
     """
     spatial = len(window.strides)
     axes = range(2, 2 + spatial)
@@ -111,7 +111,7 @@ def _with_results_first(b: Rewriter, weight: Value, groups: int) -> Value:
 def _shifts(
     op: nn.ConvTranspose, window: Window, kernel: Sequence[int]
 ) -> list[list[_Shift]] | None:
-    """Along each dimension, the phases whose convolutions are worth it; None where they are not."""
+    """For each dimension the phases to be convolved one by one; None if that does not pay."""
     extents, wanted = shape_of(op.x)[2:], shape_of(op.out)[2:]
     if None in (*extents, *wanted, *shape_of(op.weight)):
         return None
@@ -125,7 +125,7 @@ def _shifts(
 
 @dataclass(frozen=True)
 class _Shift:
-    """The results at one place between strides, along a dimension: a convolution with padding."""
+    """The results of one phase along a dimension: a convolution with padding."""
 
     first: int
     """The tap that meets the first element."""
@@ -239,7 +239,7 @@ def _interleave(b: Rewriter, phases: Value, strides, is_outer: bool = False) -> 
 
 
 def _padded(b: Rewriter, x: Value, before: Sequence[int], after: Sequence[int]) -> Value:
-    """x with so many zeros more, or elements less, around each spatial dimension."""
+    """x with zeros added, or elements removed if negative, around each spatial dimension."""
     if not any(before) and not any(after):
         return x
     shape = shape_of(x)

@@ -49,7 +49,7 @@ def ceil_windows_apart(op: nn.pooling.PoolingOp, rewriter: Rewriter) -> None:
 
 
 def _rounded_up(b: Rewriter, x: Value, window: Window) -> Value:
-    """How many windows each dimension has, none of which starts in the padding at the end."""
+    """The number of windows along each dimension; none starts in the padding at the end."""
     spatial = len(window.kernel)
     reach = [window.reach(i) for i in range(spatial)]
     extents = b(nn.Slice(b(nn.ShapeOf(x)), (2,), out=TensorType((spatial,), i64)))
@@ -62,7 +62,7 @@ def _rounded_up(b: Rewriter, x: Value, window: Window) -> Value:
 
 
 def _cut(b: Rewriter, x: Value, ends: Value, type: TensorType) -> Value:
-    """The first elements of each spatial dimension."""
+    """x cut to the first `ends` elements of each spatial dimension."""
     count = shape_of(ends)[0]
     starts, steps = (integers(b, [n] * count) for n in (0, 1))
     cut = b(nn.SliceDynamic(x, starts, ends, integers(b, range(2, 2 + count)), steps))

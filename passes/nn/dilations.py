@@ -13,12 +13,12 @@ from .building import element_of, reshape, scalar, shape_of
 
 
 def dilations_of(conv: nn.BlockedConv) -> tuple[int, int]:
-    """Of a convolution over two dimensions."""
+    """The dilations of a convolution over two dimensions."""
     return conv.dilations or (1, 1)  # type: ignore[return-value]
 
 
 def undilate(conv: nn.BlockedConv) -> nn.BlockedConv:
-    """Replace a convolution of stride 1 by a dense one on images apart; the dense one."""
+    """Replace a dilated convolution of stride 1 by a dense one, which is returned."""
     b = Builder.before_op(conv)
     d, e = dilations_of(conv)
     N, Co, H, W, B = shape_of(conv.x)

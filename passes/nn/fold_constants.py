@@ -45,7 +45,7 @@ class FoldConstants(
     )
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """One walk in order, as constants come before what they make constant."""
+        """Fold in one walk in order: constants precede the ops that become constant."""
         if isinstance(op.attributes.get(KERNEL), UnitAttr) or MAKER in op.attributes:
             return
         for block in op.regions[0].blocks:
@@ -108,7 +108,7 @@ class FoldConstants(
         return [make_constant(array)]
 
     def later(self, op: nn.NnOp) -> list[nn.Constant] | None:
-        """A large weight, computed when it is needed; only what cannot fail."""
+        """A large weight as a lazily computed constant, for ops that cannot fail; else None."""
         if not op.has_trait(Total) or len(op.results) != 1:
             return None
         type = op.result_types[0]
@@ -163,7 +163,7 @@ FUNCTIONS = frozenset(
 
 
 def _costly(block: Block) -> set[Operation]:
-    """What depends on constants alone and takes such a function, with what leads to it."""
+    """The ops of constants alone that use costly functions, and the ops that feed them."""
     fixed: list[nn.NnOp] = []
     made: set[Value] = set()
     for op in block:
@@ -209,7 +209,7 @@ def _has_elements(op: nn.Constant | None) -> bool:
 
 
 def _is_stored(value: Value) -> bool:
-    """Whether a constant's elements are kept one by one."""
+    """Whether a constant's elements are stored individually, not as a splat."""
     op = value.defined_by(nn.Constant)
     return op is not None and isinstance(op.value, DenseResource)
 
@@ -224,7 +224,7 @@ def _stored_bytes(op: nn.Constant | None) -> int:
 
 
 def _may_change_type(result: OpResult) -> bool:
-    """Whether all users take a constant whose type is more precise."""
+    """Whether all users accept a result of a more precise type."""
     type = result.type
     if isinstance(type, TensorType) and type.has_static_shape:
         return True

@@ -195,7 +195,7 @@ class Grouping:
 
     @staticmethod
     def _is_prologue(anchor: nn.NnOp) -> Joins:
-        """What the anchor says; elementwise ops only on its rows, or to its result."""
+        """The ops that may precede the anchor, by its class; elementwise ones on its rows only."""
         rows = anchor.results[0] if anchor.fusion is Fusion.ELEMENTWISE else anchor.operands[0]
         shape = _shape(rows)
         return lambda op: (
@@ -204,10 +204,10 @@ class Grouping:
         )
 
     def rows_between(self, product: nn.Matmul) -> set[nn.NnOp]:
-        """A product whose rows are normalized and multiplied by another one, and all between.
+        """The ops of attention before its second `product`: the first one, softmax, all between.
 
-        That is attention. Each row of scores is needed for a row of the result only, so that
-        few of them need be there at a time.
+        A row of scores is needed for one row of the result only, so that few need be in memory
+        at a time.
         """
         rows = _shape(product.lhs)
         definer = product.lhs.defining_op
@@ -280,7 +280,7 @@ class Grouping:
     # -- growing -----------------------------------------------------------------------------
 
     def start_chain(self, last: nn.NnOp, steps: set[Any], by_rule: bool) -> None:
-        """Put an operation and the steps before it into one group, by rule or as it is told."""
+        """Put an operation and the steps before it into one group, by rule or as users asked."""
         self.chains[last] = (steps, by_rule)
         if self.told.chains.get(last, by_rule):
             self.start(last, self._is_product_epilogue(last), self._is_prologue(last), steps)
@@ -306,7 +306,7 @@ class Grouping:
         self.anchors.append(anchor)
 
     def grow_forward(self, group: set[Any], joins: Joins) -> None:
-        """Add users, in order, as far as the group then has one result again."""
+        """Add users in order, as long as the group still has a single result."""
         trial = set(group)
         while len(trial) < self.limit:
             users = {
@@ -357,7 +357,7 @@ class Grouping:
 
     @staticmethod
     def _is_chained(op: nn.NnOp, before: nn.NnOp) -> bool:
-        """Whether an elementwise op reads what the one before it gives, and constants."""
+        """Whether an elementwise op reads only the result of the one before it, and constants."""
         rest = [v for v in op.operands if v is not before.results[0]]
         numbers = all(v.defined_by(nn.Constant) is not None for v in rest)
         return op.fusion is Fusion.ELEMENTWISE and len(rest) < len(op.operands) and numbers
@@ -421,6 +421,6 @@ def _shape(value: Value) -> tuple[Dim, ...] | None:
 
 
 def _width(op: nn.NnOp) -> int:
-    """Units: bytes of an element of the result."""
+    """The size in bytes of an element of the result."""
     type = op.results[0].type
     return type.element_type.byte_width if isinstance(type, TensorType) else 0

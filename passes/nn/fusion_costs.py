@@ -1,4 +1,4 @@
-"""What operations in one kernel and in several are expected to take."""
+"""The expected time of operations in one kernel and in several."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ CHAINED = "in one kernel"
 
 @dataclass(frozen=True)
 class Told:
-    """What is grouped otherwise than by rule: anchors without what would join them, and products
-    or algorithms that do, or do not, share a kernel with the steps before them.
+    """The groups that users asked to be made otherwise than by rule: anchors to be left alone, and
+    products or algorithms that do, or do not, share a kernel with the steps before them.
     """
 
     alone: frozenset[nn.NnOp] = frozenset()
@@ -33,7 +33,7 @@ class Told:
 
 
 def told_otherwise(found: Grouping, context: PassContext) -> Told:
-    """Record what was decided of each group, and return what is to be otherwise."""
+    """Record the decision on each group. Returns those that users want otherwise."""
     chains: dict[nn.NnOp, bool] = {}
     for last, chain in found.chains.items():
         decided = context.decide(chain_decision(found.work, last, *chain))
@@ -50,10 +50,10 @@ def told_otherwise(found: Grouping, context: PassContext) -> Told:
 
 
 def fusion_decision(work: Work, anchor: nn.NnOp, group: Sequence[nn.NnOp]) -> Decision:
-    """Whether a kernel computes what stands around its anchor, too.
+    """Decide whether a kernel also computes the ops around its anchor.
 
-    Apart, the anchor is a kernel of its own and the others are one: what they hand to each other is
-    written and read.
+    The alternative is one kernel of the anchor and one of the others, which exchange their values
+    through memory.
     """
     others = [op for op in group if op is not anchor]
     found = {
@@ -110,7 +110,7 @@ def _decision(
 
 
 def _kernel(work: Work, group: Sequence[nn.NnOp]) -> Terms:
-    """One kernel of these operations: it reads and writes what is not between them."""
+    """The cost of a kernel of these operations; values passed between them are not moved."""
     inside = {v for op in group for v in op.results}
     read: dict[Value, None] = {}
     weights = 0.0

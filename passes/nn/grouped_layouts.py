@@ -32,7 +32,7 @@ def is_narrow(conv: nn.Conv, block: int) -> bool:
 
 
 def shuffled(b: Builder, x: Value, axis: int, shape: tuple[int, int, int]) -> Value:
-    """x with the dimension `axis`, seen as `shape`, in the order of the first, last, middle."""
+    """x with dimension `axis` reshaped to `shape` and transposed to (first, last, middle)."""
     whole = shape_of(x)
     lead, tail = whole[:axis], whole[axis + 1 :]
     apart = reshape(b, x, (*lead, *shape, *tail))
@@ -59,7 +59,7 @@ def shuffle_operand(conv: nn.Conv, block: int) -> Value:
 
 
 def unshuffle_result(conv: nn.Conv, result: Value, block: int) -> Value:
-    """Where users of a narrow convolution's result find it in the plain order of channels.
+    """A narrow convolution's result in the plain order of channels, for its users.
 
     A chain of users up to dense convolutions works on the shuffled channels instead.
     """
@@ -89,7 +89,7 @@ def _is_dense(op: Operation) -> TypeGuard[nn.Conv]:
 
 
 def _is_along_channels(op: Operation) -> bool:
-    """Elementwise on one tensor and constants that are one number each or one per channel."""
+    """Whether an op is elementwise on one tensor and on constants, scalar or per channel."""
     if not op.has_trait(Broadcasting):
         return False
     shape = shape_of(op.results[0])
@@ -107,7 +107,7 @@ def _is_per_channel(value: Value, shape: tuple[Any, ...]) -> bool:
 
 
 def _shuffle_constants(op: Operation, shape: tuple[int, int, int]) -> None:
-    """Put what a chain's member has for each channel of its result into the shuffled order."""
+    """Put an op's constants that have one number per channel into the shuffled order."""
     b = Builder.before_op(op)
     for i, value in enumerate(op.operands[1:], 1):
         own = shape_of(value)

@@ -32,7 +32,7 @@ class InferShapes(
     """
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """One walk in order: what an operand learns, its users learn in turn."""
+        """Refine types in one walk in order, so that users see refined operands."""
         for block in op.regions[0].blocks:
             known = KnownValues()
             for inner in block:
@@ -58,7 +58,7 @@ def refine(op: nn.NnOp, known: KnownValues) -> int:
 
 
 def refined_shapes(op: nn.NnOp, known: KnownValues) -> list[Shape | None]:
-    """For each result, the shape now known, or None where nothing is to be said."""
+    """For each result the shape now known, or None if nothing is known."""
     current = [t.shape if isinstance(t, TensorType) else None for t in op.result_types]
     if not any(shape is not None and None in shape for shape in current):
         return [None] * len(current)
@@ -81,14 +81,14 @@ def refined_shapes(op: nn.NnOp, known: KnownValues) -> list[Shape | None]:
 
 
 def _merge(a: Shape, b: Shape | None) -> Shape:
-    """What either knows; where they differ, the first: the verifier will tell."""
+    """The extents that either shape knows; `a` wins conflicts, which the verifier reports."""
     if b is None or len(a) != len(b):
         return a
     return tuple(y if x is None else x for x, y in zip(a, b, strict=True))
 
 
 def _by_values(op: nn.NnOp, known: KnownValues) -> Shape | None:
-    """The shape as far as values of operands tell it, of ops that `infer` cannot do alone."""
+    """The shape as far as known values of operands give it, for ops whose types do not."""
     match op:
         case nn.Cast():
             return op.x.type.shape
@@ -196,7 +196,7 @@ def _pad(pads: list[Dim] | None, of: Shape) -> Shape | None:
 
 
 def update_signature(function: FuncOp) -> None:
-    """The function's result types are those that its returns have."""
+    """Set the function's result types to those of its return."""
     type = function.function_type
     for block in function.body.blocks:
         last = block.last

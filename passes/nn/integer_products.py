@@ -34,7 +34,7 @@ _MIDDLE = 128
 
 @dataclass(frozen=True)
 class Steps:
-    """An operand of i32 as `x - zero`: x of 8 bits, and one number of i32, or None for 0."""
+    """An i32 operand as `x - zero`: x of 8 bits, zero a single i32 or None for 0."""
 
     x: Value
     zero: Value | None
@@ -42,7 +42,7 @@ class Steps:
     """Changes of shape or order behind the subtraction, the first one first."""
 
     def tensor(self, b: Builder) -> Value:
-        """x in the shape and order of the operand."""
+        """x with the reshapes and transposes applied that lead to the operand."""
         found = self.x
         for move in self.moves:
             type = TensorType(shape_of(move.results[0]), element_of(found))
@@ -58,7 +58,7 @@ class Steps:
 
 
 def steps_of(value: Value) -> Steps | None:
-    """What a tensor of i32 is made of, where that is integers of 8 bits less a zero point."""
+    """The 8-bit integers and zero point that an i32 tensor is computed from; else None."""
     if element_of(value) is not i32:
         return None
     moves: list[Operation] = []
@@ -79,7 +79,7 @@ def steps_of(value: Value) -> Steps | None:
 
 @dataclass(frozen=True)
 class IntegerProduct:
-    """A product that is computed on words: its operand, its weights' numbers, and the packing."""
+    """A product computed on words: its operand, the elements of its weights, and the packing."""
 
     operand: Steps
     weight: np.ndarray
@@ -87,7 +87,7 @@ class IntegerProduct:
 
     @property
     def packing(self) -> Packing | None:
-        """What words hold; None where each integer is multiplied for itself."""
+        """How words are packed; None if integers are multiplied one by one."""
         return PACKINGS.get(self.name)
 
     @property
@@ -101,7 +101,7 @@ class IntegerProduct:
 
     @property
     def shift(self) -> int:
-        """What is added to the operand so that its bytes are signed as the packing wants them."""
+        """The number added to the operand so that its bytes have the packing's signedness."""
         if self.packing is None or not self.has_bytes:
             return 0
         if self.operand.is_signed == (self.packing.lhs.signedness != "u"):
@@ -124,7 +124,7 @@ class IntegerProduct:
         return reshape(b, words, (*lead, K // count, A))
 
     def words(self, b: Builder, x: Value) -> Value:
-        """What `aligned` and `padded` made of the operand, [.., N], as words."""
+        """The operand after `aligned` and `padded`, [.., N], as words."""
         if self.packing is None:
             return x
         if self.has_bytes:
@@ -134,7 +134,7 @@ class IntegerProduct:
         return b.insert(nn.Pairs(x, number)).result
 
     def aligned(self, b: Builder, x: Value) -> Value:
-        """x plus the shift, in bytes of the sign that the packing wants."""
+        """x plus the shift, in bytes of the packing's signedness."""
         if self.packing is None or not self.shift:
             return x
         kind = self.packing.lhs if self.packing.lhs.signedness else i8
@@ -145,7 +145,7 @@ class IntegerProduct:
         ).result
 
     def corrected(self, b: Builder, out: Value, sums: np.ndarray) -> Value:
-        """The product less what the zero point adds to it; `sums` are those of the weights."""
+        """The product minus the zero point's contribution; `sums` are the weights' column sums."""
         operand = self.operand
         if not self.has_bytes or (operand.zero is None and not self.shift):
             return out
@@ -161,7 +161,7 @@ class IntegerProduct:
         return b.insert(nn.Sub(out, moved)).result
 
     def padded(self, b: Builder, x: Value, pads: Sequence[int]) -> Value:
-        """x, `aligned` or as the operand has it, with what stands for zero around it."""
+        """x, `aligned` or not, padded with the value that represents zero."""
         if not any(pads):
             return x
         zero, element = self.operand.zero, element_of(x)
@@ -286,7 +286,7 @@ def pack_integer_matmul(product: nn.Matmul, found: IntegerProduct, block: int) -
 
 
 def behind(b: Builder, x: Value, counts: Sequence[int]) -> Value:
-    """x with so many zeros behind each dimension."""
+    """x with `counts` zeros appended along each dimension."""
     if not any(counts):
         return x
     pads = (*(0,) * len(counts), *counts)

@@ -49,7 +49,7 @@ class KeepPacked(
     target: str = option("", help="a target's name (default: the module's)", alias="machine")
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Each product for itself."""
+        """Rewrite each product and gather separately."""
         if is_strict(op):
             return
         machine = target_of(op, self.target).machine
@@ -80,7 +80,7 @@ def packed_rows(product: nn.Matmul) -> nn.Dequantize | None:
 
 
 def gathered_rows(gather: nn.Gather) -> nn.Dequantize | None:
-    """The groups that whole rows are taken of."""
+    """The packed groups from which a gather takes whole rows; else None."""
     return dequantized(gather.data) if gather.axis == 0 else None
 
 
@@ -96,7 +96,7 @@ def dequantized(rows: Value) -> nn.Dequantize | None:
 
 
 def uncast(value: Value) -> Value:
-    """What was cast to a float of 16 bits, perhaps; the product is computed in f32."""
+    """The value before a cast to a 16-bit float, if any: the product is computed in f32."""
     made = value.defined_by(nn.Cast)
     return made.x if made is not None and element_of(value) in (f16, bf16) else value
 

@@ -1,4 +1,4 @@
-"""Kernels of ops that belong together, and what these need from outside."""
+"""Makes kernels of grouped ops, with their operands."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class KernelMaker:
         return kernel
 
     def describe(self, kernel: nn.Kernel, inputs: Sequence[Value], outs: Sequence[Value]) -> None:
-        """Say which extents of a kernel's operands are equal, and what is expected of them."""
+        """Mark which extents of a kernel's operands are equal, and their expected values."""
         of, expected = self.shapes.of, self.expected
         if (dims := named([of(value) for value in inputs])) is not None:
             kernel.attributes[INPUT_DIMS] = dims
@@ -115,14 +115,14 @@ class KernelMaker:
         return found if symbols else None  # type: ignore[return-value]
 
     def find_sources(self, value: Value) -> None:
-        """Note which extents a tensor has that none before it has."""
+        """Record the extents of a tensor that no earlier one has."""
         if isinstance(value.type, TensorType):
             for axis, size in enumerate(self.shapes.of(value)):
                 if isinstance(size, Poly) and (symbol := size.single) is not None:
                     self.sources.setdefault(symbol, (value, axis))
 
     def erase_unread(self) -> None:
-        """Erase what only computed integers that kernels compute by themselves."""
+        """Erase ops that only computed integers which kernels now compute themselves."""
         waiting = self.read_before
         while waiting:
             op = waiting.pop()
@@ -134,17 +134,17 @@ class KernelMaker:
 
 
 def escapes(value: Value, group: set[Operation]) -> bool:
-    """Whether an op outside of a group needs a value."""
+    """Whether an op outside of a group uses a value."""
     return any(user not in group for user in value.users)
 
 
 def _operands(ops: Sequence[Operation], members: set[Operation]) -> dict[Value, None]:
-    """What ops read that others have computed, each once."""
+    """The operands that the ops read from outside of the group, each once."""
     return {v: None for op in ops for v in op.operands if v.defining_op not in members}
 
 
 def is_scalar(op: Operation) -> bool:
-    """Whether a constant holds one number, maybe repeated."""
+    """Whether an op is a constant of a single number or a splat."""
     if not isinstance(op, nn.Constant):
         return False
     value = op.value

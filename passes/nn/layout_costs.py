@@ -1,4 +1,4 @@
-"""The layouts that a product may have, and what each is expected to take."""
+"""The layouts that a product may have, and the expected time of each."""
 
 from __future__ import annotations
 

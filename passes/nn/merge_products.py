@@ -42,7 +42,7 @@ class MergeProducts(
     numerics = "rounding"
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """One walk finds the products of each tensor and matrix; then each row of parts merges."""
+        """Find the products of each tensor and matrix, then merge each run of adjacent parts."""
         for block in op.regions[0].blocks:
             for factors in _factors(block):
                 for row in _rows(factors):
@@ -113,7 +113,7 @@ def _cut(part: Value) -> tuple[Value, int, int] | None:
 
 
 def _reads_mostly_weights(product: nn.Matmul) -> bool:
-    """Whether the weights are more than the rows of both sides; an open extent counts as one."""
+    """Whether weights have more elements than operand and result rows; unknown extents are 1."""
     terms, columns = shape_of(product.rhs)
     if terms is None or columns is None:
         return False
@@ -122,7 +122,7 @@ def _reads_mostly_weights(product: nn.Matmul) -> bool:
 
 
 def _rows(factors: list[Factor]) -> Iterator[list[Factor]]:
-    """The factors that lie side by side, two and more."""
+    """The runs of two or more adjacent factors."""
     row: list[Factor] = []
     for factor in sorted(factors, key=lambda factor: factor.start):
         if row and factor.start > max(other.end for other in row):
@@ -135,7 +135,7 @@ def _rows(factors: list[Factor]) -> Iterator[list[Factor]]:
 
 
 def _merge(row: list[Factor]) -> None:
-    """One product in the place of the first, and a part of it for each."""
+    """Replace the products by one at the first's position, and slices of it."""
     first = min(row, key=lambda factor: factor.place).product
     b = Builder.before_op(first)
     start, end = row[0].start, max(factor.end for factor in row)

@@ -57,7 +57,7 @@ class OutlineKernels(
                 self.call(kernel, function)
 
     def outline(self, kernel: nn.Kernel, names: set[str]) -> FuncOp:
-        """A function of the kernel's body, which is left empty."""
+        """A new function to which the kernel's body is moved."""
         body = kernel.body.blocks[0]
         stem = "_".join(self.summary_of(kernel)) or "kernel"
         number = 0
@@ -118,7 +118,7 @@ def _is_unnamed(op: Operation) -> bool:
 
 
 def _from_extents(ops: Sequence[Operation]) -> set[Operation]:
-    """The ops that compute with nothing but extents of operands, and constants."""
+    """The ops that compute only from constants and extents of operands."""
     found: set[Operation] = set()
     for op in ops:
         before = [made for v in op.operands if (made := v.defining_op) is not None]
@@ -131,9 +131,9 @@ def _from_extents(ops: Sequence[Operation]) -> set[Operation]:
 
 
 def structure(kernel: nn.Kernel) -> Hashable:
-    """Equal for kernels that do the same to operands of the same types and equal extents.
+    """A key that is equal for kernels that compute the same on operands of equal types.
 
-    What is expected of these does not count: the first kernel's stands for all.
+    Expected extents do not count: those of the first kernel hold for all.
     """
     numbers: dict[Value, int] = {}
     named = ((k, v) for k, v in kernel.attributes.items() if k != EXPECTED_EXTENTS)

@@ -35,7 +35,7 @@ class OutlineRegions(
     """
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Outermost first: the functions made are worked on in turn."""
+        """Outline regions, outermost first; the new functions are visited in turn."""
         assert isinstance(op, ModuleOp)
         outliner = _Outliner(op)
         for function in [f for f in op.body_block if isinstance(f, FuncOp)]:
@@ -44,7 +44,7 @@ class OutlineRegions(
 
 
 class _Outliner:
-    """The module, the names that it has, and how many functions were made."""
+    """The outlining of a module: its symbol names, and how many functions were made."""
 
     def __init__(self, module: ModuleOp) -> None:
         self.block = module.body_block
@@ -138,7 +138,7 @@ class _Outliner:
 
 
 def _given(region: Region) -> list[Type]:
-    """The types of what a region's only block ends with."""
+    """The types that a region's single block yields."""
     last = region.block.last
     return last.operand_types if last is not None else []
 

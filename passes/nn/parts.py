@@ -23,7 +23,7 @@ from .building import shape_of
 
 @dataclass
 class Parts:
-    """Which tensors of a block lie in others, and the slices and concatenations that say so."""
+    """The tensors of a block that are parts of others in memory, by slices and concatenations."""
 
     inside: dict[Value, tuple[Value, int]] = field(default_factory=dict)
     """The tensor that holds another one, and the element at which that one begins."""
@@ -35,7 +35,7 @@ class Parts:
     """Tensors in the memory of the function's results, which its caller gives."""
 
     def place(self, value: Value) -> tuple[Value, int]:
-        """The tensor that lies in no other and holds this one, and its first element there."""
+        """(the outermost tensor that holds this one, index of this one's first element in it)."""
         first = 0
         while (found := self.inside.get(value)) is not None:
             value, first = found[0], first + found[1]
@@ -44,7 +44,7 @@ class Parts:
     # -- finding -----------------------------------------------------------------------------
 
     def add(self, op: Operation) -> None:
-        """Take note of the next operation of the block."""
+        """Record the next operation of the block."""
         match op:
             case nn.Reshape() if _is_static(op):
                 self.inside[op.out] = (op.x, 0)
@@ -76,7 +76,7 @@ class Parts:
         )
 
     def can_join(self, value: Value, op: nn.Concat) -> bool:
-        """Whether what makes an operand of a concatenation can write it into the result."""
+        """Whether the producer of a concatenation's operand can write it into the result."""
         whole, _ = self.place(value)
         again = [v for v in op.inputs if self.place(v)[0] is whole]
         return self._is_made(whole) and _count(whole) == _count(value) and len(again) == 1
@@ -161,7 +161,7 @@ def _count(value: Value) -> int:
 
 
 def _returned(block: Block) -> set[Value]:
-    """What the block's terminator takes, and what that is a view of."""
+    """The operands of the block's terminator, and the tensors that they are views of."""
     found: set[Value] = set()
     for value in block.last.operands if block.last is not None else ():
         while value not in found:

@@ -1,4 +1,4 @@
-"""What `--canonicalize` does on the graph level."""
+"""The patterns of `--canonicalize` on the graph level."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""--prepare-weights: weights that are larger than what they are made of are made at creation."""
+"""--prepare-weights: weights larger than their sources are computed when a model is created."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FUSED = (Fusion.ELEMENTWISE, Fusion.VIEW)
 
 @dataclass(frozen=True)
 class _Source:
-    """What a weight can be made of: a constant, and the computations from it on, in order."""
+    """A source of a weight: a constant, and the computations that lead from it to the weight."""
 
     constant: DenseResource
     steps: tuple[Computation, ...]
@@ -44,7 +44,7 @@ class PrepareWeights(
         "bytes-saved": "Bytes that need not be stored for them",
     },
 ):
-    """Give each constant that is larger than what it is made of a function that makes it.
+    """Give each constant that is larger than its source a function that computes it.
 
     %u = nn.constant dense_resource<folded_1> : tensor<36x4x4x16x16xf32>
 
@@ -83,7 +83,7 @@ def _saved(weight: DenseResource, source: _Source) -> int:
 def _within(
     limit: float, found: dict[DenseResource, _Source], machine: Machine
 ) -> dict[DenseResource, _Source]:
-    """Those that save most of all that can be made within so many seconds."""
+    """The sources that save the most bytes, among those computable within `limit` seconds."""
     chosen: dict[DenseResource, _Source] = {}
     left = limit
     for weight, source in sorted(found.items(), key=lambda item: -_saved(*item)):
@@ -95,14 +95,14 @@ def _within(
 
 
 def seconds(weight: DenseResource, source: _Source, machine: Machine) -> float:
-    """About how long it takes to make a weight: the first touch of memory is the most."""
+    """The estimated seconds to compute a weight, mostly for the first touch of its memory."""
     made, read = weight.type.num_bytes, source.constant.type.num_bytes
     cycles = made / machine.fresh_bandwidth + read / machine.memory_bandwidth
     return 1e-9 * cycles / machine.gigahertz
 
 
 def _sources(module: Operation) -> dict[DenseResource, _Source]:
-    """For each weight that a smaller constant can be made to, the smallest one."""
+    """The smallest source of each weight that can be computed from a smaller constant."""
     weights: dict[str, DenseResource] = {}
     for op in module.walk():
         if isinstance(op, nn.Constant) and isinstance(op.value, DenseResource):
@@ -138,13 +138,13 @@ def _ways(weight: DenseResource) -> Iterator[_Source]:
 
 
 def _between(steps: tuple[Computation, ...]) -> int:
-    """The bytes of the largest tensor that is made on the way."""
+    """The bytes of the largest intermediate tensor."""
     moves = [step.op for step in steps if step.op.fusion not in FUSED]
     return max((op.result_types[0].num_bytes for op in moves[:-1]), default=0)  # type: ignore[attr-defined]
 
 
 def _computation(value: DenseElements | DenseResource) -> Computation | None:
-    """How a constant is computed, where that is known."""
+    """The computation of a constant, or None if it is not computed."""
     if not isinstance(value, DenseResource):
         return None
     blob = value.blob.source()

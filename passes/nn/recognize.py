@@ -34,7 +34,7 @@ class RecognizeComposites(Pass, name="recognize-composites", anchor="func.func")
     numerics = "rounding"
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Rewrites; a module that wants its math as written keeps it.
+        """Apply the patterns, unless the module wants its math as written.
 
         So do 16-bit floats: spelled out, they are rounded at every step.
         """
@@ -56,7 +56,7 @@ def _row(value: Value) -> Value:
 
 
 def _reduced(value: Value, kind: type[Operation]) -> Value | None:
-    """What is reduced over its last dimension to a value."""
+    """The tensor whose reduction over the last dimension is `value`; None if there is none."""
     op = _row(value).defined_by(kind)
     if not isinstance(op, ReductionOp) or tuple(op.axes) != (len(shape_of(op.x)) - 1,):
         return None
@@ -121,7 +121,7 @@ def _complement_of(value: Value) -> Value | None:
 
 
 def _mean_of(value: Value) -> Value | None:
-    """What a value [.., 1] has the means of, over the last dimension."""
+    """The x of which a value [.., 1] is the mean over the last dimension; else None."""
     if (x := _reduced(value, nn.ReduceMean)) is not None:
         return x
     scaled = _row(value).defined_by(nn.Mul)
@@ -138,19 +138,19 @@ def _square_of(value: Value) -> Value | None:
 
 
 def _same(a: Value, b: Value) -> bool:
-    """Whether both are the same difference."""
+    """Whether both are nn.sub of the same operands."""
     one, other = a.defined_by(nn.Sub), b.defined_by(nn.Sub)
     return one is not None and other is not None and list(one.operands) == list(other.operands)
 
 
 def _is_centered(value: Value, x: Value) -> bool:
-    """Whether a value is x without its mean."""
+    """Whether a value is x - mean(x)."""
     op = value.defined_by(nn.Sub)
     return op is not None and op.lhs is x and _mean_of(op.rhs) is x
 
 
 def _is_variance_of(value: Value, x: Value) -> bool:
-    """mean((x - mean)^2), or max(mean(x^2) - mean^2, 0)"""
+    """Whether a value is mean((x - mean)^2), or max(mean(x^2) - mean^2, 0)."""
     squares = _mean_of(value)
     if squares is not None:
         centered = _square_of(squares)
@@ -180,7 +180,7 @@ def _factor(value: Value, x: Value) -> tuple[Value, float] | None:
 
 
 def _vector(b: Rewriter, value: Value, count: int) -> Value | None:
-    """A constant that is equal in all rows, as one row."""
+    """A constant with equal rows as one row of `count` elements; None for any other value."""
     array = constant_array(value)
     if array is None or array.ndim < 1 or array.shape[-1] != count:
         return None

@@ -1,4 +1,4 @@
-"""Constants that branches and loops are given from outside stand inside of them."""
+"""Copies constants that are passed to branches and loops into these."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class RepeatConstants(
     """
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Callers stand before what they call, so that a constant reaches regions in regions."""
+        """Visit callers before callees, so that constants reach nested regions."""
         assert isinstance(op, ModuleOp)
         functions = {f.sym_name: f for f in op.body_block if isinstance(f, FuncOp)}
         mentions = Counter(symbol_references(op))
@@ -88,7 +88,7 @@ def _repeat(call: nn.CallIf | nn.CallWhile, callees: Sequence[FuncOp]) -> int:
 
 
 def _make_constant(function: FuncOp, constants: dict[int, nn.Constant]) -> None:
-    """Let these arguments of a function be the constants, of which it has copies of its own."""
+    """Replace these arguments of a function by its own copies of the constants."""
     block = function.body.block
     for i, constant in constants.items():
         argument = block.args[i]

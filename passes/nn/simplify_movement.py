@@ -127,7 +127,7 @@ def join_neighbours(op: nn.Concat, rewriter: Rewriter) -> None:
 
 
 def _joined(rewriter: Rewriter, left: Value, right: Value, axis: int) -> Value | None:
-    """One slice in place of two neighbours, or what they are slices of."""
+    """One slice that replaces two adjacent ones, or the whole sliced tensor; None if neither."""
     one, two = left.defined_by(nn.Slice), right.defined_by(nn.Slice)
     extents = shape_of(left)[axis], shape_of(right)[axis]
     if one is None or two is None or one.x is not two.x or None in extents:

@@ -41,7 +41,7 @@ class SimplifyShapes(
     """
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """One walk in order, over what has unknown extents."""
+        """Simplify, in one walk in order, the ops with unknown extents."""
         if not isinstance(op, FuncOp) or op.is_declaration or len(op.body.blocks) != 1:
             return
         block = op.body.block
@@ -66,7 +66,7 @@ class _Simplifier:
         self.arithmetic = ExtentArithmetic(shapes.sources(block.args))
 
     def simplify(self, op: Operation) -> int:
-        """Whether the op went, or reads less; 1 if so."""
+        """Simplify an op; 1 if it was erased or reads less, else 0."""
         for result in op.results:
             self.refine(result)
         match op:
@@ -83,7 +83,7 @@ class _Simplifier:
         return self.elementwise(op) if op.has_trait(Broadcasting) else 0
 
     def refine(self, result: Value) -> None:
-        """Say in a result's type which extents are numbers."""
+        """Write extents that are known numbers into a result's type."""
         if _is_unknown(result) and all(isinstance(u, nn.NnOp | Return) for u in result.users):
             result.type = TensorType(_dims(self.shapes.of(result)), element_of(result))
 
@@ -91,7 +91,7 @@ class _Simplifier:
         return self.shapes.of(a) == self.shapes.of(b)
 
     def replace(self, op: Operation, value: Value) -> int:
-        """Use a value of the same extents instead of an op's result."""
+        """Replace an op's result by a value of the same extents. Returns 1."""
         op.results[0].replace_all_uses_with(value)
         op.erase()
         return 1
@@ -105,7 +105,7 @@ class _Simplifier:
     # -- reshapes ------------------------------------------------------------------------------
 
     def reshape(self, op: Any) -> int:
-        """The same elements of a value before, which has the shape or tells it by its own."""
+        """Replace a reshape by an earlier value of its shape, or make it read an earlier one."""
         wanted = self.shapes.of(op.out)
         found: Value | None = None
         type = TensorType(_dims(wanted), element_of(op.out))
@@ -121,7 +121,7 @@ class _Simplifier:
         return self.replace(op, made)
 
     def says(self, source: Value, type: TensorType, wanted: Shape) -> bool:
-        """Whether `?` in the type of a reshape of the source stand for the extents wanted."""
+        """Whether a reshape of `source` to `type` has the wanted extents in place of its `?`."""
         if not is_reshape(shape_of(source), type.shape):
             return False
         return reshaped(self.shapes, source, type.shape) == wanted
@@ -135,7 +135,7 @@ class _Simplifier:
         return self.flatten_after(op, [x, op.rhs], (*rows, *self.shapes.of(op.rhs)[1:]))
 
     def elementwise(self, op: Any) -> int:
-        """Operands that need not be repeated, or not be flattened, before the op."""
+        """Remove broadcasts, or move reshapes, of an elementwise op's operands."""
         return self.not_repeated(op) or self.before_flattening(op)
 
     def not_repeated(self, op: Operation) -> int:
@@ -159,7 +159,7 @@ class _Simplifier:
         return count
 
     def broadcast(self, values: Sequence[Value]) -> tuple[Size | None, ...]:
-        """The shape of what is broadcast together, as far as it is known."""
+        """The broadcast shape of several values; None for extents that are not known."""
         shapes = [self.shapes.of(v) for v in values]
         rank = max(map(len, shapes))
         padded = [(1,) * (rank - len(shape)) + shape for shape in shapes]
@@ -180,7 +180,7 @@ class _Simplifier:
         return self.flatten_after(op, operands, shape) if self.broadcast(operands) == shape else 0
 
     def flattened(self, value: Value) -> Value | None:
-        """What a matrix is the rows of, if it has several unknown dimensions before the last."""
+        """The tensor that a matrix flattens, if several of its leading extents are unknown."""
         view = value.defined_by(nn.Reshape)
         if view is None or len(shape_of(value)) != 2 or shape_of(value)[0] is not None:
             return None
@@ -222,7 +222,7 @@ def _dims(shape: Shape) -> tuple[int | None, ...]:
 
 
 def _sources(op: Any) -> list[Value]:
-    """What a reshape has the elements of: its operand, the operand's operand and so on."""
+    """The values that have a reshape's elements: its operand, that one's operand and so on."""
     found = [op.x]
     while isinstance(view := found[-1].defining_op, nn.Reshape | nn.ReshapeDynamic):
         found.append(view.x)

@@ -61,7 +61,7 @@ def elementwise_on_blocks(op: Operation, rewriter: Rewriter) -> None:
 
 
 def _on_blocks(value: Value, shape: tuple[Dim, ...], into: tuple[Dim, ...]):
-    """How to have an operand of an op of `shape` in an op of the blocked shape; None: not."""
+    """How to rearrange an operand of an op of `shape` for the blocked shape; None if impossible."""
     own = shape_of(value)
     source = blocked_source(value)
     if source is not None and shape_of(source) == into:

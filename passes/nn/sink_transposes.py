@@ -33,7 +33,7 @@ class SinkTransposes(
     anchor="func.func",
     statistics={"transposes-sunk": "Number of ops before which a transposition stood"},
 ):
-    """Move channels to the end as late as can be, after ops that treat all dimensions alike.
+    """Move transpositions of channels to the end below ops that treat all dimensions equally.
 
     %0 = nn.conv ..                                  %0 = nn.conv ..
     %1 = nn.transpose %0 {0, 2, 3, 1}          ->    %1 = nn.relu %0
@@ -74,7 +74,7 @@ def _has_channels_second(op: Operation) -> bool:
 
 
 def _order_before(op: Operation, images: set[Value]) -> Order | None:
-    """How the channels of an operand were moved to the end."""
+    """The permutation that moved an operand's channels to the end; None if there is none."""
     for value in op.operands:
         moved = value.defined_by(nn.Transpose)
         if moved is not None and moved.x in images:
@@ -86,7 +86,7 @@ def _order_before(op: Operation, images: set[Value]) -> Order | None:
 
 
 def _order_of_rows(op: Operation, rows: set[Value]) -> Order | None:
-    """How the rows of an operand, which is a product or made of one, were moved."""
+    """The permutation of the rows of an operand computed from a product; else None."""
     for value in op.operands:
         moved = value.defined_by(nn.Transpose)
         if moved is not None and moved.x in rows:
@@ -108,7 +108,7 @@ def _sink_rows(op: nn.Matmul, rows: set[Value]) -> int:
 
 
 def _meet(op: nn.Transpose) -> None:
-    """Let a transposition go with the one before it; do it before a padding."""
+    """Cancel a transposition with the one before it, or move it before a padding."""
     pad, order = op.x.defined_by(nn.Pad), tuple(op.permutation)
     rank = len(order)
     if pad is not None and op.x.has_one_use and order == (0, rank - 1, *range(1, rank - 1)):
@@ -133,7 +133,7 @@ def _inverse(order: Sequence[int]) -> Order:
 
 
 def _sink(op: Operation, order: Order, images: set[Value]) -> int:
-    """Compute the op on what was transposed, and transpose its result; 1 if so."""
+    """Compute the op before the transposition and transpose its result; 1 if done, else 0."""
     if len(op.results) != 1 or not isinstance(op.results[0].type, TensorType):
         return 0
     result = op.results[0]
@@ -197,7 +197,7 @@ def _is_moved(value: Value, order: Order) -> bool:
 
 
 def _fits(value: Value, order: Order, out: Sequence[Any]) -> bool:
-    """Whether an operand is there before the transposition, or easily made so."""
+    """Whether an operand exists before the transposition, or is easily transposed back."""
     own = shape_of(value)
     if len(own) == len(order) and _is_moved(value, order):
         return True
@@ -208,7 +208,7 @@ def _fits(value: Value, order: Order, out: Sequence[Any]) -> bool:
 
 
 def _before(b: Builder, value: Value, order: Order) -> Value:
-    """An operand as it is before the transposition."""
+    """An operand in the dimension order before the transposition."""
     own = shape_of(value)
     if all(d == 1 for d in own):
         return value if len(own) < len(order) else reshape(b, value, (1,) * len(order))

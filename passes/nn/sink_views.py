@@ -99,7 +99,7 @@ def sink(op: Operation, from_product: set[Value]) -> int:
 
 
 def _fits(value: Value, shape: Shape, old: Shape) -> bool:
-    """Whether an operand of an op of shape `old` can be one of an op of `shape`."""
+    """Whether an operand of an op of shape `old` can be reshaped for an op of `shape`."""
     own = shape_of(value)
     if own == old:
         return shape.count(None) <= 1 or _is_inverse(shape, old)

@@ -93,7 +93,7 @@ _WHOLE = "whole"
 
 
 def _decision(function: FuncOp, layers: Layers, costs: BatchCosts, cuts: Sequence[Cut]) -> Decision:
-    """In how many parts the batch is run: the one that saves most, if that is worth it."""
+    """Decide the number of parts: the one that saves the most, if it saves enough."""
     work = work_of(function)
     machine = work.machine
     moved = float(sum(n for op in layers.ops if (n := layers.moved(op)) > costs.cache))
@@ -124,7 +124,7 @@ def _decision(function: FuncOp, layers: Layers, costs: BatchCosts, cuts: Sequenc
 
 @dataclass(frozen=True)
 class Cut:
-    """So many of the independent ops, on so many parts of the batch."""
+    """The first `count` of the independent ops, run on `parts` parts of the batch."""
 
     count: int
     parts: int
@@ -145,7 +145,7 @@ class Layers:
 
     @staticmethod
     def of(function: FuncOp) -> Layers | None:
-        """None where the arguments have no batch."""
+        """The independent ops of a function; None if its arguments have no common batch."""
         batched: set[Value] = {v for v in function.args if getattr(v.type, "rank", 0) > 1}
         sizes = {shape_of(v)[0] for v in batched}
         batch = sizes.pop() if len(sizes) == 1 else None
@@ -187,13 +187,13 @@ class Layers:
         return found
 
     def moved(self, op: nn.NnOp) -> int:
-        """Bytes that an op reads and writes; what fuses with another moves nothing itself."""
+        """Bytes that an op reads and writes; 0 for an op that fuses with another."""
         if op.fusion in (Fusion.ELEMENTWISE, Fusion.VIEW, Fusion.PADDING):
             return 0
         return sum(_bytes(op.operands[i]) for i in self.by_parts[op]) + sum(map(_bytes, op.results))
 
     def frontiers(self) -> list[int]:
-        """For each op, the bytes of what it and those before it give to the others."""
+        """For each op, the bytes of the values that it and earlier ops pass to later ones."""
         place: dict[Operation, int] = {op: i for i, op in enumerate(self.ops)}
         beyond = len(self.ops)
         changes = [0] * (beyond + 1)
@@ -205,7 +205,7 @@ class Layers:
         return list(accumulate(changes[:-1]))
 
     def outputs(self, count: int) -> list[Value]:
-        """What the first ops give to the others."""
+        """The values that the first `count` ops pass to later ones."""
         inside = set(self.ops[:count])
         return [
             v for op in self.ops[:count] for v in op.results
@@ -260,7 +260,7 @@ def _split(module: ModuleOp, function: FuncOp, layers: Layers, cut: Cut) -> bool
 def _inputs(
     ops: list[nn.NnOp], by_parts: dict[nn.NnOp, frozenset[int]]
 ) -> tuple[dict[Value, None], dict[Value, None]]:
-    """What the ops take from outside: by parts, and whole. Constants that stay whole go along."""
+    """(sliced, whole) values that the ops take from outside; whole constants are copied."""
     made = {v for op in ops for v in op.results}
     sliced: dict[Value, None] = {}
     shared: dict[Value, None] = {}
@@ -283,7 +283,7 @@ def _part_function(
     outputs: list[Value],
     parts: int,
 ) -> FuncOp | None:
-    """The ops on one part of the batch, or None where one of them refuses."""
+    """A function of the ops on one part of the batch; None if an op cannot be split."""
     inputs = [*(_part_type(v, parts) for v in sliced), *(v.type for v in shared)]
     results = [_part_type(v, parts) for v in outputs]
     function = FuncOp.of(name, inputs, results, visibility="private", loc=ops[0].loc)
@@ -321,7 +321,7 @@ def _piece(b: Builder, value: Value, number: int, parts: int) -> Value:
 
 
 def _move_users_behind(ops: list[nn.NnOp]) -> Operation:
-    """Put what depends on the ops behind everything else; the first op that does."""
+    """Move the ops that depend on `ops` to the end. Returns the first of them."""
     inside, made = set(ops), {v for op in ops for v in op.results}
     block = ops[0].parent
     assert block is not None
@@ -338,7 +338,7 @@ def _move_users_behind(ops: list[nn.NnOp]) -> Operation:
 
 
 def _rename(function: FuncOp, module: ModuleOp) -> None:
-    """A name that no other function of the module has."""
+    """Rename the function uniquely in the module."""
     taken = {symbol_name(op) for op in module.body_block}
     stem, number = function.sym_name, 0
     while function.sym_name in taken:

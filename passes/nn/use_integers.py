@@ -1,10 +1,10 @@
-"""Products of numbers that integers of 8 bits stand for are computed on the integers.
+"""Products of dequantized tensors are computed on their 8-bit integers.
 
     x = (xi - xz) * xs,  w = (wi - wz) * ws
     x @ w + ..           ->    f32((xi - xz) @ (wi - wz)) * (xs * ws) + ..
 
-The sum of integers is exact, where one of f32 is rounded at each step. What stands around a product
-in a quantized model stays: the division by the next scale and the rounding come after it.
+Sums of integers are exact, while f32 sums are rounded at each step. The requantization after the
+product, a division by the next scale and a rounding, stays.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class Quantized:
         return found
 
     def scales(self, b: Builder) -> Value:
-        """The scale, moved along where it is not one number."""
+        """The scale, with `moves` applied unless it is a single number."""
         found = self.scale
         if self.has_one_scale:
             return reshape(b, found, ())
@@ -146,7 +146,7 @@ class Quantized:
 
 
 def quantized(value: Value) -> Quantized | None:
-    """What integers a tensor of f32 is made from, if it is."""
+    """The integers that an f32 tensor is dequantized from, or None."""
     if (view := value.defined_by(nn.Reshape)) is not None:
         found = quantized(view.x)
         if found is None or not found.has_one_scale:
@@ -265,7 +265,7 @@ def _replace(
     scales: Value,
     bias: Value | None = None,
 ) -> None:
-    """Let the product be that of integers times the scales, and the bias."""
+    """Replace the product by the integer product times the scales, plus the bias."""
     factor = b.insert(nn.Mul(scales, x.scales(b))).result
     out = b.insert(nn.Mul(cast(b, exact, f32), factor)).result
     if bias is not None:

@@ -45,7 +45,7 @@ def is_winograd(conv: Convolution) -> bool:
 
 
 def directions(conv: Convolution) -> int:
-    """Over how many directions a convolution's window extends."""
+    """The number of spatial dimensions of a convolution."""
     return conv.x.type.rank - 3 - conv.outer_rank
 
 
@@ -170,8 +170,8 @@ def _with_whole_tiles(
 
 
 def _image_of(conv: nn.BlockedConv) -> tuple[Value, tuple[int, int]]:
-    """What a convolution has as operand before its padding, and how many rows and columns more
-    it would take to be the stride times those of its result, rounded down.
+    """(operand before its padding, how many (rows, columns) it lacks of the stride times those of
+    the result, rounded down).
     """
     stride, pad = planar(conv.strides)[0], conv.x.defined_by(nn.Pad)
     if pad is None:

@@ -1,4 +1,4 @@
-"""What the operations of a graph are expected to take: what layouts, algorithms and fusion cost."""
+"""Expected times of a graph's operations, from which layouts, algorithms and fusion are chosen."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from .winograd import Convolution, directions, planar
 
 @dataclass(frozen=True)
 class ConvSizes:
-    """What the time of a convolution depends on: images of results, channels, rows and columns of
-    results, channels of results. Dilated images are taken apart, and planes are images.
+    """The sizes on which a convolution's time depends: images of the result, channels, rows and
+    columns of the result, its channels. Each image of a dilated one, and each plane, is an image.
     """
 
     images: int
@@ -51,7 +51,7 @@ class ConvSizes:
 
     @property
     def weights(self) -> float:
-        """Pairs of a channel and one of its results."""
+        """The number of (operand channel, result channel) pairs."""
         return self.channels * self.results / self.groups
 
 
@@ -96,13 +96,13 @@ class ConvCosts(Roofline):
         return self._between(found.plus("arithmetic", parts), between, is_near)
 
     def direct(self, sizes: ConvSizes) -> Terms:
-        """The products; the weights come from memory, mostly beside them."""
+        """The cost of the direct algorithm: products, overlapped with loading the weights."""
         weights = F32 * 9 * sizes.taps * sizes.weights
         read = self.costs.hidden * weights / self.machine.memory_bandwidth
         return Terms({"arithmetic": self.arithmetic(sizes.products), "memory": read})
 
     def winograd(self, sizes: ConvSizes, tile: int) -> Terms:
-        """The products, with the weights beside them; the transforms, which write and read."""
+        """The cost of Winograd's algorithm: products, loading the weights, and transforms."""
         N, C, P, Q, M = sizes.images, sizes.channels, sizes.rows, sizes.columns, sizes.results
         tiles, points = N * -(-P // tile) * -(-Q // tile), points_of(tile, sizes.stride) ** 2
         moved = C * sizes.planes + M
@@ -136,7 +136,7 @@ class ConvCosts(Roofline):
         return costs.transform_2_strided if tile == 2 else costs.transform_4_strided
 
     def is_cached(self, between: float) -> bool:
-        """Whether so many elements between kernels stay in the second cache and the one behind."""
+        """Whether `between` elements, passed between kernels, stay in the caches."""
         return F32 * between <= self.costs.between_l2s * self.machine.private_memory.bytes
 
     def is_blocked(self, between: float, weights: float) -> bool:
@@ -149,14 +149,14 @@ class ConvCosts(Roofline):
 
 @dataclass(frozen=True)
 class Work(ConvCosts):
-    """The same of the convolutions of a function, whose unknown extents are estimated."""
+    """The expected times of a function's operations, with unknown extents estimated."""
 
     shapes: SymbolicShapes
     smaller: int = 1
     """By what to divide the extents of open images."""
 
     def sizes_of(self, conv: Convolution) -> tuple[ConvSizes, ...]:
-        """The sizes that count: of open images, usual ones and small ones."""
+        """The sizes to estimate for: with unknown extents, those of usual and of small images."""
         if None not in shape_of(conv.out)[-3:-1]:
             return (self.sizes(conv),)
         return self.sizes(conv), replace(self, smaller=self.costs.small_images).sizes(conv)
@@ -189,7 +189,7 @@ class Work(ConvCosts):
         return math.prod((points, blocks, *self.expected(*extents), block))  # type: ignore[arg-type]
 
     def is_padded_by_reader(self, op: nn.NnOp) -> bool:
-        """Whether the only reader of a padded tensor makes its border, on a machine that can."""
+        """Whether the only reader of a padded tensor pads it itself, on a machine that can."""
         readers = {*op.results[0].users}
         return (
             op.fusion is Fusion.PADDING
@@ -223,7 +223,7 @@ class Work(ConvCosts):
         return [images if isinstance(images, int) else 1, *found]
 
     def _given(self, input: TensorType) -> int:
-        """An unknown extent of an input: of an image, if it has rows and columns, or of a sound."""
+        """The expected unknown extent of an input: an image if it is 2-D per channel, or audio."""
         is_image = sum(extent != 1 for extent in input.shape[2:]) > 1
         return (self.costs.open_image if is_image else self.costs.open_sound) // self.smaller
 

@@ -59,7 +59,7 @@ class OpBundles(Directive):
         printer.out.append(f" [{', '.join(parts)}]")
 
     def present(self, op: Any) -> bool:
-        """Whether there are any."""
+        """Whether the op has operand bundles."""
         return bool(op.op_bundle_sizes)
 
 
@@ -175,7 +175,7 @@ class _Signature(Directive):
         yield "attribute", "res_attrs"
 
     def read_signature(self, child: Any, state: Any, result: str) -> list[Any]:
-        """Set what the signature says; the types of the arguments."""
+        """Store the signature's attributes and result. Returns the types of the arguments."""
         inputs, outputs = child
         given = chain(inputs[0]) if inputs else []
         if outputs[0] == "one":

@@ -42,7 +42,7 @@ class Words:
                 return
 
     def done(self) -> None:
-        """Every word must have been taken."""
+        """Raise ParseError if a word is left that is no case of any property."""
         for word, pos in self.left:
             self.state.fail(f"expected '@' and a name, found '{word}'", pos)
 

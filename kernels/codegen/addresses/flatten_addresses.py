@@ -27,8 +27,8 @@ class FlattenAddresses(
                                                         %x = vector.load %flat[%c]
                                                         %y = vector.load %flat[%c + 32]
 
-    Each part of the base stands in the outermost loop that knows it. Views and index arithmetic
-    that nobody needs any more are erased.
+    Each part of the base is computed in the outermost loop where its operands are defined. Views
+    and index arithmetic without uses are erased.
     """
 
     def run(self, op: Operation, context: PassContext) -> None:
@@ -66,7 +66,7 @@ class _Flattening:
         self.code.leave()
 
     def access(self, op: Operation, number: int) -> None:
-        """Make one access flat, operand `number` of which is the memref."""
+        """Make one access flat; operand `number` of `op` is its memref."""
         source = op._operands[number]
         type: MemRefType = source.type
         forms = self.code.forms

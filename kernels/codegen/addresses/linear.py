@@ -26,7 +26,7 @@ MAX_TERMS = 16
 
 @dataclass(frozen=True, eq=False)
 class Index(Symbol):
-    """The symbol of an index value that an operation makes which is not understood here."""
+    """The symbol of an index value whose defining operation is not understood here."""
 
     value: Value
 

@@ -37,11 +37,11 @@ class ForwardStores(
         %c = arith.addf %b, %a
         vector.store %c, %t[%i]             vector.store %c, %t[%i]
 
-    A load from where the same elements were loaded or stored goes. A store moves down to the end of
-    its block, or to where something may touch its elements; one whose elements are all stored
-    again goes. A load moves down to its first use, or to where its elements may change, together
-    with the prefetch behind it. Buffers that are only written go. As upstream's
-    `--affine-scalrep`, on vectors and on any subscripts.
+    A load of elements that were loaded or stored before is removed. A store moves down to the end
+    of its block, or to where something may touch its elements; it is removed if all its elements
+    are stored again. A load moves down to its first use, or to where its elements may change,
+    together with the prefetch after it. Buffers that are only written are removed. Like upstream's
+    `--affine-scalrep`, but for vectors and any subscripts.
     """
 
     def run(self, op: Operation, context: PassContext) -> None:
@@ -216,7 +216,7 @@ class _Forwarding:
             asked.move_before(scope.anchor)
 
     def forget_waiting(self, op: Operation) -> Operation | None:
-        """Note that an operation waits no more. Returns the prefetch that belongs to it."""
+        """Stop delaying an operation. Returns the prefetch that is tied to it, or None."""
         del self.waiting[op]
         if type(op) not in _LOADS:
             return None

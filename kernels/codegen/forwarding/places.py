@@ -42,7 +42,7 @@ class Place:
         self.key = (self.base, self.start, self.width, self.step, self.mask)
 
     def disjoint(self, other: Place) -> bool:
-        """Whether two places in what may share memory certainly share no element."""
+        """Whether two places in buffers that may alias certainly share no element."""
         if self.base != other.base:
             return self._in_other_rows(other)
         if not isinstance(self.step, int) or not isinstance(other.step, int):
@@ -80,7 +80,7 @@ class Places:
         self.forms = Forms()
 
     def of(self, op: Operation) -> Place | None:
-        """What a load or store touches; None where that is not understood."""
+        """The place that a load or store touches, or None if its subscripts are not understood."""
         found = _ACCESSES[type(op)](op)
         if found is None:
             return None
@@ -119,7 +119,7 @@ def _masked_row(op: Any) -> Access | None:
 
 
 def _lanes(op: Any) -> Access | None:
-    """Lanes at constant distances, or where a vector of subscripts says."""
+    """The elements of a strided or indexed vector access; None for another operation."""
     type = op.mask.type
     found = op.base.type.strides_and_offset() if isinstance(op.base.type, MemRefType) else None
     if type.rank != 1 or found is None or not found[0] or found[0][-1] != 1:
@@ -130,7 +130,7 @@ def _lanes(op: Any) -> Access | None:
 
 
 def _step(lanes: Value) -> int | None:
-    """The distance of evenly spaced lanes, the first of which is at 0."""
+    """The constant step of a vector [0, step, 2 * step, ..]; None for any other vector."""
     constant = constant_value(lanes)
     if not isinstance(constant, DenseElements):
         return None

@@ -25,7 +25,7 @@ def fastest_lane(op: Transfer) -> int | None:
 def fastest_first(op: Transfer, rank: int) -> list[int]:
     """The dimensions of a transfer's vector, the one of the smallest stride in memory first.
 
-    Those along which the vector is broadcast come last. Of strides that only the run tells, those
+    Those along which the vector is broadcast come last. Among strides known only at run time, those
     of later dimensions count as the smaller ones.
     """
     strides = _strides(op)
@@ -46,9 +46,9 @@ def lies_apart(op: Transfer, lane: int) -> bool:
 def aligned_width(op: Transfer, width: int, lane: int) -> int:
     """How many elements along dimension `lane`, up to `width`, can be accessed at once.
 
-    The address of each row has to be a multiple of them; where nothing is known of it, it is one
-    element. So it is where elements are strided, or are the same along the dimension. How long rows
-    of a group's memory are is not known yet: there it depends on where in a row the first one is.
+    Each row's address must be a multiple of that many elements; if nothing is known of it, the
+    result is 1, as for strided elements and for those that do not vary along the dimension. Rows of
+    workgroup memory may still be padded: there, only the index within a row counts.
     """
     type = op.base.type
     assert isinstance(type, MemRefType)

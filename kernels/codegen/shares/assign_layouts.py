@@ -34,7 +34,7 @@ class AssignLayouts(
         "conversions": "Number of vectors that change their layout by way of memory",
     },
 ):
-    """Say of every vector of a kernel which thread has which elements, for `distribute-tiles`.
+    """Assign to each vector of a kernel a layout: which thread has which of its elements.
 
     %v = vector.transfer_read %a[%i, %j], %p : memref<64x96xf32>, vector<64x96xf32>
 
@@ -122,7 +122,7 @@ class _Kernel:
 
     @property
     def _in_step(self) -> int:
-        """How many threads access memory together."""
+        """How many threads of a subgroup access memory together."""
         return min(self.threads, max(gpu.subgroup_size(self.kernel), self.memory.together))
 
     # -- groups --------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ class _Kernel:
                     yield value, self._rows(value)
 
     def _rows(self, value: Value, op: Transfer | None = None) -> Layout:
-        """The layout of a value in which neighbouring threads have neighbours in memory."""
+        """The layout in which neighbouring threads have elements that are adjacent in memory."""
         shape = value.type.shape  # type: ignore[attr-defined]
         rank = len(shape)
         fastest = list(reversed(range(rank))) if op is None else fastest_first(op, rank)
@@ -200,14 +200,14 @@ class _Kernel:
         return max(1, self.memory.vector_bytes // max(1, getattr(element, "byte_width", 8)))
 
     def _line(self, value: Value) -> int:
-        """How many elements of a vector memory moves at once."""
+        """How many elements of a vector make one memory transaction."""
         return self._width(value) * self.memory.line_bytes // self.memory.vector_bytes
 
     def _accessed(self, op: Transfer, width: int, lane: int | None) -> int:
         """How many elements along dimension `lane` a thread should access at once.
 
-        1 where they are not aligned or strided: they would be accessed one by one, and accesses of
-        neighbouring threads could not be combined.
+        1 if the elements are unaligned or strided: wider accesses would be split, and accesses of
+        neighbouring threads could not be coalesced.
         """
         if self._in_step == 1:
             return width
@@ -231,10 +231,10 @@ class _Kernel:
         return width
 
     def _of_product(self, product: vector.Contract) -> Layout:
-        """Shares as long as wide, of which neighbours have a line of a row side by side.
+        """Nearly square shares; neighbouring threads together cover a memory line of a row.
 
-        Where rows begin anywhere in lines, neighbours have all of one and go on with the next,
-        which follows; but not where threads then need more of the operands.
+        Where rows do not begin at lines, neighbouring threads cover a whole row and continue with
+        the next, unless threads would then read more of the operands.
         """
         result = product.results[0]
         shape = result.type.shape  # type: ignore[attr-defined]
@@ -320,14 +320,14 @@ class _Kernel:
 
 
 def _needed(product: vector.Contract, layout: Layout) -> int:
-    """How many elements of a product's operands a thread needs for its share, in each step."""
+    """How many operand elements a thread reads in each step of a product with this layout."""
     lhs, rhs, acc = ([e.position for e in m.map.results] for m in product.indexing_maps)  # type: ignore[attr-defined]
     each = dict(zip(acc, layout.share, strict=True))
     return sum(prod(each.get(d, 1) for d in along) for along in (lhs, rhs))
 
 
 def _separate_constants(kernel: gpu.GPUFuncOp) -> None:
-    """Give each user of a constant vector, or of a mask, one of its own: they cost nothing."""
+    """Copy constant vectors and masks for each user, so that their layouts are independent."""
     for op in list(kernel.walk()):
         if not _is_free(op) or not is_vector(op.results[0]):
             continue

@@ -44,12 +44,12 @@ class _Pending:
         self.writes |= other.writes
 
     def start_over(self, loop: Operation) -> None:
-        """Go on with the next iteration of a loop, in which numbers of buffers may be others."""
+        """Continue with a loop's next iteration, in which the indices of slots may differ."""
         self.reads = {one.later(loop) for one in self.reads}
         self.writes = {one.later(loop) for one in self.writes}
 
     def copy(self) -> _Pending:
-        """A copy."""
+        """A copy with sets of its own."""
         return _Pending(set(self.reads), set(self.writes))
 
 

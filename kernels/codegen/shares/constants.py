@@ -110,7 +110,7 @@ def _chosen(
     tables: dict[bytes, Value] = {}
 
     def of_thread(thread: int) -> Value:
-        """Its share; of what is beyond the vector, elements at its end."""
+        """The share of this thread; elements beyond the vector repeat its last ones."""
         places = []
         for along, extent in zip(layout.dims, table.shape, strict=True):
             first = thread // along.stride % along.threads * along.run
@@ -123,7 +123,7 @@ def _chosen(
         return tables[key]
 
     def choice(bit: int, thread: int) -> Value:
-        """Of the threads that have this number's bits from a bit on."""
+        """The share, selected among threads whose bits from `bit` upwards are those of `thread`."""
         if not bit:
             return of_thread(thread)
         clear = choice(bit >> 1, thread)

@@ -56,7 +56,7 @@ class Along:
 
     @property
     def bits(self) -> int:
-        """The bits of a thread's number that select its place along the dimension."""
+        """The bits of a thread's number that select its position along the dimension."""
         return (self.threads - 1) * self.stride
 
     def place(self, i: int) -> int:
@@ -109,7 +109,7 @@ class Layout:
 
     @staticmethod
     def of(attribute: ArrayAttr) -> Layout:
-        """The layout that an attribute says."""
+        """The layout that an attribute describes."""
         return Layout(tuple(Along(*a.values) for a in attribute.elements))  # type: ignore[attr-defined]
 
 
@@ -120,7 +120,7 @@ def is_count_of_threads(size: Sequence[int]) -> bool:
 
 
 def is_layout_of(attribute: object, shape: Sequence[int], threads: int) -> bool:
-    """Whether an attribute, which a text may have, is a layout of a vector over so many threads."""
+    """Whether an attribute is a valid layout of a vector of this shape over `threads` threads."""
     if not isinstance(attribute, ArrayAttr) or len(attribute.elements) != len(shape):
         return False
     taken = 0

@@ -21,8 +21,8 @@ def is_vector(value: Value) -> bool:
 def is_elementwise(op: Operation) -> bool:
     """Whether an operation computes each element of its results from the elements at its index.
 
-    Threads compute elements beyond an edge too, which nobody reads. An integer power fails for no
-    numbers there; a division by a number that is not known might.
+    Threads also compute elements beyond an edge, which nobody reads. An integer power is safe for
+    any values there; an integer division might trap.
     """
     dialect = op.name.partition(".")[0]
     if dialect not in ("arith", "math") and not isinstance(op, vector.Fma):

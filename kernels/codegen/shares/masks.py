@@ -38,7 +38,7 @@ def _bounded_share(
 def _bounded(
     shares: Shares, layout: Layout, piece: Piece, sizes: Sequence[Value], at: Builder
 ) -> Value:
-    """The mask of a piece's elements whose index in the whole vector is below the sizes."""
+    """The mask of the elements of a piece whose index in the whole vector is below `sizes`."""
     left = []
     for along, size, away in zip(layout.dims, sizes, layout.places(piece), strict=True):
         for begin in (shares.offset(along), shares.number(away) if away else None):
@@ -49,7 +49,7 @@ def _bounded(
 
 
 def is_logic_of_masks(op: Operation) -> bool:
-    """Whether an operation makes a mask of masks, element by element."""
+    """Whether an operation computes a mask from masks, element by element."""
     if not isinstance(op, arith.AndI | arith.XOrI):
         return False
     type = op.results[0].type
@@ -57,8 +57,8 @@ def is_logic_of_masks(op: Operation) -> bool:
 
 
 def logical(shares: Shares, op: Any, at: Builder) -> None:
-    """The share of a mask made of masks, piece by piece: so it is known what each piece lets
-    through.
+    """The share of a mask computed from masks, piece by piece, so that the bounds of each piece
+    are known.
     """
     (layout,), (whole,) = layouts_of(op), shares.result_types(op)
     assert layout is not None

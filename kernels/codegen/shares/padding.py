@@ -24,10 +24,10 @@ def padding_of_rows(
     threads: int,
     memory: DeviceMemory,
 ) -> int:
-    """How many elements longer rows of a buffer should be, whose vectors have these layouts.
+    """By how many elements to pad the rows of a buffer that vectors of these layouts access.
 
-    Nothing, the word of a bank, or once or twice what a thread accesses at once: whichever needs
-    the fewest turns, the smallest of equal ones.
+    Tries none, a bank's word, and once or twice what a thread accesses at once; the fewest bank
+    turns win, and among equals the smallest padding.
     """
     each = [tuple(int(e == d) for e in range(len(shape))) for d in range(len(shape))]
     whole = [(layout, shape, each, 1) for layout in layouts]
@@ -41,7 +41,7 @@ def pad_buffers(
     threads: int,
     memory: DeviceMemory,
 ) -> None:
-    """Make rows of a group's buffers longer where accesses then take fewer turns of the banks."""
+    """Pad the rows of workgroup buffers if that reduces bank conflicts."""
     for buffer in kernel.workgroup_buffers:
         type = buffer.type
         assert isinstance(type, MemRefType)
@@ -73,7 +73,7 @@ Digits = tuple[int, ...]
 
 @dataclass(frozen=True)
 class _View:
-    """How a buffer is accessed: by a transfer, or those of a view that stays in its rows."""
+    """How a buffer is accessed: by one transfer, or by transfers of a view within its rows."""
 
     op: Operation
     start: Digits
@@ -102,7 +102,7 @@ class _View:
 
 
 def _view_of(op: Operation, shape: Sequence[int]) -> _View | None:
-    """How an operation accesses a buffer of this shape; None where its rows must be contiguous."""
+    """The view of a buffer that an operation accesses; None if rows must stay contiguous."""
     rank = len(shape)
     if _is_plain(op):
         steps = [tuple(int(e == d) for e in range(rank)) for d in range(rank)]
@@ -163,7 +163,7 @@ def _access(
 
 
 def _longer(shape: Sequence[int], dim: int, size: int, memory: DeviceMemory) -> list[list[int]]:
-    """The shapes to consider: as it is, and with a longer dimension `dim`."""
+    """The shapes to consider: `shape` itself, and with dimension `dim` padded."""
     found = [list(shape)]
     longer = memory.bank_bytes, memory.vector_bytes, 2 * memory.vector_bytes
     for bytes in longer if shape[dim] > 1 else ():
@@ -200,7 +200,7 @@ def _turns(
     threads: int,
     memory: DeviceMemory,
 ) -> int:
-    """How many turns of the banks it takes until threads that step together have a vector."""
+    """How many bank accesses in turn serve threads that run in lockstep and access a vector."""
     rank, thread = len(shape), np.arange(threads)
     fastest = next((d for d, stride in enumerate(strides) if stride == 1), None)
     turns = 0

@@ -1,4 +1,4 @@
-"""Operations that layouts do not know become others: loads transfers, parallel loops plain ones."""
+"""Rewrites operations without layout rules: loads as transfers, parallel loops as nested loops."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ....ir.types import MemRefType, VectorType, row_major_strides
 
 
 def make_plain(kernel: gpu.GPUFuncOp) -> None:
-    """Rewrite reads and writes of rows, casts to another shape, and parallel loops of one group."""
+    """Rewrite a kernel's row loads and stores, shape casts, and parallel loops without results."""
     for op in list(kernel.walk()):
         match op:
             case vector.Load():
@@ -44,7 +44,7 @@ def _read(op: vector.Load | vector.MaskedLoad, mask: Value | None = None) -> Ope
 def through_memory(
     kernel: gpu.GPUFuncOp, at: Builder, value: Value, shape: Sequence[int], padding: int = 0
 ) -> Value:
-    """A vector in another layout or shape: written to a buffer of the group, and read again.
+    """A vector in another layout or shape: written to a workgroup buffer and read back.
 
     Rows of the buffer are `padding` elements longer.
     """

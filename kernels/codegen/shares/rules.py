@@ -49,7 +49,7 @@ def _guarded(shares: Shares, bits: int, at: Builder, loc: Any) -> Builder:
 
 
 def _alone(shares: Shares, op: Operation, at: Builder) -> None:
-    """Let one thread do what all threads would do to memory alike."""
+    """Let only one thread execute an operation by which all would write the same to memory."""
     inside = at if op.results else _guarded(shares, 0, at, op.loc)
     shares.put(op, inside, op.result_types)
 
@@ -104,7 +104,7 @@ def _plus(value: Value, more: Value | None, at: Builder) -> Value:
 
 
 def _by_values(shares: Shares, op: Any, at: Builder) -> None:
-    """Rewrite gathers and scatters, whose places are values."""
+    """Rewrite gathers and scatters, whose indices are vectors."""
     layout = layouts_of(op)[0] if op.results else shares.layout(op.valueToStore)
     assert layout is not None
     mask = shares.of(op.mask)

@@ -17,7 +17,7 @@ Rule = Callable[["Shares", Any, Builder], None]
 
 
 class Shares:
-    """What stands for each value of a kernel in the code of one thread.
+    """Rewrites a kernel for one thread, and maps each of its values to the thread's share.
 
     Everything that depends on the thread alone is computed once, at the start of the kernel. `rule`
     rewrites operations without regions.
@@ -164,7 +164,7 @@ class Shares:
         return self._at_start(arith.CmpI("ne", self._bits(bit, 2), self.number(0)))
 
     def _bits(self, stride: int, count: int) -> Value:
-        """The place of the thread among `count`, whose numbers differ by `stride`."""
+        """The bits of the thread's number from `stride` on, as its index among `count` threads."""
         value = self.thread
         if stride > 1:
             value = self._at_start(arith.DivUI(value, self.number(stride)))
@@ -181,7 +181,7 @@ class Shares:
         return op.results[0]
 
     def is_first_of(self, bits: int) -> Value | None:
-        """Whether the thread's number has none of the other bits; None where no number has."""
+        """Whether all bits of the thread's number outside `bits` are 0; None if always true."""
         condition: Value | None = None
         for stride, count in runs(self.threads - 1 & ~bits):
             place = self._bits(stride, count)

@@ -16,7 +16,7 @@ def is_of_group(op: Operation) -> bool:
 
 
 def move_to_group(kernel: gpu.GPUFuncOp, which: Callable[[Operation], bool] | None = None) -> None:
-    """Make arguments in workgroup memory of the allocations of known size, or of `which`."""
+    """Turn allocations of constant size, or those in `which`, into workgroup memory arguments."""
     block = kernel.body.blocks[0]
     count = len(kernel.workgroup_buffers)
     for op in [o for o in kernel.walk() if isinstance(o, memref.Alloca)]:
@@ -35,7 +35,7 @@ def move_to_group(kernel: gpu.GPUFuncOp, which: Callable[[Operation], bool] | No
 
 
 def _retype(buffer: Value) -> None:
-    """Set the memory space of a buffer's views to its own."""
+    """Set the memory space of a buffer's views to the buffer's."""
     for user, _ in list(buffer.uses):
         if not user.has_trait(memref.ViewLike):
             continue

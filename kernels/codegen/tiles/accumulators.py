@@ -21,7 +21,7 @@ from .places import Place, Position
 
 @dataclass
 class Accumulator:
-    """The results of one output's tile, a vector along its axes and those of partial results."""
+    """The results of an output's tile: a vector along its axes and those of partial results."""
 
     number: int
     place: Place
@@ -64,7 +64,7 @@ class Accumulation:
                     self.table[number, place.key, chain] = held
 
     def _initial(self, number: int, place: Place) -> Tiled:
-        """What results start with: the output's content or, of partial sums, the identity."""
+        """The initial results: the output's content or, for partial sums, the identity."""
         if place.access not in self.memory.coordinates.plan.factored:
             return self.memory.take(place)
         kind, element = self.stage.combiners[number], place.access.element_type
@@ -86,7 +86,7 @@ class Accumulation:
     # -- use ---------------------------------------------------------------------------------
 
     def get(self, number: int, place: Place) -> Tiled:
-        """The result of an output at a place so far, or its current partial result."""
+        """The current result, or partial result, of output `number` at a place."""
         held = self.table[number, place.key, self.chain]
         return Tiled(held.value, held.axes)
 

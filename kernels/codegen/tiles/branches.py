@@ -9,7 +9,7 @@ from ..code import Code, Scope, make
 
 
 class Branch:
-    """An `scf.if` whose body is written within `with`; what it yields is 0 where it does not run.
+    """An `scf.if` whose body is written inside `with`; its results are 0 if the body does not run.
 
     with Branch(code, condition) as branch:
         branch.yields = [code.value(..)]

@@ -1,7 +1,7 @@
-"""Operands in the memory of a group: each iteration of a loop copies the part that it needs.
+"""Operands in workgroup memory: each iteration of a loop copies the part that it needs.
 
-With several buffers, an iteration copies what a later one needs: it loads the elements before it
-computes and stores them afterwards, so that they arrive meanwhile.
+With several buffers, an iteration copies the part of a later one: it loads the elements before it
+computes and stores them afterwards, so that loading and computing overlap.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from .places import Position
 
 @dataclass(frozen=True)
 class _Part:
-    """The part of an operand that an iteration needs: sizes, how much the operand has, and where
-    in the copy it begins.
+    """The part of an operand that an iteration needs: its sizes, how many elements of each lie
+    inside the operand (`active`; None: all), and its first index in the copy.
     """
 
     sizes: tuple[int, ...]
@@ -45,7 +45,7 @@ class _Ahead:
     step: int
     inner: Inner
     read: dict[Access, tuple[Value, _Part]] = field(default_factory=dict)
-    """What the current iteration has loaded and not yet stored in its buffer."""
+    """Parts that the current iteration has loaded and not yet stored in a buffer."""
 
 
 class Caches:
@@ -85,9 +85,9 @@ class Caches:
     # -- buffers -------------------------------------------------------------------------------
 
     def enter(self, nodes: Sequence[Node], are_groups: bool = False) -> list[Access]:
-        """Make the buffers of a group, where its iteration begins; what `leave` lets go.
+        """Allocate a thread group's buffers at the start of its code; returned for `leave`.
 
-        It begins in the outermost loop of groups, or in the only iteration of the innermost one.
+        That is in the outermost loop over groups, or in the single iteration of the innermost one.
         """
         loops = {loop for node in nodes for loop in node.loops}
         made = []
@@ -123,9 +123,9 @@ class Caches:
         return size
 
     def _frame(self, access: Access, cached: Cached) -> None:
-        """Write the border along dimensions of which each copy has all, which no copy overwrites.
+        """Write the padding along dimensions that each copy covers whole; no copy overwrites it.
 
-        What is copied begins with the operand's rows then, and is in the lines that these fill.
+        The copies then begin at the operand's rows, and are aligned as these are.
         """
         code, room = self.code, self._rooms[access]
         if cached.border is None:
@@ -144,8 +144,8 @@ class Caches:
         self.memory.forget([room])
 
     def _whole(self, access: Access, cached: Cached) -> dict[int, tuple[int, int]]:
-        """The dimensions of which each copy has the operand's elements all, and more of its border:
-        where in the copy these begin, and how many they are.
+        """{dimension: (first index in the copy, extent)} of the operand along those dimensions of
+        which each copy holds all elements and padding besides.
         """
         found = dict[int, tuple[int, int]]()
         if cached.border is None:
@@ -166,7 +166,7 @@ class Caches:
     # -- one iteration -------------------------------------------------------------------------
 
     def begin(self, node: Node) -> None:
-        """Copy what an iteration needs, or load what a later one needs."""
+        """Copy the parts that this iteration needs, or load those that a later one needs."""
         at_once = [access for access in self._at(node) if self._ahead(access) is None]
         due = [(access, *self._read(access)) for access in at_once]
         for access, value, part in due:
@@ -179,7 +179,7 @@ class Caches:
                 self._take(access, self._slot(access, ahead, 0))
 
     def end(self, node: Node) -> None:
-        """Store what was loaded for a later iteration."""
+        """Store the parts that were loaded for a later iteration."""
         for ahead, distance, accesses in self._ahead_at(node):
             slots = [self._slot(access, ahead, distance) for access in accesses]
             with Branch(self.code, self._is_inside(accesses[0], ahead, distance)):
@@ -194,7 +194,7 @@ class Caches:
         return self._running.get(cached.at) if cached.buffers > 1 else None
 
     def _ahead_at(self, node: Node) -> list[tuple[_Ahead, int, list[Access]]]:
-        """(a loop's state, how many iterations ahead it copies, the operands copied so)."""
+        """(state, distance in iterations, operands) of each loop that copies ahead."""
         found: dict[tuple[Loop, int], list[Access]] = {}
         for access in self._at(node):
             cached = self.plan.cached[access]
@@ -205,7 +205,7 @@ class Caches:
     # -- a loop of iterations ------------------------------------------------------------------
 
     def start(self, node: Node, lower: Number, upper: Number, step: int, inner: Inner) -> None:
-        """Before a loop that copies ahead: copy for its first iterations."""
+        """Copy the parts of the first iterations, before a loop that copies ahead."""
         accesses = [a for a in self._at(node) if self.plan.cached[a].buffers > 1]
         for loop in dict.fromkeys(self.plan.cached[a].at for a in accesses):
             self._running[loop] = _Ahead(lower, upper, step, inner)
@@ -221,18 +221,18 @@ class Caches:
                 self._copy(due, first, inner, number)
 
     def stop(self, node: Node) -> None:
-        """After a loop that copied ahead."""
+        """Forget the state of a loop that copied ahead, after its end."""
         for access in self._at(node):
             self._running.pop(self.plan.cached[access].at, None)
 
     def _copy(self, accesses: Sequence[Access], first: Number, inner: Inner, slot: int) -> None:
-        """Copy what the iteration of the loop at `first` needs into buffer `slot`."""
+        """Copy the parts that the iteration with counter `first` needs into buffer `slot`."""
         due = [(access, *self._read_at(access, first, inner)) for access in accesses]
         for access, value, part in due:
             self._write(access, value, part, slot)
 
     def _read_at(self, access: Access, value: Number, inner: Inner) -> tuple[Value, _Part]:
-        """Load what the iteration of the loop at `value` needs."""
+        """Load the part that the iteration with counter `value` needs."""
         at = self.plan.cached[access].at
         position: Position = self.positions[access.stage]
         kept = dict(position.values), dict(position.offsets), dict(self.extents)
@@ -247,7 +247,7 @@ class Caches:
         return found
 
     def _read_ahead(self, ahead: _Ahead, distance: int, accesses: Sequence[Access]) -> None:
-        """Load what the iteration `distance` later needs, where there is one."""
+        """Load the parts for the iteration `distance` later, if there is one."""
         later = self.code.add(self._counter(accesses[0]), distance * ahead.step)
         with Branch(self.code, self._is_inside(accesses[0], ahead, distance)) as branch:
             read = [self._read_at(access, later, ahead.inner) for access in accesses]
@@ -263,7 +263,7 @@ class Caches:
         return self.positions[access.stage].values[self.plan.cached[access].at]
 
     def _slot(self, access: Access, ahead: _Ahead, distance: int) -> Value:
-        """The buffer for what the iteration `distance` later needs."""
+        """The index of the buffer for the iteration `distance` later."""
         code = self.code
         count: Number = self._counter(access)
         if isinstance(ahead.lower, Value):
@@ -322,8 +322,9 @@ class Caches:
         sizes: Sequence[int],
         active: Sequence[Number | None],
     ) -> Value | None:
-        """The mask of a part that begins at these subscripts without what of it is border; None
-        where nothing is.
+        """The mask of a part's elements that are not padding, or None if none are.
+
+        The part begins at subscripts `firsts`.
         """
         code, rank = self.code, len(sizes)
         ends, before = list(active), dict[int, Number]()
@@ -350,7 +351,7 @@ class Caches:
         return mask
 
     def _along(self, access: Access, linear: Linear) -> tuple[Number, int, Number | None]:
-        """(first element, size, how much lies in the operand if not all) along one subscript."""
+        """(first index, size, active elements or None for all) of a part along one subscript."""
         code = self.code
         cached, position = self.plan.cached[access], self.positions[access.stage]
         first: Number = linear.constant

@@ -91,7 +91,7 @@ class Contractions:
         return Tiled(self.code.value(op), total.axes)
 
     def _unit(self, stage: Stage, factors: tuple[Factor, Factor]) -> list[Axis]:
-        """The innermost reduction, one step of it."""
+        """An axis of one step along the innermost reduction."""
         for loop in reversed(self.plan.order[stage]):
             dim = loop.dims[-1]
             if loop.is_reduction and any(f.access.coefficients[dim] for f in factors):  # type: ignore[index]

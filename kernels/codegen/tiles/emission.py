@@ -94,7 +94,7 @@ class Emission:
             accumulation.end()
 
     def is_small(self, loop: Loop) -> bool:
-        """Whether a loop is unrolled around the tile inside of it, given that tile's size here."""
+        """Whether a loop is unrolled around the tile inside it, given that tile's current size."""
         extent, bodies = self.extents.extent(loop), self.bodies(loop)
         if not isinstance(extent, int) or bodies is None:
             return False
@@ -367,7 +367,7 @@ def _name(value: BlockArgument, node: Node) -> None:
 
 
 def _has_groups(root: Node | Stage) -> bool:
-    """Whether groups of threads execute a nest, and can mask all that it does."""
+    """Whether groups of threads execute a nest and can mask all its operations."""
     if isinstance(root, Stage) or not any(loop.threads for loop in root.loops):
         return False
     return not any(unvectorizable(stage) for stage in root.stages())

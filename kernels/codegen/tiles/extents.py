@@ -55,7 +55,7 @@ class Extents:
         return known if known is not None else self.code.size(loop.extent)
 
     def bound(self, loop: Loop) -> Number:
-        """The extent that the grid of groups is made for; a loop's last block may be shorter."""
+        """The extent for which the grid of groups is sized; the last block may be shorter."""
         known = self.known.get(loop.span)
         if known is None and loop.span in self.masked and isinstance(loop.extent, int):
             return loop.extent
@@ -182,7 +182,7 @@ class Extents:
 
 
 def _are_blocks(loop: Loop) -> bool:
-    """Whether what is in an iteration of a loop runs at once, too."""
+    """Whether the iterations of a loop's inner half run in parallel, too."""
     rest = loop.rest
     return rest is not None and (rest if rest.parts is None else rest.parts[0]).at_once
 

@@ -117,7 +117,7 @@ class Memory(Contents):
         code.prefetch(self.views.flat(access.value), [index])
 
     def _widen(self, op: Operation, axes: Sequence[Axis], element) -> None:
-        """Note on an operation the lanes that a schedule asks for, if the machine has others."""
+        """Attach the schedule's number of lanes to an operation, if the machine's differs."""
         lane = next((a for a in axes if a.is_lane), None)
         if lane is None:
             return

@@ -74,7 +74,7 @@ class Place:
         return [(a.size, a.active, a.is_lane, stride) for a, stride in self.strides]
 
     def reach(self) -> int | None:
-        """How many elements the last one is after the first; None where that is not known."""
+        """The distance in elements from the first to the last one; None if it is not known."""
         total = 0
         for axis, stride in self.strides:
             if not isinstance(stride, int):
@@ -152,7 +152,7 @@ class Coordinates:
         return found
 
     def place(self, access: Access, at: Position, axes: Sequence[Axis]) -> Place:
-        """What a linear access touches, along those of the axes that it depends on."""
+        """The place that a linear access touches, with those of the axes that it depends on."""
         access = self.instead.get(access, access)
         assert access.coefficients is not None
         terms: list[tuple[Value, Size]] = []

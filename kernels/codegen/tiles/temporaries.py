@@ -13,7 +13,7 @@ from .views import Views
 
 
 class Temporaries:
-    """Smaller buffers that replace those which `buffers.py` has chosen."""
+    """Allocates smaller buffers in place of those that `buffers.py` has chosen."""
 
     def __init__(self, code: Code, coordinates: Coordinates, views: Views) -> None:
         self.code = code

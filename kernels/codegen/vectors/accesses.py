@@ -93,11 +93,11 @@ class Address:
 
     @property
     def key(self) -> tuple:
-        """Equal for equal elements of one access."""
+        """A key that is equal for addresses of the same elements of one access."""
         return self.constant, self.lane, self.width, self.count
 
     def moved(self, by: Size, copies: tuple[int, ...]) -> Address:
-        """A neighbour's address."""
+        """The address of the neighbouring piece `copies`, which lies `by` elements further."""
         return Address(
             self.access, copies, self.offset, self.constant + by, self.lane, self.width, self.count
         )

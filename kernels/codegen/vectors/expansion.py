@@ -91,11 +91,11 @@ class Expansion:
         return self.cut(value, copies, part)
 
     def set(self, value: Value, copies: Copies, part: Part, piece: Piece) -> None:
-        """Note a piece that is known."""
+        """Record a piece of a vector."""
         self.grids.setdefault(value, {})[copies, part.offset, part.width] = piece
 
     def places(self, value: Value) -> Iterator[tuple[Copies, Part]]:
-        """Where the pieces of a vector are, in order."""
+        """The (copies, part) of each piece of a vector, in order."""
         parts = self.widths.parts(value)
         for copies in copies_of(value.type.shape):
             for part in parts:
@@ -176,7 +176,7 @@ class Expansion:
         return row
 
     def whole(self, value: Value) -> Value:
-        """A vector put together again, for operations that are not expanded."""
+        """A vector assembled from its pieces, for operations that are not expanded."""
         if not isinstance(value.type, VectorType) or self.stays(value):
             return value
         code = self.code
@@ -363,7 +363,7 @@ def minimum_of(bound: Value) -> list[Value]:
 def lanes_below(
     code: Walk, copies: list[tuple[int, int | Value]], bound: int | Value, part: Part
 ) -> int | Value:
-    """How many lanes of a part are below a bound, none unless all copies are below theirs."""
+    """How many lanes of a part are below a bound; 0 unless all copies are below their bounds."""
     guards = []
     for at, most in copies:
         if isinstance(most, Value):

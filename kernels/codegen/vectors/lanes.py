@@ -118,7 +118,7 @@ class Widths:
         return min(component.width, self.machine.most_lanes or component.width)
 
     def has_lanes_for(self, value: Value) -> bool:
-        """Whether elements that are each used for all lanes may be loaded as lanes of vectors."""
+        """Whether elements that are broadcast to all lanes may be loaded as lanes of vectors."""
         type = value.type
         if not self.machine.has_lane_operands or not isinstance(type, VectorType):
             return False
@@ -152,7 +152,7 @@ class Widths:
                 self._components[a].join(self._components.pop(b))
 
     def note(self, value: Value, scalars: int = 0, vectors: bool = False) -> None:
-        """Note how an operation makes or uses a value: by elements or as vectors."""
+        """Record how an operation makes or uses a value: as single elements or as vectors."""
         if isinstance(value.type, VectorType) and lanes_of(value.type) > 1:
             component = self._components[self._root(value)]
             component.scalars = max(component.scalars, scalars)

@@ -319,7 +319,7 @@ class _Lowering:
             yield VectorType((part.width,), element) if part.width > 1 else element
 
     def _bind(self, old: Sequence[Value], new: Sequence[Value]) -> None:
-        """Note the new values that replace old ones: several pieces for a vector."""
+        """Record the new values that replace old ones: several pieces for a vector."""
         rest = iter(new)
         for value in old:
             if isinstance(value.type, VectorType):

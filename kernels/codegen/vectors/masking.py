@@ -31,7 +31,7 @@ def take_off_masks(function: Operation) -> None:
 
 
 def _let_count(masked: Operation, op: vector.Mask) -> None:
-    """Give a transfer or a reduction the mask, so that it touches only what that lets through."""
+    """Give a transfer or a reduction the mask, so that it touches active elements only."""
     match masked:
         case vector.TransferRead() | vector.TransferWrite():
             masked.mask = op.mask

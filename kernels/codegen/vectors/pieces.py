@@ -3,7 +3,7 @@
 A piece is one of
     a scalar Value      the same in all lanes; repeated where a vector is needed
     Strided             a scalar plus the lane's number times a constant
-    Leading             a mask of the first so many lanes
+    Leading             a mask of the first lanes, as many as `count`
     a vector Value      anything else
 """
 
@@ -42,7 +42,7 @@ def is_vector(piece: Piece) -> bool:
 
 
 def as_vector(code: Walk, piece: Piece, width: int) -> Value:
-    """A piece as a vector of so many lanes."""
+    """A piece as a vector of `width` lanes."""
     if isinstance(piece, Value):
         return piece if isinstance(piece.type, VectorType) else code.splat(piece, width)
     if isinstance(piece, Leading):

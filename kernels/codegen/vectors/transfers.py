@@ -27,7 +27,7 @@ PREFETCH = "schedule.prefetch"
 
 
 def access_of(e: Expansion, op: Any) -> Access | None:
-    """What an operation reads or writes; None where its layout is not understood."""
+    """The access of an operation to memory; None if the memref's layout is not understood."""
     if op not in e.accesses:
         e.accesses[op] = _access(e, op)
     return e.accesses[op]
@@ -76,7 +76,7 @@ def _bounds(e: Expansion, op: Any, access: Access) -> list[int | Value | None]:
 
 
 def _within(e: Expansion, bound: int | Value | None, access: Access, d: int) -> int | Value:
-    """A bound, reduced to how far a dimension of the memory reaches."""
+    """A bound, limited to the end of a dimension of the memref."""
     forms, code = e.code.forms, e.code
     rest = access.view.sizes[d] + forms.of(access.indices[d]) * -1
     if bound is None:
