@@ -268,14 +268,24 @@ class Forms:
         where, a, b = (self.of(v) for v in op.operands)
         if not is_condition(where):
             return self._unknown()
+        if op.results[0].type is i1:
+            if not (is_condition(a) and is_condition(b)):
+                return self._unknown_of(op)
+            return (where + a + b).saying(_either(where.text, a.text, b.text))
         taken = f"({where.text}) and @ = {a.text}"
         other = f"not ({where.text}) and @ = {b.text}"
         value = f"choice({where.text}, {a.text}, {b.text})"
         return self.defined(value, f"(({taken}) or ({other}))") + where + a + b
 
     def comparison(self, op: arith.CmpI) -> Form:
-        """A condition. Unsigned ones are wanted to be of numbers that are not negative."""
+        """A condition: of numbers, which unsigned ones want not to be negative, or of truth values."""
         a, b = self.of(op.lhs), self.of(op.rhs)
+        if op.lhs.type is i1:
+            if op.predicate not in ("eq", "ne") or not (is_condition(a) and is_condition(b)):
+                return self._unknown_of(op)
+            same, differs = b.text, f"not ({b.text})"
+            pair = (same, differs) if op.predicate == "eq" else (differs, same)
+            return (a + b).saying(_either(a.text, *pair))
         relation = {"eq": "=", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
         sign = relation[op.predicate[-2:]]
         form = (a + b).saying(f"({a.text}) {sign} ({b.text})")
@@ -303,6 +313,11 @@ class Forms:
         """The number of the thread in its group."""
         x, y, _ = self.threads
         return f"(t0 + {x}*t1 + {x * y}*t2)"
+
+
+def _either(condition: str, then: str, otherwise: str) -> str:
+    """A condition that is one of two, as another one says."""
+    return f"(({condition}) and ({then}) or not ({condition}) and ({otherwise}))"
 
 
 def _name_of_extent(buffer: Value, dim: int) -> str:

@@ -59,6 +59,32 @@ def test_extents_that_may_be_equal_are_no_fault():
         assert "only if open extents of two arguments are equal" in said
 
 
+@pytest.mark.parametrize(
+    ("word", "proven"),
+    [
+        ("arith.cmpi eq, %long, %always", 1),
+        ("arith.cmpi ne, %long, %never", 1),
+        ("arith.select %long, %always, %never", 1),
+        ("arith.cmpi ne, %long, %always", 0),
+        ("arith.select %long, %never, %always", 0),
+        ("arith.cmpi eq, %long, %other", 0),
+    ],
+)
+def test_conditions_of_truth_values(word, proven):
+    """What the host checks may compare and choose among truth values."""
+    checks = (
+        ROWS.format("eq").partition("cf.assert")[0]
+        + f"""
+    %other = arith.cmpi sgt, %m, %c4 : index
+    %always = arith.cmpi eq, %c4, %c4 : index
+    %never = arith.cmpi eq, %c0, %c1 : index
+    %holds = {word} : i1
+    cf.assert %holds, "as many rows"
+    """
+    )
+    assert prove(COLUMNS + checks)[0] == proven
+
+
 def test_all_of_a_result_is_written_if_extents_are_equal():
     """As many groups as the operand has rows: the store may be outside, and rows be left."""
     proven, said = prove(COLUMNS, blocks="%m")
