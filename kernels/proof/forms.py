@@ -12,7 +12,7 @@ without conditions, and its form is not exact.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
@@ -196,18 +196,32 @@ class Forms:
     # -- arithmetic ----------------------------------------------------------------------------
 
     def product(self, op: Operation) -> Form:
-        """By a constant; or of numbers that stay the same, which is such a number."""
+        """By a constant; or of numbers that stay the same, which is such a number, and exact
+        where all is known of them.
+        """
         a, b = self.of(op.operands[0]), self.of(op.operands[1])
         for one, other in ((a, b), (b, a)):
             if is_number(one):
                 return scaled(other + one, int(one.text))
-        first, second = self.parameters.polynomial(a), self.parameters.polynomial(b)
+        first, second = (self._polynomial(value) for value in op.operands)
         if first is not None and second is not None:
             found = first * second
             if self.parameters.is_natural(first) and self.parameters.is_natural(second):
                 self.parameters.suppose_natural(found)
-            return (a + b).saying(self.parameters.form(found).text)
+            made = (a + b).saying(self.parameters.form(found).text)
+            is_all = None not in map(self.parameters.polynomial, (a, b))
+            return replace(made, is_exact=made.is_exact and is_all)
         return self._unknown()
+
+    def _polynomial(self, value: Value) -> Polynomial | None:
+        """A value that stays the same; what the host computes otherwise, such as a choice, is a
+        parameter of which nothing is known.
+        """
+        found = self.parameters.polynomial(self.of(value))
+        op = self.arguments.get(value, value).defining_op
+        if found is not None or op is None:
+            return found
+        return self.parameters.polynomial(self._unknown_of(op))
 
     def division(self, op: Operation, up: bool = False, signed: bool = False) -> Form:
         """A quotient by a constant, rounded down or `up`; but a `signed` one wants no sign."""
@@ -278,7 +292,7 @@ class Forms:
         return self.defined(value, f"(({taken}) or ({other}))") + where + a + b
 
     def comparison(self, op: arith.CmpI) -> Form:
-        """A condition: of numbers, which unsigned ones want not to be negative, or of truth values."""
+        """A condition. Unsigned ones are wanted to be of numbers that are not negative."""
         a, b = self.of(op.lhs), self.of(op.rhs)
         if op.lhs.type is i1:
             if op.predicate not in ("eq", "ne") or not (is_condition(a) and is_condition(b)):
