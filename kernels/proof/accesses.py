@@ -48,6 +48,13 @@ class Access:
         """Whether its elements are known exactly, and not only a superset of them."""
         return self.holds.is_exact and all(form.is_exact for form in self.at)
 
+    @property
+    def has_exact_extents(self) -> bool:
+        """Whether it is known what its elements have to be below."""
+        size = self.place.size
+        bounds = (*(self.limits or ()), *([size] if size is not None else []))
+        return all(form.is_exact for form in bounds)
+
 
 @dataclass(frozen=True)
 class Unknown:

@@ -12,7 +12,7 @@ without conditions, and its form is not exact.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
@@ -196,18 +196,33 @@ class Forms:
     # -- arithmetic ----------------------------------------------------------------------------
 
     def product(self, op: Operation) -> Form:
-        """The form of a product by a constant, or of two parameters."""
+        """The form of a product by a constant, or of two parameters.
+
+        It is exact where the polynomials of both parameters are known.
+        """
         a, b = self.of(op.operands[0]), self.of(op.operands[1])
         for one, other in ((a, b), (b, a)):
             if is_number(one):
                 return scaled(other + one, int(one.text))
-        first, second = self.parameters.polynomial(a), self.parameters.polynomial(b)
+        first, second = (self._polynomial(value) for value in op.operands)
         if first is not None and second is not None:
             found = first * second
             if self.parameters.is_natural(first) and self.parameters.is_natural(second):
                 self.parameters.suppose_natural(found)
-            return (a + b).saying(self.parameters.form(found).text)
+            made = (a + b).saying(self.parameters.form(found).text)
+            is_all = None not in map(self.parameters.polynomial, (a, b))
+            return replace(made, is_exact=made.is_exact and is_all)
         return self._unknown()
+
+    def _polynomial(self, value: Value) -> Polynomial | None:
+        """A value that stays the same; what the host computes otherwise, such as a choice, is a
+        parameter of which nothing is known.
+        """
+        found = self.parameters.polynomial(self.of(value))
+        op = self.arguments.get(value, value).defining_op
+        if found is not None or op is None:
+            return found
+        return self.parameters.polynomial(self._unknown_of(op))
 
     def division(self, op: Operation, up: bool = False, signed: bool = False) -> Form:
         """A quotient by a constant, rounded down or `up`; requires >= 0 unless `signed`."""
@@ -268,6 +283,10 @@ class Forms:
         where, a, b = (self.of(v) for v in op.operands)
         if not is_condition(where):
             return self._unknown()
+        if op.results[0].type is i1:
+            if not (is_condition(a) and is_condition(b)):
+                return self._unknown_of(op)
+            return (where + a + b).saying(_either(where.text, a.text, b.text))
         taken = f"({where.text}) and @ = {a.text}"
         other = f"not ({where.text}) and @ = {b.text}"
         value = f"choice({where.text}, {a.text}, {b.text})"
@@ -276,6 +295,12 @@ class Forms:
     def comparison(self, op: arith.CmpI) -> Form:
         """The condition of a comparison; unsigned ones require operands that are not negative."""
         a, b = self.of(op.lhs), self.of(op.rhs)
+        if op.lhs.type is i1:
+            if op.predicate not in ("eq", "ne") or not (is_condition(a) and is_condition(b)):
+                return self._unknown_of(op)
+            same, differs = b.text, f"not ({b.text})"
+            pair = (same, differs) if op.predicate == "eq" else (differs, same)
+            return (a + b).saying(_either(a.text, *pair))
         relation = {"eq": "=", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
         sign = relation[op.predicate[-2:]]
         form = (a + b).saying(f"({a.text}) {sign} ({b.text})")
@@ -303,6 +328,11 @@ class Forms:
         """The expression for the linear id of the thread in its group."""
         x, y, _ = self.threads
         return f"(t0 + {x}*t1 + {x * y}*t2)"
+
+
+def _either(condition: str, then: str, otherwise: str) -> str:
+    """A condition that is one of two, as another one says."""
+    return f"(({condition}) and ({then}) or not ({condition}) and ({otherwise}))"
 
 
 def _name_of_extent(buffer: Value, dim: int) -> str:

@@ -279,6 +279,9 @@ class _Proof:
     def _inside(self, access: Access) -> Iterator[Unknown]:
         found = self.sets.outside(access)
         if found is not None:
+            if not access.has_exact_extents:
+                yield Unknown(access.op, "how large its buffer is follows from values")
+                return
             if access.is_exact and self.sets.is_inside_if_equal(access):
                 yield Unknown(access.op, _IF_EQUAL)
                 return

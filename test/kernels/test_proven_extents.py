@@ -59,6 +59,32 @@ def test_extents_that_may_be_equal_are_no_fault():
         assert "only if open extents of two arguments are equal" in said
 
 
+@pytest.mark.parametrize(
+    ("word", "proven"),
+    [
+        ("arith.cmpi eq, %long, %always", 1),
+        ("arith.cmpi ne, %long, %never", 1),
+        ("arith.select %long, %always, %never", 1),
+        ("arith.cmpi ne, %long, %always", 0),
+        ("arith.select %long, %never, %always", 0),
+        ("arith.cmpi eq, %long, %other", 0),
+    ],
+)
+def test_conditions_of_truth_values(word, proven):
+    """What the host checks may compare and choose among truth values."""
+    checks = (
+        ROWS.format("eq").partition("cf.assert")[0]
+        + f"""
+    %other = arith.cmpi sgt, %m, %c4 : index
+    %always = arith.cmpi eq, %c4, %c4 : index
+    %never = arith.cmpi eq, %c0, %c1 : index
+    %holds = {word} : i1
+    cf.assert %holds, "as many rows"
+    """
+    )
+    assert prove(COLUMNS + checks)[0] == proven
+
+
 def test_all_of_a_result_is_written_if_extents_are_equal():
     """As many groups as the operand has rows: the store may be outside, and rows be left."""
     proven, said = prove(COLUMNS, blocks="%m")
@@ -81,3 +107,41 @@ def test_what_no_equal_extents_would_mend(checks, changed, fault):
     checks += "%more = arith.addi %rows, %c1 : index\n%less = arith.subi %rows, %c1 : index\n"
     with pytest.raises(NncError, match=fault):
         prove(checks, **changed)
+
+
+CHOSEN = """
+module attributes {{gpu.container_module}} {{
+  gpu.module @kernels {{
+    gpu.func @fill(%r: index, %w: index, %b: memref<?x?xf32>, %x: f32) kernel {{
+      %all = arith.muli %r, %w : index
+      %flat = memref.reinterpret_cast %b to offset: [0], sizes: [%all], strides: [1]
+          : memref<?x?xf32> to memref<?xf32>
+      %at = gpu.block_id x
+      memref.store %x, %flat[%at] : memref<?xf32>
+      gpu.return
+    }}
+  }}
+  func.func @main(%a: memref<?x?xf32>, %x: f32) {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
+    %rows = memref.dim %a, %c0 : memref<?x?xf32>
+    %m = memref.dim %a, %c1 : memref<?x?xf32>
+    %one = arith.cmpi eq, %m, %c1 : index
+    %wide = arith.select %one, %c4, %m : index
+    %b = memref.alloc(%rows, %wide) : memref<?x?xf32>
+    %groups = arith.muli %rows, %wide : index
+    gpu.launch_func @kernels::@fill blocks in ({blocks}, %c1, %c1) threads in (%c1, %c1, %c1)
+        args(%rows : index, %wide : index, %b : memref<?x?xf32>, %x : f32)
+    return
+  }}
+}}"""
+
+
+@pytest.mark.parametrize(("blocks", "proven"), [("%groups", 1), ("%rows", 0)])
+def test_products_of_what_the_host_chooses(blocks, proven):
+    """As rows that are one or as many: neither a fault that is none, nor a proof too much."""
+    context = PassContext()
+    ProveKernels().run(parse_module(CHOSEN.format(blocks=blocks)), context)
+    assert context.statistics[""].get("proven", 0) == proven
+    assert any("memref.store" in d.message for d in context.diagnostics) != proven
