@@ -192,9 +192,7 @@ class WgslPrinter(KernelPrinter):
         return self.language.type(type)
 
     def kind(self, type: Type) -> str:
-        """The kind of elements: `f`, `b`, `x` (index); integers `s` (< 32 bits), `u` (32), `w`
-        (64).
-        """
+        """The kind of elements: `f`, `b`, `x` (index), `s` (< 32 bits), `u` (32 bits), `w` (64)."""
         element = element_of(type)
         if isinstance(element, FloatType):
             return "f"
