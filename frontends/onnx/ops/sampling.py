@@ -26,7 +26,7 @@ def upsample(n: Node, x: Value, scales: Value | None = None) -> Value:
 
 @converter("Resize")
 def resize_10(n: Node, x: Value, scales: Value) -> Value:
-    """Resize before opset 11: when shrinking, the nearest element is rounded down."""
+    """Resize before opset 11: the nearest element is rounded up when shrinking, else down."""
     mode, axes = n.string("mode", "nearest", _MODES), tuple(range(x.type.rank))
     how = {"mode": "linear" if mode == "bilinear" else mode, "coordinate_transform": "asymmetric"}
     check_count(n, scales, len(axes), "scales")
