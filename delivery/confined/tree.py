@@ -37,7 +37,7 @@ class Tree:
         self._proc = Path(f"/proc/{first}/root/proc") if apart else Path("/proc")
 
     def _all(self) -> Iterator[tuple[str, list[str]]]:
-        """The number of each process and the fields of its `stat` from the state on."""
+        """The id of each process, as text, and the fields of its `stat` from the state on."""
         found: dict[str, list[str]] = {}
         with suppress(OSError):
             for name in os.listdir(self._proc):
