@@ -1,7 +1,8 @@
 """Lists of tensors, which functions pass and loops write; they exist only at import.
 
-list = TensorList(element, count, shape) list = list.with_item(n, index, item) list.stacked(n):
-[count, ..]
+list = TensorList(element, count, shape)
+list = list.with_item(n, index, item)
+list.stacked(n): [count, ..]
 """
 
 from __future__ import annotations
