@@ -1,1 +1,1 @@
-"""What a compiled model is to those who call it: options, interface, header and bindings."""
+"""The caller's view of a compiled model: options, interface, header and bindings."""

@@ -13,10 +13,10 @@ from .interface import BELOW_A_BYTE
 def c_header(
     found: Signature, prefix: str, *, library: bool, inside: bool, levels: Sequence[str] = ()
 ) -> str:
-    """What a C or C++ program includes: for a `library`, or for an object file alone.
+    """The header for C and C++ programs: for a `library`, or for an object file alone.
 
-    Every name starts with `prefix`; `inside` says that the library holds its weights, `levels`
-    which targets it is for, where there are several.
+    Every name starts with `prefix`; `inside` says whether the library holds its weights, `levels`
+    names its targets if there are several.
     """
     guard = f"NNC_{prefix.upper()}_H"
     parts = [
@@ -78,7 +78,7 @@ _LOW_BITS = [
 
 
 def _printable(name: str) -> str:
-    """A name that cannot end the comment that it stands in."""
+    """A name with characters replaced that could end a comment."""
     return "".join(c if c.isprintable() else "?" for c in name).replace("*/", "* /")
 
 

@@ -1,4 +1,4 @@
-"""A model's interface as data: what its bindings are generated from, and the JSON beside it."""
+"""A model's interface as data, for generating bindings and the JSON description."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ BELOW_A_BYTE = frozenset(name for name in BYTES if not name.startswith("f8"))
 class TensorInterface:
     """An input or output.
 
-    `type` is the element type as the IR spells it, `f32` or `i1`; `shape` has None for an extent
-    that is known at run time alone, and `dims` the name of such an extent where it has one.
+    `type` is the IR's name of the element type, `f32` or `i1`; `shape` has None for an extent known
+    only at run time, and `dims` the names of such extents, if they have any.
     """
 
     name: str
@@ -44,16 +44,16 @@ class TensorInterface:
 
     @property
     def fixed(self) -> bool:
-        """Whether all extents are known; the library allocates outputs that are not."""
+        """Whether all extents are known; otherwise the library allocates the output."""
         return None not in self.shape
 
     @property
     def count(self) -> int:
-        """How many elements it has, as far as that is known: unknown extents count as 1."""
+        """The number of elements; unknown extents count as 1."""
         return prod(extent for extent in self.shape if extent is not None)
 
     def shape_text(self) -> str:
-        """The shape as people write it: `batch x 3 x 224 x 224`, `?` where there is no name."""
+        """The shape in words: `batch x 3 x 224 x 224`, with `?` for unnamed extents."""
         extents = [
             (name or "?") if extent is None else str(extent)
             for extent, name in zip(self.shape, self.dims, strict=True)
@@ -61,9 +61,9 @@ class TensorInterface:
         return " x ".join(extents) or "scalar"
 
     def as_json(self) -> dict[str, Any]:
-        """The entry of the JSON file. `dims` is there if a dimension has a name.
+        """The entry of the JSON file. `dims` is included if a dimension has a name.
 
-        `element_bytes` is there where an element of fewer bits is stored in the low ones of a byte.
+        `element_bytes` is included if an element of fewer bits is stored in the low bits of a byte.
         """
         about: dict[str, Any] = {"name": self.name, "type": self.type, "shape": list(self.shape)}
         if self.type in BELOW_A_BYTE:
@@ -73,10 +73,10 @@ class TensorInterface:
 
 @dataclass(frozen=True)
 class Interface:
-    """What a caller of a library has to know. Units: bytes.
+    """The interface of a library for its callers. Units: bytes.
 
-    `prefix` starts the library's names in C; `weights` says whether they are `inside` the library
-    or `beside` it, in a file.
+    `prefix` starts the library's C names; `weights` says whether they are `inside` the library or
+    `beside` it, in a file.
     """
 
     prefix: str
@@ -111,7 +111,7 @@ class Interface:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """The JSON file beside a library. An output says who allocates it."""
+        """The JSON file beside a library. Outputs say who allocates them."""
         outputs = [
             one.as_json() | {"allocated_by": "caller" if one.fixed else "library"}
             for one in self.outputs
@@ -130,7 +130,7 @@ class Interface:
 def _tensors(
     names: Sequence[str], types: Sequence[TensorType], dims: Sequence[Sequence[str]]
 ) -> tuple[TensorInterface, ...]:
-    """`dims` has the dimensions' names of each, or nothing where no dimension has one."""
+    """Tensors by name and type; `dims` has the dimensions' names of each, or is empty."""
     return tuple(
         TensorInterface(
             name,

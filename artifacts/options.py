@@ -1,4 +1,4 @@
-"""What a person may choose about an artifact, and what kinds of files there are."""
+"""The options of an artifact, and the kinds of files."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ class ArtifactOptions:
     """Bytes that the arena of a run may have."""
 
     def prepare_milliseconds(self, kind: FileKind) -> int | None:
-        """How long making weights may take when such a file is loaded; None: not at all.
+        """The time limit for computing weights when the file is loaded; None if it does not.
 
-        Who calls an object file has to make them, and so has to have asked for it.
+        The caller of an object file has to have them computed, so they must have been requested.
         """
         if self.form is None:
             asked = kind.makes_weights and kind.holds_weights
@@ -63,10 +63,10 @@ class ArtifactOptions:
 
 @dataclass(frozen=True)
 class FileKind:
-    """What files of a suffix can be.
+    """The properties of files with a suffix.
 
-    Such a file may hold its weights, may make those that its code reads when it is loaded, and may
-    be text for people alone. Where it has names, they are C's, and start with `--prefix`.
+    Such a file may hold its weights, may compute weights when it is loaded, and may be text for
+    people only. If it has names, they are C's, and start with `--prefix`.
     """
 
     holds_weights: bool = False
@@ -81,10 +81,10 @@ def check_options(
     known: FileKind | None,
     kinds: Callable[[], Mapping[str, FileKind]],
 ) -> None:
-    """Refuse what cannot be written, before any work. Raises NncError.
+    """Raise NncError, before any work, for options that cannot be fulfilled.
 
-    `known` is what a file of the path's suffix is, None where no target is written as one; `kinds`
-    gives all suffixes, for messages.
+    `known` is the kind of file for the path's suffix, None if no target supports it; `kinds` gives
+    all suffixes, for messages.
     """
     check_folder(path)
     kind = known or FileKind(is_text=True)
@@ -114,13 +114,13 @@ def check_options(
 
 
 def check_prefix(prefix: str) -> None:
-    """Raises NncError for what cannot be the start of C names."""
+    """Raise NncError for a prefix that cannot start C names."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", prefix):
         raise NncError(f"--prefix is the start of C names, such as resnet, not '{prefix}'")
 
 
 def chosen_languages(text: str) -> tuple[str, ...]:
-    """The languages of `java,rust` or `all`, in the order of `LANGUAGES`. Raises NncError."""
+    """The languages of a list such as `java,rust`, or `all`, in fixed order. Raises NncError."""
     wanted = {name.strip() for name in text.split(",")} - {""}
     unknown = sorted(wanted - {"all", *LANGUAGES})
     if unknown or not wanted:
@@ -130,8 +130,8 @@ def chosen_languages(text: str) -> tuple[str, ...]:
 
 
 def prefix_of(model: str) -> str:
-    """The start of C names that a model's file gives: `mobilenet_v2` of `mobilenet-v2.onnx`,
-    `model_v2_0` of `model.v2.0.onnx`.
+    """The prefix of C names for a model's file: `mobilenet_v2` for `mobilenet-v2.onnx`,
+    `model_v2_0` for `model.v2.0.onnx`.
     """
     name = model.removeprefix("onnx:").rstrip("/").rpartition("/")[2]
     words = words_of(re.sub(r"(?<=.)\.[A-Za-z][A-Za-z0-9]*$", "", name))
@@ -140,7 +140,7 @@ def prefix_of(model: str) -> str:
 
 
 def listed(suffixes: Sequence[str]) -> str:
-    """`.a, .b or .c`"""
+    """The suffixes in words: `.a, .b or .c`."""
     if len(suffixes) < 2:
         return "".join(suffixes)
     return f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"

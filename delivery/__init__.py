@@ -1,1 +1,1 @@
-"""What a user takes away: a model measured on every engine, and the package that says so."""
+"""Deliverables for users: a model measured on every engine, and the package with the results."""

@@ -1,4 +1,4 @@
-"""The inputs that a model is measured on: those of a user, the others at random."""
+"""The inputs that a model is measured on: a user's, or random ones."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ Make = Callable[[TensorType, np.random.Generator, str], np.ndarray]
 def gathered(
     module: Operation, given: Mapping[str, np.ndarray], make: Make, seed: int
 ) -> dict[str, np.ndarray]:
-    """The inputs of a module of the graph by name, in its order: those given, and of the others
-    what `make` makes. Elements that NumPy has no type for are float32 or int8.
+    """The inputs of a module of the graph by name, in its order: those given, and `make` for the
+    others. Element types that NumPy lacks become float32 or int8.
 
-    Raises NncError, also for values that are no tensors of numbers.
+    Raises NncError, also for values that are not tensors of numbers.
     """
     entry = entry_of(module)
     if entry is None:
@@ -56,7 +56,7 @@ def _dtype(name: str, type: Any) -> np.dtype:
 
 
 def _checked(name: str, array: np.ndarray, type: TensorType, dtype: np.dtype) -> np.ndarray:
-    """An array that fits a type, in that type. Raises NncError."""
+    """An array converted to a type. Raises NncError if it does not fit."""
     wanted, kind = number_kind(dtype), number_kind(array.dtype)
     if wanted != kind and not (wanted in "iu" and kind in "iu"):
         raise NncError(f"input '{name}' is {type}, but the array given is of {array.dtype}")
@@ -70,7 +70,7 @@ def _checked(name: str, array: np.ndarray, type: TensorType, dtype: np.dtype) ->
 
 
 def _stored(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """In the type itself, or in one that files keep."""
+    """The array in the element type itself, or in one that files support."""
     if dtype.isbuiltin == FOREIGN:
         dtype = np.dtype(np.float32 if number_kind(dtype) == "f" else np.int8)
     return np.asarray(array).astype(dtype)

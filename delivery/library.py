@@ -1,4 +1,4 @@
-"""The library of a package: what the target's code is written as, with bindings where it can be."""
+"""The library of a package: the target's compiled code, with bindings if it supports them."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ WEIGHTS = ".weights"
 
 @dataclass(frozen=True)
 class Library:
-    """What was compiled, in `library/` of the folder `home`: its main `file` and all `files` by
-    their paths from there, and the languages of its bindings. `shipped` are those that a run needs,
-    and `module` its bindings for Python where NumPy has all its types. `failure` says why there is
-    none.
+    """The compiled library, in `library/` of the folder `home`: its main `file` and all `files` by
+    their relative paths, and the languages of its bindings. `shipped` are the files needed to
+    run it, and `module` its Python bindings, if NumPy has all its types. `failure` says why
+    there is no library.
     """
 
     home: Path = Path()
@@ -51,12 +51,12 @@ class Library:
     failure: str = ""
 
     def steps(self) -> list[tuple[str, str, str]]:
-        """For each language its title, folder, and what its bindings need."""
+        """The title, folder and requirements of the bindings for each language."""
         spoken = [(name, language(name)) for name in self.languages]
         return [(one.title, f"{FOLDER}/{name}", one.needs) for name, one in spoken]
 
     def moved(self, folder: Path, languages: Sequence[str]) -> Library:
-        """The library in another folder, with the bindings of these languages alone."""
+        """The library moved to another folder, with the bindings of these languages only."""
         if self.failure:
             return self
         shutil.move(self.home / FOLDER, folder / FOLDER)
@@ -68,7 +68,7 @@ class Library:
 
 @dataclass(frozen=True)
 class _Form:
-    """What is written: with bindings a folder of this name, else a file."""
+    """The form to write: with bindings a folder of this name, else a file."""
 
     output: Path
     options: ArtifactOptions
@@ -77,10 +77,10 @@ class _Form:
 def compile_library(
     module: Operation, request: Request, tuned: TunedFolder | None, home: Path, say: Say
 ) -> Library:
-    """Compile a module, which is consumed, into `library/` of a folder; bindings for Python are
-    among its languages where the target has them, so that it can be measured.
+    """Compile a module, which is consumed, into `library/` of a folder. Python bindings are
+    included if the target supports them, so that it can be measured.
 
-    A model that no library can be made of is a library with a `failure`.
+    If no library can be made of the model, the result has a `failure`.
     """
     target = attach(module, target_of(module, request.target))
     form = _form(target, request, home, measured=True)
@@ -126,7 +126,7 @@ def _listed(home: Path) -> tuple[str, ...]:
 
 
 def _is_plain(found: Signature) -> bool:
-    """Whether all inputs and outputs are arrays of types that NumPy has."""
+    """Whether all inputs and outputs are arrays of NumPy's own types."""
     return not found.complex_outputs and all(
         isinstance(type, TensorType) and np.dtype(type_to_numpy(type.element_type)).isbuiltin == 1
         for type in (*found.input_types, *found.output_types)
@@ -134,10 +134,10 @@ def _is_plain(found: Signature) -> bool:
 
 
 def _form(target: Target, request: Request, folder: Path, measured: bool = False) -> _Form:
-    """A library with bindings where the target has them, else the file that holds most of it. One
-    that is to be `measured` has bindings for Python, too.
+    """A library with bindings if the target supports them, else the file with the most contents. If
+    it is to be `measured`, it has Python bindings, too.
 
-    Raises NncError where bindings were asked for that the target does not have.
+    Raises NncError if requested bindings are not supported.
     """
     asked = request.languages
     choices = [(*asked, PYTHON)] if measured and PYTHON not in asked else []
@@ -157,8 +157,8 @@ def _form(target: Target, request: Request, folder: Path, measured: bool = False
 
 
 def _suffix(target: Target) -> str:
-    """Of the files that a target is written as, the one that holds its weights, else one that is
-    not for people alone.
+    """The suffix of the target's files that holds its weights, or else of one that is not text for
+    people.
     """
     kinds = target.files
     holders = [suffix for suffix, kind in kinds.items() if kind.holds_weights]
@@ -167,6 +167,6 @@ def _suffix(target: Target) -> str:
 
 
 def check_bindings(request: Request, target: Target) -> None:
-    """Refuse, before any work, bindings that a target does not have. Raises NncError."""
+    """Raise NncError, before any work, for bindings that a target does not support."""
     if request.bindings:
         _form(target, request, Path.cwd())

@@ -1,4 +1,4 @@
-"""A model on each engine: figures, and how far outputs are from the original's."""
+"""Measures a model on each engine, and the errors of its outputs."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ FOREIGN = 2
 
 @dataclass(frozen=True)
 class Reference:
-    """Outputs of the original model that those of engines are compared with, and the engine that
-    computed them. Where `outputs` is None, `failure` says why.
+    """The original model's outputs, to compare with, and the engine that computed them. If
+    `outputs` is None, `failure` says why.
     """
 
     engine: str
@@ -40,7 +40,7 @@ class Reference:
 @dataclass
 class Row:
     """A row of the table: an engine with a number of threads. `within` says whether its outputs are
-    within the tolerance; None where there is nothing to compare with, or nothing to compare.
+    within the tolerance; None if there is nothing to compare.
     """
 
     engine: Engine
@@ -51,9 +51,9 @@ class Row:
 
 @dataclass
 class Study:
-    """What is measured: `model` is the original or made from it in another precision; `inputs` are
-    by name, in the original's types, and `types` those of the model's. `libraries` are nnc's, by
-    whether they have the schedules of the folder `tuned`.
+    """The subject of measurements: `model` is the original or its form in another precision;
+    `inputs` are by name, in the original's types, and `types` those of the model's. `libraries`
+    are nnc's, by whether they use the schedules of the folder `tuned`.
     """
 
     request: Request
@@ -66,7 +66,7 @@ class Study:
     notes: list[str] = field(default_factory=list)
 
     def reference(self, say: Say) -> Reference:
-        """The original's outputs, by its own framework where that runs it, else by nnc's reference
+        """The original's outputs, by its own framework if that runs it, else by nnc's reference
         interpreter.
         """
         file = self.folder / "original.npz"
@@ -85,7 +85,7 @@ class Study:
         )
 
     def rows(self, reference: Reference, say: Say) -> list[Row]:
-        """All engines with all numbers of threads, in turns."""
+        """The rows of all engines with all numbers of threads, run in turns."""
         file = self.folder / "inputs.npz"
         save_arrays(file, self.typed())
         found: list[Row] = []
@@ -118,8 +118,8 @@ class Study:
         return [replace(row, result=found.get(row.engine.name, row.result)) for row in rows]
 
     def job(self, engine: Engine, file: Path, threads: int) -> Job:
-        """What an engine is to load, with inputs in a file. nnc's library is measured as it is
-        shipped; where NumPy lacks some of its types, or there is none, as `nnc.compile` runs it.
+        """The job of an engine, with inputs in a file. nnc's library is measured as it is shipped;
+        if NumPy lacks some of its types, or there is no library, as `nnc.compile` runs it.
         """
         library = self.libraries.get(engine.name == TUNED)
         if not engine.is_nnc or library is None or not library.module:
@@ -141,7 +141,7 @@ class Study:
         return "no schedule was found that is faster than the default's"
 
     def _options(self, engine: Engine, plain: bool = False) -> dict[str, Any]:
-        """What an engine is told beyond the model, its inputs and threads."""
+        """An engine's options, beyond the model, its inputs and threads."""
         choices: dict[str, Any] = dict(self.request.choices)
         if not (engine.is_nnc or engine is INTERPRETER):
             given: dict[str, Any] = {"plain": plain, "signature": choices.get("signature")}
@@ -172,7 +172,7 @@ class Study:
 
 
 def typed(value: np.ndarray, type: Any) -> np.ndarray:
-    """An array in an element type, where NumPy's files have that."""
+    """An array in an element type, if NumPy's files support it; else unchanged."""
     if not isinstance(type, TensorType):
         return value
     dtype = np.dtype(type_to_numpy(type.element_type))
@@ -180,7 +180,7 @@ def typed(value: np.ndarray, type: Any) -> np.ndarray:
 
 
 def in_order(found: Result, names: Sequence[str] | None) -> list[np.ndarray]:
-    """The outputs of an engine in the order of these names, where it calls its own so."""
+    """The outputs of an engine in the order of these names, if it uses the same names."""
     assert found.outputs is not None
     own = found.output_names
     if not names or not own or sorted(own) != sorted(names) or len(set(own)) < len(own):
@@ -189,7 +189,7 @@ def in_order(found: Result, names: Sequence[str] | None) -> list[np.ndarray]:
 
 
 def save_arrays(file: Path, arrays: Mapping[str, Any]) -> None:
-    """An .npz without a look at names: one may be called as a parameter of `np.savez`."""
+    """Write an .npz file with any names; `np.savez` reserves the names of its parameters."""
     from zipfile import ZipFile
 
     with ZipFile(file, "w") as archive:

@@ -1,4 +1,4 @@
-"""Some files of an archive, taken out of it.
+"""Extracts some files of an archive.
 
     python -m nnc.delivery.opening package.zip FOLDER NAME..
 
@@ -18,7 +18,7 @@ from ..ir.diagnostics import NncError
 
 
 def take_out(archive: Path, folder: Path, names: Iterable[str]) -> None:
-    """Write the files of these names in an archive to a new folder. Raises NncError."""
+    """Write the named files of an archive to a new folder. Raises NncError."""
     try:
         folder.mkdir()
         with ZipFile(archive) as opened:

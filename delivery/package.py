@@ -1,4 +1,4 @@
-"""A model measured on each engine, and the package of what to take away."""
+"""Measures a model on each engine, and makes the package to take away."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Arrays = Mapping[str, np.ndarray]
 
 
 def measured(request: Request, module: Operation, inputs: Arrays, say: Say) -> dict[str, Any]:
-    """The report of a module of the graph, without a library.
+    """The report on a module of the graph, without a library.
 
     Raises NncError.
     """
@@ -58,7 +58,7 @@ def measured(request: Request, module: Operation, inputs: Arrays, say: Say) -> d
 def package(
     request: Request, module: Operation, inputs: Arrays, content: Path, say: Say
 ) -> dict[str, Any]:
-    """Fill an empty folder with the package of a module of the graph; the report in it.
+    """Fill an empty folder with the package of a module of the graph; returns its report.
 
     Raises NncError.
     """
@@ -92,9 +92,9 @@ def _write(content: Path, found: dict[str, Any], library: Library) -> None:
 
 @dataclass
 class _Work:
-    """The steps, in the order of `STEPS`, and what each leaves to the later ones.
+    """The steps, in the order of `STEPS`, and their results for later steps.
 
-    `folder` is for files that go, `content` is what becomes the package.
+    `folder` is for temporary files, `content` becomes the package.
     """
 
     request: Request
@@ -145,7 +145,7 @@ class _Work:
     # -- tune ------------------------------------------------------------------------------------
 
     def tune(self) -> None:
-        """Search schedules, where that was asked for and can be measured here."""
+        """Search schedules, if requested and if they can be measured here."""
         request = self.request
         if self.tuned is not None:
             shutil.copytree(self.tuned.path, self.content / "tuned")
@@ -180,7 +180,7 @@ class _Work:
             shutil.rmtree(folder)
 
     def _exactly_typed(self) -> dict[str, np.ndarray]:
-        """The inputs in the model's types, also in those that files do not keep."""
+        """The inputs in the model's types, including types that files do not support."""
         found = {}
         for name, type in self.study.types.items():
             dtype = type_to_numpy(type.element_type)
@@ -190,7 +190,7 @@ class _Work:
     # -- compile, measure, explain ---------------------------------------------------------------
 
     def compile(self, to_ship: bool) -> None:
-        """Make the libraries that are measured, and one that is shipped."""
+        """Compile the libraries to measure, and one to ship."""
         names = {one.name for one in self.request.engines} if not self.unmeasured else set()
         kinds = [kind for kind in (False, True) if (TUNED if kind else UNTUNED) in names]
         if to_ship and (not kinds or self.tuned is not None):
@@ -219,15 +219,15 @@ class _Work:
         return self.study.libraries[kind]
 
     def measure(self) -> None:
-        """Run all engines, if times of the target say something here."""
+        """Run all engines, unless times here mean nothing for the target."""
         if self.unmeasured:
             return
         self.reference = self.study.reference(self.say)
         self.rows = self.study.rows(self.reference, self.say)
 
     def save_outputs(self) -> None:
-        """Write what nnc computed of the inputs: for the target where it was measured, else for
-        this machine.
+        """Write nnc's outputs for the inputs: for the target if it was measured, else for this
+        machine.
         """
         best = self.recommendation.row
         own = [row for row in self.rows if row.engine.is_nnc and not row.result.failure]
@@ -249,7 +249,7 @@ class _Work:
         save_arrays(self.content / "outputs.npz", self.outputs)
 
     def _for(self, here: Request) -> Library:
-        """The library for this machine, where it is not the one that is asked for."""
+        """A library for this machine, if the requested one is for another target."""
         home = self.folder / "here"
         home.mkdir()
         module = self.module.clone()
@@ -258,7 +258,7 @@ class _Work:
 
     @property
     def recommendation(self) -> Recommendation:
-        """What to take of what was measured."""
+        """The recommendation from what was measured."""
         if self.unmeasured:
             text = f"Nothing was measured here: {self.unmeasured}."
             return Recommendation(None, self.unmeasured, text)
@@ -266,7 +266,7 @@ class _Work:
         return recommend(self.rows, self.request.allowed, compared)
 
     def explain(self) -> None:
-        """What `nnc why` says."""
+        """Record the explanation of `nnc why`."""
         self.say("explain", 0.0, "what bounds the kernels")
         try:
             found = explain(self.request.name, self.module.clone(), target=self.request.target)
@@ -277,7 +277,7 @@ class _Work:
     # -- the report ------------------------------------------------------------------------------
 
     def findings(self, library: Library) -> Findings:
-        """All that the report says."""
+        """All contents of the report."""
         request = self.request
         about = {
             "folder": "library",
@@ -336,7 +336,7 @@ def _arrays(arrays: Arrays) -> list[dict[str, Any]]:
 
 
 def licence() -> str:
-    """The text of nnc's licence, from a checkout or from where it is installed."""
+    """The text of nnc's licence, from a checkout or from the installed package."""
     beside = Path(__file__).parents[1] / "LICENSE"
     if beside.is_file():
         return beside.read_text(encoding="utf-8")

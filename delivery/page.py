@@ -1,4 +1,4 @@
-"""The report as a page that needs nothing else, and the README of a package."""
+"""The report as a self-contained page, and the README of a package."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ ASSETS = Path(__file__).parent / "assets"
 
 
 def html_page(report: Mapping[str, Any]) -> str:
-    """The page. It has no script, and its policy allows its own style alone: what a model is called
-    is text, wherever it stands.
+    """The page. It has no script, and its policy allows only its own style; names from models are
+    escaped text everywhere.
     """
     style = (ASSETS / "report.css").read_text(encoding="utf-8")
     digest = b64encode(sha256(style.encode()).digest()).decode("ascii")
@@ -33,7 +33,7 @@ def html_page(report: Mapping[str, Any]) -> str:
 
 
 def readme(report: Mapping[str, Any], languages: list[tuple[str, str, str]]) -> str:
-    """The README: what is in the package, and the command for each figure."""
+    """The README: the package's contents, and the command for each figure."""
     template = environment(escaped=False).get_template("readme.md.jinja")
     return template.render(report=report, languages=languages)
 
@@ -69,7 +69,7 @@ def _pictures(report: Mapping[str, Any]) -> list[tuple[str, str, Markup]]:
 
 @cache
 def environment(escaped: bool) -> Environment:
-    """The templates, which are compiled once in a process; `escaped` for HTML."""
+    """The templates, compiled once per process; `escaped` for HTML."""
     made = Environment(
         loader=FileSystemLoader(ASSETS),
         autoescape=escaped,
@@ -96,12 +96,12 @@ def _or_dash(form: Any) -> Any:
 
 
 def milliseconds(value: float) -> str:
-    """`12.3 ms`, of three digits or more."""
+    """`12.3 ms`, with three digits or more."""
     return f"{value:,.0f} ms" if value >= 100 else f"{value:.3g} ms"
 
 
 def size(count: float) -> str:
-    """`12.3 MB`"""
+    """A byte count as text: `12.3 MB`."""
     for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if count >= factor:
             return f"{count / factor:.3g} {unit}"
@@ -109,7 +109,7 @@ def size(count: float) -> str:
 
 
 def cell(text: str) -> str:
-    """A text in a cell of Markdown's table, or in a line: nothing of it is Markdown or HTML."""
+    """A text escaped for a Markdown table or line: nothing in it is Markdown or HTML."""
     plain = " ".join(str(text).split())
     for character in "\\`*_[]<>|&":
         plain = plain.replace(character, f"\\{character}")

@@ -1,4 +1,4 @@
-"""Pictures of a report as SVG: a bar for what each engine takes."""
+"""Pictures of a report as SVG: one bar per engine."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _TEXT = 13
 
 @dataclass(frozen=True)
 class Bar:
-    """A row: its label, value, what is written behind it, half the length of its whisker (0 for
-    none), and whether it is the recommended one.
+    """A row: its label, value, the text after the bar, half the length of its whisker (0 for none),
+    and whether it is the recommended one.
     """
 
     label: str
@@ -28,7 +28,7 @@ class Bar:
 
 
 def bars(title: str, about: str, rows: Sequence[Bar]) -> Markup:
-    """A horizontal bar for each row, from 0; `about` says the same to who does not see it."""
+    """A horizontal bar for each row, from 0; `about` is the alternative text."""
     height = len(rows) * (_BAR + _GAP) + _GAP
     most = max((row.value + row.whisker for row in rows), default=0.0) or 1.0
     scale = (_WIDTH - _LABELS - _NUMBERS) / most
@@ -77,9 +77,9 @@ def bars_of(
     form: Callable[[float], str],
     whisker: str | None,
 ) -> Markup | None:
-    """A picture of the figure `value` of all engines that have it; None where none has. `form`
-    writes it, `whisker` is the figure of its spread. A figure without spread is hardly another one
-    on more threads: each engine has one bar.
+    """A picture of the figure `value` of all engines that have it; None if none has. `form` formats
+    it; `whisker` is the figure of its spread. A figure without spread hardly depends on the
+    threads: then each engine has one bar.
     """
     best = report["recommendation"]
     chosen = (best["engine"], (best["options"] or {}).get("threads"))

@@ -1,4 +1,4 @@
-"""The numbers that a model computes in: as it has them, or an ONNX model of f32 in others."""
+"""The number formats that a model computes in: its own, or another one for an ONNX model of f32."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Precision:
-    """`tolerance` is how far outputs may be from the original's, relative to the largest value,
-    unless a user says another; `floats` is what ONNX calls those that stand for f32, if others do.
+    """`tolerance` is the default tolerance of outputs, relative to the largest value; `floats` is
+    the ONNX name of the type that replaces f32, if one does.
     """
 
     about: str
@@ -41,9 +41,9 @@ PRECISIONS: Mapping[str, Precision] = {
 def in_precision(
     path: Path, name: str, folder: Path, samples: Iterable[Mapping[str, np.ndarray]]
 ) -> Path:
-    """The path of an ONNX model of f32 in a precision; a new file is in `folder`.
+    """The path of an ONNX model of f32 in another precision; a new file is in `folder`.
 
-    Ranges of int8 are those of what the model computes for the samples. Raises NncError.
+    Ranges of int8 are those observed for the samples. Raises NncError.
     """
     if name == AS_IT_IS:
         return path
@@ -69,7 +69,7 @@ _OPSET = 22
 
 
 def _current(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The model in the version of operators that takes all floats, where ONNX can convert it."""
+    """The model in an operator version that supports all floats, if ONNX can convert it."""
     import onnx
     from onnx import version_converter
 
@@ -83,7 +83,7 @@ def _current(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def narrowed(model: onnx.ModelProto, type: int) -> onnx.ModelProto:
-    """A model with another type in place of f32: of its tensors, inputs, outputs and casts."""
+    """A model with another type in place of f32 in its tensors, inputs, outputs and casts."""
     import onnx
 
     dtype = onnx.helper.tensor_dtype_to_np_dtype(type)
@@ -123,7 +123,7 @@ def _narrow(tensor: onnx.TensorProto, dtype: np.dtype) -> None:
 
 
 def _quantize(path: Path, made: Path, samples: Iterable[Mapping[str, np.ndarray]]) -> None:
-    """Write a model with products of integers, weights with a scale for each channel."""
+    """Write a quantized model, with integer products and one scale per channel of weights."""
     try:
         from onnxruntime.quantization import CalibrationDataReader, QuantFormat, quantize_static
     except ImportError:
@@ -143,7 +143,7 @@ def _quantize(path: Path, made: Path, samples: Iterable[Mapping[str, np.ndarray]
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Without what the quantizer logs: advice to who wrote the model."""
+    """Suppress the quantizer's log messages, which are advice to the model's author."""
     before = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:

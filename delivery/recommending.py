@@ -1,4 +1,4 @@
-"""Which engine to take, and why: the fastest of those whose outputs are near enough."""
+"""Recommends an engine: the fastest of those whose outputs are accurate enough."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .measuring import Row
 
 @dataclass(frozen=True)
 class Recommendation:
-    """An engine with its options, and why in a few sentences; no engine where none is good."""
+    """An engine with its options, and the reason in sentences; no engine if none is suitable."""
 
     row: Row | None
     reason: str
@@ -19,9 +19,9 @@ class Recommendation:
 
 
 def recommend(rows: Sequence[Row], tolerance: float, compared: bool) -> Recommendation:
-    """The fastest row whose outputs are within the tolerance, of those that were measured.
+    """The fastest measured row whose outputs are within the tolerance.
 
-    Where nothing is there to compare with, `compared` is false, and speed alone counts.
+    If there are no outputs to compare with, `compared` is false, and only speed counts.
     """
     measured = [row for row in rows if not row.result.failure and row.result.turns]
     good = [row for row in measured if row.within or not compared]
@@ -57,7 +57,7 @@ def _fastest(best: Row) -> str:
 
 
 def _others(best: Row, good: Sequence[Row]) -> list[str]:
-    """How it compares with the others on as many threads, and with what cannot be told apart."""
+    """Sentences that compare it with others on as many threads, and name statistical ties."""
     found = []
     beside = [r for r in good if r is not best and r.result.threads == best.result.threads]
     if beside:
@@ -87,7 +87,7 @@ def _is_near(best: Row, row: Row) -> bool:
 def _left_out(
     best: Row, measured: Sequence[Row], good: Sequence[Row], tolerance: float
 ) -> list[str]:
-    """Faster ones whose outputs are too far away."""
+    """Sentences on faster engines whose outputs are not accurate enough."""
     faster = [row for row in measured if row not in good and row.result.median < best.result.median]
     return [
         f"{label(row)} takes {row.result.median:.3g} ms, but its outputs are not within "

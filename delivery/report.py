@@ -1,4 +1,4 @@
-"""The report of a package: what was measured, on which machine, and what to take, as JSON."""
+"""The report of a package, as JSON: measurements, the machine, and the recommendation."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class Findings:
-    """All that a report is made of. `model` and `library` are JSON already; `unmeasured` says why
-    there are no figures, where there are none.
+    """The contents of a report. `model` and `library` are JSON already; `unmeasured` says why there
+    are no figures, if there are none.
     """
 
     request: Request
@@ -42,7 +42,7 @@ class Findings:
 
 
 def report(found: Findings) -> dict[str, Any]:
-    """The report. Units: milliseconds, bytes, joules; null stands for what is not known."""
+    """The report. Units: milliseconds, bytes, joules; null means unknown."""
     request = found.request
     return {
         "schema": SCHEMA,
@@ -68,7 +68,7 @@ def report(found: Findings) -> dict[str, Any]:
 
 
 def machine() -> dict[str, Any]:
-    """What figures were taken on."""
+    """The machine that figures were measured on."""
     return {
         "processor": processor_name(),
         "cores": os.cpu_count(),
@@ -122,7 +122,7 @@ def _row(request: Request, row: Row) -> dict[str, Any]:
 
 
 def _number(value: float | None) -> float | None:
-    """JSON has no NaN."""
+    """The number, or None for NaN and infinities, which JSON lacks."""
     return None if value is None or not math.isfinite(value) else value
 
 

@@ -1,4 +1,4 @@
-"""What `nnc package` is asked for, and what its parts tell while they work."""
+"""The request of `nnc package`, and the progress of its steps."""
 
 from __future__ import annotations
 
@@ -26,11 +26,10 @@ STEPS = ("read", "tune", "compile", "reference", "measure", "explain", "write")
 class Request:
     """One model for one target in one precision.
 
-    `model` is its path, `name` what commands call it, `format` what nnc calls its format. `choices`
-    are what is said of its inputs, `ops` files of operators of one's own, and `arguments` both as
-    the command line has them. Without `tune_seconds` no schedules are searched; `tuned` is a folder
-    that has some already. The `tolerance` is how far outputs may be from the original's, relative
-    to their largest value.
+    `model` is its path, `name` its name in commands, `format` nnc's name of its format. `choices`
+    are the user's choices for its inputs, `ops` files of custom operators, and `arguments` both as
+    command line arguments. Without `tune_seconds` no schedules are searched; `tuned` is a folder
+    with earlier ones. `tolerance` is the allowed error of outputs relative to their largest value.
     """
 
     model: Path
@@ -55,17 +54,17 @@ class Request:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Those of the library's bindings."""
+        """The languages of the library's bindings."""
         return USUAL if self.bindings is None else self.bindings
 
     @property
     def allowed(self) -> float:
-        """The tolerance that was asked for, else that of the precision."""
+        """The requested tolerance, else that of the precision."""
         found = PRECISIONS[self.precision].tolerance
         return found if self.tolerance is None else self.tolerance
 
     def command(self, engine: str, threads: int, tuned: bool) -> str:
-        """What measures one engine again, from the package's folder with the model in it."""
+        """The command that measures an engine again, from the package's folder with the model."""
         words = ["nnc", "package", *self._common(), "--only-measure", "--engines", engine]
         words += ["--threads", str(threads), "--inputs", "inputs.npz"]
         words += ["--tuned", "tuned"] if tuned else []
@@ -74,7 +73,7 @@ class Request:
         return shlex.join(words)
 
     def compile_command(self, languages: Sequence[str], file: str, tuned: bool) -> str | None:
-        """What makes the library again; None where another command makes the model first."""
+        """The command that compiles the library again; None if the model is made before."""
         if self.precision != AS_IT_IS:
             return None
         words = ["nnc", "compile", *self._common(), "-o", file]

@@ -1,10 +1,10 @@
-"""An archive that stands for a folder, or for a model with its files, unpacked with all checked.
+"""Safely unpacks an archive that holds a folder, or a model with its files.
 
     python -m nnc.delivery.unpacking model.zip folder/
 
-prints the path of the model in it as JSON. Names are paths that stay inside, without links and
-devices; how much comes out is limited by count and bytes as they are written, whatever the archive
-says itself.
+prints the path of the model in it as JSON. Names must be paths that stay inside, without links and
+devices; the number and bytes of extracted files are limited as they are written, whatever the
+archive's header says.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _MAIN = (
 
 @dataclass(frozen=True)
 class Most:
-    """What an archive may hold. Units: bytes."""
+    """The limits of an archive's contents. Units: bytes."""
 
     entries: int = 10_000
     bytes: int = 4 << 30
@@ -53,12 +53,12 @@ class _Entry:
 
 
 def is_archive(path: Path) -> bool:
-    """Whether a file stands for what is in it, by its name."""
+    """Whether a file is an archive, by its suffix."""
     return path.suffix.lower() in SUFFIXES
 
 
 def unpack(archive: Path, folder: Path, most: Most | None = None) -> Path:
-    """Unpack into a new folder; the path of the model in it. Raises NncError."""
+    """Unpack into a new folder; returns the path of the model in it. Raises NncError."""
     most = most or Most()
     try:
         folder.parent.mkdir(exist_ok=True)
@@ -85,7 +85,7 @@ def _line(why: BaseException) -> str:
 
 @contextmanager
 def _entries(archive: Path, most: Most) -> Iterator[tuple[Sequence[_Entry], Any]]:
-    """What an archive says that is in it, checked, and how to open one. Raises NncError."""
+    """The archive's entries, checked, and a function that opens one. Raises NncError."""
     if zipfile.is_zipfile(archive):
         with zipfile.ZipFile(archive) as found:
             yield (
@@ -120,7 +120,7 @@ def _of_tar(archive: Path, one: tarfile.TarInfo) -> _Entry:
 
 
 def _checked(archive: Path, entries: Sequence[_Entry], most: Most) -> Sequence[_Entry]:
-    """The entries, with none that leads elsewhere or comes twice. Raises NncError."""
+    """The entries, checked for paths that lead elsewhere and duplicates. Raises NncError."""
     total = sum(entry.size for entry in entries)
     if len(entries) > most.entries:
         raise NncError(f"{archive.name}: more than {most.entries} files")
@@ -152,7 +152,7 @@ def _shown(name: str) -> str:
 
 
 def _write(archive: Path, entry: _Entry, folder: Path, opened: Any, left: int) -> int:
-    """Write one entry; its bytes. Raises NncError where more comes than there is room for."""
+    """Write one entry; returns its bytes. Raises NncError if it is larger than `left`."""
     path = folder / entry.name
     if entry.folder:
         path.mkdir(parents=True, exist_ok=True)
@@ -172,9 +172,9 @@ def _write(archive: Path, entry: _Entry, folder: Path, opened: Any, left: int) -
 
 
 def model_in(folder: Path, name: str) -> Path:
-    """What of a folder is the model: the only thing in it, a main file, or the whole folder.
+    """The model in a folder: the only entry, a main file, or the whole folder.
 
-    Raises NncError where several could be meant, or nothing is there.
+    Raises NncError if it is ambiguous or missing.
     """
     found = sorted(p for p in folder.iterdir() if not _ignored(p))
     while len(found) == 1 and found[0].is_dir() and found[0].suffix != ".mlpackage":
@@ -212,7 +212,7 @@ def _ignored(path: Path) -> bool:
 
 
 def main() -> None:
-    """Unpack; print the model's path, relative to where this started, or one line of error."""
+    """Unpack; print the model's path, relative to the current folder, or one line of error."""
     archive, folder = map(Path, sys.argv[1:3])
     most = Most(*map(int, sys.argv[3:5]))
     try:

@@ -1,4 +1,4 @@
-"""A package appears whole or not at all, as a folder or as one archive."""
+"""Writes a package whole or not at all, as a folder or as one archive."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ARCHIVE = ".zip"
 
 
 def check_output(path: Path) -> None:
-    """Refuse, before any work, what a package cannot be written as. Raises NncError."""
+    """Raise NncError, before any work, for a path that no package can be written to."""
     check_folder(path)
     if path.suffix == ARCHIVE:
         if path.is_dir():
@@ -29,7 +29,7 @@ def check_output(path: Path) -> None:
 
 @contextmanager
 def new_package(path: Path) -> Iterator[Path]:
-    """An empty folder, which becomes the package when the block has ended. Raises NncError."""
+    """An empty folder that becomes the package at the end of the block. Raises NncError."""
     check_output(path)
     with folder_beside(path.parent / f"{path.name}.new") as folder:
         content = folder / "content"
@@ -47,7 +47,7 @@ def new_package(path: Path) -> Iterator[Path]:
 
 
 def _pack(content: Path, archive: Path, top: str) -> None:
-    """Put all files of a folder into an archive, in a folder of this name."""
+    """Put all files of a folder into an archive, below a folder named `top`."""
     with ZipFile(archive, "w", ZIP_DEFLATED) as made:
         for path in sorted(content.rglob("*")):
             if path.is_file():

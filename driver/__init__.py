@@ -1,1 +1,1 @@
-"""From a model to something that runs: compiling, the cache, artifacts."""
+"""From a model to running code: compilation, the cache, artifacts."""

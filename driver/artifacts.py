@@ -1,6 +1,6 @@
-"""What `nnc compile` writes: a module behind its target's last stage, for the world outside.
+"""Writes the output files of `nnc compile`: a module after its target's last stage.
 
-`.mlir` is the module itself; all other files are the target's own.
+`.mlir` is the module itself; the target defines all other kinds of files.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from .program import make_program
 
 
 def _files() -> Iterator[tuple[str, FileKind]]:
-    """All that targets are written as, by suffix. Processors come first: theirs make weights."""
+    """Each target's file suffixes and kinds, processors first, as the first of a suffix counts."""
     for row in all_targets():
         for one in (row, *row.variants):
             yield from one.files.items()
 
 
 def file_kinds() -> Mapping[str, FileKind]:
-    """By suffix, the files that some target is written as."""
+    """The kinds of files that targets are written as, by suffix."""
     found: dict[str, FileKind] = {}
     for suffix, kind in _files():
         found.setdefault(suffix, kind)
@@ -36,20 +36,20 @@ def file_kinds() -> Mapping[str, FileKind]:
 
 
 def file_kind(suffix: str) -> FileKind | None:
-    """What a file is for the first target that is written as one; None where none is.
+    """The kind of file that a suffix has for the first target that supports it; None if none does.
 
-    No more families of targets are loaded than it takes.
+    It loads target families only until one is found.
     """
     return next((kind for one, kind in _files() if one == suffix), None)
 
 
 def check_output(path: Path, options: ArtifactOptions) -> None:
-    """Refuse what no target can be written as, before any work. Raises NncError."""
+    """Raise NncError, before any work, for a path that no target can be written as."""
     check_options(path, options, file_kind(path.suffix), file_kinds)
 
 
 def kind_of(path: Path, target: Target) -> FileKind:
-    """What a file is for a target."""
+    """The kind of a file for a target."""
     return target.files.get(path.suffix, FileKind(is_text=True))
 
 
@@ -60,7 +60,7 @@ def write_artifact(
     timed: Timed = untimed,
     progress: Callable[[str], None] = lambda message: None,
 ) -> list[Path]:
-    """Write `path` and what belongs to it; returns the files. Raises NncError."""
+    """Write `path` and the files that belong to it; returns these files. Raises NncError."""
     options, target = options or ArtifactOptions(), target_of(module)
     check_output(path, options)
     path = target.file_in(path, options)
@@ -78,7 +78,7 @@ def write_artifact(
 
 
 def _check_memory(found: Signature, options: ArtifactOptions) -> None:
-    """Refuse a model that a run of needs more memory than there is. Raises NncError."""
+    """Raise NncError for a model that needs more memory to run than there is."""
     if options.memory is not None and found.arena_bytes > options.memory:
         raise NncError(
             f"a run needs an arena of {found.arena_bytes:,} bytes ({found.live_bytes:,} in use at "
@@ -87,7 +87,7 @@ def _check_memory(found: Signature, options: ArtifactOptions) -> None:
 
 
 def _memory(found: Signature) -> str:
-    """What a run needs, and how near that is to the least that it could."""
+    """The memory that a run needs, in words, and how near that is to the lower bound."""
     arena, live = map(_size, (found.arena_bytes, found.live_bytes))
     needed = f"an arena of {arena} (at most {live} in use at one time)"
     if found.heap_bytes:

@@ -44,7 +44,7 @@ _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 @dataclass(frozen=True)
 class Entry:
-    """One compiled model on disk; `used` is when it was last asked for, in seconds of Unix time."""
+    """One compiled model on disk; `used` is the time of its last use, in seconds of Unix time."""
 
     path: Path
     bytes: int
@@ -52,7 +52,7 @@ class Entry:
 
 
 def limit() -> int:
-    """How many bytes the cache keeps. Raises NncError for a limit that is not a size."""
+    """The cache's size limit in bytes. Raises NncError if the setting is not a size."""
     text = os.environ.get("NNC_CACHE_LIMIT", "").strip()
     if not text:
         return LIMIT
@@ -64,15 +64,15 @@ def limit() -> int:
 
 
 class ModelCache:
-    """The compiled models in a folder, the least recently used forgotten first."""
+    """The compiled models in a folder; the least recently used are removed first."""
 
     def __init__(self, folder: Path | None = None, limit_bytes: int | None = None) -> None:
         self.folder = folder or cache_home() / "models"
         self.limit = limit() if limit_bytes is None else limit_bytes
 
     def find(self, key: str, target: Target) -> Program | None:
-        """The program of a key, whose target the key is made of; None where there is none or
-        its files are damaged.
+        """The program of a key made for this target; None if there is none or its files are
+        damaged.
         """
         folder = self.folder / key
         with _thrown_away_if_damaged(folder):
@@ -92,8 +92,8 @@ class ModelCache:
         return None
 
     def find_hosted(self, key: str) -> tuple[Operation, list[str]] | None:
-        """What the host does of a model that was cut, and the keys of its parts; None where
-        there is none or its files are damaged.
+        """The host's module of a model that was cut, and the keys of its parts; None if there is
+        none or its files are damaged.
         """
         from ..ir.syntax.parser import parse_module
 
@@ -112,9 +112,9 @@ class ModelCache:
 
     @contextmanager
     def new_entry(self, key: str) -> Iterator[NewEntry | None]:
-        """A place to compile into, published at the end of the block unless it raises.
+        """A new entry to compile into, published at the end of the block unless that raises.
 
-        None where nothing can be written or the cache is off: then compile without it.
+        None if nothing can be written or the cache is off: then compile without it.
         """
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -134,8 +134,8 @@ class ModelCache:
             shutil.rmtree(folder, ignore_errors=True)
 
     def keep(self, key: str, folder: Path) -> None:
-        """Have a copy of a folder as the entry of a key, in place of another one; without room for
-        it nothing is kept.
+        """Store a copy of a folder as the entry of a key, replacing an old one; store nothing if
+        there is no room.
         """
         with suppress(OSError, shutil.Error):
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -149,7 +149,7 @@ class ModelCache:
                 shutil.rmtree(made, ignore_errors=True)
 
     def copy(self, key: str, folder: Path) -> bool:
-        """Whether there is an entry of a key, of which a new folder is a copy then."""
+        """Copy the entry of a key to a new folder; returns whether there was an entry."""
         try:
             shutil.copytree(self.folder / key, folder)
             os.utime(self.folder / key)
@@ -159,7 +159,7 @@ class ModelCache:
         return True
 
     def entries(self) -> list[Entry]:
-        """What is there, the most recently used first."""
+        """All entries, the most recently used first."""
         found: list[Entry] = []
         for path in _folders(self.folder):
             if path.name.startswith("."):
@@ -170,7 +170,7 @@ class ModelCache:
         return sorted(found, key=lambda entry: -entry.used)
 
     def trim(self) -> int:
-        """Remove what is over the limit, and what was never finished; returns the bytes freed."""
+        """Remove entries over the limit, and unfinished ones; returns the bytes freed."""
         for path in _folders(self.folder):
             with suppress(OSError):
                 old = time.time() - path.stat().st_mtime > _ABANDONED
@@ -185,7 +185,7 @@ class ModelCache:
         return freed
 
     def clear(self) -> int:
-        """Remove everything; returns the bytes freed."""
+        """Remove all entries; returns the bytes freed."""
         freed = sum(entry.bytes for entry in self.entries())
         for path in _folders(self.folder):
             shutil.rmtree(path, ignore_errors=True)
@@ -205,7 +205,7 @@ class NewEntry:
         self._limit = limit_bytes
 
     def weights(self, size: int) -> np.ndarray:
-        """A buffer for the weights, mapped to the entry's file where the cache has room for it."""
+        """A buffer for the weights; it maps the entry's file if the cache has room for it."""
         if size > self._limit:
             return aligned_buffer(size)
         try:
@@ -234,7 +234,7 @@ class NewEntry:
             self.complete = True
 
     def store_hosted(self, module: Operation, keys: Sequence[str]) -> None:
-        """Write what the host does, and the keys of the parts."""
+        """Write the host's module, and the keys of the parts."""
         from ..ir.syntax.printer import print_op
         from ..ir.weights_file import write_module
 
@@ -253,9 +253,9 @@ def _check(holds: bool, what: str) -> None:
 
 @contextmanager
 def _thrown_away_if_damaged(folder: Path) -> Iterator[None]:
-    """Remove an entry that the block cannot read, and warn of what was changed in it.
+    """Remove an entry that the block fails to read, and warn of changed files in it.
 
-    What is not there has been removed by another process.
+    A missing file means that another process removed the entry.
     """
     try:
         yield
@@ -267,7 +267,7 @@ def _thrown_away_if_damaged(folder: Path) -> Iterator[None]:
 
 
 def model_key(module: Operation, target: Target, *options: str) -> str | None:
-    """A digest of all that the program of a module depends on; None where weights are missing."""
+    """A digest of everything that a module's program depends on; None if weights are missing."""
     from ..ir.resources import MissingBlob
     from ..ir.weights_file import collect_resources
 
@@ -282,14 +282,14 @@ def model_key(module: Operation, target: Target, *options: str) -> str | None:
 
 
 def _places(module: Operation) -> list[str]:
-    """The nodes that operations came from, which errors of the program name."""
+    """The names of the model's nodes, in order, which error messages of the program mention."""
     return [node_of(op.loc) for op in module.walk()]
 
 
 def file_key(paths: Sequence[Path], target: Target, *options: str) -> str | None:
-    """A digest of files and of all else that their program depends on; None if one is unreadable.
+    """A digest of files and of everything else their program depends on; None if one is unreadable.
 
-    It says nothing of other files that these refer to.
+    Files that these refer to are not covered.
     """
     contents = []
     try:
@@ -302,7 +302,7 @@ def file_key(paths: Sequence[Path], target: Target, *options: str) -> str | None
 
 
 def choices_text(**choices: Mapping[str, Any]) -> str:
-    """What the user says of a model's inputs, as a part of a key."""
+    """The user's choices for a model's inputs, as text for a key."""
     return repr(
         [
             (kind, name, _value_text(value))
@@ -320,7 +320,7 @@ def _value_text(value: Any) -> str:
 
 
 def _digest(target: Target, *parts: str):
-    """A digest of the compiler, the target and the parts, to which more may be added."""
+    """A digest of the compiler, the target and the parts, which can be extended."""
     digest = _compiler().copy()
     for part in (repr(target), *parts):
         digest.update(f"{len(part)}:{part}".encode("utf-8", "surrogatepass"))
@@ -336,9 +336,7 @@ _FLOORS = (
 
 @cache
 def _compiler():
-    """A digest of what tells two compilers apart: LLVM's version, each source file's size and
-    time.
-    """
+    """A digest that identifies the compiler: LLVM's version, each source file's size and time."""
     root = Path(__file__).parent.parent
     parts = [version("llvmlite")]
     for floor in _FLOORS:
@@ -350,11 +348,11 @@ def _compiler():
 
 
 def _mapped(path: Path, size: int, mode: str) -> np.ndarray:
-    """A file's bytes: `r` those that are there, `w+` new ones, which are zeros.
+    """A file mapped as bytes: `r` an existing one, `w+` a new one, filled with zeros.
 
-    Those are written, not only mapped: a full disk would end the process at the first write
-    otherwise. And what is written lies in large pages of the page cache, what is first touched
-    through a map in small ones: reading 600 MB of weights took 26 ms in those, 19 in large ones.
+    The zeros are written, not only mapped: otherwise a full disk would end the process at the first
+    write. Also, written data lies in large pages of the page cache, data first touched through a
+    map in small ones: reading 600 MB of weights took 26 ms in those, 19 in large ones.
     """
     if not size:
         return np.empty(0, np.uint8)
@@ -378,7 +376,7 @@ def _folders(folder: Path) -> list[Path]:
 
 
 def _described(signature: Signature) -> dict[str, Any]:
-    """The signature as JSON can hold it."""
+    """The signature as JSON data."""
     return {
         key: [(list(type.shape), str(type.element_type)) for type in value]
         if key in _TYPES
@@ -398,7 +396,7 @@ _TYPES = ("input_types", "output_types")
 
 
 def _element(text: str) -> ScalarType:
-    """An element type from its text; the parser for all of MLIR's would take longer to load."""
+    """An element type from its text; MLIR's full parser would take longer to load."""
     if text.startswith("complex<"):
         return ComplexType(_element(text[8:-1]))
     sign, letter, width = text.partition("i")

@@ -43,13 +43,13 @@ def load_module(
     fast_math: bool = True,
     progress: Progress | None = None,
 ) -> Operation:
-    """A verified module from a model's file in any format, IR text in a file, bytes, an object of
-    a framework, or a module.
+    """A verified module from a model's file in any format, IR text in a file, bytes, an object of a
+    framework, or a module.
 
-    `shapes` fixes input shapes by name, `constants` gives inputs a value for good, `signature` says
-    which function of several is meant; a module that exists already is copied. Without `fast_math`
-    the module says that its math is to be done as written. Raises NncError that
-    names the file and the place.
+    `shapes` fixes input shapes by name, `constants` fixes the values of inputs, `signature` selects
+    one of several functions; an existing module is copied. Without `fast_math`, the module is
+    marked to compute floating-point math exactly as written. Raises NncError that names the file
+    and the place.
     """
     choices = {"shapes": shapes or {}, "constants": constants or {}, "signature": signature}
     module = _load(model, choices, progress)
@@ -81,12 +81,12 @@ def _load(model: Any, choices: Mapping[str, Any], progress: Progress | None) -> 
 
 
 def _is_text(model: Any) -> bool:
-    """Whether the model is a file of MLIR's text."""
+    """Whether the model is a file of MLIR text."""
     return isinstance(model, str | Path) and Path(model).suffix == ".mlir"
 
 
 def _is_model(path: Path) -> bool:
-    """Whether MLIR text is a model to be imported, and no IR of a stage."""
+    """Whether MLIR text is a model to be imported, rather than IR of a stage."""
     from ..frontends.common.source import Source
     from ..frontends.detection.stablehlo import is_it
 
@@ -94,7 +94,7 @@ def _is_model(path: Path) -> bool:
 
 
 def _reject(choices: Mapping[str, Any]) -> None:
-    """Raises NncError where something is said of the inputs of IR."""
+    """Raise NncError for choices about inputs, which IR does not support."""
     for what, given in choices.items():
         if given:
             raise NncError(f"{what} can be given for models of other formats than IR only")
@@ -111,9 +111,9 @@ def _read_ir(path: Path) -> Operation:
 
 
 def mark_entry(module: Operation) -> None:
-    """Make a function the entry where none is marked: @main, or the only public one with a body.
+    """Mark the entry function if none is marked: @main, or the only public one with a body.
 
-    Hand-written IR then needs no `nn.entry`. A module in which there is no choice stays as it is.
+    Hand-written IR then needs no `nn.entry`. A module with an ambiguous choice is left unchanged.
     """
     from ..dialects import func
 
@@ -136,7 +136,7 @@ def mark_entry(module: Operation) -> None:
 
 
 def _scheduled(one: Pipeline, tuned: TunedFolder | None) -> Pipeline:
-    """The pipeline with schedules from a folder, if any."""
+    """The pipeline with schedules from a folder, if there is one."""
     from ..kernels.choose_schedules import ChooseSchedules
 
     if tuned is None:
@@ -163,14 +163,14 @@ def run_stages(
 ) -> Operation:
     """Take a module of any stage down to stage `last` (default: its target's last one), in place.
 
-    `target` is what it is compiled for, by name: by default what the module says, else this
-    machine. The module says so from here on. With `prepare_milliseconds`, weights are made when
-    the model is loaded, as many as that long. With `tuned`, kernels get their schedules from that
-    folder, and the graph its choices. What passes decide goes to `decisions`. Raises NncError where
-    it is for another target, or has steps that only a host takes.
+    `target` is the name of its target; by default the module's own, else this machine. It is
+    recorded in the module. With `prepare_milliseconds`, weights that take at most that long are
+    computed when the model is loaded. With `tuned`, kernels get their schedules and the graph its
+    choices from that folder. Passes record their choices in `decisions`. Raises NncError if the
+    module is for another target, or has steps that only a host can run.
 
-    Stages that the module is past change nothing, which is what makes each stage's file a
-    place to resume from.
+    Stages that the module is past change nothing, so that each stage's file is a place to resume
+    from.
     """
     from ..ir.passes import PassContext, PassManager
     from ..lowering.pipelines import pipeline, pipeline_of, stages_of
@@ -206,7 +206,7 @@ def run_stages(
 
 
 def _told(decisions: Decisions | None, tuned: TunedFolder | None, target: Target) -> Decisions:
-    """Where decisions go, with what a folder tells of them. Raises NncError."""
+    """The decisions to record in, preset by a folder's choices. Raises NncError."""
     found = Decisions() if decisions is None else decisions
     if tuned is not None:
         from ..targets.attribute import machine_name
@@ -233,15 +233,14 @@ def compile_model(
     accept: Callable[[Operation], None] | None = None,
 ) -> Model:
     """A callable from a model in any form that `load_module` takes: an executable in this process
-    where the target's code runs here, else in an engine, or in an emulator unless `emulate`
-    forbids that.
+    if the target's code runs here, else in an engine, or in an emulator unless `emulate` is
+    false.
 
-    Without `fast_math` the floating-point operations are those of the model, in its order. With
-    `cache`, a model that was compiled before is read from disk, see `driver/cache.py`. Where
-    a call's inputs have shapes that ask for other code, that is compiled in this call. With
-    `tuned`, kernels get their schedules from that folder. Without `fallback` a model is refused of
-    which a device leaves steps to the host. `accept` is given the module before it is compiled,
-    and may raise.
+    Without `fast_math`, floating-point operations are those of the model, in its order. With
+    `cache`, a model that was compiled before is read from disk, see `driver/cache.py`. If the
+    shapes of a call's inputs need other code, it is compiled in this call. With `tuned`, kernels
+    get their schedules from that folder. Without `fallback`, a model is refused if a device leaves
+    steps to the host. `accept` gets the module before it is compiled, and may raise.
     """
     from .specializing import specializing
 
@@ -274,7 +273,7 @@ def _compiled(
     signature: str | None,
     fast_math: bool,
 ) -> Model:
-    """The model of what `compile_model` takes, for these shapes."""
+    """The compiled model for these shapes; see `compile_model`."""
     from ..frontends.declared import own_operators_digest
     from ..frontends.formats import model_files, needs_other_files
     from ..targets.attribute import attach, target_of
@@ -308,7 +307,7 @@ def _compiled(
 
 
 class _Compiler:
-    """Makes models of modules, through the cache where there is one."""
+    """Compiles modules to models, through the cache if there is one."""
 
     def __init__(
         self,
@@ -328,7 +327,7 @@ class _Compiler:
         self.cache = cache if cache is not None and cache.limit else None
 
     def found(self, key: str, target: Target) -> Model | None:
-        """The model that is kept under a key; None where it, or a part of it, is not there."""
+        """The model cached under a key; None if it or a part of it is missing."""
         assert self.cache is not None
         hosted = self.cache.find_hosted(key)
         keys = [key] if hosted is None else hosted[1]
@@ -344,11 +343,11 @@ class _Compiler:
         return HostedModel(hosted[0], models)
 
     def model(self, module: Operation, key: str | None) -> Model:
-        """The model of what is code alone, kept under the key or one of its own."""
+        """The model of a module without host steps, cached under the key or one of its own."""
         return self._running(self._program(module, key or self._key(module)))
 
     def hosted(self, module: Operation, key: str | None) -> Model:
-        """The model of what has steps of the host, kept under the key, its parts under theirs."""
+        """The model of a module with host steps, cached under the key, its parts under theirs."""
         from .hosting import HostedModel, cut_parts
 
         parts = cut_parts(module)
@@ -371,7 +370,7 @@ class _Compiler:
         return model_key(module, target_of(module), own_operators_digest(), self.schedules)
 
     def _program(self, module: Operation, key: str | None) -> Program:
-        """The program of a module, which is kept under its key if it has one."""
+        """The program of a module, cached under its key if it has one."""
         from ..targets.attribute import target_of
 
         if self.cache is None or key is None:
@@ -425,7 +424,7 @@ _STEPS = {
 
 
 def told(progress: Progress | None, timed: Timed = untimed) -> Timed:
-    """The same clock, which tells of the steps of LLVM as they begin."""
+    """A clock as `timed` that also reports LLVM's steps as they begin."""
 
     def step(name: str) -> AbstractContextManager[None]:
         if progress is not None and name in _STEPS:
@@ -446,9 +445,9 @@ def write_stages(
     fast_math: bool = True,
     progress: Progress | None = None,
 ) -> list[Path]:
-    """One file per stage in `folder`, numbered in order; returns their paths.
+    """Write one file per stage to `folder`, numbered in order; returns their paths.
 
-    The files share weights where they can, and each is where `nn-opt` or `nnc run` can go on.
+    The files share weights where they can, and `nn-opt` or `nnc run` can resume from each.
     """
     from ..ir.files import check_spared
     from ..ir.weights_file import write_module

@@ -1,4 +1,4 @@
-"""Functions that call themselves whatever happens, which would end at the end of the stack."""
+"""Detects unconditional recursion, which would overflow the stack."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ..ir.diagnostics import NncError
 
 
 def check_ends(module: Operation) -> None:
-    """Raise NncError at a call that leads back to its own function on every way.
+    """Raise NncError at a call that unconditionally leads back to its own function.
 
-    Calls inside of branches and loops, and behind a branch, may not be reached.
+    Calls inside of branches and loops, and after a branch, may not be reached.
     """
     calls: dict[str, list[func.Call]] = {
         op.sym_name: [inner for inner in op.body.blocks[0] if isinstance(inner, func.Call)]
@@ -26,7 +26,7 @@ def check_ends(module: Operation) -> None:
 
 
 def _endless(root: str, calls: Mapping[str, list[func.Call]], done: set[str]) -> func.Call | None:
-    """A call from a function below `root` to one that led to it."""
+    """A call, reached from `root`, to a function on the path to it; None if there is none."""
     path = {root: iter(calls[root])}
     while path:
         name = next(reversed(path))

@@ -1,8 +1,8 @@
-"""Programs with steps that only a host takes: parts that are compiled, and the plan around them.
+"""Programs with steps that only a host can run: compiled parts, and the plan around them.
 
-The entry's operations are the host's (strings, sequences, calls of Python functions, and branches
-and loops with such operations inside) or a part's. As few parts as possible: operations wait until
-the parts that they could be in are one.
+The entry's operations belong to the host (strings, sequences, calls of Python functions, and
+branches and loops with such operations inside) or to a part. There are as few parts as possible:
+operations are delayed until they can join a common part.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def entry_of(module: Operation) -> Any | None:
 
 
 def is_hosted(module: Operation) -> bool:
-    """Whether only a host can run the program: it computes something, or is given or gives it."""
+    """Whether only a host can run the program: it has host operations, inputs or outputs."""
     entry = entry_of(module)
     if entry is None:
         return False
@@ -74,7 +74,7 @@ def is_hosted(module: Operation) -> bool:
 
 
 def check_compiled_whole(module: Operation) -> None:
-    """Raises one NncError that lists what keeps a program from being all machine code."""
+    """Raise one NncError that lists what keeps a program from being entirely machine code."""
     if not is_hosted(module):
         return
     entry = entry_of(module)
@@ -105,9 +105,9 @@ def check_compiled_whole(module: Operation) -> None:
 
 
 def cut_parts(module: Operation) -> list[Operation]:
-    """Take what is compiled out of a verified module at the level of `nn`: the new modules.
+    """Move the compiled parts of a verified module at the level of `nn` to new modules.
 
-    What is left are the host's operations and calls of @part0, @part1, .. Raises NncError.
+    The host's operations and calls of @part0, @part1, .. remain. Raises NncError.
     """
     entry = entry_of(module)
     assert entry is not None
@@ -133,7 +133,7 @@ def cut_parts(module: Operation) -> list[Operation]:
 
 
 class HostedModel(Hosted):
-    """The program of a module that `cut_parts` has left, with the parts compiled."""
+    """The program of a module that `cut_parts` has left, with its compiled parts."""
 
     def __init__(self, module: Operation, parts: Sequence[Model]) -> None:
         entry = entry_of(module)
@@ -166,7 +166,7 @@ def host_steps(module: Operation) -> list[Operation]:
 
 
 def _signature(entry: Any, parts: Sequence[Model]) -> Signature:
-    """The entry's names and types; the memory is that of the largest part, all weights."""
+    """The entry's names and types; the memory of the largest part, and the weights of all."""
 
     def strings(key: str) -> list[Any]:
         return [a.value for a in entry.attributes[key]]
@@ -193,14 +193,14 @@ def _signature(entry: Any, parts: Sequence[Model]) -> Signature:
 
 
 class _Cut:
-    """How one program is cut: the parts so far."""
+    """The state of cutting one program: the parts so far."""
 
     def __init__(self, module: Operation, entry: Operation, others: Sequence[Operation]) -> None:
         self.parts: list[Operation] = []
         self._module, self._entry, self._others = module, entry, others
 
     def cut(self, block: Block) -> None:
-        """Leave the host's operations and calls of parts in a block, phase by phase."""
+        """Replace the compiled phases of a block by calls of parts."""
         last = block.last
         assert last is not None
         for on_host, ops in _phases(block):
@@ -213,7 +213,7 @@ class _Cut:
                     self.cut(region.blocks[0])
 
     def _part(self, block: Block, ops: Sequence[Operation]) -> None:
-        """Put a call of a new module in the place of these operations of a block."""
+        """Replace these operations of a block by a call of a new module."""
         inside = set(ops)
         used = dict.fromkeys(value for op in ops for value in _used(op))
         outer = [v for v in used if not (isinstance(v, OpResult) and v.owner in inside)]
@@ -264,14 +264,14 @@ class _Cut:
 
 
 class _Planner:
-    """The plan of a program that was cut, and the numbers of its values."""
+    """Builds the plan of a program that was cut, and numbers its values."""
 
     def __init__(self) -> None:
         self.constants: Values = {}
         self._numbers: dict[Value, int] = {}
 
     def all(self, values: Iterable[Value]) -> list[int]:
-        """The values' numbers in plans; the elements of constants are kept."""
+        """The numbers of values in plans; elements of constants are stored."""
         return [self._number(value) for value in values]
 
     def _number(self, value: Value) -> int:
@@ -282,7 +282,7 @@ class _Planner:
         return number
 
     def plan(self, block: Block) -> Plan:
-        """The plan of a block: its steps, and what its terminator is given."""
+        """The plan of a block: its steps, and the operands of its terminator."""
         last = block.last
         assert last is not None
         ops = [op for op in block if op is not last and not isinstance(op, nn.Constant)]
@@ -313,10 +313,10 @@ class _Planner:
 
 
 def _phases(block: Block) -> list[tuple[bool, list[Operation]]]:
-    """The block's operations in phases, of which every other one is the host's.
+    """The block's operations in phases, alternating between host and compiled.
 
-    An operation is as late as those that use it allow: the parts are then as many as a chain of
-    operations has that changes most often between host and code.
+    An operation is placed as late as its users allow. So there are only as many parts as the chain
+    of operations that alternates most often needs.
     """
     ops = [op for op in block if op is not block.last and not isinstance(op, nn.Constant)]
     host = _hosted(ops)
@@ -337,9 +337,9 @@ def _phases(block: Block) -> list[tuple[bool, list[Operation]]]:
 
 
 def _hosted(ops: Sequence[Operation]) -> dict[Operation, bool]:
-    """Which operations the host computes: those that it must, and a few numbers beside them.
+    """Whether the host computes each operation: the required ones, and cheap ones beside them.
 
-    Arithmetic on positions and the like takes less time than a call of a part.
+    Arithmetic on indices and the like takes less time on the host than a call of a part.
     """
     host: dict[Operation, bool] = {}
     light: list[Operation] = []
@@ -363,12 +363,12 @@ def _is_light(op: Operation) -> bool:
 
 
 def _makers(op: Operation) -> set[Operation]:
-    """The operations around an operation that make what it uses, also inside of its regions."""
+    """The operations that make the values an operation uses, also inside of its regions."""
     return {value.owner for value in _used(op) if isinstance(value, OpResult)}
 
 
 def _used(op: Operation) -> list[Value]:
-    """The values that an operation uses and that are made outside of it, without repeats."""
+    """The values from outside that an operation uses, without duplicates."""
     inner = [one for one in op.walk() if one is not op]
     own = {r for one in inner for r in one.results}
     own |= {a for one in op.walk() for region in one.regions for b in region.blocks for a in b.args}

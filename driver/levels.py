@@ -1,4 +1,4 @@
-"""A library that holds a model compiled for several levels of a processor's family."""
+"""A library with a model compiled for several levels of a processor family."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .program import make_program
 
 
 def check_levels(names: Sequence[str], path: Path, options: ArtifactOptions) -> list[Target]:
-    """The targets of these names, the lowest level first, for one library.
+    """The targets of these names, for one library, the lowest level first.
 
-    Raises NncError where they do not go into one.
+    Raises NncError if one library cannot hold them.
     """
     found = [target(name) for name in names]
     path = found[0].file_in(path, options)
@@ -50,8 +50,8 @@ def make_levels(
 ) -> Program:
     """The program of a module of any stage for several levels, the lowest first.
 
-    `compile` takes a module down to the llvm dialect. Weights that the code of several levels reads
-    are stored once. Raises NncError.
+    `compile` takes a module down to the llvm dialect. Weights used by several levels are stored
+    once. Raises NncError.
     """
     programs: list[Program] = []
     stored = None

@@ -1,4 +1,4 @@
-"""nnc as a backend of ONNX's own test runner and of tools that speak `onnx.backend`.
+"""nnc as a backend for ONNX's own test runner and for tools that use `onnx.backend`.
 
 import nnc.driver.onnx_backend as backend
 backend.prepare(model, "CPU").run([x])

@@ -1,4 +1,4 @@
-"""Programs from modules behind the last stage: code, weights, and what the module says."""
+"""Programs from modules after the last stage: code, weights, and the module's signature."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def compile_module(
     *,
     threads: int = 1,
 ) -> Executable:
-    """An executable from a module of the llvm dialect that has an entry. Raises NncError."""
+    """An executable from a module of the llvm dialect with an entry. Raises NncError."""
     return Executable(make_program(module), threads=threads)
 
 
@@ -54,11 +54,11 @@ def make_program(
     timed: Timed = untimed,
     with_weights: bool = True,
 ) -> Program:
-    """The program of a module behind its target's last stage that has an entry.
+    """The program of a module with an entry, after its target's last stage.
 
-    Raises NncError. Without weights the program has none: they are part of another one's.
-    `new_weights` makes the buffer of so many bytes that the weights go to; memory by default.
-    `symbols` says how exported functions are called; `timed` is told what is being done.
+    Raises NncError. Without weights it uses those of another program. `new_weights` allocates the
+    buffer of so many bytes for the weights; by default in memory. `symbols` names the exported
+    functions; `timed` measures the steps.
     """
     found, target = signature(module), target_of(module)
     parallel = target.has_pool(module)
@@ -74,7 +74,7 @@ def make_program(
 
 
 def check_fallback(elsewhere: Sequence[str], target: Target) -> None:
-    """Raises NncError, which lists them, where some steps are not for a target."""
+    """Raise NncError, which lists them, if some steps do not run on the target."""
     if elsewhere:
         raise NncError(
             f"{len(elsewhere)} steps are not for '{target.name}'; --fallback cpu leaves them to "
@@ -86,7 +86,7 @@ def check_fallback(elsewhere: Sequence[str], target: Target) -> None:
 
 
 def signature(module: Operation) -> Signature:
-    """What the module says of its entry. Raises NncError where it has none."""
+    """The signature of the module's entry. Raises NncError if it has none."""
     return Signature(
         _strings(module, INPUT_NAMES),
         _types(module, INPUTS),

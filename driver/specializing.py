@@ -1,7 +1,7 @@
-"""A model that compiles itself for input shapes which one of open shapes cannot take.
+"""A model that compiles code for input shapes which its code for open shapes cannot handle.
 
-The rank of a value may depend on an extent (ONNX's Squeeze without axes). Code has one rank, that
-of the extents which are not 1; for other shapes there is code of their own.
+The rank of a value may depend on an extent (ONNX's Squeeze without axes). Code has a fixed rank,
+that of extents other than 1; other shapes get code of their own.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ Shapes = Mapping[str, Sequence[int]]
 
 
 def specializing(model: Model, compiled: Callable[..., Model], shapes: Shapes) -> Model:
-    """The model; where input shapes decide whether it fails, one that asks for other code then.
+    """The model; if it may fail for some input shapes, one that compiles code for these then.
 
-    `compiled` makes one for `shapes`, which is a keyword; those that are given are for each.
+    `compiled` makes a model for the keyword `shapes`; the given shapes apply to each.
     """
     return Specializing(model, compiled, shapes) if any(failures_by_shapes(model)) else model
 
 
 def failures_by_shapes(model: Model) -> Iterator[str]:
-    """What a run may say that models of fixed shapes do not."""
+    """The failure messages of a run that models of fixed shapes do not have."""
     yield from (text for text in model.signature.failures if text.endswith(BY_SHAPES))
     for part in model.parts:
         yield from failures_by_shapes(part)
 
 
 def notes_on_shapes(module: Operation) -> Iterator[str]:
-    """Where code for open shapes, which a file of code is, may fail that fixed ones would not."""
+    """Warnings where code for open shapes may fail, but code for fixed shapes would not."""
     for op in module.walk():
         if isinstance(op, nn.Assume) and op.message.endswith(BY_SHAPES):
             yield f"{node_of(op.loc)}: may fail at run time: {op.message}"
 
 
 class Specializing(Model):
-    """Of `parts`, the first is the code for open shapes, the others are for fixed ones."""
+    """A model whose first part is the code for open shapes; the others are for fixed ones."""
 
     def __init__(self, model: Model, compiled: Callable[..., Model], shapes: Shapes) -> None:
         super().__init__(model.signature)
@@ -85,14 +85,14 @@ class Specializing(Model):
         return self._for(shapes)._call(inputs)
 
     def timed_on(self, inputs: Mapping[str, Any]) -> TimedRuns:
-        """Runs of the code that these inputs' shapes ask for."""
+        """Timed runs of the code for the shapes of these inputs."""
         arrays = self._in_order((), inputs)
         self._call(arrays)  # compiles it where there is none yet
         shapes = tuple(np.shape(array) for array in arrays)
         return self._fixed.get(shapes, self._open).timed_on(inputs)
 
     def _for(self, shapes: tuple[tuple[int, ...], ...]) -> Model:
-        """The model for these shapes, compiled when it is first asked for. Raises NncError."""
+        """The model for these shapes, compiled on first use. Raises NncError."""
         with self._lock:
             if (found := self._fixed.get(shapes)) is None:
                 known = zip(self.input_names, self.input_types, shapes, strict=True)

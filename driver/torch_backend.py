@@ -64,7 +64,7 @@ _TRAINING = (
 
 @dataclass(frozen=True)
 class Options:
-    """What torch.compile's `options` may say."""
+    """The `options` of torch.compile."""
 
     threads: int = 0
     fast_math: bool = True
@@ -74,7 +74,7 @@ class Options:
 
     @staticmethod
     def of(given: Mapping[str, Any] | None) -> Options:
-        """Raises NncError for a name that there is not."""
+        """The options from a mapping. Raises NncError for an unknown name."""
         for name in given or ():
             if name not in Options.__dataclass_fields__:
                 known = ", ".join(Options.__dataclass_fields__)
@@ -99,7 +99,7 @@ def backend(
     options: Mapping[str, Any] | None = None,
     mode: str | None = None,
 ) -> Callable[..., Any]:
-    """What torch.compile calls for each graph that it captures. No mode has an effect."""
+    """The compiled form of a graph that torch.compile has captured. Modes have no effect."""
     if mode is not None and mode not in _MODES:
         raise NncError(f"there is no mode {mode!r}, only {', '.join(_MODES)}")
     chosen = Options.of(options)
@@ -130,7 +130,7 @@ def backend(
 
 
 def _written() -> set[int]:
-    """The places of the inputs that the graph which is traced now writes to."""
+    """The indices of the inputs that the currently traced graph writes to."""
     context = TracingContext.try_get()
     metadata = context.fw_metadata if context else None
     infos = metadata.input_info if metadata else ()
@@ -139,9 +139,9 @@ def _written() -> set[int]:
 
 @cache
 def _decompositions() -> dict[Any, Callable[..., Any]]:
-    """PyTorch's own ways to take apart operators of ATen that nnc does not have, or that draw.
+    """PyTorch's decompositions of ATen operators that nnc lacks, or that draw random numbers.
 
-    But for recurrent layers of packed sequences, whose lengths no trace knows.
+    Recurrent layers of packed sequences are excluded, as a trace does not know their lengths.
     """
     return {
         op: taken_apart
@@ -153,7 +153,7 @@ def _decompositions() -> dict[Any, Callable[..., Any]]:
 
 
 class CompiledGraph:
-    """A functional graph of ATen operators; `constant` are the places of its weights."""
+    """A functional graph of ATen operators; `constant` are the indices of its weights."""
 
     _boxed_call = True
     """For AOTAutograd: the arguments come as a list, which is emptied."""
@@ -169,7 +169,7 @@ class CompiledGraph:
         self._hold(constant)
 
     def _hold(self, constant: Sequence[int]) -> None:
-        """Take weights at these places into the code."""
+        """Make the arguments at these indices constants of the code."""
         self.constant = tuple(constant)
         given = [node for node in self.graph.graph.nodes if node.op == "placeholder"]
         self.fed = [
@@ -191,7 +191,7 @@ class CompiledGraph:
         return call(list(arguments))
 
     def _prepare(self, arguments: Sequence[Any], state: Any) -> Any:
-        """Compile for these weights; those that change again and again become inputs."""
+        """Compile for these weights; those that change repeatedly become inputs."""
         often = self._states.change_often([arguments[i] for i in self.constant])
         if any(often):
             self._hold([i for i, changes in zip(self.constant, often, strict=True) if not changes])
@@ -202,7 +202,7 @@ class CompiledGraph:
         return state
 
     def _compile(self, arguments: Sequence[Any]) -> Call | None:
-        """The program for these weights; None where it is left to PyTorch."""
+        """The program for these weights; None if the graph is left to PyTorch."""
         from .compile import compile_model
 
         weights = {self.names[i]: arguments[i] for i in self.constant}
@@ -233,7 +233,7 @@ class CompiledGraph:
             return None
 
     def _tuned(self, module: Operation, threads: int) -> TunedFolder | None:
-        """The schedules that were found for a graph; None where none are asked for or possible."""
+        """The schedules found for a graph; None if tuning is not requested or not possible."""
         if not self.options.tune:
             return None
         from .tuning.kept import kept_schedules

@@ -1,7 +1,7 @@
-"""Calls of a compiled graph of PyTorch: from tensors to tensors.
+"""Calls of a compiled PyTorch graph: from tensors to tensors.
 
-Tensors are read and written where they lie. PyTorch guards the extents and strides of a graph
-without symbols, so that what depends on them is settled once.
+Tensors are read and written in place, without copies. PyTorch guards the extents and strides of a
+graph without symbols, so that whatever depends on them is computed once.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _data_ptr = torch.Tensor.data_ptr
 
 
 def call_of(model: Model, graph: torch.fx.GraphModule, fed: Sequence[str]) -> Call:
-    """How a model is called that was compiled of `in_memory_order(graph, ..)`.
+    """The call of a model compiled from `in_memory_order(graph, ..)`.
 
-    Raises NncError where what the model takes and gives is not what the graph says.
+    Raises NncError if the model's inputs and outputs differ from the graph's.
     """
     nodes = {node.name: node for node in graph.graph.nodes}
     inputs = [nodes[name].meta["val"] for name in fed]
@@ -48,7 +48,7 @@ def _results(graph: torch.fx.GraphModule) -> list[Any]:
 
 
 def _check(names: Sequence[str], types: Sequence[TensorType], values: Sequence[Any]) -> None:
-    """Raises NncError for a value of another type than the model's, or of other extents."""
+    """Raise NncError for a value whose element type or extents differ from the model's."""
     for name, type, value in zip(names, types, values, strict=True):
         order = _memory_order(value)
         expected = type_of(value if order is None else value.permute(order))
@@ -66,14 +66,14 @@ def _may_be_same(one: TensorType, other: Type) -> bool:
 
 
 def _is_static(value: Any) -> bool:
-    """Whether it is a tensor whose extents are known, and who has elements at all."""
+    """Whether a value is a tensor with known extents that are not 0."""
     return isinstance(value, torch.Tensor) and all(
         type(size) is int and size for size in value.shape
     )
 
 
 class StaticCall:
-    """Of a graph whose extents are all known."""
+    """The call of a graph whose extents are all known."""
 
     def __init__(self, model: Executable, inputs: Sequence[Any], results: Sequence[Any]) -> None:
         self.model = model
@@ -109,7 +109,7 @@ class StaticCall:
 
 
 class OpenCall:
-    """Of a graph with extents that are known in a call only."""
+    """The call of a graph with extents known only at the call."""
 
     def __init__(
         self, model: Model, names: Sequence[str], inputs: Sequence[Any], results: Sequence[Any]
@@ -129,10 +129,10 @@ class OpenCall:
 
 
 def in_memory_order(graph: torch.fx.GraphModule, weights: Container[str]) -> torch.fx.GraphModule:
-    """The graph with its inputs and outputs in the order that their elements have in memory.
+    """The graph with the dimensions of inputs and outputs in the order of their strides.
 
-    So a tensor whose last dimension in memory is not its last (one that is transposed, or
-    channels-last) is read and written where it lies, and the transposition is one of the graph's.
+    So a tensor whose dimensions are permuted in memory (a transposed or channels-last one) is read
+    and written in place, and the transposition is a part of the graph.
     """
     stored = torch.fx.GraphModule(graph, copy.deepcopy(graph.graph))
     nodes = list(stored.graph.nodes)
@@ -151,7 +151,7 @@ def in_memory_order(graph: torch.fx.GraphModule, weights: Container[str]) -> tor
 
 
 def _read_permuted(graph: torch.fx.Graph, node: torch.fx.Node, order: tuple[int, ...]) -> None:
-    """Take an input in the order of memory, and permute it back for all that read it."""
+    """Take an input in memory order, and permute it back for all its users."""
     value, back = node.meta["val"], _inverse(order)
     node.meta["val"] = value.permute(order)
     with graph.inserting_after(node):
@@ -167,7 +167,7 @@ def _permuted(graph: torch.fx.Graph, node: torch.fx.Node, order: tuple[int, ...]
 
 
 def _memory_order(value: Any) -> tuple[int, ...] | None:
-    """The dimensions from the outermost in memory; None for a tensor that has them in order."""
+    """The dimensions from the outermost in memory; None if they are in order."""
     if not isinstance(value, torch.Tensor):
         return None
     steps = [hint_of(stride) for stride in value.stride()]
@@ -180,19 +180,19 @@ def _inverse(order: Sequence[int]) -> tuple[int, ...]:
 
 
 def dense_strides(value: torch.Tensor) -> tuple[int, ...]:
-    """The strides of a tensor without gaps whose dimensions are in this one's order in memory."""
+    """The strides of a dense tensor whose dimensions have the memory order of `value`."""
     order = _memory_order(value) or range(value.dim())
     strides = row_major_strides([value.shape[axis] for axis in order])
     return tuple(strides[at] for at in _inverse(order))
 
 
 def _where(value: torch.Tensor) -> tuple[Any, ...]:
-    """Extents and strides of a tensor as compiled code has it, and the elements' type."""
+    """A tensor's extents, strides as compiled code uses them, and element type."""
     return tuple(value.shape), dense_strides(value), value.dtype
 
 
 def _laid_out(x: torch.Tensor, shape: Any, strides: Any, dtype: torch.dtype) -> torch.Tensor:
-    """A copy with the strides. Raises NncError for a tensor of another shape or type."""
+    """A copy with these strides. Raises NncError for a tensor of another shape or type."""
     if x.shape != shape or x.dtype is not dtype:
         found, wanted = (f"{d} {list(s)}" for d, s in ((x.dtype, x.shape), (dtype, shape)))
         raise NncError(f"an input is {found}, but the code is for {wanted}")
@@ -208,7 +208,7 @@ def _fed(value: Any, order: tuple[int, ...] | None) -> np.ndarray:
 
 
 def _result(node: Any, order: tuple[int, ...] | None, outputs: Iterator[np.ndarray]) -> Any:
-    """An output as the caller of the graph expects it; what is no value of the graph is itself."""
+    """An output as the graph's caller expects it; anything but a graph value is returned as is."""
     if not isinstance(node, torch.fx.Node):
         return node
     array, expected = next(outputs), node.meta["val"]

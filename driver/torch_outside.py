@@ -1,6 +1,6 @@
-"""Random numbers, which stay outside of a compiled graph of PyTorch.
+"""Random numbers, which stay outside of a compiled PyTorch graph.
 
-They are PyTorch's own, drawn before each call, so that its generator tells them.
+PyTorch draws them before each call, so that its generator's state advances as usual.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ Draw = Callable[[], torch.Tensor]
 
 
 def with_drawn(graph: torch.fx.GraphModule) -> tuple[torch.fx.GraphModule, dict[str, Draw]]:
-    """The graph with an input more for each random operator, and what draws these, by name.
+    """The graph with one more input for each random operator, and the functions that draw these.
 
-    Raises NncError where the numbers depend on values of the graph.
+    Raises NncError if the numbers depend on values of the graph.
     """
     if not any(map(_is_random, graph.graph.nodes)):
         return graph, {}
@@ -61,12 +61,12 @@ def with_drawn(graph: torch.fx.GraphModule) -> tuple[torch.fx.GraphModule, dict[
 
 
 def drawing(call: Call, draws: Sequence[Draw]) -> Call:
-    """The call with numbers drawn for each time."""
+    """The call with random numbers drawn anew each time."""
     return (lambda given: call([*given, *(draw() for draw in draws)])) if draws else call
 
 
 def _is_random(node: torch.fx.Node) -> bool:
-    """Whether it draws; operators that may drop out do not here, or are not supported."""
+    """Whether a node draws random numbers; dropout operators are inactive or not supported."""
     if torch.Tag.nondeterministic_seeded not in getattr(node.target, "tags", ()):
         return False
     names = {argument.name for argument in node.target._schema.arguments}  # type: ignore[union-attr]
@@ -90,7 +90,7 @@ def _draw(node: torch.fx.Node) -> Draw:
 
 
 def _is_known(value: Any) -> bool:
-    """Whether it is a tensor whose extents and strides are numbers."""
+    """Whether a value is a tensor whose extents and strides are numbers."""
     return isinstance(value, torch.Tensor) and all(
         type(size) is int for size in (*value.shape, *value.stride(), value.storage_offset())
     )

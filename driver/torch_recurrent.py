@@ -1,8 +1,7 @@
 """Recurrent layers of PyTorch as one operator each.
 
-AOTAutograd takes those of ATen apart into one node for each step and gate. So while it traces,
-opaque operators of the same schema stand in for them; in the graph that comes out, they are ATen's
-again.
+AOTAutograd decomposes ATen's operators into one node for each step and gate. So opaque operators of
+the same schema replace them while it traces, and are replaced by ATen's again in the result.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _LIBRARY = torch.library.Library("nnc", "FRAGMENT")
 
 
 def _declare(name: str) -> Any:
-    """The opaque operator for one of ATen's."""
+    """Declare the opaque operator for one of ATen's."""
     schema = str(_ATEN[name]._schema).removeprefix("aten::").replace(".input(", "(", 1)
     _LIBRARY.define(schema)
     _LIBRARY.impl(name, _shapes, "Meta")
@@ -39,7 +38,7 @@ def _shapes(
     bidirectional: bool,
     batch_first: bool,
 ) -> Any:
-    """What comes out, without elements: all steps of the last layer, and the last states."""
+    """Result tensors without elements: all steps of the last layer, and the last states."""
     states = list(hx) if isinstance(hx, list | tuple) else [hx]
     width = states[0].shape[-1] * (2 if bidirectional else 1)
     return input.new_empty((*input.shape[:-1], width)), *(s.new_empty(s.shape) for s in states)
@@ -49,7 +48,7 @@ _OPAQUE = {name: _declare(name) for name in _ATEN}
 
 
 def made_opaque(graph: torch.fx.GraphModule) -> None:
-    """Put the opaque operators in place of calls of torch.lstm, torch.gru, .."""
+    """Replace calls of torch.lstm, torch.gru, .. by opaque operators."""
     functions = {getattr(torch._VF, name): _OPAQUE[name] for name in _OPAQUE}
     functions |= {getattr(torch, name): _OPAQUE[name] for name in _OPAQUE}
     for node in graph.graph.nodes:
@@ -61,7 +60,7 @@ def made_opaque(graph: torch.fx.GraphModule) -> None:
 
 
 def made_known(graph: torch.fx.GraphModule) -> None:
-    """Put ATen's operators in place of the opaque ones."""
+    """Replace the opaque operators by ATen's."""
     back = {opaque: _ATEN[name] for name, opaque in _OPAQUE.items()}
     for node in graph.graph.nodes:
         if node.op == "call_function" and node.target in back:

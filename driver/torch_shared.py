@@ -1,9 +1,9 @@
-"""Results of a graph of PyTorch that share memory with its inputs, or with one another.
+"""Results of a PyTorch graph that share memory with its inputs, or with one another.
 
-A view of an input is given as that view: AOTAutograd makes results of its own from where a view
-with symbols lies. Of results that share memory, one is computed and the others are views of it.
-Others whose elements have gaps between them lie as PyTorch has them where that depends on symbols;
-where all is known, PyTorch makes the views anew by itself.
+A view of an input is returned as a view: AOTAutograd makes results of its own from a view with
+symbolic offsets. Of results that share memory, one is computed and the others are views of it.
+Other results with gaps between elements get PyTorch's strides if these depend on symbols; if all is
+known, PyTorch makes the views anew by itself.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Place = Callable[[Sequence[Any], list[Any], Number], Any]
 
 
 class Shared:
-    """How the results of a graph are made; `graph` has those that are computed."""
+    """How the results of a graph are made; `graph` computes those that are not views."""
 
     def __init__(self, graph: torch.fx.GraphModule) -> None:
         given = [node for node in graph.graph.nodes if node.op == "placeholder"]
@@ -62,7 +62,7 @@ class Shared:
         self._as_computed = False
 
     def placing(self, call: Call | None, fed: Sequence[int]) -> Call:
-        """From all arguments, of which those at `fed` are the call's, to all results."""
+        """A call from all arguments to all results; the given call takes the arguments `fed`."""
         if self._as_computed and call is not None:
             return lambda arguments: call([arguments[i] for i in fed])
 
@@ -74,11 +74,11 @@ class Shared:
         return whole
 
     def _storage(self, node: Any) -> Any:
-        """What tells a tensor's memory from others'; each other result stands for itself."""
+        """The identity of a tensor's memory; a result of another kind stands for itself."""
         return _storage(node) if are_known(_value(node), self._numbers) else node
 
     def _is_whole(self, node: Any) -> bool:
-        """Whether a result has all elements of its memory, in the order that a call makes."""
+        """Whether a result covers all of its memory, in the order that a call produces."""
         value = _value(node)
         return (
             are_known(value, self._numbers)
@@ -87,7 +87,7 @@ class Shared:
         )
 
     def _has_gaps(self, node: Any) -> bool:
-        """Whether a result does not lie as a call makes it, as symbols have it."""
+        """Whether a result with symbols has other strides than a call produces."""
         value = _value(node)
         if not are_known(value, self._numbers) or not _has_symbols(value):
             return False
@@ -96,7 +96,7 @@ class Shared:
 
 
 def _value(node: Any) -> Any:
-    """An example of a node's result."""
+    """The example value of a node's result; None for a node without one."""
     return node.meta.get("val") if isinstance(node, torch.fx.Node) else None
 
 
@@ -108,7 +108,7 @@ def _storage(node: Any) -> Any:
 
 
 def _of_elements(node: Any) -> bool:
-    """Whether a view is one of the elements as they are, and not of conjugates."""
+    """Whether a view shows the elements themselves, not conjugated or negated."""
     value = _value(node)
     return not (value.is_conj() or value.is_neg())
 
@@ -118,7 +118,7 @@ def _has_symbols(value: torch.Tensor) -> bool:
 
 
 def _same(found: Sequence[Any], wanted: Sequence[Any]) -> bool:
-    """Whether numbers are equal whatever their symbols are."""
+    """Whether numbers are equal for all values of their symbols."""
     return all(
         a == b if type(a) is type(b) is int else _expression(a) == _expression(b)
         for a, b in zip(found, wanted, strict=True)
@@ -145,7 +145,7 @@ def _computed(i: int) -> Place:
 
 
 def _argument(i: int) -> Place:
-    """An extent that is an argument of its own."""
+    """A result that is an argument itself: a symbolic extent."""
     return lambda arguments, found, number: arguments[i]
 
 
@@ -159,7 +159,7 @@ def _view_of_computed(node: Any, i: int) -> Place:
 
 
 def _view_of_argument(node: Any, i: int, given: Sequence[Any]) -> Place:
-    """A view of an input, wherever that begins."""
+    """A view of an input, at any offset."""
     value, whole = node.meta["val"], given[i].meta["val"]
     first = whole.storage_offset()
 
@@ -174,7 +174,7 @@ def _view_of_argument(node: Any, i: int, given: Sequence[Any]) -> Place:
 
 
 def _with_gaps(node: Any, i: int) -> Place:
-    """What is computed, in new memory, where PyTorch has it; elements may share a place."""
+    """A computed result copied to new memory with PyTorch's strides; elements may overlap."""
     value = node.meta["val"]
 
     def place(arguments: Sequence[Any], found: list[Any], number: Number) -> Any:

@@ -1,7 +1,7 @@
-"""Whether weights of PyTorch are still what they were when code was made of them.
+"""Detects changes of PyTorch weights since code was compiled with them.
 
 PyTorch counts writes to a tensor, but not those through `.data` or NumPy, nor any to a tensor made
-in inference mode. So elements all over each weight are looked at, too.
+in inference mode. So sampled elements of each weight are compared, too.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _version = attrgetter("_version")
 
 
 class States:
-    """What changes when weights do."""
+    """Makes a state of weights that changes when they do."""
 
     def __init__(self) -> None:
         self._places: tuple[int, ...] = ()
@@ -32,7 +32,7 @@ class States:
         """What weights were whenever code was made, by their places."""
 
     def of(self, weights: Sequence[torch.Tensor]) -> Any:
-        """Their places, how often they were written to, and the bytes of some elements."""
+        """The weights' addresses, their write counters, and the bytes of sampled elements."""
         places = tuple(map(torch.Tensor.data_ptr, weights))
         if places != self._places:
             self._samples = _Samples(weights)
@@ -40,7 +40,7 @@ class States:
         return places, _versions(weights), self._samples.bytes()
 
     def change_often(self, weights: Sequence[torch.Tensor]) -> list[bool]:
-        """Which of the weights are written to again and again."""
+        """Which of the weights are written to repeatedly."""
         found = []
         for weight in weights:
             seen = self._seen.setdefault(weight.data_ptr(), set())
@@ -57,7 +57,7 @@ def _versions(weights: Sequence[torch.Tensor]) -> tuple[int, ...]:
 
 
 class _Samples:
-    """Elements of weights, read where they lie: all at once, by one gather from all memory."""
+    """Sampled elements of weights, read in place by a single gather from memory."""
 
     def __init__(self, weights: Sequence[torch.Tensor]) -> None:
         found = [_addresses(w) for w in weights if w.device.type == "cpu" and w.numel()]
@@ -70,12 +70,12 @@ class _Samples:
             self._memory = np.ctypeslib.as_array(memory)
 
     def bytes(self) -> bytes:
-        """What they are now."""
+        """The current bytes of the sampled elements."""
         return self._memory.take(self._places).tobytes()
 
 
 def _addresses(weight: torch.Tensor) -> np.ndarray:
-    """Those of the bytes of elements all over a weight."""
+    """The addresses of sampled bytes, spread over a weight."""
     last = sum((d - 1) * s for d, s in zip(weight.shape, weight.stride(), strict=True))
     size = weight.element_size()
     places = np.linspace(0, last, _SAMPLED).astype(np.int64) * size + weight.data_ptr()

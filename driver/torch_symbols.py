@@ -1,4 +1,4 @@
-"""Extents, strides and offsets of tensors of PyTorch that are symbols until a call tells them."""
+"""Symbolic extents, strides and offsets of PyTorch tensors, whose values only a call gives."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _KEPT = 256
 
 
 class Numbers:
-    """What symbols of extents stand for in a call, found in its arguments.
+    """The values of symbols in a call, found in its arguments.
 
     `examples` are the arguments of the trace, whose extents are these symbols.
     """
@@ -31,7 +31,7 @@ class Numbers:
         self._known: dict[tuple[int, ...], dict[Any, int]] = {}
 
     def of(self, arguments: Sequence[Any]) -> Number:
-        """What gives the number of an extent in a call with these arguments."""
+        """A function that evaluates a symbolic number for a call with these arguments."""
         values = tuple(source(arguments) for source in self._sources.values())
         known = self._known.setdefault(values, {})
         if len(self._known) > _KEPT:
@@ -51,7 +51,7 @@ class Numbers:
 
 
 def are_known(value: Any, numbers: Numbers) -> bool:
-    """Whether a call tells where all elements of a tensor lie."""
+    """Whether a call determines the positions of all elements of a tensor."""
     if not isinstance(value, torch.Tensor):
         return False
     sizes: tuple[Any, ...] = (*value.shape, *value.stride(), value.storage_offset())
@@ -59,7 +59,7 @@ def are_known(value: Any, numbers: Numbers) -> bool:
 
 
 def _sizes_of(value: Any, i: int) -> list[tuple[Any, Callable[[Sequence[Any]], int]]]:
-    """What an argument tells: itself, or the extents, strides and offset of a tensor."""
+    """The symbolic numbers that an argument (or its extents and strides) has, with getters."""
     if isinstance(value, torch.SymInt):
         return [(value, lambda given: given[i])]
     if not isinstance(value, torch.Tensor):

@@ -1,4 +1,4 @@
-"""The weights of a program: one buffer, filled as the module says."""
+"""The weights of a program: one buffer, filled as the module specifies."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _AT_ONCE = 64 << 20
 
 @contextmanager
 def filling(module: Operation, buffer: np.ndarray, timed: Timed = untimed) -> Iterator[None]:
-    """Puts every weight where the code expects it, while the block runs; done at its end.
+    """Fill the buffer with all weights while the block runs; complete at its end.
 
-    A weight may have to be computed, which NumPy does without the interpreter's lock. `timed` is
-    told of the time that the end takes. Ctrl-C does not wait for weights that are begun.
+    NumPy computes weights without holding the interpreter's lock. `timed` measures the waiting at
+    the end. Ctrl-C does not wait for weights in progress.
 
     Raises NncError for data that is missing or does not fit.
     """
@@ -49,7 +49,7 @@ def filling(module: Operation, buffer: np.ndarray, timed: Timed = untimed) -> It
 
 
 def fill_weights(module: Operation, buffer: np.ndarray, table: str = WEIGHTS) -> None:
-    """Put every weight of a table where the code expects it. Raises NncError as `filling` does."""
+    """Store every weight of a table in the buffer. Raises NncError as `filling` does."""
     for key, part, data in _places(module, buffer, table):
         _copy(key, data, part)
 
@@ -57,7 +57,7 @@ def fill_weights(module: Operation, buffer: np.ndarray, table: str = WEIGHTS) ->
 def _places(
     module: Operation, buffer: np.ndarray, name: str = WEIGHTS
 ) -> Iterator[tuple[str, np.ndarray, Any]]:
-    """(name, part of the buffer, data) of each weight."""
+    """The (name, part of the buffer, data) of each weight."""
     table = module.attribute(name)
     if not isinstance(table, DictAttr):
         if buffer.size:

@@ -1,4 +1,4 @@
-"""What the arguments of kernels are, for who calls one alone."""
+"""The buffers that a kernel takes as arguments, for calling it alone."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ SMALL = 8
 
 @dataclass(frozen=True)
 class Argument:
-    """A buffer: its type as text, its bytes, what to fill it with for a trial, and whether it has
-    weights. `fill` is a float's type, `bytes` for small integers, else `zeros`, which any index
-    may be.
+    """A buffer: its type as text, its bytes, how to fill it for a trial, and whether it holds
+    weights. `fill` is a float's type, `bytes` for small integers, else `zeros`, which are valid
+    as any index.
     """
 
     type: str
@@ -28,8 +28,8 @@ class Argument:
 
 
 def arguments_of(kernel: func.FuncOp, call: func.Call | None) -> tuple[Argument, ...] | None:
-    """The buffers of a kernel in the order of its arguments, of which `call` tells which have
-    weights; None where one is no buffer, or its size is not known.
+    """The buffers of a kernel in the order of its arguments; `call` tells which hold weights. None
+    if an argument is no buffer, or its size is unknown.
     """
     found = []
     given = call.operands if call is not None else [None] * len(kernel.function_type.inputs)
@@ -42,7 +42,7 @@ def arguments_of(kernel: func.FuncOp, call: func.Call | None) -> tuple[Argument,
 
 
 def _bytes(type: MemRefType) -> int | None:
-    """From the first to behind the last element; None where that is not known."""
+    """The bytes from the first to the end of the last element; None if unknown."""
     if not type.has_static_shape:
         return None
     found = type.strides_and_offset()
@@ -63,7 +63,7 @@ def _fill(type: MemRefType) -> str:
 
 
 def _is_weight(value: Value | None) -> bool:
-    """Whether a buffer is a constant of the model, or a view of one, or of the memory of all."""
+    """Whether a buffer is a constant of the model, or a view of one, or of the weights' memory."""
     while value is not None:
         if isinstance(value, BlockArgument):
             return _is_marked(value)
@@ -76,7 +76,7 @@ def _is_weight(value: Value | None) -> bool:
 
 
 def _is_marked(value: BlockArgument) -> bool:
-    """Whether an argument of the entry is the memory that has the weights."""
+    """Whether an argument of the entry is the weights' memory."""
     entry = value.owner.parent_op
     return isinstance(entry, func.FuncOp) and any(
         entry.arg_attribute(value.index, mark) is not None for mark in (WEIGHTS, PREPARED)

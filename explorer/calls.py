@@ -1,4 +1,4 @@
-"""The calls of kernels in the order of a run, and where in memory each finds its buffers."""
+"""The calls of kernels in the order of a run, and where each finds its buffers in memory."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ..memory.device_note import calls_of_kernels
 
 @dataclass(frozen=True)
 class Place:
-    """Where a buffer is: so many bytes into one of the model's blocks of memory, such as the arena,
-    the weights, an input or an output, by the number of the block.
+    """A buffer's location: an offset in bytes into one of the model's memory blocks (the arena, the
+    weights, an input or an output), which is given by its number.
     """
 
     block: int
@@ -24,16 +24,16 @@ class Place:
 
 @dataclass(frozen=True)
 class KernelCall:
-    """A call of a kernel, with a place for each of its arguments."""
+    """A call of a kernel, with the location of each of its arguments."""
 
     kernel: str
     places: tuple[Place, ...]
 
 
 def calls_in_order(module: Operation) -> list[KernelCall]:
-    """The calls of kernels of buffers alone, as the text of a planned module has them.
+    """The calls of kernels that only take buffers, in the order of a planned module's text.
 
-    A call in a loop or a branch is there once. What starts at a byte that only a run tells is a
+    A call in a loop or a branch occurs once. A buffer whose offset is known only at run time is a
     block of its own.
     """
     blocks: dict[Value | str, int] = {}
@@ -50,7 +50,7 @@ def calls_in_order(module: Operation) -> list[KernelCall]:
 
 
 def _block_of(value: Value) -> tuple[Value | str, int]:
-    """What a chain of views starts from, and how many bytes into it the first element is."""
+    """The start of a chain of views, and the offset in bytes of the last view from it."""
     offset = 0
     while (op := value.defining_op) is not None and op.has_trait(ViewLike):
         source = op.operands[op.results.index(value)]
@@ -64,7 +64,7 @@ def _block_of(value: Value) -> tuple[Value | str, int]:
 
 
 def _bytes_between(view: Operation, source: Value, value: Value) -> int | None:
-    """From the first element of a view's source to that of the view; None where a run tells."""
+    """The bytes from the first element of a view's source to the view's; None if not static."""
     if isinstance(view, memref.View):
         return constant_int(view.byte_shift)
     start, end = _offset(source), _offset(value)
@@ -72,7 +72,7 @@ def _bytes_between(view: Operation, source: Value, value: Value) -> int | None:
 
 
 def _offset(value: Value) -> int | None:
-    """Bytes from where a buffer's layout counts to its first element."""
+    """The bytes from a buffer's base to its first element; None if not static."""
     if not isinstance(value.type, MemRefType):
         return None
     found = value.type.strides_and_offset()

@@ -1,4 +1,4 @@
-"""One compilation of a model, looked into: its graph, stages, kernels, code, and reasons."""
+"""One compilation of a model, recorded: its graph, stages, kernels, code, and decisions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CALL = re.compile(r"\bcall @([\w$.-]+)\(")
 
 @dataclass(frozen=True)
 class Kernel:
-    """What a kernel works on. `arguments` is None where some extents are open."""
+    """The nodes and arguments of a kernel. `arguments` is None if some extents are open."""
 
     cost: Cost
     arguments: tuple[Argument, ...] | None
@@ -37,7 +37,7 @@ class Kernel:
 
 @dataclass
 class Part:
-    """What is compiled at once: a whole model, or one of several around steps of a host."""
+    """A unit of compilation: a whole model, or one of several parts around host steps."""
 
     stages: list[StageText]
     kernels: dict[str, Kernel] = field(default_factory=dict)
@@ -67,7 +67,7 @@ def compile_traced(
     tuned: TunedFolder | None = None,
     progress: Progress = lambda message: None,
 ) -> Compilation:
-    """Compile a module of any stage, which is consumed, and note what becomes of it.
+    """Compile a module of any stage, which is consumed, and record all stages.
 
     Raises NncError.
     """
@@ -98,7 +98,7 @@ def _part(
     tuned: TunedFolder | None,
     progress: Progress,
 ) -> tuple[Part, Walk]:
-    """A module on its way down."""
+    """Compile one module, recording it after each stage."""
     part, walk = Part(trace.stages), Walk(target, None, changes=False)
 
     def look(stage: str, at: Operation) -> None:
@@ -116,14 +116,14 @@ def _part(
 
 
 def kernels_in(module: Operation) -> list[func.FuncOp]:
-    """The kernels of a module, as long as they are functions of buffers."""
+    """The kernels of a module, in the stages where they are functions on buffers."""
     return [
         op for op in module.body_block if isinstance(op, func.FuncOp) and KERNEL in op.attributes
     ]
 
 
 def _note_arguments(kernels: dict[str, Kernel], module: Operation) -> None:
-    """Note what kernels take behind a stage: later ones may get memory to work in from callers."""
+    """Record the kernels' arguments after a stage: later stages may add scratch memory."""
     calls: dict[str, func.Call] = {}
     for call in calls_of_kernels(module):
         calls.setdefault(call.callee, call)
@@ -134,8 +134,8 @@ def _note_arguments(kernels: dict[str, Kernel], module: Operation) -> None:
 
 
 def nodes_by_calls(graph: Graph, stages: Sequence[StageText]) -> dict[str, list[int]]:
-    """The nodes of each kernel, by the lines that its calls came from: where nodes have no names,
-    nothing else tells.
+    """The nodes of each kernel, by the lines that its calls came from: the only way if nodes have
+    no names.
     """
     node_of = {line: number for number, node in enumerate(graph.nodes) for line in node.lines}
     found: dict[str, dict[int, None]] = {}
@@ -151,7 +151,7 @@ def nodes_by_calls(graph: Graph, stages: Sequence[StageText]) -> dict[str, list[
 
 
 def first_lines(stages: Sequence[StageText], stage: int, line: int) -> set[int]:
-    """The lines of the first stage that a line of another one came from."""
+    """The lines of the first stage from which a line of another stage came."""
     lines = {line}
     for at in range(stage, 0, -1):
         lines = {parent for one in lines for parent in stages[at].parents[one]}

@@ -1,6 +1,6 @@
-"""What a page has of compilations: numbers and names in one table, long texts in chunks.
+"""The data of a page: numbers and names in one table, long texts in chunks.
 
-The keys here are those that the scripts in `assets/` read.
+The scripts in `assets/` read the keys used here.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LABEL = re.compile(r'"?([^"\s:]+)"?:')
 
 
 class Content:
-    """The table, and the chunks that it names by their numbers."""
+    """The table, and the chunks that it refers to by number."""
 
     def __init__(self) -> None:
         self.chunks: list[bytes] = []
@@ -51,7 +51,7 @@ class Content:
         return _json(found)
 
     def add_model(self, name: str, graph: Graph) -> int:
-        """The number of a model."""
+        """Add a model; returns its number."""
         scopes = scopes_in(graph)
         nodes = [
             [node.name, node.kind, _counted(node.ops), node.types, node.lines]
@@ -68,9 +68,9 @@ class Content:
     def add(
         self, model: int, made: Compilation, trials: Sequence[Trial | None], asked: str
     ) -> None:
-        """A compilation, with the modules that time the kernels of its parts.
+        """Add a compilation, with the modules that time the kernels of its parts.
 
-        `asked` is how its target is called on a command line.
+        `asked` is the name of its target on a command line.
         """
         numbers = {node.key: i for i, node in enumerate(made.graph.nodes) if node.key}
         found = made.explanation
@@ -125,12 +125,12 @@ class Content:
 
 
 def _json(value: Any) -> bytes:
-    """Compact; what is no number in JSON, such as infinity, is refused."""
+    """Compact JSON. Raises ValueError for infinities and NaN."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode()
 
 
 def _counted(ops: Iterable[str]) -> list[list[Any]]:
-    """The kinds of operations of a node, with how many there are of each."""
+    """The kinds of operations of a node, with the count of each."""
     found: dict[str, int] = {}
     for op in ops:
         found[op] = found.get(op, 0) + 1
@@ -138,7 +138,7 @@ def _counted(ops: Iterable[str]) -> list[list[Any]]:
 
 
 def _machine(machine: Machine) -> dict[str, Any]:
-    """The lines of its roofline, of one core. Units: 10^9 operations and bytes a second."""
+    """The roofline of one core. Units: 10^9 operations and bytes a second."""
     hertz = machine.gigahertz
     levels = [(one.bytes, one.bandwidth) for one in (machine.private_memory, machine.shared_memory)]
     return {
@@ -196,7 +196,7 @@ def _stage(stage: StageText) -> dict[str, Any]:
 
 
 def _listing(listing: Listing, last: StageText) -> dict[str, Any]:
-    """Code, with the range of lines of each function of the last stage that it has."""
+    """The code, with the range of lines of each function of the last stage."""
     starts = [
         (i, name)
         for i, line in enumerate(listing.lines)
@@ -212,7 +212,7 @@ def _listing(listing: Listing, last: StageText) -> dict[str, Any]:
 
 
 def _defined(line: str, names: Iterable[str]) -> str:
-    """The function that begins on a line of code: a label, or a definition of C's kind."""
+    """The function that begins on a line of code (a label or a C definition), or ""."""
     if not line or line[0].isspace():
         return ""
     label = _LABEL.match(line)

@@ -1,4 +1,4 @@
-"""From models to a page: which compilations are in it, and what of them can be timed there."""
+"""From models to a page: the compilations that it shows, and what it can time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .trials import ENGINE, GPU_ENGINE, missing, probes, trial_of
 
 @dataclass(frozen=True)
 class Source:
-    """A model to look into: its name, and what reads it anew for each target."""
+    """A model to explore: its name, and a function that reads it anew for each target."""
 
     name: str
     load: Callable[[], Operation]
@@ -34,12 +34,12 @@ def explore(
     progress: Progress = lambda message: None,
     warn: Callable[[str], None] = lambda message: None,
 ) -> str:
-    """The page of models, each compiled for each of the targets; None is what the IR says, else
-    this machine.
+    """The page of models, each compiled for each of the targets; None is the IR's own, else this
+    machine.
 
     With `measured`, each model is also compiled for `ENGINE`, and the page times its kernels; with
-    `on_gpu`, for `GPU_ENGINE` too. `warn` is told what the page cannot do. Raises NncError for a
-    model that does not compile.
+    `on_gpu`, for `GPU_ENGINE` too. `warn` gets messages on what the page cannot do. Raises NncError
+    for a model that does not compile.
     """
     content = Content()
     reason = missing() if measured else "it was made with --no-measure"
@@ -64,7 +64,7 @@ def _add(
     progress: Progress,
     warn: Callable[[str], None],
 ) -> None:
-    """The compilations of a model: those that are asked for, and the one that can be timed."""
+    """Add the compilations of a model: the requested ones, and those that can be timed."""
     number = -1
     seen = set()
     for name in (*targets, *engines):

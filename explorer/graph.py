@@ -1,4 +1,4 @@
-"""The graph of a model as people draw it: its nodes, what flows between them, its own scopes."""
+"""The graph of a model for drawing: its nodes, the values between them, its scopes."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _OUTLINED = ("linalg.", "nn.", "func.")
 
 @dataclass
 class Node:
-    """A node of the model, with the operations that it was read as.
+    """A node of the model, with the operations that it was imported as.
 
-    `key` is what locations call it, `scopes` are the parts of its name before the last, `lines`
+    `key` is its name in locations, `scopes` are the parts of its name before the last, `lines`
     those of the imported text, `types` those of its results.
     """
 
@@ -40,17 +40,17 @@ class Node:
 
 @dataclass
 class Graph:
-    """Nodes in the order of the text, and edges between their numbers, without repeats."""
+    """Nodes in the order of the text, and distinct edges between their indices."""
 
     nodes: list[Node]
     edges: list[tuple[int, int]]
 
 
 def graph_of(module: Operation, line_of: dict[Operation, int]) -> Graph:
-    """The graph of a module, whose operations stand on these lines of its text.
+    """The graph of a module; `line_of` has the lines of its operations in the text.
 
-    Operations of one node of the model are one node. Constants, and what only structures the text,
-    are no nodes; inputs and outputs are.
+    Operations of one node of the model form one node. Constants, and operations that only structure
+    the text, are no nodes; inputs and outputs are.
     """
     maker = _Maker(line_of)
     for op in module.walk():
@@ -65,7 +65,7 @@ def graph_of(module: Operation, line_of: dict[Operation, int]) -> Graph:
 
 
 class _Maker:
-    """A graph that is being made."""
+    """Builds a graph."""
 
     def __init__(self, line_of: dict[Operation, int]) -> None:
         self.line_of = line_of
@@ -94,7 +94,7 @@ class _Maker:
                 self.edges[maker, number] = None
 
     def add(self, op: Operation) -> None:
-        """An operation: of a node that is known, or of a new one."""
+        """Add an operation, to its existing node or to a new one."""
         key, called = _key_and_scopes(op.loc)
         place = (key, called)
         number = self.numbers.get(place) if key else None
@@ -126,7 +126,7 @@ class _Maker:
         return len(self.nodes) - 1
 
     def _maker(self, value: Value) -> int | None:
-        """The node that a value comes from; None for a constant."""
+        """The node that makes a value; None for a constant."""
         if (found := self.writers.get(value)) is not None:
             return found
         if (found := self.makers.get(value)) is not None:
@@ -143,7 +143,7 @@ class _Maker:
 
 
 def _is_structure(op: Operation) -> bool:
-    """Whether an operation is no step of the model."""
+    """Whether an operation only structures the module, and is no step of the model."""
     if isinstance(op, nn.Constant | func.Return) or op.name.startswith(("builtin.", "schedule.")):
         return True
     parent = op.parent_op
@@ -166,7 +166,7 @@ def _own_name(op: Operation) -> str:
 
 
 def _key_and_scopes(loc: Location) -> tuple[str, tuple[str, ...]]:
-    """What locations call a node, and the scopes around it that its front end knows."""
+    """The name of a node in locations, and the enclosing scopes that its front end recorded."""
     names, inner = node_names(loc), loc
     while not names and isinstance(inner, CallSiteLoc):  # in the body of a function
         inner = inner.callee
@@ -175,10 +175,10 @@ def _key_and_scopes(loc: Location) -> tuple[str, tuple[str, ...]]:
 
 
 def scopes_of(name: str, known: Sequence[str] = ()) -> tuple[tuple[str, ...], str]:
-    """The scopes around a node of this name, outermost first, and what is left of it.
+    """The scopes around a node of this name, outermost first, and the rest of its name.
 
-    They are those that are `known` of it, else those in the name: frameworks write
-    `/layer1/layer1.0/conv1/Conv` or `layer1.0.conv1`; a scope that repeats the one around it is
+    The scopes are the `known` ones, else those in the name: frameworks write
+    `/layer1/layer1.0/conv1/Conv` or `layer1.0.conv1`; a scope that repeats its enclosing one is
     written without that, as `0`.
     """
     if known:
@@ -193,12 +193,12 @@ def scopes_of(name: str, known: Sequence[str] = ()) -> tuple[tuple[str, ...], st
 
 
 def _is_path(parts: Iterable[str]) -> bool:
-    """Whether what stands between dots are names of modules, and it is no number."""
+    """Whether the parts between dots are module names, rather than a decimal number."""
     return all(map(_WORD.fullmatch, parts)) and not all(map(str.isdigit, parts))
 
 
 def short_kind(kind: str) -> str:
-    """What people call a kind of node: of `aten.conv2d.default` and `nn.conv2d`, `conv2d`."""
+    """The short name of a node's kind: `conv2d` for `aten.conv2d.default` and `nn.conv2d`."""
     words = kind.split(".")
     return shortened(words[1] if len(words) > 1 and words[0] in _DIALECTS else kind)
 
@@ -211,7 +211,7 @@ def _relative(parts: Iterable[str]) -> Iterable[str]:
 
 
 def shortened(name: str) -> str:
-    """A name of at most `MOST_NAME` characters, all of which are seen."""
+    """A name of at most `MOST_NAME` printable characters."""
     name = visible(name)
     if len(name) <= MOST_NAME:
         return name

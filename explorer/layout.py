@@ -18,8 +18,9 @@ LONGEST = 6
 
 @dataclass(frozen=True)
 class Layers:
-    """`layers` has the boxes of each layer, from left to right; numbers from `count` on are places
-    of edges. `routes` has the places of each edge that has any, from its source to its target.
+    """`layers` has the boxes of each layer, from left to right; numbers from `count` on are dummy
+    nodes of edges. `routes` has the dummy nodes of each long edge, from its source to its
+    target.
     """
 
     layers: list[list[int]]
@@ -27,7 +28,7 @@ class Layers:
 
 
 def layers_of(count: int, edges: Sequence[tuple[int, int]]) -> Layers:
-    """The layers of a graph of so many boxes; edges may form circles."""
+    """The layers of a graph of `count` boxes; edges may form cycles."""
     forward = _without_circles(count, edges)
     level = _levels(count, forward)
     layers: list[list[int]] = [[] for _ in range(max(level, default=-1) + 1)]
@@ -56,7 +57,7 @@ def layers_of(count: int, edges: Sequence[tuple[int, int]]) -> Layers:
 
 
 def _without_circles(count: int, edges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The edges, of which some are turned around so that there is no circle; none repeated."""
+    """The distinct edges, with some reversed so that there is no cycle."""
     after: list[list[int]] = [[] for _ in range(count)]
     for source, target in edges:
         if source != target:
@@ -85,7 +86,7 @@ def _without_circles(count: int, edges: Sequence[tuple[int, int]]) -> list[tuple
 
 
 def _levels(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
-    """One layer below the lowest of those before it; sources stand right above what uses them."""
+    """The layer of each box: one below its lowest predecessor; sources right above their users."""
     after: list[list[int]] = [[] for _ in range(count)]
     missing = [0] * count
     for source, target in edges:
@@ -107,7 +108,7 @@ def _levels(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
 
 
 def _order(layers: list[list[int]], above: list[list[int]], below: list[list[int]]) -> None:
-    """Order the layers by the means of what they are joined to, as long as edges cross less."""
+    """Order the layers by the barycenters of neighbours, as long as crossings decrease."""
     place = [0] * len(above)
 
     def note(layer: Sequence[int]) -> None:
@@ -137,7 +138,7 @@ def _mean(joined: Sequence[int], place: Sequence[int], own: int) -> float:
 
 
 def _crossings(layers: list[list[int]], below: list[list[int]], place: list[int]) -> int:
-    """How many pairs of edges between neighbouring layers cross."""
+    """The number of crossing pairs of edges between neighbouring layers."""
     total = 0
     for layer in layers:
         ends = [end for box in layer for end in sorted(place[one] for one in below[box])]
@@ -146,7 +147,7 @@ def _crossings(layers: list[list[int]], below: list[list[int]], place: list[int]
 
 
 def _inversions(numbers: list[int]) -> int:
-    """Pairs that are out of order, by merging."""
+    """The number of pairs that are out of order, by merge sort."""
     if len(numbers) < 2:
         return 0
     middle = len(numbers) // 2

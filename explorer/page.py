@@ -1,4 +1,4 @@
-"""The page: one file of HTML that needs nothing else, and asks no network for anything."""
+"""The page: one self-contained HTML file, which makes no network requests."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ _EXPORT = re.compile(r"^export (?=(?:async )?function|class|const|let)", re.MULT
 
 
 def page(title: str, content: Content) -> str:
-    """The text of the page. What models say is in it only where HTML cannot read it as more:
+    """The text of the page. Text from models is only in places where HTML cannot interpret it:
     escaped in the title, and in chunks of base64.
     """
     return rendered(title, packed(content.table(title)), list(map(packed, content.chunks)))[0]
 
 
 def rendered(title: str, table: str, chunks: Sequence[str], server: str = "") -> tuple[str, str]:
-    """The text of a page with these packed texts, and its policy.
+    """The text of a page with these packed texts, and its content security policy.
 
-    With the address of the model at a `server`, the page asks that, and may connect to its origin.
+    With the path of the model at a `server`, the page queries that, and may connect to its origin.
     """
     script = joined_scripts()
     style = "".join((ASSETS / name).read_text(encoding="utf-8") for name in STYLES)
@@ -68,7 +68,7 @@ def rendered(title: str, table: str, chunks: Sequence[str], server: str = "") ->
 
 
 def joined_scripts() -> str:
-    """All scripts as one module; their names differ, and none has a top-level `import` left."""
+    """All scripts as one module; their names are distinct, and top-level `import`s are removed."""
     texts = [one.read_text(encoding="utf-8") for one in (MATHEMATICS_SOURCE, DEVICE_SOURCE)]
     for name in SCRIPTS:
         text = (ASSETS / f"{name}.mjs").read_text(encoding="utf-8")
@@ -77,11 +77,11 @@ def joined_scripts() -> str:
 
 
 def packed(data: bytes) -> str:
-    """Deflated without a head, as base64."""
+    """Raw-deflated data in base64."""
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
     return b64encode(packer.compress(data) + packer.flush()).decode("ascii")
 
 
 def _digest(text: str) -> str:
-    """What the page's policy calls a script or style that may be in it."""
+    """The hash by which the page's policy allows a script or style."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode('ascii')}'"

@@ -12,9 +12,9 @@ from .layout import Layers, layers_of
 
 @dataclass
 class Scope:
-    """A scope: what is in it, its nodes as numbers from 0, and scopes as `-1 - number`.
+    """A scope: its boxes, nodes as numbers from 0, and scopes as `-1 - number`.
 
-    `edges` are those between its boxes, by their places in `boxes`.
+    `edges` are those between its boxes, by their indices in `boxes`.
     """
 
     name: str
@@ -24,7 +24,7 @@ class Scope:
     layers: Layers = field(default_factory=lambda: Layers([], {}))
 
     def as_json(self) -> dict[str, Any]:
-        """The same for the page."""
+        """The scope as JSON data for the page."""
         return {
             "name": self.name,
             "parent": self.parent,
@@ -35,9 +35,9 @@ class Scope:
 
 
 def scopes_in(graph: Graph) -> list[Scope]:
-    """The scopes of a graph; the first is the model itself. A scope of one box is none.
+    """The scopes of a graph; the first is the whole model. A scope of one box is dropped.
 
-    Nodes get the names that they have in their scope.
+    Nodes are named relative to their scope.
     """
     root = _Part("")
     for number, node in enumerate(graph.nodes):
@@ -57,7 +57,7 @@ def scopes_in(graph: Graph) -> list[Scope]:
 
 
 class _Part:
-    """A scope while names are read: its nodes, and scopes by name, in order."""
+    """A scope under construction: its nodes, and scopes by name, in order."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -73,7 +73,7 @@ class _Part:
 
 
 class _Homes:
-    """Which scope each node is in, and the way from there to the top."""
+    """The scope of each node, and the path from there to the top."""
 
     def __init__(self, scopes: list[Scope], homes: list[int]) -> None:
         self.scopes, self.homes = scopes, homes
@@ -82,7 +82,7 @@ class _Homes:
         self.known: set[tuple[int, int, int]] = set()
 
     def add(self, root: _Part, nodes: Sequence[Node]) -> None:
-        """Number a scope and all in it, without recursion: names may be nested deeply."""
+        """Number a scope and its contents, without recursion: names may be deeply nested."""
         self.scopes.append(Scope(root.name, -1))
         waiting = [(root, 0)]
         while waiting:
@@ -107,7 +107,7 @@ class _Homes:
         boxes.append(box)
 
     def join(self, source: int, target: int) -> None:
-        """Note an edge in the innermost scope that has both ends."""
+        """Add an edge to the innermost scope that contains both ends."""
         left, right = self._way(source), self._way(target)
         while len(left) > 1 and len(right) > 1 and left[-2:] == right[-2:]:
             left.pop()
@@ -120,7 +120,7 @@ class _Homes:
             self.scopes[scope].edges.append(edge)
 
     def _way(self, node: int) -> list[int]:
-        """The node and the scopes around it, as boxes, to the whole."""
+        """The node and its enclosing scopes, as boxes, up to the whole model."""
         way, at = [node], self.homes[node]
         while at >= 0:
             way.append(-1 - at)

@@ -1,7 +1,7 @@
-"""A page as a server sends it: its data, in a page of this nnc, which may ask that server.
+"""A page as a server sends it: its data, in this nnc's own page, which may query that server.
 
-What the process wrote that made the page is not believed, since it has read a model: its texts are
-taken out, and put into the template anew. Nothing else of it is sent.
+The process that made the page has read a model, and is not trusted: its texts are extracted, and
+put into the template anew. Nothing else of it is sent.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ class ServedPage:
 
 
 def served_page(text: str, server: str, title: str) -> ServedPage:
-    """A page that `nnc explore` wrote, for a server whose interface has its model at the path
-    `server`, such as `/api/v1/models/ID`.
+    """A page written by `nnc explore`, for a server that has its model at the path `server`, such
+    as `/api/v1/models/ID`.
 
-    Raises NncError where it is no page of this version.
+    Raises NncError if it is not a page of this version.
     """
     if not _ADDRESS.fullmatch(server):
         raise ValueError(f"no path of a server: {server!r}")

@@ -1,8 +1,8 @@
-"""A compilation with its text after every stage, and from which lines each line came.
+"""A compilation with its text after every stage, and the origins of each line.
 
-After a stage each operation's location gets the line on which it stands, beside the names of the
-model's nodes; passes keep and fuse locations, so that those of the next stage tell which lines of
-this one an operation was made of.
+After a stage, the line of each operation is added to its location, beside the names of the model's
+nodes; passes keep and fuse locations, so that those of the next stage tell which lines of this one
+an operation was made of.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ MOST_CHARACTERS = 1200
 class StageText:
     """The text of a stage.
 
-    `parents` has for each line the lines of the stage before that it came from; it is empty for
-    the first stage. `functions` has the half-open range of lines of each symbol of the module.
+    `parents` has for each line its origins, lines of the previous stage; it is empty for the first
+    stage. `functions` has the half-open range of lines of each symbol of the module.
     """
 
     name: str
@@ -48,7 +48,7 @@ class StageText:
 
 
 class Trace:
-    """Collects the stages of one module, which is told of each after it has ended.
+    """Records the stages of one module, each after it has ended.
 
     `line_of` has the line of each operation in the last stage.
     """
@@ -59,7 +59,7 @@ class Trace:
         self.add(IMPORT, module)
 
     def add(self, name: str, module: Operation) -> None:
-        """Note the text of a module behind a stage, and mark its operations."""
+        """Record the text of a module after a stage, and mark its operations."""
         found = lines_of(module)
         parents: list[dict[int, None]] = [{} for _ in found.lines]
         for op, line in found.line_of.items():
@@ -73,7 +73,7 @@ class Trace:
 
 
 def without_marks(error: NncError) -> NncError:
-    """The error without what a trace has put into its locations."""
+    """The error without the marks that a trace has added to its locations."""
 
     def clean(one: Diagnostic) -> Diagnostic:
         place = unmarked(one.location) if one.location is not None else None
@@ -84,7 +84,7 @@ def without_marks(error: NncError) -> NncError:
 
 
 def marked_lines(loc: Location) -> Iterator[int]:
-    """The lines of the stage before that a location names, from 0."""
+    """The lines, from 0, of the previous stage that a location refers to."""
     match loc:
         case FileLineColLoc(file, line, _) if file == _FILE:
             yield line - 1
@@ -99,7 +99,7 @@ def marked_lines(loc: Location) -> Iterator[int]:
 
 
 def _marked(loc: Location, mark: FileLineColLoc) -> Location:
-    """The location with a mark, which names the same nodes."""
+    """The location with a mark added, and the same nodes."""
     match loc:
         case NameLoc(name, child):
             return NameLoc(name, CallSiteLoc(child, mark))
@@ -127,7 +127,7 @@ def unmarked(loc: Location) -> Location:
 def _functions(
     module: Operation, line_of: dict[Operation, int], end: int
 ) -> dict[str, tuple[int, int]]:
-    """Where the symbols of a module stand; a schedule stands with its kernel."""
+    """The line ranges of a module's symbols; a schedule belongs to its kernel."""
     found: dict[str, tuple[int, int]] = {}
     tops = [op for region in module.regions for op in region.ops if op in line_of]
     starts = [line_of[op] for op in tops]

@@ -1,4 +1,4 @@
-"""What a page needs to time kernels on its reader's machine, and to find that machine's limits."""
+"""The code by which a page times kernels on its reader's machine, and measures that machine."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ _READ = 4 << 20
 
 @dataclass(frozen=True)
 class Trial:
-    """Code with kernels; of each, whether it takes a pool of threads."""
+    """Code with kernels, and for each kernel whether it takes a thread pool."""
 
     made: TrialCode
     pools: dict[str, bool]
 
 
 def trial_of(part: Part) -> Trial | None:
-    """The kernels of a part that can be called alone, whose module is consumed; None where there
-    are none, or no page runs the target's code. Raises NncError.
+    """The kernels of a part that can be called alone; the module is consumed. None if there are
+    none, or pages cannot run the target's code. Raises NncError.
     """
     assert part.module is not None
     pools = _callable(part)
@@ -50,7 +50,7 @@ def trial_of(part: Part) -> Trial | None:
 
 
 def _callable(part: Part) -> dict[str, bool]:
-    """The kernels that take the addresses of their buffers alone, or a pool behind these."""
+    """The kernels that take only buffer addresses, and whether a pool follows these."""
     assert part.module is not None
     found = {}
     for op in part.module.body_block:
@@ -67,14 +67,14 @@ def _callable(part: Part) -> dict[str, bool]:
 
 
 def engine() -> Wasm:
-    """The target whose code pages run."""
+    """The target whose code pages can run."""
     found = find_target(ENGINE)
     assert isinstance(found, Wasm)
     return found
 
 
 def missing() -> str:
-    """Why no module can be made here; empty where one can."""
+    """Why no module can be made here; empty if one can."""
     try:
         engine().toolchain()
     except NncError as error:
@@ -84,10 +84,10 @@ def missing() -> str:
 
 @dataclass(frozen=True)
 class Probes:
-    """Modules that find out what a machine can do at most: multiply-adds, and reading a buffer.
+    """Modules that measure a machine's peaks: of multiply-adds, and of reading a buffer.
 
-    `operations` are those of one call of the first, `elements` are what a call of the second reads
-    of a smaller buffer.
+    `operations` are those of one call of the first, `elements` are read by a call of the second
+    from a smaller buffer.
     """
 
     arithmetic: bytes

@@ -1,1 +1,1 @@
-"""What is needed to run a model: the reference interpreter, executables, buffers, threads."""
+"""Running a model: the reference interpreter, executables, buffers, threads."""

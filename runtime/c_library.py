@@ -1,4 +1,4 @@
-"""Functions of C's library and of POSIX that a system does not have, by those that it has."""
+"""Functions of C's library and POSIX that a system lacks, defined by others that it has."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ _SOURCES = {"darwin": "macos", "windows": "windows"}
 
 
 def define_missing(functions: dict[str, llvm.Func], system: str) -> None:
-    """Put definitions in place of the declared functions that a system lacks.
+    """Define the declared functions that a system lacks, and the functions that these need.
 
-    What these need in turn is added. `system` is its name as `platform.system()` tells it, in
-    lower case.
+    `system` is its name in lower case, as in `platform.system()`.
     """
     if system != "linux":
         lacking = (name for name in LINUX_ONLY if name in functions)
@@ -43,20 +42,20 @@ def define_missing(functions: dict[str, llvm.Func], system: str) -> None:
 
 @cache
 def _functions(name: str) -> dict[str, llvm.Func]:
-    """By name: the functions of a file."""
+    """The functions in a file, by name."""
     body = source(name).body_block
     return {op.sym_name: op for op in body if isinstance(op, llvm.Func)}
 
 
 @cache
 def source(name: str, pointer_bits: int = 64) -> Operation:
-    """The module of a file, parsed once for each size of pointers."""
+    """The module of a file, parsed once for each pointer size."""
     text = (FOLDER / f"{name}.mlir").read_text(encoding="utf-8")
     return parse_module(text.replace("!size = i64", f"!size = i{pointer_bits}"), f"{name}.mlir")
 
 
 def returning(name: str, type: Type, number: int) -> llvm.Func:
-    """A function that returns a number."""
+    """A function that returns a constant."""
     function = llvm.Func.define(name, llvm.function_type([], type), linkage="internal")
     builder = Builder.at_end(function.body.blocks[0])
     value = builder.insert(llvm.Constant(IntegerAttr(number, type), res=type)).result

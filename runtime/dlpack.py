@@ -1,6 +1,6 @@
-"""Tensors of other frameworks as arrays, by DLPack: no element is copied that is here already.
+"""Tensors of other frameworks as arrays, by DLPack: without a copy if they are in host memory.
 
-Results are NumPy arrays, which hand themselves on by the same protocol:
+Results are NumPy arrays, which support the same protocol:
 
     y = torch.from_dlpack(model(torch.rand(1, 3, 224, 224)))
 """
@@ -18,9 +18,9 @@ HERE = {1: "CPU", 3: "CUDA host", 11: "ROCm host", 13: "CUDA managed"}
 
 
 def as_array(value: Any) -> np.ndarray:
-    """What another framework's tensor holds; elsewhere (a GPU) it is asked for a copy.
+    """The elements of another framework's tensor; a tensor elsewhere (on a GPU) is copied.
 
-    Raises NncError where it gives none, as PyTorch's do while they follow gradients.
+    Raises NncError if it refuses, as PyTorch's tensors do while they track gradients.
     """
     try:
         kind, _ = value.__dlpack_device__()

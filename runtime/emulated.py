@@ -1,4 +1,4 @@
-"""A compiled model in an emulator: a library for another processor, and the process it runs in."""
+"""A compiled model in an emulator: a library for another processor, and the process running it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Emulated(Model):
     ) -> None:
         """`command` starts the runner on a library in the folder, which is removed at the end.
 
-        Raises NncError where it does not start.
+        Raises NncError if it does not start.
         """
         super().__init__(program.signature)
         self._threads, self._lock = threads, threading.Lock()
@@ -82,7 +82,7 @@ class Emulated(Model):
             raise self._ended() from None
 
     def _check_status(self, inputs: list[np.ndarray]) -> None:
-        """Wait for a run's end. Raises NncError where it failed."""
+        """Wait for the end of a run. Raises NncError if it failed."""
         if status := self._status():
             raise self._failed(status, inputs)
 
@@ -91,7 +91,7 @@ class Emulated(Model):
         return [self._receive(type) for type in self.output_types]
 
     def _receive(self, type: TensorType) -> np.ndarray:
-        """An output: its shape and its elements."""
+        """Receive an output: its shape and its elements."""
         shape = self._numbers(type.rank)
         array = np.empty(shape, type_to_numpy(type.element_type))
         array.reshape(-1).view(np.uint8)[:] = np.frombuffer(self._read(array.nbytes), np.uint8)
@@ -101,11 +101,11 @@ class Emulated(Model):
         return self._numbers(1)[0]
 
     def _numbers(self, count: int) -> list[int]:
-        """So many numbers that the process says."""
+        """Receive `count` numbers from the process."""
         return list(struct.unpack(f"<{count}q", self._read(8 * count)))
 
     def _say(self, *values: int, data: bytes = b"") -> None:
-        """Say numbers and bytes to the process, without waiting for an answer. Raises NncError."""
+        """Send numbers and bytes to the process, without waiting for an answer. Raises NncError."""
         try:
             self._to.write(_packed(*values) + data)
             self._to.flush()
@@ -119,7 +119,7 @@ class Emulated(Model):
         return data
 
     def _ended(self) -> NncError:
-        """What there is to say of a process that is no more."""
+        """The error for a process that has ended."""
         status = self._process.wait()
         said = self._said.read_text(errors="replace").strip()
         return NncError(f"the emulator ended with status {status}" + (f": {said}" if said else ""))

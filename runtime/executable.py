@@ -30,13 +30,13 @@ from .threads import POOL_SYMBOLS, Pool
 
 
 class Executable(Model):
-    """A compiled model in this process. Calls may come from several threads at once.
+    """A compiled model in this process. Calls are thread-safe.
 
-    It can be pickled, and loads where its code runs; copies share the code's bytes and weights.
+    It can be pickled, and loads if its code can run; copies share the code's bytes and weights.
     """
 
     def __init__(self, program: Program, *, threads: int = 1, exports: Sequence[str] = ()) -> None:
-        """`exports` are further symbols of the code, that are found in `_code`."""
+        """`exports` are further symbols of the code, which are found in `_code`."""
         found = program.signature
         super().__init__(found)
         exports = [RUN, *exports]
@@ -79,9 +79,9 @@ class Executable(Model):
         self._heap.clear()
 
     def call_at(self, given: Sequence[int], made: Sequence[int]) -> int:
-        """The status of a run on memory of the caller's, at the addresses of inputs and outputs.
+        """Run on the caller's memory, at the addresses of inputs and outputs; returns the status.
 
-        For models of static shapes only. Nothing is checked.
+        Only for models of static shapes. Nothing is checked.
         """
         frame = self._frame()
         try:
@@ -113,7 +113,7 @@ class Executable(Model):
         return NncError(said) if said else super()._failed(status, inputs)
 
     def _frame(self) -> _Frame:
-        """A frame that no other call uses, to be given back to `_frames`."""
+        """A frame for exclusive use, to be returned to `_frames`."""
         try:
             return self._frames.pop()
         except IndexError:
@@ -123,7 +123,7 @@ class Executable(Model):
             return frame
 
     def _run_in(self, frame: _Frame) -> int:
-        """The status of a run on what the frame says."""
+        """Run on a frame's inputs and outputs; returns the status."""
         pool = self._pool.borrow()
         try:
             return self._run(*frame.addresses, self._weights_address, pool)
@@ -132,7 +132,7 @@ class Executable(Model):
 
 
 def _prepared_weights(code: LinkedCode, program: Program) -> np.ndarray:
-    """The block of weights that the code makes of the stored ones, which have to stay."""
+    """The weights that the code computes from the stored ones, which must stay alive."""
     found = program.signature
     prepare = PREPARE_TYPE(code[PREPARE])
     made, arena = aligned_buffer(found.prepared_bytes), aligned_buffer(found.prepare_arena_bytes)
@@ -144,10 +144,10 @@ def _prepared_weights(code: LinkedCode, program: Program) -> np.ndarray:
 
 
 class _Frame:
-    """What one call at a time needs: scratch memory, and two arrays of nnc_tensor.
+    """The memory of one call at a time: scratch memory, and two arrays of nnc_tensor.
 
-    Each nnc_tensor is two numbers, the addresses of its elements and of its shape. Nobody
-    reads the shape of a tensor whose type says it.
+    Each nnc_tensor is two numbers, the addresses of its elements and of its shape. The shape of a
+    tensor with a static type is not read.
     """
 
     def __init__(self, found: Signature) -> None:
@@ -173,7 +173,7 @@ class _Frame:
         )
 
     def fill(self, inputs: list[np.ndarray]) -> None:
-        """Note where the inputs lie for the next call, until whose end the caller keeps them."""
+        """Set the inputs of the next call; the caller keeps them alive until its end."""
         given, i = self._given, 0
         for array in inputs:
             given[i] = address_of(array)
@@ -184,12 +184,12 @@ class _Frame:
                 self._input_shapes[i][:] = shape or (0,)
 
     def output(self, i: int, array: np.ndarray) -> np.ndarray:
-        """Enter an output, which has to outlive the call."""
+        """Set an output, which has to outlive the call."""
         self._made[2 * i] = address_of(array)
         return array
 
     def enter(self, given: Sequence[int], made: Sequence[int]) -> None:
-        """Enter the addresses of inputs and outputs."""
+        """Set the addresses of inputs and outputs."""
         for tensors, addresses in ((self._given, given), (self._made, made)):
             i = 0
             for address in addresses:
@@ -197,19 +197,19 @@ class _Frame:
                 i += 2
 
     def free_by(self, release: Callable[[int], None], code: LinkedCode) -> None:
-        """Let this function, of the code, free what the arena keeps when the frame is no more."""
+        """Have a function of the code free the arena's memory when the frame is deleted."""
         address = self._arena.ctypes.data
         weakref.finalize(self, _free, release, address, (self._arena, code)).atexit = False
 
     def lend(self, memory: HeapMemory, reuse: Callable[[int, int, int], None]) -> None:
-        """Hand memory of earlier results to the callee."""
+        """Pass memory of earlier results to the callee."""
         if memory.kept or self.lent:
             self.lent = lent = memory.take()
             for address in lent:
                 reuse(self.addresses[2], address, lent[address])
 
     def heap_array(self, i: int, result: HeapResult, memory: HeapMemory) -> np.ndarray:
-        """The tensor that the callee made, as an array that gives its memory back."""
+        """The callee's tensor as an array that releases its memory."""
         address = self._made[2 * i]
         return result.array(address, self.lent.get(address, 0), memory)
 
@@ -219,7 +219,7 @@ def _of_unknown_shape(types: Sequence[TensorType]) -> list[tuple[int, TensorType
 
 
 def _free(release: Callable[[int], None], arena: int, alive: object) -> None:
-    """Free what an arena keeps; `alive` is what has to exist until then."""
+    """Free the memory of an arena; `alive` is kept alive until then."""
     release(arena)
 
 
@@ -227,7 +227,7 @@ _address, _seen_as_bytes = ctypes.addressof, ctypes.c_char.from_buffer
 
 
 def address_of(array: np.ndarray) -> int:
-    """Where a contiguous array's elements lie; the array has to live on."""
+    """The address of a contiguous array's elements; the array must stay alive."""
     try:
         # Faster than NumPy's own way.
         return _address(_seen_as_bytes(array))  # type: ignore[arg-type]

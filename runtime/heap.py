@@ -1,4 +1,4 @@
-"""The code of an arena's heap, to be linked into a module that makes buffers of unknown size."""
+"""The code of an arena's heap, for linking into a module with buffers of unknown size."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ BYTES = 64 * 8
 
 
 def heap_functions(pointer_bits: int, system: str) -> list[llvm.Func]:
-    """The functions of the heap and the declarations that they need, detached."""
+    """The functions of the heap and the declarations that they need, not yet in a module."""
     found: dict[str, llvm.Func] = {
         op.sym_name: op.clone()  # type: ignore[misc]
         for op in source("heap", pointer_bits).body_block

@@ -1,7 +1,7 @@
-"""A model of compiled parts and of steps that the host takes between them, in this process.
+"""A model of compiled parts with host steps between them, in this process.
 
-A plan is a list of steps over numbered values. Compiled parts are models of their own; a step of
-the host is an operation that is evaluated, a branch, or a loop, whose regions are plans again.
+A plan is a list of steps over numbered values. Compiled parts are models of their own; a host step
+is an operation that is evaluated, a branch, or a loop, whose regions are plans again.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ Values = dict[int, Any]
 
 @dataclass
 class Plan:
-    """Steps in order, and the numbers of the values that they are for."""
+    """Steps in order, and the numbers of the argument and result values."""
 
     steps: list[Step] = field(default_factory=list)
     results: list[int] = field(default_factory=list)
 
     def run(self, values: Values, parts: Sequence[Model]) -> list[Any]:
-        """The results; all that the steps compute is entered in the values. Raises NncError."""
+        """Run the steps; they store their results in the values. Raises NncError."""
         for step in self.steps:
             step.run(values, parts)
         return [values[number] for number in self.results]
 
 
 class Step:
-    """One thing that is done."""
+    """A step of a plan."""
 
     def run(self, values: Values, parts: Sequence[Model]) -> None:
-        """Do it, with the values there are, and enter what it gives."""
+        """Run the step on the values, and store its results there."""
         raise NotImplementedError
 
 
@@ -86,7 +86,7 @@ class HostStep(Step):
             values[number] = self.checked(i, one)
 
     def results(self, operands: list[Any], values: Values, parts: Sequence[Model]) -> Any:
-        """What the operation gives for its operands, one value for each of its results."""
+        """The results of the operation for its operands, one value each."""
         function = self.function or self.op.evaluate  # type: ignore[attr-defined]
         found = function(*operands)
         if len(self.outputs) == 1 and not isinstance(found, tuple):
@@ -97,9 +97,9 @@ class HostStep(Step):
         return found
 
     def checked(self, i: int, value: Any) -> Any:
-        """A result, as a value of its type. Raises NncError.
+        """A result, checked to be of its type. Raises NncError.
 
-        Sequences and maps are what their elements are; only a function of the user's may differ.
+        Elements of sequences and maps are not checked; only a user's function may get them wrong.
         """
         expected = self.op.results[i].type
         if not isinstance(expected, TensorType) and not isinstance(self.op, nn.HostCall):
@@ -116,7 +116,7 @@ class HostStep(Step):
 
 
 class NodeError(NncError):
-    """An error of a step that names its node already."""
+    """An error of a step that already names its node."""
 
 
 @dataclass
@@ -153,10 +153,10 @@ class Repeat(HostStep):
 
 
 class Hosted(Model):
-    """A model whose parts are compiled, with steps of the host between them.
+    """A model with compiled parts and host steps between them.
 
-    Calls may come from several threads at once. `inputs` are the numbers of the inputs'
-    values, `constants` what the host's steps need beside them.
+    Calls are thread-safe. `inputs` are the numbers of the inputs' values, `constants` the other
+    values that host steps need.
     """
 
     def __init__(

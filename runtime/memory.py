@@ -1,7 +1,7 @@
-"""Aligned memory; that of outputs is used again once nobody looks at the array it was lent to.
+"""Aligned memory; an output's memory is reused once its array is no longer referenced.
 
-Fresh memory from the system costs a page fault for each 4 KiB that is written first, which a
-model with large outputs (a decoder's keys and values, say) would pay in every call.
+Fresh memory from the system costs a page fault for each 4 KiB that is written first, which a model
+with large outputs (a decoder's keys and values, say) would pay in every call.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def aligned_buffer(size: int) -> np.ndarray:
 
 
 class OutputMemory:
-    """Makes the arrays of one output, whose type has a static shape."""
+    """Allocates the arrays of one output, whose type has a static shape."""
 
     def __init__(self, type: TensorType) -> None:
         self.dtype = type_to_numpy(type.element_type)
@@ -47,7 +47,7 @@ class OutputMemory:
         self._free: list[np.ndarray] = []
 
     def array(self) -> np.ndarray:
-        """An array with any contents."""
+        """An uninitialized array."""
         if self._bytes < _LARGE:
             return np.empty(self.shape, self.dtype)
         try:
@@ -59,7 +59,7 @@ class OutputMemory:
 
 
 class _Lent:
-    """Memory that goes back to a list with the last array that looks at it."""
+    """Memory that returns to a list when no array refers to it any more."""
 
     def __init__(self, memory: np.ndarray, free: list[np.ndarray]) -> None:
         self.__array_interface__ = memory.__array_interface__
@@ -72,9 +72,9 @@ class _Lent:
 
 
 class HeapMemory:
-    """Memory of outputs of open shape: blocks of C's heap that go from call to call.
+    """Memory of outputs of open shape: blocks of C's heap that are reused by later calls.
 
-    Those of one call are kept at most.
+    At most the blocks of one call are kept.
     """
 
     def __init__(self, most: int) -> None:
@@ -83,7 +83,7 @@ class HeapMemory:
         self._free = _c_free()  # kept, since at exit this module's names go before its arrays
 
     def take(self) -> dict[int, int]:
-        """Addresses and bytes of what is kept, for one call."""
+        """The addresses and bytes of all kept blocks, for one call."""
         kept, taken = self.kept, {}
         try:
             for _ in range(self._most):
@@ -93,14 +93,14 @@ class HeapMemory:
         return taken
 
     def give(self, address: int, bytes: int) -> None:
-        """Take a block that nobody looks at any more."""
+        """Keep a block that is no longer referenced."""
         if (bytes >= _LARGE or 0 < bytes <= _COPIED) and len(self.kept) < self._most:
             self.kept.append((address, -(-bytes // ALIGNMENT) * ALIGNMENT))
         else:
             self._free(address)
 
     def clear(self) -> None:
-        """Free what is kept."""
+        """Free all kept blocks."""
         while taken := self.take():
             for address in taken:
                 self._free(address)
@@ -109,7 +109,7 @@ class HeapMemory:
 
 
 class HeapResult:
-    """Makes the arrays of an output that the callee puts on C's heap: `extents` are its shape."""
+    """Wraps an output that the callee allocates on C's heap: `extents` are its shape."""
 
     def __init__(self, type: TensorType) -> None:
         self.extents = shape_of_rank(type)
@@ -127,9 +127,9 @@ class HeapResult:
         """The elements of the last result, if it was copied."""
 
     def array(self, address: int, bytes: int, memory: HeapMemory) -> np.ndarray:
-        """The elements at an address as an array; the memory gets them in the end.
+        """The elements at an address as an array, whose block finally returns to `memory`.
 
-        `bytes` are those of the block, 0 for one that is as long as needed.
+        `bytes` is the block's size, 0 if it equals the array's.
         """
         extents = self.extents[: self._rank]
         if address != self._address or extents != self._last:
@@ -153,7 +153,7 @@ class HeapResult:
 
 
 class _HeapBuffer:
-    """A block of C's heap as NumPy sees it."""
+    """A block of C's heap with NumPy's array interface."""
 
     __slots__ = ("__array_interface__", "address")
 
@@ -168,7 +168,7 @@ class _HeapBuffer:
 
 
 class _OwnHeapBuffer(_HeapBuffer):
-    """A block of C's heap, which goes back with the last array that looks at it."""
+    """A block of C's heap that is freed when no array refers to it any more."""
 
     __slots__ = ("bytes", "memory")
 
@@ -180,7 +180,7 @@ class _OwnHeapBuffer(_HeapBuffer):
 
 
 def shape_of_rank(type: TensorType) -> Any:
-    """C's array for the extents of a tensor."""
+    """A C array for the extents of a tensor."""
     return (ctypes.c_int64 * max(1, type.rank))()
 
 

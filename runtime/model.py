@@ -1,4 +1,4 @@
-"""What every compiled model is to its caller: a callable on NumPy arrays."""
+"""The common interface of compiled models: callables on NumPy arrays."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ class Model(ABC):
         }
 
     def __call__(self, *arrays: Any, **named: Any) -> Any:
-        """The output, or a tuple of several. Inputs in order, by name, or as one mapping.
+        """Run the model on inputs in order, by name, or as one mapping; returns the output, or a
+        tuple of several.
 
-        Inputs are arrays, or tensors of any framework that has DLPack; outputs are arrays.
-
+        Inputs are arrays, or tensors of any framework that supports DLPack; outputs are arrays.
         Raises NncError for inputs of another type or shape than the model's.
         """
         if len(arrays) == 1 and isinstance(arrays[0], Mapping) and not named:
@@ -55,15 +55,15 @@ class Model(ABC):
         return outputs[0] if len(outputs) == 1 else outputs
 
     def run(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
-        """The outputs by name, from inputs by name; states that are left out start anew."""
+        """The outputs by name, for inputs by name; omitted states have their initial values."""
         outputs = self._as_given(self._call(self._in_order((), inputs)))
         return {name: outputs[i] for i, name in enumerate(self.output_names)}
 
     def timed_on(self, inputs: Mapping[str, Any]) -> TimedRuns:
-        """Runs on these inputs, each timed where the model's code runs.
+        """Runs on these inputs, timed where the model's code runs.
 
-        Raises NncError where a run goes to and fro between there and this process, so that its
-        time would be that of the way.
+        Raises NncError if a run alternates between there and this process, as the transfers would
+        be timed.
         """
         if any(part.is_elsewhere for part in self.parts):
             raise NncError(
@@ -80,10 +80,10 @@ class Model(ABC):
     @property
     @abstractmethod
     def threads(self) -> int:
-        """How many threads a call may use; without parallel loops the number has no effect."""
+        """The number of threads that a call may use; without parallel loops it has no effect."""
 
     def release_memory(self) -> None:
-        """Free what is kept for the next calls; what calls of other threads use stays."""
+        """Free memory kept for later calls, except what running calls use."""
         for part in self.parts:
             part.release_memory()
 
@@ -92,13 +92,13 @@ class Model(ABC):
         """The outputs in order, from checked inputs in order."""
 
     def _as_given(self, outputs: list[np.ndarray]) -> list[np.ndarray]:
-        """The outputs, of which some are complex numbers to the model."""
+        """The outputs, with those that are complex for the caller converted."""
         if not self._complex:
             return outputs
         return [from_parts(a) if i in self._complex else a for i, a in enumerate(outputs)]
 
     def _failed(self, status: int, inputs: Sequence[np.ndarray]) -> NncError:
-        """What a run that failed says, and the inputs that it may have failed of."""
+        """The error for a failed run, with the inputs that may have caused it."""
         notes = [
             Diagnostic("note", f"input '{name}' {_described(array)}")
             for name, type, array in zip(self.input_names, self.input_types, inputs, strict=True)
@@ -129,10 +129,10 @@ class Model(ABC):
         return self._fitting([one.checked(given[name]) for name, one in inputs.items()])
 
     def _started(self, given: dict[str, Any]) -> dict[str, Any]:
-        """The inputs, and the states that are left out as they are before the first run.
+        """The inputs, with omitted states at their initial values.
 
-        A dimension of a state that is open is as long as that of its name of a given input. A name
-        that no given input has is one of states alone, as the length of a cache, which is empty.
+        An open dimension of a state gets the extent of the same name in a given input. A name that
+        occurs only in states is the length of a cache, which is empty at first.
         """
         dims = dict(zip(self.input_names, self.signature.input_dims, strict=False))
         extents: dict[str, int] = {}
@@ -151,7 +151,7 @@ class Model(ABC):
         return given | started
 
     def _fitting(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
-        """The inputs, if dimensions of one name have one extent. Raises NncError."""
+        """The inputs, if dimensions of one name have one extent. Raises NncError if not."""
         if not self._named:
             return arrays
         shapes = [array.shape for array in arrays]
@@ -170,7 +170,7 @@ class Model(ABC):
 
 
 def _places(dims: Sequence[Sequence[str]]) -> dict[str, list[tuple[int, int]]]:
-    """Where each name of several dimensions stands: the inputs' numbers, and axes."""
+    """The (input, axis) pairs of each dimension name that occurs several times."""
     found: dict[str, list[tuple[int, int]]] = {}
     for i, names in enumerate(dims):
         for axis, name in enumerate(names):
@@ -180,7 +180,7 @@ def _places(dims: Sequence[Sequence[str]]) -> dict[str, list[tuple[int, int]]]:
 
 
 def filled(numbers: list[str], shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
-    """An array of numbers in text: one for each element, or one for all."""
+    """An array from numbers in text: one for each element, or one for all."""
     values = [int(text) if text.lstrip("-").isdigit() else float(text) for text in numbers]
     if len(values) == 1:
         return np.full(shape, values[0], dtype)
@@ -188,18 +188,18 @@ def filled(numbers: list[str], shape: Sequence[int], dtype: np.dtype) -> np.ndar
 
 
 def _is_memory(type: Type) -> bool:
-    """Whether values of a type are elements in memory, and none that only a host handles."""
+    """Whether values of a type are elements in memory, not objects of the host."""
     return isinstance(type, TensorType) and isinstance(type.element_type, ScalarType)
 
 
 class _HostInput:
-    """What an input must be that is no tensor in memory."""
+    """The requirements of an input that is not a tensor in memory."""
 
     def __init__(self, name: str, type: Type) -> None:
         self.name, self.type = name, type
 
     def checked(self, value: Any) -> Any:
-        """The input as a host holds it. Raises NncError."""
+        """The input in the host's form. Raises NncError if it does not fit."""
         from ..dialects.nn.host_types import held
 
         try:
@@ -218,23 +218,23 @@ def _is_listed(array: np.ndarray) -> bool:
 
 
 def _described(array: np.ndarray) -> str:
-    """What an input is, as far as it may be at fault: its shape, or few integers."""
+    """An input's shape, or its elements if they are a few integers, for an error message."""
     return f"is {array.tolist()}" if _is_listed(array) else f"has shape {list(array.shape)}"
 
 
 def in_parts(array: np.ndarray) -> np.ndarray:
-    """Complex numbers with their real and imaginary parts as a last dimension of two."""
+    """Complex numbers as a real array with a last dimension of two parts."""
     return np.stack([np.real(array), np.imag(array)], -1)
 
 
 def from_parts(array: np.ndarray) -> np.ndarray:
-    """Complex numbers of real and imaginary parts, which are the last dimension; not copied."""
+    """A real array with a last dimension of two parts as complex numbers, without a copy."""
     kind = np.complex128 if array.dtype == np.float64 else np.complex64
     return np.ascontiguousarray(array).view(kind)[..., 0]
 
 
 class _Input:
-    """What an input must be; complex numbers are taken where parts are expected."""
+    """The requirements of an input; complex numbers are accepted as pairs of parts."""
 
     def __init__(self, name: str, type: TensorType) -> None:
         self.name, self.type = name, type

@@ -44,7 +44,7 @@ class Signature:
     complex_outputs: list[str] = field(default_factory=list)
 
     def failure(self, status: int) -> str:
-        """What a status of a run that failed means."""
+        """The message for a failed run's status."""
         number = status - FIRST_FAILURE
         if 0 <= number < len(self.failures):
             return self.failures[number]
@@ -52,21 +52,21 @@ class Signature:
 
 
 class LinkedCode(Protocol):
-    """Code in this process, for as long as somebody refers to it."""
+    """Code linked into this process; unloaded when it is no longer referenced."""
 
     def __getitem__(self, name: str) -> int:
         """The address of an exported function."""
         ...
 
     def message(self, status: int) -> str | None:
-        """What a status means that is not the program's own but of what runs it, such as a device;
-        None where it says nothing.
+        """The message for a status that comes not from the program but from what runs it, such as a
+        device; None if there is none.
         """
         return None
 
 
 class CodeOwner(Protocol):
-    """What a program asks of what its code was made for: every target has it."""
+    """The interface of the target that a program's code was made for."""
 
     @property
     def name(self) -> str: ...
@@ -78,11 +78,11 @@ class CodeOwner(Protocol):
 
 @dataclass(frozen=True)
 class Program:
-    """The code of a model and what is needed to call it.
+    """The code of a model and the data needed to call it.
 
-    `code` is what the target's code generator made, an object file say; `weights` the bytes of the
-    buffer that the code reads, 64-byte aligned, in memory or mapped from a file; `parallel` says
-    whether the code has a pool; `target` is what the code is for.
+    `code` is the result of the target's code generator, such as an object file; `weights` are the
+    bytes of the buffer that the code reads, 64-byte aligned, in memory or mapped from a file;
+    `parallel` says whether the code has a thread pool; `target` is the target of the code.
     """
 
     signature: Signature
@@ -105,7 +105,7 @@ class Program:
 
 
 def _unpickled(signature: Signature, code: bytes, weights: np.ndarray, *rest: Any) -> Program:
-    """A program whose weights lie where the code wants them."""
+    """A program whose weights are copied to aligned memory."""
     buffer = aligned_buffer(weights.size)
     buffer[:] = weights
     return Program(signature, code, buffer, *rest)

@@ -1,4 +1,4 @@
-"""A running model whose kernels can be replaced, elsewhere than in this process."""
+"""A running model with replaceable kernels, outside of this process."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .program import LinkedCode
 
 @dataclass(frozen=True)
 class Compared:
-    """A kernel that is called twice at each call: its row in the table, and how it is called.
+    """A kernel called twice at each call: its row in the table, and its calling convention.
 
-    `candidate` is the number that `load` gave, 0 for the default itself. `buffers` are the bytes
-    of its first arguments and whether each is written; `parameters` counts all arguments.
+    `candidate` is the number from `load`, 0 for the default itself. `buffers` are the bytes of its
+    first arguments and whether each is written; `parameters` counts all arguments.
     """
 
     row: int
@@ -29,49 +29,49 @@ class Compared:
 
 
 class GrowingCode(LinkedCode, Protocol):
-    """The code of a program for a device, to which kernels can be added; a run's caller may look
-    at the device's memory.
+    """The code of a program for a device, to which kernels can be added; it can read and write the
+    device's memory.
     """
 
     @property
     def functions(self) -> Mapping[str, int]:
-        """The addresses of what code around kernels calls."""
+        """The addresses of the functions that the code around kernels calls."""
         ...
 
     def wait(self) -> None:
-        """Wait for what was launched."""
+        """Wait for all launched work."""
         ...
 
     def add(self, text: bytes, rows: str) -> int:
-        """Add the kernels of a text, of which each has a row; the number of the first.
+        """Add the kernels of a text, with a row for each; returns the number of the first.
 
         Raises NncError.
         """
         ...
 
     def read(self, address: int, size: int) -> np.ndarray:
-        """A copy of bytes of the device's memory."""
+        """A copy of bytes in the device's memory."""
         ...
 
     def write(self, address: int, data: np.ndarray) -> None:
-        """Set bytes of the device's memory."""
+        """Write bytes to the device's memory."""
         ...
 
 
 class ReplacingModel(Model):
-    """Calls use the candidates that were chosen last; while they compare, they tell of them."""
+    """Calls use the candidates chosen last; calls that compare report differences."""
 
     @abstractmethod
     def compiled(self, part: Any) -> bytes:
-        """The code of a module with a candidate, behind the last stage. Raises NncError."""
+        """The code of a module with a candidate, after the last stage. Raises NncError."""
 
     @abstractmethod
     def load(self, codes: Sequence[bytes]) -> list[int]:
-        """Load these candidates in place of those before; their numbers. Raises NncError."""
+        """Load these candidates in place of earlier ones; returns numbers. Raises NncError."""
 
     @abstractmethod
     def use(self, rows: Mapping[int, int]) -> None:
-        """Call these candidates, by the kernels' rows, and the default code of all others."""
+        """Use these candidates, by kernel row, and the default code for all other kernels."""
 
     @abstractmethod
     def compare(self, kernels: Sequence[Compared]) -> None:
@@ -81,7 +81,7 @@ class ReplacingModel(Model):
     def told_of(
         self, at: Callable[[int], None], differs: Callable[[int, int, bytes, bytes], None]
     ) -> None:
-        """Whom runs that compare tell, each time by the number of the kernel: `at` before its
-        candidate is called, `differs` of an argument that the two have written differently, with
-        the bytes that the default wrote and those of the candidate.
+        """Set the callbacks of runs that compare, which get the kernel's number: `at` before its
+        candidate is called, `differs` for an argument with different results, with the bytes of
+        the default and of the candidate.
         """

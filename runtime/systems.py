@@ -1,6 +1,6 @@
-"""Operating systems: what they call things, what their libraries are, and what threads have.
+"""Operating systems: their names, libraries, and thread properties.
 
-A target's name says a system other than its usual one behind its processor: `x86-64-v3-windows`,
+A system other than the usual one is a suffix of the target's name: `x86-64-v3-windows`,
 `apple-m1-linux`.
 """
 
@@ -34,7 +34,7 @@ class System:
     """The stack of a thread that says nothing of it."""
 
     def library_name(self, name: str) -> str:
-        """The file of a shared library, by what programs that link to it call it."""
+        """The file name of a shared library, by its name for linking."""
         return (
             f"{name}{self.library}" if self.object_format == "coff" else f"lib{name}{self.library}"
         )
@@ -61,5 +61,5 @@ SYSTEMS = (LINUX, WINDOWS, MACOS)
 
 
 def system_of(triple: str) -> System:
-    """Whose code LLVM makes for a triple; Linux, or one that links alike, unless it says others."""
+    """The system of an LLVM triple; Linux, or one that links alike, by default."""
     return next((one for one in SYSTEMS if triple.endswith(one.triple)), LINUX)

@@ -1,4 +1,4 @@
-"""The thread pool's code, to be linked into a module that has parallel loops."""
+"""The code of the thread pool, for linking into a module with parallel loops."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from .c_library import define_missing, returning, source
 
 
 class PoolTarget(Protocol):
-    """What the pool's code depends on; a compiler's target is one."""
+    """The properties of a target that the pool's code depends on."""
 
     @property
     def pointer_bits(self) -> int:
-        """Of C's `size_t`, of a pointer, and of `pthread_t`. Indices always have 64."""
+        """The bits of C's `size_t`, of a pointer, and of `pthread_t`. Indices always have 64."""
         ...
 
     @property
     def pause(self) -> tuple[str, int | None] | None:
-        """The intrinsic that tells the processor that its thread only waits, and its argument."""
+        """The intrinsic for spin-wait loops, and its argument; None without one."""
         ...
 
     @property
     def system(self) -> str:
-        """`linux` or another name, as `platform.system()` tells it, in lower case."""
+        """The system's name in lower case, as in `platform.system()`: `linux`, .."""
         ...
 
 
 def pool_functions(target: PoolTarget, clock: str | None = None) -> list[llvm.Func]:
-    """The functions of the pool and the declarations that they need, detached.
+    """The functions of the pool and the declarations that they need, not yet in a module.
 
-    `clock` names a function `int64_t (void)` by which the pool tells how long its callers
+    `clock` names a function `int64_t (void)` with which the pool measures how long its callers
     waited; without one that is 0.
     """
     found: dict[str, llvm.Func] = {
@@ -57,7 +57,7 @@ def _clock(name: str | None) -> llvm.Func:
 
 
 def _pause(pause: tuple[str, int | None] | None) -> list[llvm.Func]:
-    """`void nnc_pause(void)`, which does nothing where no instruction is known."""
+    """`void nnc_pause(void)`, which does nothing if no instruction is known."""
     function = llvm.Func.define("nnc_pause", llvm.function_type([]), linkage="internal")
     builder = Builder.at_end(function.body.blocks[0])
     made = [function]

@@ -17,7 +17,7 @@ __all__ = ["POOL_SYMBOLS", "Pool"]
 
 @dataclass
 class _Handle:
-    """A pool of native threads, which exist in the process that started them only."""
+    """A pool of native threads, which exist only in the process that started them."""
 
     address: int | None = None
     process: int = 0
@@ -45,7 +45,7 @@ class Pool:
             weakref.finalize(self, _end, self._handle, self._destroy, code)
 
     def resize(self, threads: int) -> None:
-        """Use that many threads from the next call on. Raises NncError where it cannot."""
+        """Use that many threads from the next call on. Raises NncError if that fails."""
         if not isinstance(threads, int) or threads < 1:
             raise NncError(f"the number of threads must be at least 1, not {threads}")
         if self._code is None or threads == self.threads:
@@ -65,9 +65,9 @@ class Pool:
             self.threads = threads
 
     def borrow(self) -> int | None:
-        """The pool for one call, to be given back; None where the call is to be sequential.
+        """The pool for one call, to be returned; None if the call must be sequential.
 
-        That is so without a pool, and while another call has it.
+        That is so without a pool, and while another call uses it.
         """
         if self._handle.address is None:
             return None
@@ -78,7 +78,7 @@ class Pool:
         return self._handle.address if self._in_use.acquire(blocking=False) else None
 
     def give_back(self, address: int | None) -> None:
-        """End the use of what `borrow` gave."""
+        """Return the result of `borrow`."""
         if address is not None:
             self._in_use.release()
 

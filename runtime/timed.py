@@ -19,7 +19,7 @@ class TimedRuns(ABC):
 
     @abstractmethod
     def run(self) -> int:
-        """Run once; how many nanoseconds that took. Raises NncError."""
+        """Run once; returns the time in nanoseconds. Raises NncError."""
 
     @abstractmethod
     def outputs(self) -> Mapping[str, Any]:

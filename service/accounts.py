@@ -1,7 +1,7 @@
 """Users, their tokens, and the sessions of their browsers.
 
-Tokens and cookies are 256 random bits; the database has their SHA-256 alone, so that who reads it
-cannot sign in.
+Tokens and cookies are 256 random bits; the database stores only their SHA-256, so that reading it
+does not allow signing in.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _USED_SECONDS = 300
 
 @dataclass(frozen=True)
 class User:
-    """Who asks."""
+    """The user who makes a request."""
 
     id: str
     name: str
@@ -39,7 +39,7 @@ class User:
 
 
 class Accounts:
-    """Who may use the service, and how each is recognized."""
+    """The users of the service, and how they are authenticated."""
 
     def __init__(self, database: Database, files: Files, limits: Limits) -> None:
         self._database = database
@@ -47,7 +47,7 @@ class Accounts:
         self._limits = limits
 
     def add(self, name: str, quota: Quota | None = None, *, operator: bool = False) -> User:
-        """A new user. Raises ConflictError where there is one of this name, InvalidError."""
+        """Add a user. Raises ConflictError if the name is taken, InvalidError if it is invalid."""
         quota = quota or self._limits.quota
         user = User(new_id(), checked_name(name, "the name of a user"), operator, quota)
         row = {
@@ -76,12 +76,12 @@ class Accounts:
         return _user(row)
 
     def all(self) -> list[User]:
-        """All users by name."""
+        """All users, sorted by name."""
         with self._database.read() as connection:
             return [_user(row) for row in connection.execute(select(users).order_by(users.c.name))]
 
     def remove(self, user: User) -> None:
-        """Delete a user and all that is the user's; jobs that run end without a result."""
+        """Delete a user with all of its data; running jobs end without a result."""
         with self._database.write() as connection:
             connection.execute(select(users.c.id).where(users.c.id == user.id).with_for_update())
             for table in (models, inputs, uploads):
@@ -93,9 +93,9 @@ class Accounts:
     def add_token(
         self, user: User, name: str, seconds: float | None = None, *, once: bool = False
     ) -> tuple[dict[str, Any], str]:
-        """A new token as it is listed, and its text, which is shown once and then forgotten.
+        """Add a token; returns its row, and its text, which is shown once and not stored.
 
-        Raises QuotaError where the user has too many, InvalidError for its name.
+        Raises QuotaError if the user has too many, InvalidError for its name.
         """
         token = f"nnc_{secrets.token_urlsafe(32)}"
         now = time.time()
@@ -126,7 +126,7 @@ class Accounts:
             return [_shown_token(row) for row in connection.execute(query).mappings()]
 
     def remove_token(self, user: User, id: str) -> None:
-        """Delete a token, and end the sessions that began with it. Raises NotFoundError."""
+        """Delete a token, and end the sessions that it began. Raises NotFoundError."""
         checked_id(id, "token")
         with self._database.write() as connection:
             gone = connection.execute(
@@ -149,7 +149,7 @@ class Accounts:
         return _user(found)
 
     def sign_in(self, token: str) -> tuple[User, str]:
-        """The user of a token, and the secret of a new session, which a cookie has.
+        """The user of a token, and the secret of a new session, for a cookie.
 
         Raises UnauthorizedError.
         """
@@ -174,7 +174,7 @@ class Accounts:
         return _user(found), secret
 
     def by_session(self, secret: str) -> User:
-        """The user of a session's secret. Raises UnauthorizedError where it is over."""
+        """The user of a session's secret. Raises UnauthorizedError if the session is over."""
         query = (
             select(users)
             .join(sessions, sessions.c.user == users.c.id)
@@ -187,19 +187,19 @@ class Accounts:
         return _user(row)
 
     def sign_out(self, secret: str) -> None:
-        """End a session, if it is one."""
+        """End the session of a secret, if there is one."""
         with self._database.write() as connection:
             connection.execute(delete(sessions).where(sessions.c.digest == digest(secret)))
 
     def sweep(self) -> None:
-        """Forget sessions and tokens that have expired."""
+        """Delete expired sessions and tokens."""
         now = time.time()
         with self._database.write() as connection:
             connection.execute(delete(sessions).where(sessions.c.expires < now))
             connection.execute(delete(tokens).where(tokens.c.expires < now))
 
     def shown(self, user: User) -> dict[str, Any]:
-        """The user with quota and what of it is used."""
+        """The user with quota and use, as shown to users."""
         active = select(func.count()).where(
             jobs.c.user == user.id, jobs.c.state.in_(("queued", "running"))
         )
@@ -220,7 +220,7 @@ class Accounts:
 
 
 def digest(secret: str) -> str:
-    """What the database knows of a token or a cookie."""
+    """The digest under which the database stores a token or cookie."""
     return sha256(secret.encode("utf-8", "replace")).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""What may be ordered: targets, precisions, engines. Who starts the service says what it has."""
+"""The offer of targets, precisions and engines, set by whoever starts the service."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class TargetEntry:
-    """A target as it is offered."""
+    """An offered target."""
 
     name: str
     about: str
@@ -19,7 +19,7 @@ class TargetEntry:
 
 @dataclass(frozen=True)
 class EngineEntry:
-    """An engine that models can be measured on, beside or instead of nnc."""
+    """An engine that models can be measured on, in addition to nnc."""
 
     name: str
     about: str
@@ -29,20 +29,20 @@ class EngineEntry:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """What the service offers."""
+    """All that the service offers."""
 
     targets: Sequence[TargetEntry]
     engines: Sequence[EngineEntry]
     all_precisions: Sequence[str] = field(default=("f32",))
 
     def target_names(self) -> list[str]:
-        """Names of targets that an order may have."""
+        """The names of targets that an order may use."""
         return [target.name for target in self.targets]
 
     def precisions(self) -> list[str]:
-        """Names of precisions that an order may have."""
+        """The names of precisions that an order may use."""
         return list(self.all_precisions)
 
     def engine_names(self) -> list[str]:
-        """Names of engines that an order may have."""
+        """The names of engines that an order may use."""
         return [engine.name for engine in self.engines if engine.available]

@@ -1,4 +1,4 @@
-"""What the service refuses, each with the status of HTTP that says so."""
+"""The errors of the service, each with its HTTP status."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ from ..ir.diagnostics import NncError
 
 
 class ServiceError(NncError):
-    """A request that cannot be met; `status` is the status of HTTP for it."""
+    """A request that cannot be fulfilled; `status` is the HTTP status for it."""
 
     status = 400
 
 
 class UnauthorizedError(ServiceError):
-    """Who asks is not known: no token, or one that is wrong, expired or deleted."""
+    """The request is not authenticated: no token, or one that is wrong, expired or deleted."""
 
     status = 401
 
 
 class ForbiddenError(ServiceError):
-    """Who asks is known, and may not."""
+    """The user is known, but not allowed to do this."""
 
     status = 403
 
 
 class NotFoundError(ServiceError):
-    """There is nothing of this name, or it is another user's, which looks the same."""
+    """Nothing has this name, or it is another user's, which looks the same."""
 
     status = 404
 
 
 class ConflictError(ServiceError):
-    """Not in the state that things are in, such as a wrong offset of an upload."""
+    """The request does not fit the current state, such as a wrong offset of an upload."""
 
     status = 409
 
@@ -42,13 +42,13 @@ class TooLargeError(ServiceError):
 
 
 class InvalidError(ServiceError):
-    """A field of the request has a value that it cannot have."""
+    """A field of the request has an invalid value."""
 
     status = 422
 
 
 class QuotaError(ServiceError):
-    """More than this user may have or do; deleting something helps."""
+    """The user's quota is exceeded; deleting something helps."""
 
     status = 429
 

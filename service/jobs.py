@@ -1,7 +1,7 @@
-"""Rows of jobs: how they are made, chosen, put in order and read.
+"""Rows of jobs: how they are made, selected, ordered and read.
 
-`Job` is one that somebody has claimed, `Wanted` which ones somebody can carry out. What is done to
-jobs, and why, is in `queue.py`.
+`Job` is a claimed job, `Wanted` the set of jobs that someone can run. Operations on jobs are in
+`queue.py`.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ ACTIVE = ("queued", "running")
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which jobs somebody can carry out: of these kinds; of these targets or, where `others`, of
-    all but these. No kinds are all. Looks have no target.
+    """The jobs that someone can run: of these kinds (none for all), and for these targets or, if
+    `others`, for all except these. Looks have no target.
     """
 
     kinds: Sequence[str] = ()
@@ -47,7 +47,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Job:
-    """A job that somebody has claimed."""
+    """A claimed job."""
 
     id: str
     user: str
@@ -73,7 +73,7 @@ def new_row(
     order: str | None = None,
     at: int = 0,
 ) -> dict[str, Any]:
-    """The row of a new job; `at` is its place among those that are queued together."""
+    """The row of a new job; `at` is its index among those that are queued together."""
     return {
         "id": new_id(),
         "user": user,
@@ -90,7 +90,7 @@ def new_row(
 
 
 def held(job: Job) -> Any:
-    """That a job is still running as the attempt that somebody has."""
+    """The condition that a job is still running as the attempt `job`."""
     return and_(
         rows.c.id == job.id,
         rows.c.state == "running",
@@ -100,12 +100,12 @@ def held(job: Job) -> Any:
 
 
 def queued_for(target: str) -> Any:
-    """That a job waits for a machine that runs a target."""
+    """The condition that a job waits for a machine that runs a target."""
     return and_(rows.c.state == "queued", rows.c.options["target"].as_string() == target)
 
 
 def next_job(wanted: Wanted) -> Any:
-    """The job of the user who was served longest ago, among the user's own by rank and age."""
+    """The query for the next job: of the user served longest ago, the first by rank and age."""
     return (
         select(rows.c.id, rows.c.user)
         .join(users, users.c.id == rows.c.user)
@@ -116,9 +116,9 @@ def next_job(wanted: Wanted) -> Any:
 
 
 def places_in_queue(connection: Connection, user: str) -> dict[str, int]:
-    """The places of a user's jobs in the queue if nobody else came: 1 is next.
+    """The positions of a user's jobs in the queue if no others came: 1 is next.
 
-    In each round each user has one turn, who waited longest first.
+    In each round each user has one turn, starting with the one who has waited longest.
     """
     turn = func.row_number().over(partition_by=rows.c.user, order_by=(rows.c.rank, rows.c.number))
     queued = (
@@ -134,7 +134,7 @@ def places_in_queue(connection: Connection, user: str) -> dict[str, int]:
 
 
 def claimed_job(connection: Connection, id: str) -> Job:
-    """A job with what its owner needs of its model. Raises NncError where the model is gone."""
+    """A claimed job with its model's data. Raises NncError if the model is gone."""
     query = (
         select(
             rows,
@@ -177,6 +177,6 @@ SHOWN = (
 
 
 def shown_job(row: Row, place: int | None, names: list[str]) -> dict[str, Any]:
-    """A job as users see it, with its place in the queue and the names of its files."""
+    """A job as users see it, with its position in the queue and the names of its files."""
     shown = {name: row._mapping[name] for name in SHOWN}
     return {**shown, "place": place, "report": row.report, "files": names}

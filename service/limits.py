@@ -1,4 +1,4 @@
-"""How much the service takes: of all users together, and of one unless its account says other."""
+"""The service's limits: for all users together, and per user unless the account has others."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _GB = 1_000_000_000
 
 @dataclass(frozen=True)
 class Quota:
-    """What one user may have at a time, and how long one of the user's jobs may take."""
+    """The limits of one user at a time, and the longest time of one of the user's jobs."""
 
     bytes: int = 10 * _GB
     """Of models, inputs, results, and uploads as announced, together."""
@@ -21,7 +21,7 @@ class Quota:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a request may ask for, and how long it may take about it."""
+    """The limits of a request, and of its time."""
 
     quota: Quota = field(default_factory=Quota)
     """Of users whose account says nothing else."""

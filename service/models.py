@@ -1,4 +1,4 @@
-"""Models and files of inputs that users have uploaded."""
+"""Models and input files that users have uploaded."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LOOKS = ("look", "page")
 
 
 class Models:
-    """What users have uploaded; a model's state is that of the job that looks at it."""
+    """Uploaded models; a model's state is that of the job that looks at it."""
 
     def __init__(self, database: Database, files: Files, queue: Queue) -> None:
         self._database = database
@@ -28,7 +28,7 @@ class Models:
         self._queue = queue
 
     def all(self, user: str) -> list[dict[str, Any]]:
-        """The user's models, the newest first, without what was seen in them."""
+        """The user's models, the newest first, without the results of the look."""
         look = jobs.c.kind.in_(_LOOKS)
         looks = {job["model"]: job for job in self._queue.shown(user, look, reports=False)}
         query = _models(user).order_by(models.c.created.desc())
@@ -40,7 +40,7 @@ class Models:
         return shown
 
     def get(self, user: str, id: str) -> dict[str, Any]:
-        """A model with what was seen in it. Raises NotFoundError."""
+        """A model with the results of the look. Raises NotFoundError."""
         checked_id(id, "model")
         with self._database.read() as connection:
             row = connection.execute(_models(user).where(models.c.id == id)).first()
@@ -70,7 +70,7 @@ class Models:
         self._files.reap()
 
     def inputs(self, user: str) -> list[dict[str, Any]]:
-        """The user's files of inputs, the newest first."""
+        """The user's input files, the newest first."""
         query = (
             select(inputs, blobs.c.bytes, blobs.c.sha256)
             .join(blobs, blobs.c.id == inputs.c.blob)
@@ -84,7 +84,7 @@ class Models:
             ]
 
     def remove_inputs(self, user: str, id: str) -> None:
-        """Delete a file of inputs; orders that still wait go on with random ones.
+        """Delete an input file; waiting orders continue with random inputs.
 
         Raises NotFoundError.
         """

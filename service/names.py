@@ -1,4 +1,4 @@
-"""What may stand in names, identifiers and texts that come from outside."""
+"""Checks of names, identifiers and texts that come from outside."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _LONGEST_NAME = 200
 
 
 def checked_id(id: str, what: str) -> str:
-    """The identifier `id`. Raises NotFoundError for text that no identifier looks like."""
+    """The identifier `id`. Raises NotFoundError for text that cannot be one."""
     if not _ID.fullmatch(id):
         raise NotFoundError(f"there is no such {what}")
     return id
 
 
 def checked_name(name: str, what: str) -> str:
-    """A name as a person gave it, which is shown and never used as a path. Raises InvalidError."""
+    """A name that is shown and never used as a path. Raises InvalidError."""
     if not name or len(name) > _LONGEST_NAME:
         raise InvalidError(f"{what} has 1 to {_LONGEST_NAME} characters, not {len(name)}")
     kinds = {unicodedata.category(character) for character in name}
@@ -31,7 +31,7 @@ def checked_name(name: str, what: str) -> str:
 
 
 def checked_file_name(name: str) -> str:
-    """The name of a file without any folder. Raises InvalidError."""
+    """The name of a file without a folder. Raises InvalidError."""
     checked_name(name, "the name of a file")
     if "/" in name or "\\" in name or name in (".", ".."):
         raise InvalidError(
@@ -41,7 +41,7 @@ def checked_file_name(name: str) -> str:
 
 
 def storable(value: Any) -> Any:
-    """JSON as every database takes it: without zeros in texts, and null for what is no number."""
+    """JSON that every database accepts: no NUL in texts, and null for NaN and infinities."""
     match value:
         case str():
             return value.replace("\0", "").encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""Orders: what a user asks for at once, a job for each target and precision; and experiments."""
+"""Orders: a user's request for a job for each target and precision; and experiments."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _MOST_THREADS = 1024
 
 @dataclass(frozen=True)
 class Wish:
-    """What is asked for: one package for each target and precision.
+    """The contents of an order: one package for each target and precision.
 
-    `seconds` is the budget of tuning for each; no engines are all.
+    `seconds` is the tuning budget for each package; no engines means all.
     """
 
     targets: Sequence[str]
@@ -106,7 +106,7 @@ class Orders:
         return self._queue.get(user, id)
 
     def all(self, user: str) -> list[dict[str, Any]]:
-        """The user's orders, the newest first, with their jobs, without reports."""
+        """The user's orders, the newest first, with their jobs, but without reports."""
         query = select(rows).where(rows.c.user == user).order_by(rows.c.created.desc())
         with self._database.read() as connection:
             found = connection.execute(query).mappings().all()
@@ -119,7 +119,7 @@ class Orders:
         ]
 
     def get(self, user: str, id: str) -> dict[str, Any]:
-        """An order with its jobs, and a comparison of what they measured. Raises NotFoundError."""
+        """An order with its jobs, and a comparison of their measurements. Raises NotFoundError."""
         checked_id(id, "order")
         query = select(rows).where(rows.c.id == id, rows.c.user == user)
         with self._database.read() as connection:
@@ -140,7 +140,7 @@ class Orders:
         return {**_shown(row), "jobs": of_order, "comparison": comparison}
 
     def states(self, user: str, id: str) -> list[dict[str, Any]]:
-        """The jobs of an order without reports; none where there is no such order."""
+        """The jobs of an order without reports; none if there is no such order."""
         return self._queue.shown(user, jobs.c.order == id, reports=False)
 
     def remove(self, user: str, id: str) -> None:
@@ -169,7 +169,7 @@ class Orders:
             raise InvalidError("seconds is at least 0")
 
     def _still_there(self, connection: Any, user: str, model: str, file: str | None) -> None:
-        """Raise NotFoundError where what the jobs read is not the user's, or is gone."""
+        """Raise NotFoundError if the jobs' input is missing or another user's."""
         query = select(models.c.id).where(models.c.id == model, models.c.user == user)
         if connection.scalar(query.with_for_update()) is None:
             raise NotFoundError("there is no such model")

@@ -1,12 +1,12 @@
-"""Jobs: who waits, who is next, who carries out what, and what came of it.
+"""The queue of jobs: their order, their owners, and their results.
 
     queued -> running -> done | failed
     queued | running -> cancelled
     running -> queued                   as a job of another kind: a look goes on as a page
 
-A job is claimed for a time, its lease, which its owner renews. One whose lease ended is queued
-again: its owner was lost. Each claim is an attempt with a number; what an older attempt brings is
-dropped, so a job is finished once.
+A job is claimed for a time, its lease, which its owner renews. If the lease ends, the owner is
+lost, and the job is queued again. Each claim is an attempt with a number; results of older attempts
+are dropped, so a job is finished once.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Queue:
         all_options: Sequence[Mapping[str, Any]],
         order: str | None = None,
     ) -> list[str]:
-        """Queue a job for each of the options, for which `check_room` has found room."""
+        """Queue a job for each of the options; `check_room` must have succeeded."""
         made = [
             new_row(user, model, kind, options, order, at) for at, options in enumerate(all_options)
         ]
@@ -77,7 +77,7 @@ class Queue:
         return [row["id"] for row in made]
 
     def check_room(self, connection: Connection, user: str, more: int) -> None:
-        """Raise QuotaError where a user may not have so many jobs more; see `Files.check_room`."""
+        """Raise QuotaError if a user may not have `more` further jobs; see `Files.check_room`."""
         quota = connection.scalar(
             select(users.c.quota_jobs).where(users.c.id == user).with_for_update()
         )
@@ -93,9 +93,9 @@ class Queue:
             )
 
     def cancel(self, user: str, id: str) -> None:
-        """Have a job end without a result.
+        """End a job without a result.
 
-        Raises NotFoundError, and ConflictError where it has ended.
+        Raises NotFoundError, and ConflictError if it has ended.
         """
         checked_id(id, "job")
         mine = and_(rows.c.id == id, rows.c.user == user)
@@ -113,11 +113,11 @@ class Queue:
     # Of those who carry it out.
 
     def claim(self, owner: str, lease_seconds: float, wanted: Wanted | None = None) -> Job | None:
-        """The next of the wanted jobs, from now on this owner's for that long; None where none
-        waits. By default all are wanted.
+        """Claim the next of the wanted jobs for an owner, for that long; None if none waits. By
+        default all are wanted.
 
-        Users take turns. `owner` names a process that carries out jobs, for instance
-        `local:1`; see `release`.
+        Users take turns. `owner` names a process that runs jobs, for instance `local:1`; see
+        `release`.
         """
         now = time.time()
         self._take_back(rows.c.lease < now)
@@ -145,24 +145,24 @@ class Queue:
                     return claimed_job(connection, next.id)
 
     def renew(self, job: Job, lease_seconds: float) -> bool:
-        """Keep a job for longer; False where it is no longer the owner's, who is to stop it:
+        """Extend the lease of a job; False if it is no longer the owner's, who must stop it: it was
         cancelled, deleted, or taken back.
         """
         return self._change(job, {"lease": time.time() + lease_seconds})
 
     def progress(self, job: Job, progress: Mapping[str, Any]) -> bool:
-        """Note how far a job is (`step`, `done` from 0 to 1, `text`); False as for `renew`."""
+        """Store a job's progress (`step`, `done` from 0 to 1, `text`); returns as `renew`."""
         return self._change(job, {"progress": storable(dict(progress))})
 
     def cancelled(self, job: Job) -> bool:
-        """Whether the owner is to stop this job; it renews nothing."""
+        """Whether the owner must stop this job; it does not renew the lease."""
         with self._database.read() as connection:
             return connection.scalar(select(rows.c.id).where(held(job))) is None
 
     def fetch(self, job: Job, folder: Path) -> dict[str, Path]:
-        """Write what the job reads into a folder. Raises NncError.
+        """Write the job's input files into a folder. Raises NncError.
 
-        The model is called as the user's file is, as far as `file_name` keeps that.
+        The model has the user's file name, as far as `file_name` keeps that.
         """
         names = {"model": file_name(job.model_name), "inputs": INPUTS}
         found = {}
@@ -172,7 +172,7 @@ class Queue:
         return found
 
     def fetch_log(self, job: Job, path: Path) -> Path | None:
-        """Write the log of what a job was before it went on as this kind; None where there is none.
+        """Write the log of a job's earlier kind to `path`; None if there is none.
 
         Raises NncError.
         """
@@ -194,11 +194,11 @@ class Queue:
         files: Mapping[str, Path] | None = None,
         error: str | None = None,
     ) -> bool:
-        """Commit what came of a job, all of it or nothing; False where nobody wants it any more.
+        """Commit the outcome of a job, completely or not at all; False if it is no longer wanted.
 
-        `files` are moved into the store: `package`, `report`, `log`, `explore` are served by
-        these names. Results that exceed the user's quota make a failed job of it. Raises
-        NncError where they cannot be stored; the job is then still running.
+        `files` are moved into the store: `package`, `report`, `log`, `explore` are served by these
+        names. Results that exceed the user's quota make it a failed job. Raises NncError if they
+        cannot be stored; the job is then still running.
         """
         if state == "done" and isinstance(job.summary, dict):
             summary = {**job.summary, **(summary or {})}
@@ -213,7 +213,7 @@ class Queue:
         return self._commit(job, change, files or {})
 
     def go_on(self, job: Job, kind: str, summary: Any, files: Mapping[str, Path]) -> bool:
-        """Queue a job again as one of another kind, with what was found so far; as `finish`."""
+        """Queue a job again as one of another kind, with its results so far; as `finish`."""
         change = {
             "state": "queued",
             "kind": kind,
@@ -226,7 +226,7 @@ class Queue:
         return self._commit(job, change, files)
 
     def _commit(self, job: Job, change: dict[str, Any], files: Mapping[str, Path]) -> bool:
-        """Change a job and store its files, all of it or nothing; see `finish`."""
+        """Change a job and store its files, completely or not at all; see `finish`."""
         if self.cancelled(job):
             return False
         with stored_results(self._files.blobs, files) as results:
@@ -252,14 +252,14 @@ class Queue:
         return True
 
     def _remove_files(self, connection: Connection, job: Job, names: Sequence[str]) -> None:
-        """Delete what an earlier part of a job has stored under these names."""
+        """Delete the files of these names that an earlier kind of the job has stored."""
         old = and_(job_files.c.job == job.id, job_files.c.name.in_(names))
         found = list(connection.scalars(select(job_files.c.blob).where(old)))
         connection.execute(delete(job_files).where(old))
         self._files.remove(connection, found)
 
     def waiting(self, targets: Sequence[str]) -> dict[str, float]:
-        """Of these targets those that jobs wait for, and since when the oldest one does."""
+        """For each of these targets that jobs wait for, since when the oldest one does."""
         target = rows.c.options["target"].as_string()
         query = (
             select(target, func.min(rows.c.number))
@@ -270,7 +270,7 @@ class Queue:
             return {name: number / 1e9 for name, number in connection.execute(query)}
 
     def explain(self, target: str, text: str) -> None:
-        """Note why jobs of a target wait, as their progress."""
+        """Store why jobs of a target wait, as their progress."""
         note = {"step": "wait", "done": 0.0, "text": text}
         with self._database.write() as connection:
             connection.execute(update(rows).where(queued_for(target)).values(progress=note))
@@ -283,7 +283,7 @@ class Queue:
             connection.execute(update(rows).where(old).values(change))
 
     def release(self, owner: str) -> None:
-        """Queue again what this owner has: said by one that has just started under this name."""
+        """Queue the jobs of an owner again, when a process has just started under this name."""
         self._take_back(rows.c.owner == owner)
 
     def _take_back(self, which: Any) -> None:
@@ -311,13 +311,13 @@ class Queue:
     # Of those who look on.
 
     def counts(self) -> dict[str, int]:
-        """How many jobs are in each state."""
+        """The number of jobs in each state."""
         query = select(rows.c.state, func.count().label("jobs")).group_by(rows.c.state)
         with self._database.read() as connection:
             return {row.state: row.jobs for row in connection.execute(query)}
 
     def get(self, user: str, id: str) -> dict[str, Any]:
-        """A job as it is shown. Raises NotFoundError."""
+        """A job as shown to users. Raises NotFoundError."""
         checked_id(id, "job")
         found = self.shown(user, rows.c.id == id)
         if not found:
@@ -325,7 +325,7 @@ class Queue:
         return found[0]
 
     def shown(self, user: str, which: Any, *, reports: bool = True) -> list[dict[str, Any]]:
-        """The user's jobs that a condition chooses, as they are shown, in their order.
+        """The user's jobs that fulfil a condition, in order, as shown to users.
 
         Reports can be large: without them they are null.
         """
@@ -361,7 +361,7 @@ class Queue:
         return row
 
     def remove(self, connection: Connection, which: Any) -> None:
-        """Delete the jobs that a condition chooses, with their results."""
+        """Delete the jobs that fulfil a condition, with their results."""
         chosen = select(rows.c.id).where(which)
         results = list(
             connection.scalars(select(job_files.c.blob).where(job_files.c.job.in_(chosen)))

@@ -1,4 +1,4 @@
-"""The service without its web interface: everything that is kept, in one place."""
+"""The service without its web interface: all of its state."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from .uploads import Uploads
 
 
 class Service:
-    """What a server, a dispatcher and the commands of an operator work on.
+    """The state that a server, a dispatcher and an operator's commands work on.
 
-    In the folder: `service.sqlite` and `blobs/` unless URLs say other places, `uploads/` for what
-    is arriving, `work/` for whoever carries out jobs.
+    In the folder: `service.sqlite` and `blobs/` unless URLs name other places, `uploads/` for
+    arriving files, `work/` for running jobs.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Service:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Serve the folder as its only process. Raises NncError where another one does."""
+        """Lock the folder for this process alone. Raises NncError if another one serves it."""
         with translated(f"use '{self.folder}'"):
             handle = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
@@ -72,7 +72,7 @@ class Service:
             os.close(handle)
 
     def sweep(self) -> None:
-        """Delete what nobody needs any more: idle uploads, old sessions, blobs left behind."""
+        """Delete what is no longer needed: idle uploads, old sessions, orphaned blobs."""
         self.accounts.sweep()
         self.uploads.sweep()
         self.files.reap()

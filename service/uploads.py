@@ -1,7 +1,7 @@
-"""Uploads that may be broken off and resumed.
+"""Uploads that can be interrupted and resumed.
 
-What has arrived lies in a file of the server's folder whose size is the offset: a server that was
-killed goes on from there. The last byte makes a model or a file of inputs of it, in the store.
+The bytes that have arrived are in a file of the server's folder, whose size is the offset: a killed
+server resumes there. After the last byte, it becomes a model or an input file in the store.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _DIGEST_DIGITS = 64
 
 
 class Part:
-    """The file of an upload that is open for the bytes that arrive."""
+    """The open file of an upload, for the bytes that arrive."""
 
     def __init__(self, handle: int, offset: int, bytes: int) -> None:
         self._handle = handle
@@ -53,7 +53,7 @@ class Part:
         self.offset = offset
 
     def write(self, content: bytes | bytearray) -> None:
-        """Append. Raises TooLargeError beyond the announced size, StoreFullError on a full disk."""
+        """Append bytes. Raises TooLargeError for too many, StoreFullError on a full disk."""
         if self.offset + len(content) > self._bytes:
             raise TooLargeError(f"more than the {self._bytes:,} bytes that were announced")
         view = memoryview(content)
@@ -65,7 +65,7 @@ class Part:
 
 
 class Uploads:
-    """Uploads of all users, under way and just finished."""
+    """The running and just finished uploads of all users."""
 
     def __init__(
         self, database: Database, files: Files, queue: Queue, folder: Path, limits: Limits
@@ -84,8 +84,8 @@ class Uploads:
     ) -> dict[str, Any]:
         """Announce an upload: its size counts as used from now on.
 
-        Raises InvalidError, TooLargeError, QuotaError, and StoreFullError where the disk has no
-        room for it.
+        Raises InvalidError, TooLargeError, QuotaError, and StoreFullError if the disk has no room
+        for it.
         """
         checked_file_name(name)
         if purpose not in PURPOSES:
@@ -122,11 +122,11 @@ class Uploads:
         return self._shown(row)
 
     def get(self, user: str, id: str) -> dict[str, Any]:
-        """How far an upload is, and what it became. Raises NotFoundError."""
+        """The offset of an upload, and what it became. Raises NotFoundError."""
         return self._shown(self._row(user, id)._mapping)
 
     def all(self, user: str) -> list[dict[str, Any]]:
-        """The user's uploads that are under way."""
+        """The user's running uploads."""
         query = select(rows).where(rows.c.user == user, rows.c.made.is_(None))
         with self._database.read() as connection:
             found = connection.execute(query.order_by(rows.c.created)).mappings().all()
@@ -134,10 +134,9 @@ class Uploads:
 
     @contextmanager
     def writing(self, user: str, id: str, offset: int) -> Iterator[Part]:
-        """The file of an upload for bytes from this offset on; one writer at a time.
+        """The open file of an upload, for bytes from this offset on; one writer at a time.
 
-        Raises NotFoundError, and ConflictError where the upload is at another offset or has a
-        writer.
+        Raises NotFoundError, and ConflictError if the upload is at another offset or has a writer.
         """
         row = self._row(user, id)
         with self._alone(id):
@@ -156,10 +155,11 @@ class Uploads:
                 self._touch(id)
 
     def finish(self, user: str, id: str) -> dict[str, Any]:
-        """What a complete upload became; an incomplete one as it is.
+        """Turn a complete upload into a model or input file; an incomplete one is returned as it
+        is.
 
-        Doing it again is no error: who was interrupted asks again. Raises NotFoundError, and
-        InvalidError where the content is not what was announced, which deletes the upload.
+        It is idempotent, for clients that were interrupted. Raises NotFoundError, and InvalidError
+        if the content is not what was announced, which deletes the upload.
         """
         row = self._row(user, id)
         with self._alone(id):
@@ -171,7 +171,7 @@ class Uploads:
     def remove(self, user: str, id: str) -> None:
         """Delete an upload; what it became stays.
 
-        Raises NotFoundError, and ConflictError while somebody sends it.
+        Raises NotFoundError, and ConflictError while it is being sent.
         """
         self._row(user, id)
         with self._alone(id):
@@ -180,7 +180,7 @@ class Uploads:
             (self._folder / id).unlink(missing_ok=True)
 
     def sweep(self) -> None:
-        """Delete uploads that nothing more arrived for, and files that no upload knows."""
+        """Delete idle uploads, and files without an upload."""
         now = time.time()
         idle = rows.c.made.is_(None) & (rows.c.touched < now - self._limits.idle_upload_seconds)
         told = rows.c.made.is_not(None) & (rows.c.touched < now - _KEPT_SECONDS)
@@ -249,7 +249,7 @@ class Uploads:
         return row
 
     def _offset(self, id: str) -> int:
-        """How many bytes have arrived: all of them if the store has the file already."""
+        """The number of bytes that have arrived: all of them if the store has the file already."""
         try:
             return (self._folder / id).stat().st_size or self._files.blobs.size(id) or 0
         except FileNotFoundError:

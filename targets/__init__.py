@@ -1,1 +1,1 @@
-"""What code is made for: one room for each family of targets, and what they share."""
+"""Targets of compilation: a package or module for each family of targets, and shared code."""

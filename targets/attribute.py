@@ -1,12 +1,12 @@
-"""The module attribute that says what a module is for, so that it can be resumed without flags.
+"""The module attribute that names a module's target, so that compilation can resume without flags.
 
     module attributes {nnc.target = "x86-64-v3"} {
     module attributes {nnc.target = {name = "x86-64-v4", processor = "znver5",
                                      machine = {cores = 2 : i64, l2_bytes = 1048576 : i64}}} {
 
 The second form is what `host` becomes: the named target and all that differs from it. Another
-machine goes on from there with the same numbers; LLVM then makes code for the named target,
-and for the very processor where that is this machine's. See docs/decisions/0009-targets.md.
+machine resumes with the same numbers; LLVM then makes code for the named target, and for the very
+processor if that is this machine's. See docs/decisions/0009-targets.md.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ TARGET = "nnc.target"
 
 
 def target_of(op: Operation, name: str | None = None) -> Target:
-    """What an operation's module is for: the target of this name, which a module without one is
-    given; else what the module says; else this machine.
+    """The target of an operation's module: `name`, which is attached if the module has none; else
+    the module's own; else this machine.
 
-    Raises NncError for a name that is not known or not the module's.
+    Raises NncError for a name that is unknown or not the module's.
     """
     module = _module_of(op)
     if name:
@@ -39,7 +39,7 @@ def target_of(op: Operation, name: str | None = None) -> Target:
 
 
 def attach(module: Operation, chosen: Target) -> Target:
-    """Write into the module that it is for a target. Raises NncError if it is for another one."""
+    """Write a target into the module's attribute. Raises NncError if it has another target."""
     written = module.attributes.get(TARGET)
     wanted = to_attribute(chosen)
     if written is not None:
@@ -55,21 +55,19 @@ def attach(module: Operation, chosen: Target) -> Target:
 
 
 def _module_of(op: Operation) -> Operation:
-    """The innermost operation around it that says a target, or the outermost."""
+    """The innermost enclosing operation with a target attribute, or the outermost operation."""
     while TARGET not in op.attributes and op.parent_op is not None:
         op = op.parent_op
     return op
 
 
 def detailed(one: Target) -> str:
-    """`'x86-64-v4' (processor znver5, cores 2)`: the name, and what differs from what it says."""
+    """`'x86-64-v4' (processor znver5, cores 2)`: the name, and how the target differs from it."""
     return _text(to_attribute(one))
 
 
 def machine_name(one: Target) -> str:
-    """`'x86-64-v4' (processor znver5, cores 2)`: what tells machines apart, whatever was measured
-    of them.
-    """
+    """`'x86-64-v4' (processor znver5, cores 2)`: the name of a machine, whatever was measured."""
     named = target(one.name).machine
     return detailed(replace(one, machine=replace(named, cores=one.machine.cores)))
 
@@ -96,7 +94,7 @@ def _details(given: dict[str, Attribute]) -> Iterator[str]:
 
 
 def to_attribute(one: Target) -> Attribute:
-    """The name where that says all, else the name with what differs."""
+    """The target as an attribute: its name, with a dictionary of what differs from that."""
     named = target(one.name)
     given: dict[str, Attribute] = {}
     if one.processor != named.processor:
@@ -109,7 +107,7 @@ def to_attribute(one: Target) -> Attribute:
 
 
 def _differences(base: Any, one: Any) -> dict[str, Attribute]:
-    """The fields of a dataclass that have other values, nested ones as dictionaries."""
+    """The fields of a dataclass whose values differ from `base`, nested ones as dictionaries."""
     found: dict[str, Attribute] = {}
     for field in fields(base):
         old, new = getattr(base, field.name), getattr(one, field.name)
@@ -132,7 +130,7 @@ def _number(value: bool | int | float) -> Attribute:
 
 
 def from_attribute(written: Attribute, module: Operation) -> Target:
-    """The target that an attribute says. Raises NncError at the module for a wrong one."""
+    """The target that an attribute describes. Raises NncError at the module for an invalid one."""
     try:
         found = _read(written)
     except NncError as error:
@@ -161,7 +159,7 @@ def _read(written: Attribute) -> Target:
 
 
 def _changed(base: Any, given: DictAttr, path: str = "machine") -> Any:
-    """A dataclass with other values in some fields."""
+    """A dataclass with the given fields changed."""
     known = {field.name: getattr(base, field.name) for field in fields(base)}
     floats = {field.name for field in fields(base) if field.type == "float"}
     values: dict[str, Any] = {}

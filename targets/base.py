@@ -1,8 +1,8 @@
-"""What a target is, and the table of all there are.
+"""The interface of targets, and the table of all targets.
 
 A family is a package or a module here that lists its targets as `TARGETS` and tells by `host()`
-which of them this machine is. Adding one takes that and its name in `FAMILIES`; a target more
-in a family takes an entry of its list.
+which of them this machine is. To add a family, add it and its name in `FAMILIES`; to add a target
+to a family, add an entry to its list.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ HOST = "host"
 
 @dataclass(frozen=True)
 class Symbols:
-    """What the functions of a program are called, for programs that link to its code.
+    """The names of a program's functions, for programs that link to its code.
 
-    Their names start with `prefix`; `hidden` ones are seen inside of a library alone.
+    All start with `prefix`; if `hidden`, they are visible only inside of a library.
     """
 
     prefix: str = DEFAULT_PREFIX
@@ -55,8 +55,8 @@ class Symbols:
 
 @dataclass(frozen=True)
 class Listing:
-    """Code as text: its file's suffix, its lines, and for each the line, from 0, of the text of the
-    last stage that it came from; None where that is not known.
+    """Code as text: the suffix of its file, its lines, and for each line the line, from 0, of the
+    last stage's text that it came from; None if unknown.
     """
 
     suffix: str
@@ -65,15 +65,15 @@ class Listing:
 
     @staticmethod
     def of(suffix: str, text: str) -> Listing:
-        """A text that does not tell where its lines came from."""
+        """A listing of a text whose lines have unknown origins."""
         lines = text.splitlines()
         return Listing(suffix, lines, [None] * len(lines))
 
 
 @dataclass(frozen=True)
 class TrialCode:
-    """Kernels that a page can call: a module of WebAssembly that exports them; where they run on a
-    device, `device` has what a page opens that by, and their texts, as JSON has it.
+    """Kernels that a web page can call: a WebAssembly module that exports them. For kernels of a
+    device, `device` (JSON) has their texts and what a page needs to open the device.
     """
 
     code: bytes
@@ -82,11 +82,11 @@ class TrialCode:
 
 @dataclass(frozen=True, kw_only=True)
 class Target(ABC):
-    """A kind of machine that code is made for, with its whole way down from the schedule on.
+    """A kind of machine to compile for, with the stages from the schedule down to code.
 
-    The driver and the tools ask it, and know of no kind of target. Units: bits. `processor` tells
-    apart targets of one name whose machine was measured or edited, see `attribute.py`; `aliases`
-    are further names.
+    The driver and the tools know only this interface. Units: bits. `processor` distinguishes
+    targets of one name whose machine was measured or edited, see `attribute.py`; `aliases` are
+    further names.
     """
 
     name: str
@@ -110,68 +110,69 @@ class Target(ABC):
     @property
     @abstractmethod
     def stages(self) -> tuple[Stage, ...]:
-        """Its stages behind the schedule; all targets share those before."""
+        """The stages after the schedule; earlier stages are common to all targets."""
 
     @abstractmethod
     def emit(self, module: Operation, symbols: Symbols, timed: Timed = untimed) -> bytes:
-        """The code of a module behind the last stage. Raises NncError."""
+        """The code of a module after the last stage. Raises NncError."""
 
     @property
     def ends_in_llvm(self) -> bool:
-        """Whether what callers call is in the llvm dialect behind the last stage, not printed."""
+        """Whether the last stage leaves the callable functions in the llvm dialect."""
         return True
 
     @property
     def caller(self) -> Target:
-        """What the code is for that callers call and that launches kernels: the target itself, but
-        for devices.
+        """The target of the code that callers call and that launches kernels: the target itself,
+        except for devices.
         """
         return self
 
     @property
     def threads(self) -> Threads | None:
-        """What kernels ask a device for whose code LLVM makes; None for all other targets."""
+        """The device's thread intrinsics, if LLVM makes its kernels; None for all other targets."""
         return None
 
     def lacks(self, op: Operation) -> str | None:
-        """What its code has no form for in an operation of a kernel, as `f64`; None where it has
-        all. The caller carries such a kernel out.
+        """A feature that an operation of a kernel needs and the target lacks, such as `f64`; None
+        if it lacks none. The caller runs such a kernel itself.
         """
         return None
 
     def here(self) -> Target:
-        """The target, with the numbers of this machine where its name stands for that."""
+        """This target; where its name stands for this machine, with this machine's numbers."""
         return self
 
     def has_pool(self, module: Operation) -> bool:
-        """Whether the code of a module has threads of its own to start."""
+        """Whether the code of a module starts threads of its own."""
         defined = {op.properties.get("sym_name") for op in module.body_block}
         return all(StringAttr(name) in defined for name in POOL_SYMBOLS)
 
     @property
     def proof(self) -> Stage | None:
-        """The passes behind the schedule that prove its kernels; None where there are none."""
+        """The passes after the schedule that prove its kernels correct; None if there are none."""
         return None
 
     def notes(self, module: Operation) -> list[str]:
-        """What to tell who has compiled a module, behind the last stage."""
+        """Notes for the user who compiled a module, taken after its last stage."""
         return []
 
     def told(self, module: Operation) -> str:
-        """The one of these notes that says what a run does and takes; empty where none does."""
+        """The one of these notes that describes a run and its cost; empty if there is none."""
         return ""
 
     def fallbacks(self, module: Operation) -> list[str]:
-        """What of a module runs elsewhere than on the target, each with its reason."""
+        """The parts of a module that run elsewhere than on the target, each with the reason."""
         return []
 
     def text(self, module: Operation, suffix: str) -> str:
-        """The code of such a module as text, for a suffix of `files` that says so."""
+        """The module's code as text in the format of a suffix of `files`. Raises NncError."""
         raise NncError(f"'{self.name}' has no {suffix} files")
 
     def listing(self, module: Operation, line_of: Mapping[Operation, int]) -> Listing | None:
-        """Its code for people, of a module behind the last stage, whose operations stand on these
-        lines of a text, from 0; None where it is not to be read. Raises NncError.
+        """The readable code of a module after the last stage; None if it has none. Raises NncError.
+
+        `line_of` has the line, from 0, of each operation in the module's text.
         """
         suffix = next((suffix for suffix, kind in self.files.items() if kind.is_text), None)
         if suffix is None:
@@ -179,8 +180,10 @@ class Target(ABC):
         return Listing.of(suffix, self.text(module, suffix))
 
     def trial(self, module: Operation, kernels: Sequence[str]) -> TrialCode | None:
-        """These kernels as a module that a page can load and time, of a module behind the last
-        stage, which is consumed; None where no page runs its code. Raises NncError.
+        """These kernels as a module that a web page can load and time; None if pages run no such
+        code.
+
+        The module, after the last stage, is consumed. Raises NncError.
         """
         return None
 
@@ -189,27 +192,27 @@ class Target(ABC):
     @property
     @abstractmethod
     def files(self) -> Mapping[str, FileKind]:
-        """By suffix, the files that it is written as."""
+        """The kinds of files that a program can be written as, by suffix."""
 
     @abstractmethod
     def write(
         self, program: Program, path: Path, options: ArtifactOptions, timed: Timed = untimed
     ) -> list[Path]:
-        """Write a program as `path` and what belongs beside it; the files, `path` first.
+        """Write a program as `path` and the files beside it; returns these files, `path` first.
 
         Raises NncError.
         """
 
     def for_file(self, path: Path) -> Target:
-        """The target whose code such a file holds: another one where its caller is another."""
+        """The target whose code a file of this name holds; it may be that of a device's caller."""
         return self
 
     def file_in(self, path: Path, options: ArtifactOptions) -> Path:
-        """The file to write: with bindings, whose `path` is a folder, the library in it."""
+        """The file to write: `path`, or, with bindings, the library in the folder `path`."""
         return path
 
     def check_file(self, path: Path, options: ArtifactOptions) -> None:
-        """Refuse, before any work, a file that it cannot be written as. Raises NncError."""
+        """Raise NncError, before any work, for a file that the target cannot be written as."""
         if options.bindings:
             raise NncError(f"bindings call libraries; '{self.name}' has none")
         if path.suffix not in self.files:
@@ -217,92 +220,96 @@ class Target(ABC):
             raise NncError(f"'{self.name}' is written as {suffixes}, not as '{path.name}'")
 
     def joins(self, other: Target) -> bool:
-        """Whether one library can hold the code of both: levels of one family."""
+        """Whether one library can hold the code of both targets: two levels of one family."""
         return False
 
     # -- what runs it ------------------------------------------------------------------------
 
     @abstractmethod
     def obstacle(self) -> str | None:
-        """Why its code cannot run in this process; None where it can."""
+        """Why the target's code cannot run in this process; None if it can."""
 
     def check_runs_here(self) -> None:
-        """Raise NncError where its code cannot run in this process."""
+        """Raise NncError if the target's code cannot run in this process."""
         obstacle = self.obstacle()
         if obstacle is not None:
             raise NncError(f"code for '{self.name}' does not run here: {obstacle}")
 
     def check_runs(self, emulate: bool = True) -> None:
-        """Raise NncError where nothing on this machine runs its code: it says what to install.
+        """Raise NncError, saying what to install, if nothing on this machine runs the target's
+        code.
 
-        Without `emulate` it is for times: an emulator, which is slower than any machine, does not
-        count, an engine that makes code of this processor does.
+        Without `emulate` the runs are to be timed: an emulator, slower than any machine, does not
+        count; an engine that makes code for this processor does.
         """
         self.check_runs_here()
 
     def not_timed(self) -> str | None:
-        """Why the times of runs here say nothing of its code; None where they do."""
+        """Why the times of runs here mean nothing for the target; None if they do."""
         return self.obstacle()
 
     def foreign_triple(self) -> str | None:
-        """The triple of the other system that libraries are linked for; None where they are this
-        system's, or have no system, so that the linker needs no C library of another one.
+        """The triple of a foreign system to link libraries for; None if the linker needs no C
+        library of another system.
         """
         return None
 
     @property
     def has_clock(self) -> bool:
-        """Whether its code can tell the time before and after each kernel."""
+        """Whether the target's code can read a clock before and after each kernel."""
         return False
 
     def engine(self) -> Sequence[str] | None:
-        """The command of an engine that runs a script of JavaScript on libraries of this target and
-        times them by its own clock; None where the code runs in this process. Raises NncError where
-        the engine is missing.
+        """The command of an engine that runs JavaScript on libraries of this target and times them
+        by its own clock; None if the code runs in this process. Raises NncError if the engine is
+        missing.
         """
         return None
 
     def replaces_kernels(self, threads: int) -> bool:
-        """Whether kernels of a running program can be replaced, which works on so many threads."""
+        """Whether kernels of a program that runs on so many threads can be replaced at run time."""
         return False
 
     def replacing(self, program: Program, kernels: int) -> ReplacingModel | None:
-        """A program of so many kernels that can be replaced, as a callable; None where its code is
-        linked into this process. Raises NncError.
+        """A callable program with `kernels` replaceable kernels; None if code is linked into this
+        process.
+
+        Raises NncError.
         """
         return None
 
     @abstractmethod
     def load(self, code: bytes, exports: tuple[str, ...]) -> LinkedCode:
-        """Link code into this process; `[name]` of what is returned is an address.
+        """Link code into this process; `[name]` of the result is an address.
 
-        Raises NncError where the code does not run here or does not link.
+        Raises NncError if the code does not run here or does not link.
         """
 
     def built(self, code: bytes) -> bytes:
-        """Code in the form in which `load_built` takes the least time. Raises NncError."""
+        """Code in the form that `load_built` takes, which loads fastest. Raises NncError."""
         return code
 
     def load_built(self, code: bytes, exports: tuple[str, ...]) -> LinkedCode:
-        """What `built` gave, linked into this process. Raises NncError."""
+        """The result of `built`, linked into this process. Raises NncError."""
         return self.load(code, exports)
 
     def load_beside(
         self, code: bytes, exports: tuple[str, ...], given: Mapping[str, int]
     ) -> LinkedCode:
-        """The same of code that calls functions of a program, which are at these addresses."""
+        """`load` for code that calls functions of a program, whose addresses are `given`."""
         raise NncError(f"code for '{self.name}' is not linked beside other code")
 
     def apart(self, module: Operation) -> tuple[bytes, bytes, str]:
-        """Of a device's module without an entry: the code around its kernels; their text, and
-        the row of each, as a program takes them that kernels are added to. Raises NncError.
+        """The parts of a device's module without an entry: the code around its kernels, the
+        kernels' text, and a row for each kernel, for a program to which kernels are added.
+        Raises NncError.
         """
         raise NncError(f"'{self.name}' has no kernels apart from its code")
 
     def running(
         self, program: Program, threads: int, progress: Callable[[str], None] | None = None
     ) -> Model:
-        """A program as a callable, by what runs it on this machine. Raises NncError."""
+        """A program as a callable, by whatever runs it on this machine. Raises NncError."""
         from ..runtime.executable import Executable
 
         return Executable(program, threads=threads)
@@ -313,12 +320,12 @@ class Target(ABC):
 
     @property
     def word(self) -> str:
-        """Its name as a part of names in C."""
+        """The target's name as a part of C identifiers."""
         return re.sub(r"\W", "_", self.name)
 
 
 def target(name: str) -> Target:
-    """The target of a name or an alias; `host` is this machine. Raises NncError."""
+    """The target of a name or alias; `host` is this machine. Raises NncError if unknown."""
     if name == HOST:
         return host()
     for row in all_targets():
@@ -335,7 +342,7 @@ def target(name: str) -> Target:
 
 
 def asked(name: str) -> Target:
-    """The target of a name that a user gives: with what was measured of it on this machine, where
+    """The target of a name that a user gives, with this machine's measured numbers if
     `NNC_CALIBRATION` is `all`. Raises NncError.
     """
     from .calibration import calibrated, is_for_all
@@ -347,21 +354,21 @@ def asked(name: str) -> Target:
 
 
 def all_targets() -> Iterator[Target]:
-    """Every target under its usual system, family by family."""
+    """Every target of every family, each under its usual system."""
     for family in FAMILIES:
         yield from room(family).TARGETS
 
 
 def target_names() -> list[str]:
-    """`host`, then every name followed by its aliases, and by those under other systems."""
+    """`host`, and the names of all targets, each followed by its aliases, under all systems."""
     found = (one for row in all_targets() for one in (row, *row.variants))
     return [HOST, *(name for one in found for name in (one.name, *one.aliases))]
 
 
 @cache
 def find_host() -> Target | None:
-    """This machine, with what is known and what was measured of its processor; None where no
-    family has it.
+    """This machine, with the known and the measured numbers of its processor; None if no family has
+    it.
     """
     from .calibration import calibrated
 
@@ -372,13 +379,13 @@ def find_host() -> Target | None:
 
 
 def described_host() -> Target | None:
-    """This machine without what `nnc calibrate` measured; None where no family has it."""
+    """This machine without the numbers that `nnc calibrate` measured; None if no family has it."""
     found = (room(family).host() for family in FAMILIES)
     return next((one for one in found if one is not None), None)
 
 
 def processor_name() -> str:
-    """This machine's processor, as LLVM and as its maker call it."""
+    """This machine's processor, by LLVM's name and its maker's."""
     from .calibration import model_name
 
     found = described_host()
@@ -386,7 +393,7 @@ def processor_name() -> str:
 
 
 def host() -> Target:
-    """This machine. Raises NncError where no family has its processor."""
+    """This machine as a target. Raises NncError if no family has its processor."""
     found = find_host()
     if found is not None:
         return found
@@ -399,5 +406,5 @@ def host() -> Target:
 
 
 def room(family: str) -> Any:
-    """The package or module of a family."""
+    """The package or module of a family of targets."""
     return import_module(f".{family}", __package__)

@@ -1,8 +1,8 @@
-"""What `nnc calibrate` has measured of this machine: its file, and a machine with those numbers.
+"""The numbers that `nnc calibrate` measured on this machine: their file, and machines with them.
 
 There is a file for each processor, in a folder of the user's. The target `host` takes its numbers;
-named targets keep their own, unless all are asked for. What is damaged, of another version or
-implausible is not taken.
+named targets keep their own, unless `NNC_CALIBRATION` is `all`. A file that is damaged, of another
+version or implausible is not used.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ SECOND = ("memory_bandwidth", "fresh_bandwidth")
 
 @dataclass(frozen=True)
 class Number:
-    """What was measured: the number that is taken, and those of the fastest and the slowest run of
-    the ones that agree.
+    """A measured number: the value to use, and those of the fastest and the slowest of the runs
+    that agree.
     """
 
     value: float
@@ -105,13 +105,13 @@ class Number:
 
     @property
     def spread(self) -> float:
-        """What lies between the extremes, as a part of what lies in their middle."""
+        """The difference of the two extremes relative to their mean."""
         return 2 * (self.high - self.low) / (self.high + self.low) if self.high > 0 else 0.0
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """Numbers by the fields of a machine, others that no field has, and how they were measured."""
+    """Numbers by fields of a machine, others without a field, and how they were measured."""
 
     machine: str
     """The processor and its system, as `identity` says it."""
@@ -122,14 +122,14 @@ class Calibration:
 
 
 def identity(name: str, processor: str, machine: Machine) -> str:
-    """What tells machines apart that have numbers of their own: as described, not as measured."""
+    """The key of a machine's calibration: the machine as described, not as measured."""
     levels = (getattr(machine, f"l{level}_bytes", 0) for level in (1, 2, 3))
     caches = " ".join(str(size) for size in levels if size)
     return f"{name}, {processor or 'any'}, {model_name()}, {machine.cores} cores, caches {caches}"
 
 
 def model_name() -> str:
-    """The name that the maker gave the processor."""
+    """The processor's name as its maker gives it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
     except OSError:
@@ -140,18 +140,18 @@ def model_name() -> str:
 
 
 def file_of(machine: str) -> Path:
-    """Where the numbers of a machine are kept."""
+    """The file that stores the calibration of a machine."""
     digest = sha256(machine.encode("utf-8", "surrogatepass")).hexdigest()
     return data_home() / "calibration" / f"{digest[:16]}.json"
 
 
 def is_on() -> bool:
-    """Whether the host takes what was measured. Raises NncError for another position."""
+    """Whether the host uses measured numbers. Raises NncError for an invalid NNC_CALIBRATION."""
     return _switch() != "off"
 
 
 def is_for_all() -> bool:
-    """Whether named targets take what was measured, too. Raises NncError as `is_on` does."""
+    """Whether named targets use measured numbers too. Raises NncError as `is_on` does."""
     return _switch() == "all"
 
 
@@ -163,7 +163,7 @@ def _switch() -> str:
 
 
 def calibrated(name: str, processor: str, machine: Machine) -> Machine:
-    """The machine with what was measured of it, where there is a file that can be trusted."""
+    """The machine with its measured numbers, if there is a valid file; else unchanged."""
     if not is_on():
         return machine
     try:
@@ -176,7 +176,7 @@ def calibrated(name: str, processor: str, machine: Machine) -> Machine:
 
 
 def with_numbers(machine: Machine, numbers: Mapping[str, Number]) -> Machine:
-    """A machine with other values in some fields. Raises NncError where it has no such fields."""
+    """A machine with new values in some fields. Raises NncError if it lacks one of them."""
     values = {path: number.value for path, number in numbers.items()}
     if clock := values.get("gigahertz"):
         for path in SECOND:
@@ -190,7 +190,7 @@ def with_numbers(machine: Machine, numbers: Mapping[str, Number]) -> Machine:
 
 
 def _with_values(one: Any, values: Mapping[str, float]) -> Any:
-    """A dataclass with values by paths such as `costs.operations.exp`."""
+    """A dataclass with new values for fields by paths such as `costs.operations.exp`."""
     floats = {field.name for field in fields(one) if field.type == "float"}
     own: dict[str, Any] = {}
     inner: dict[str, dict[str, float]] = {}
@@ -214,7 +214,7 @@ def _with_values(one: Any, values: Mapping[str, float]) -> Any:
 
 
 def stored(machine: str) -> Calibration | None:
-    """What is kept of a machine; None where nothing is. Raises NncError for what is damaged."""
+    """A machine's stored calibration; None if there is none. Raises NncError if it is damaged."""
     path = file_of(machine)
     try:
         text = path.read_bytes()
@@ -252,7 +252,7 @@ def _numbers(given: Any) -> dict[str, Number]:
 
 
 def check_plausible(numbers: Mapping[str, Number]) -> None:
-    """Raise NncError for a number that no machine has, or that does not go with the others."""
+    """Raise NncError for a number that is out of bounds or inconsistent with the others."""
     for path, number in numbers.items():
         if (text := implausible(path, number)) is not None:
             raise NncError(text)
@@ -262,7 +262,7 @@ def check_plausible(numbers: Mapping[str, Number]) -> None:
 
 
 def implausible(path: str, number: Number) -> str | None:
-    """Why no machine has such a number; None where some has."""
+    """Why a number is implausible; None if it is plausible."""
     if path not in BOUNDS:
         return f"there is no number '{path}'"
     if any(part in path for part in WHOLE) and number.value != int(number.value):
@@ -274,7 +274,7 @@ def implausible(path: str, number: Number) -> str | None:
 
 
 def store(found: Calibration) -> Path:
-    """Keep what was measured; the file. Raises NncError where it cannot be, or is implausible."""
+    """Store a calibration; returns its file. Raises NncError if implausible or unwritable."""
     check_plausible(found.numbers)
     path = file_of(found.machine)
     about = {"version": VERSION, **asdict(found)}
@@ -284,7 +284,7 @@ def store(found: Calibration) -> Path:
 
 
 def forget(machine: str) -> bool:
-    """Remove what is kept of a machine; whether there was something. Raises NncError."""
+    """Remove a machine's stored calibration; returns whether there was one. Raises NncError."""
     path = file_of(machine)
     try:
         path.unlink()

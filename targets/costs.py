@@ -1,10 +1,10 @@
 """The numbers that cost models, layouts and thresholds use, as a part of a machine's description.
 
-What follows from lanes, registers, caches or bandwidths is written as an expression of these where
-it is used; here stands what was measured or chosen. Where a field names no other source, it was
-measured on a Zen 5 with AVX-512 (some on a Zen 4), one thread, and is recorded with the times in
-docs/decisions/0011-what-was-tried-in-kernels.md. A target that measures otherwise replaces a field.
-Limits of what is legal or can be represented are not here.
+Whatever follows from lanes, registers, caches or bandwidths is written as an expression of these
+where it is used; here are the numbers that were measured or chosen. Unless a field names another
+source, it was measured on a Zen 5 with AVX-512 (some on a Zen 4), one thread, and is recorded with
+the times in docs/decisions/0011-what-was-tried-in-kernels.md. A target that measures otherwise
+replaces a field. Limits of what is legal or can be represented are not here.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class OperationCosts:
-    """What operations on elements take. Units: additions.
+    """The costs of operations on elements. Units: additions.
 
     Source: the instructions of our formulas, see kernels/math.
     """
@@ -133,7 +133,7 @@ class LoopCosts:
 
 @dataclass(frozen=True)
 class CopyCosts:
-    """When an operand is read through a copy."""
+    """When an operand is copied before it is read."""
 
     readers: int = 32
     """Results that each element must go into."""
@@ -149,7 +149,7 @@ class CopyCosts:
 
 @dataclass(frozen=True)
 class ThreadCosts:
-    """When loops become parallel, and which."""
+    """When loops become parallel, and which ones."""
 
     least_microseconds: float = 20.0
     """Work below which a kernel stays on one thread: waking a worker and waiting take 2 to 5."""
@@ -177,7 +177,7 @@ class ThreadCosts:
 
 @dataclass(frozen=True)
 class BufferCosts:
-    """Where buffers lie, and how far apart their rows. Units: bytes, unless said otherwise."""
+    """Where buffers lie, and the distance of their rows. Units: bytes, unless said otherwise."""
 
     stack: int = 512 << 10
     """Buffers that one iteration needs, in all, that go on a thread's stack (of 8 MB or more)."""
@@ -193,7 +193,7 @@ class BufferCosts:
 
 @dataclass(frozen=True)
 class LayoutCosts:
-    """Which channels and columns lie together."""
+    """How channels and columns are grouped in blocked layouts."""
 
     block: int = 16
     """Channels in a block, where their number allows: one vector of 512 bits, or several. 1 leaves
@@ -231,7 +231,7 @@ class LayoutCosts:
 
 @dataclass(frozen=True)
 class AlgorithmCosts:
-    """What decides between algorithms that save operations and those that save bytes.
+    """The choice between algorithms that save operations and those that save bytes.
 
     Units: multiplications, unless said otherwise.
     """
@@ -307,7 +307,7 @@ class BatchCosts:
 
 @dataclass(frozen=True)
 class ForestCosts:
-    """How many rows pass through all decision trees of a forest before the next ones do."""
+    """How many rows pass through all trees of a decision forest before the next rows do."""
 
     first_cache: float = 2 / 3
     """The part of the first cache that such rows may take."""
@@ -318,8 +318,8 @@ class ForestCosts:
 
 @dataclass(frozen=True)
 class GroupCosts:
-    """Which tiles groups of a device's threads get. Nothing of it is measured yet: each is what
-    tuned kernels of others have, or follows from how threads are started.
+    """Which tiles the thread groups of a device get. None of it is measured yet: each number is
+    taken from others' tuned kernels, or follows from how threads are started.
     """
 
     vectors: int = 4
@@ -347,7 +347,7 @@ class GroupCosts:
 
 @dataclass(frozen=True)
 class RunCosts:
-    """What a run takes where nothing else runs, for `nnc check`; no choice depends on it."""
+    """The costs of a run on an idle machine, for `nnc check`; no choice depends on them."""
 
     attained: float = 0.9
     """Part of the peak at which products pass: 15 networks take 0.77 to 1.42 times their estimates
@@ -358,7 +358,7 @@ class RunCosts:
 
 @dataclass(frozen=True)
 class Costs:
-    """All of them, by what they decide."""
+    """All costs, grouped by the choices that depend on them."""
 
     operations: OperationCosts = field(default_factory=OperationCosts)
     tiles: TileCosts = field(default_factory=TileCosts)

@@ -19,19 +19,19 @@ class Runner(Protocol):
 
     @property
     def program(self) -> str:
-        """Its name."""
+        """The program's name."""
         ...
 
     def missing(self) -> str | None:
-        """What has to be installed first; None where all is there."""
+        """The packages to install first; None if nothing is missing."""
         ...
 
     def command(self) -> list[str]:
-        """The start of a command line that runs a program. Raises NncError."""
+        """The start of a command line that runs a program. Raises NncError if it is missing."""
         ...
 
     def argument(self, path: Path) -> str:
-        """What a file is called there."""
+        """A file's path as the emulated program sees it."""
         ...
 
 
@@ -39,7 +39,7 @@ class Runner(Protocol):
 class Emulator:
     """A user-mode QEMU, and the libc that emulated programs load.
 
-    `libraries` is the name of the libc's folder, `architecture` Debian's word for it.
+    `libraries` is the name of the libc's folder, `architecture` Debian's name of the architecture.
     """
 
     program: str
@@ -52,11 +52,11 @@ class Emulator:
 
     @property
     def root(self) -> Path:
-        """The folder whose `lib` has the libc: what QEMU_LD_PREFIX says, else the system's."""
+        """The folder whose `lib` has the libc: QEMU_LD_PREFIX, or else the system's."""
         return Path(os.environ.get("QEMU_LD_PREFIX") or f"/usr/{self.libraries}")
 
     def missing(self) -> str | None:
-        """What has to be installed first; None where all is there."""
+        """The packages to install first; None if nothing is missing."""
         package = f"libc6-{self.architecture}-cross"
         install = f"`apt-get install qemu-user {package}`, or what has them elsewhere"
         if not shutil.which(self.program):
@@ -66,7 +66,7 @@ class Emulator:
         return None
 
     def command(self) -> list[str]:
-        """The start of a command line that runs a program. Raises NncError."""
+        """The start of a command line that runs a program. Raises NncError if it is missing."""
         if missing := self.missing():
             raise NncError(missing)
         newer = self.newer and self.version() >= (9, 0)
@@ -74,22 +74,22 @@ class Emulator:
         return [self.program, "-cpu", processor, "-L", str(self.root)]
 
     def version(self) -> tuple[int, int]:
-        """Of the installed program."""
+        """The version of the installed emulator; (0, 0) if unknown."""
         command = [self.program, "--version"]
         said = subprocess.run(command, capture_output=True, text=True, check=False).stdout
         found = re.search(r"version (\d+)\.(\d+)", said)
         return (int(found[1]), int(found[2])) if found else (0, 0)
 
     def argument(self, path: Path) -> str:
-        """A file by the name that it has for the programs that run."""
+        """A file's path as the emulated program sees it."""
         return str(path)
 
 
 @dataclass(frozen=True)
 class Wine(Emulator):
-    """Wine, which runs programs of Windows for this machine's processor.
+    """Wine, which runs Windows programs for this machine's processor.
 
-    `processor` is the name of the target whose code the machine has to run.
+    `processor` is the name of a target whose code this machine must be able to run.
     """
 
     program: str = "wine"
@@ -120,9 +120,9 @@ class Wine(Emulator):
 
 
 def _make_once(home: Path, command: list[str]) -> None:
-    """Let Wine make the folder it lives in, unless it is there.
+    """Let Wine create its home folder, unless it exists.
 
-    Of two programs that find none and start at once, Wine lets one fail. Raises NncError.
+    If two programs start Wine at once without that folder, one of them fails. Raises NncError.
     """
     import fcntl
 

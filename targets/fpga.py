@@ -1,4 +1,4 @@
-"""Descriptions of FPGAs: what of their parts a compiler has to know."""
+"""Descriptions of FPGAs: the properties of parts that a compiler needs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ELEMENT = Processor(
 
 @dataclass(frozen=True, kw_only=True)
 class FpgaMachine(Machine):
-    """A part, with what its maker says of it.
+    """An FPGA part, by its maker's data.
 
     Units: blocks of 36 and 288 kbit of memory, DSP slices, lookup tables, flip-flops.
     """
@@ -77,7 +77,7 @@ class FpgaMachine(Machine):
         return ELEMENT
 
     def lanes(self, element_bytes: int) -> int:
-        """1: no vectors."""
+        """1, as there are no vectors."""
         return 1
 
     @property

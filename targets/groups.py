@@ -1,4 +1,4 @@
-"""Descriptions of devices that run groups of threads: GPUs, and what OpenCL makes look like one."""
+"""Descriptions of devices that run groups of threads: GPUs, and devices that OpenCL presents so."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .processor import Processor
 
 @dataclass(frozen=True, kw_only=True)
 class GroupMachine(Machine):
-    """A device whose cores run groups of threads, each group with memory of its own.
+    """A device whose cores run groups of threads; each group has memory of its own.
 
-    A core is what NVIDIA calls a multiprocessor, OpenCL a compute unit, AMD a workgroup processor.
-    Units: bytes, threads, cycles of a core; bandwidths in bytes per cycle of one core.
+    A core is NVIDIA's multiprocessor, OpenCL's compute unit, AMD's workgroup processor. Units:
+    bytes, threads, cycles of a core; bandwidths in bytes per cycle of one core.
     """
 
     thread: Processor
@@ -64,12 +64,12 @@ class GroupMachine(Machine):
 
     @property
     def moved_bytes(self) -> int:
-        """What an access to memory moves at least."""
+        """The least number of bytes that a memory access moves."""
         return self.sector_bytes or self.line_bytes
 
     @property
     def together(self) -> int:
-        """Threads that step together."""
+        """How many threads execute in lockstep."""
         return max(self.subgroup, self.in_step)
 
     @property
@@ -89,7 +89,7 @@ class GroupMachine(Machine):
         return self.thread
 
     def lanes(self, element_bytes: int) -> int:
-        """1: threads have their elements side by side, so no layout has to gather them."""
+        """1, as neighbouring threads hold neighbouring elements: no layout has to gather them."""
         return 1
 
     @property
@@ -142,7 +142,7 @@ _THREAD = Processor(
 
 
 def one_thread(workgroup_bytes: int, **known: Any) -> Processor:
-    """One thread of a device: it loads 16 bytes at once and computes one lane after the other.
+    """A thread of a device as a processor: it loads 16 bytes at once and computes lane by lane.
 
     A kernel's buffers are in workgroup memory, of which a group has `workgroup_bytes`. `known` are
     the fields of `Processor` in which the device differs from others.

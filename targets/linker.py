@@ -1,4 +1,4 @@
-"""Object files into libraries, by the system's C compiler driver or the `ziglang` package."""
+"""Links object files into libraries, by the system's C compiler driver or the `ziglang` package."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _{0}: .incbin "{1}"
 
 
 def _windows_libraries(*parts: str) -> list[str]:
-    """Options that link kernel32 and parts of Windows' C library, which it has since Windows 10."""
+    """Options that link kernel32 and parts of the Windows C library (since Windows 10)."""
     return [f"-l{one}" for one in ("kernel32", *(f"api-ms-win-crt-{one}-l1-1-0" for one in parts))]
 
 
@@ -74,13 +74,13 @@ class Toolchain:
     system: System = LINUX
 
     def compile(self, source: Path, output: Path, defines: dict[str, str]) -> None:
-        """An object file of C or assembler text, position-independent. Raises NncError."""
+        """Compile C or assembler text to a position-independent object file. Raises NncError."""
         flags = ["-Os", "-fPIC", "-fvisibility=hidden"]
         flags += [f"-D{name}={value}" for name, value in defines.items()]
         self._run([*self.driver, "-c", *flags, str(source), "-o", str(output)])
 
     def data_object(self, symbol: str, data: Path, alignment: int, output: Path) -> None:
-        """An object file that has the bytes of a file at a hidden symbol."""
+        """Make an object file that holds a file's bytes at a hidden symbol."""
         text = output.with_suffix(".s")
         text.write_text(_DATA[self.system.object_format].format(symbol, data.name, alignment))
         self._run([*self.driver, "-c", text.name, "-o", output.name], data.parent)
@@ -88,10 +88,11 @@ class Toolchain:
     def shared_library(
         self, objects: Sequence[Path], output: Path, exports: Sequence[str] = ()
     ) -> None:
-        """A stripped shared library that needs libc, libm and the threads library alone.
+        """Link a stripped shared library that needs only libc, libm and the threads library.
 
-        Beside one for Windows goes its import library, with the suffix `.lib`. `exports` are its
-        functions, where the object files do not say it: all of those that they have by default.
+        One for Windows gets an import library beside it, with the suffix `.lib`. `exports` are its
+        functions, if the object files do not mark them; by default all of the object files'
+        functions.
         """
         given = list(map(str, objects))
         match self.system.object_format:
@@ -117,9 +118,9 @@ class Toolchain:
         given: Sequence[Path] = (),
         defines: Mapping[str, str] | None = None,
     ) -> None:
-        """A program of C text, with object files and libraries, for the libc that is there.
+        """Compile C text to a program, with object files and libraries, for the installed libc.
 
-        One for Windows needs the C library of Windows alone. Raises NncError.
+        One for Windows needs only the C library of Windows. Raises NncError.
         """
         flags = [f"-D{name}={value}" for name, value in (defines or {}).items()]
         libraries = list(map(str, given))
@@ -139,7 +140,7 @@ class Toolchain:
             self._run([*command, *objects, *libraries, *_WINDOWS_PROGRAM])
 
     def archive(self, objects: Sequence[Path], output: Path) -> None:
-        """A static library with an index of its symbols."""
+        """Make a static library with an index of its symbols."""
         self._run([*self.archiver, "rcs", str(output), *map(str, objects)])
 
     def _run(self, command: list[str], folder: Path | None = None) -> None:
@@ -152,9 +153,9 @@ class Toolchain:
 
 
 def find_toolchain(triple: str | None = None) -> Toolchain:
-    """The system's, else the one of the ziglang package, which alone has other systems' too.
+    """The system's toolchain, or else that of the ziglang package, which can target other systems.
 
-    Without a triple it is this system's. Raises NncError where there is none.
+    Without a triple it is for this system. Raises NncError if there is none.
     """
     zig = (sys.executable, "-m", "ziglang")
     if triple is not None:

@@ -1,6 +1,6 @@
-"""Descriptions of machines: what any of them has, and what layouts and algorithms depend on.
+"""Descriptions of machines: the properties that all have, and that layouts and algorithms use.
 
-A `Machine` is data. Each target has one: of a processor, a `Processor`.
+A `Machine` is data. Each target has one: that of a processor is a `Processor`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .costs import Costs
 
 @dataclass(frozen=True)
 class Memory:
-    """A cache, or memory that a program fills by itself.
+    """A cache, or memory that programs fill themselves.
 
     Units: bytes; bytes per cycle that one core reads from it.
     """
@@ -24,7 +24,7 @@ class Memory:
 
 @dataclass(frozen=True, kw_only=True)
 class Machine(ABC):
-    """What every machine has: cores, or groups of units that work alike, and memory.
+    """The properties of every machine: cores, or groups of units that work alike, and memory.
 
     Units: bytes, operations per cycle, cycles; bandwidths in bytes per cycle of one core.
     """
@@ -58,8 +58,8 @@ class Machine(ABC):
 
     @property
     def program(self) -> Machine | None:
-        """What runs one program of it, with vectors and registers: a processor itself, or a thread
-        of a device; None where it has no such thing.
+        """The machine of a single program, with vectors and registers: a processor itself, or a
+        thread of a device; None if there is none.
         """
         return None
 
@@ -70,38 +70,38 @@ class Machine(ABC):
     @property
     @abstractmethod
     def multiply_adds(self) -> float:
-        """Multiplications in f32, each with an addition, that a core starts in a cycle at most."""
+        """The most f32 multiply-adds that a core starts in a cycle."""
 
     @property
     @abstractmethod
     def nearest_memory(self) -> Memory:
-        """What a core reads from without waiting."""
+        """The memory that a core reads without waiting."""
 
     @property
     @abstractmethod
     def private_memory(self) -> Memory:
-        """The largest memory that a core has for itself."""
+        """The largest memory that is private to a core."""
 
     @property
     @abstractmethod
     def shared_memory(self) -> Memory:
-        """What lies between that and main memory."""
+        """The memory between a core's private memory and main memory."""
 
     @property
     def makes_borders(self) -> bool:
-        """Whether kernels make the borders of padded images as they read them, into memory that is
-        near: nobody has to write these images.
+        """Whether kernels create the borders of padded images while reading them, in nearby memory,
+        so that padded images need not be written.
         """
         return False
 
     @property
     def least_cores(self) -> int:
-        """Cores that work on a kernel, however few threads the caller has."""
+        """The least number of cores that work on a kernel, however few threads the caller has."""
         return 1
 
     @property
     def launch_cycles(self) -> float:
-        """Cycles from one kernel to the next that waits for it, besides what these take."""
+        """Cycles between one kernel and the next that depends on it, beyond the kernels' own."""
         return 0.0
 
     @property

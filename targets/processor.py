@@ -1,4 +1,4 @@
-"""Descriptions of processors: what an analytical model of a loop nest needs to know of a core."""
+"""Descriptions of processors: the properties of a core that a cost model of loop nests needs."""
 
 from __future__ import annotations
 
@@ -62,28 +62,28 @@ class Processor(Machine):
         return self
 
     def lanes(self, element_bytes: int) -> int:
-        """Elements in a full vector; 1 where there is no arithmetic on vectors of them."""
+        """The elements of a full vector; 1 if there is no vector arithmetic on such elements."""
         if element_bytes > self.widest_lane:
             return 1
         fitting = max(1, self.vector_bits // (8 * element_bytes))
         return min(fitting, self.most_lanes or fitting)
 
     def registers(self, of_integers: bool) -> int:
-        """How many registers hold vectors of integers, or of floats."""
+        """How many registers hold vectors of integers, or else of floats."""
         return (of_integers and self.integer_registers) or self.vector_registers
 
     def can_mask(self, element_bytes: int) -> bool:
-        """Whether an instruction loads or stores some lanes of a vector, not one for each."""
+        """Whether one instruction loads or stores only some lanes of a vector."""
         return self.has_masks or element_bytes in self.masked_bytes
 
     def load_cycles(self, vector_bytes: int, aligned: bool = True) -> float:
-        """Cycles that one load takes from the throughput; unaligned ones may cross lines."""
+        """The throughput cost of one load, in cycles; unaligned loads may cross cache lines."""
         cycles = max(1 / self.loads_per_cycle, vector_bytes / self.load_bytes_per_cycle)
         crossing = 0.0 if aligned else min(1.0, vector_bytes / self.line_bytes)
         return cycles * (1 + self.line_crossing * crossing)
 
     def fma_cycles(self, vector_bytes: int) -> float:
-        """Cycles that one multiply-add on a vector of this size takes from the throughput."""
+        """The throughput cost of one multiply-add on vectors of this size, in cycles."""
         full = self.vector_bits // 8
         if vector_bytes > full:
             return -(-vector_bytes // full) / self.full_width_units
@@ -92,8 +92,8 @@ class Processor(Machine):
         return 1 / per_cycle if narrow else 1 / self.full_width_units
 
     def bandwidth_of(self, bytes: float, lately: bool = True) -> float:
-        """Bytes per cycle of reading so many bytes from the smallest cache that holds them, the
-        second one at best; from memory where nobody has touched them `lately`.
+        """Bytes per cycle when reading `bytes` bytes from the smallest cache (L2 at best) that
+        holds them; from memory if they were not touched `lately`.
         """
         filled = self.costs.loops.cache_filled
         if not lately:
@@ -106,7 +106,7 @@ class Processor(Machine):
 
     @property
     def l1_ways(self) -> int:
-        """Lines of one set of the first-level cache."""
+        """The associativity of the first-level cache."""
         return self.l1_bytes // self.l1_way_bytes
 
     @property
@@ -127,10 +127,10 @@ class Processor(Machine):
 
 
 def processor_of(op: Operation, name: str | None = None) -> Processor:
-    """The processor that an operation's module is for, found as `target_of` does.
+    """The processor that an operation's module is compiled for, found as by `target_of`.
 
-    For a device it is what one of its threads looks like. Raises NncError where the module is for
-    another kind of machine.
+    For a device it describes one of its threads. Raises NncError if the module is for another kind
+    of machine.
     """
     found = target_of(op, name)
     processor = found.machine.program

@@ -1,4 +1,4 @@
-"""How long work takes by a machine's description: arithmetic, and bytes beside it."""
+"""Estimates of time from a machine's description: arithmetic, overlapped with memory traffic."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ F32 = 4
 
 @dataclass(frozen=True)
 class Roofline:
-    """What work is expected to take on a machine. Units: cycles of one core."""
+    """Estimates how long work takes on a machine. Units: cycles of one core."""
 
     machine: Machine
 
@@ -24,31 +24,31 @@ class Roofline:
         return self.machine.costs.algorithms
 
     def arithmetic(self, multiplications: float) -> float:
-        """What so many multiplications in f32 take in whole networks."""
+        """Cycles of so many f32 multiplications at the efficiency that whole networks attain."""
         return multiplications / (self.costs.attained * self.peak)
 
     @property
     def peak(self) -> float:
-        """Multiplications in f32 of a cycle, at most."""
+        """The peak of f32 multiplications per cycle."""
         return self.machine.multiply_adds
 
     def beside(self, one: float, other: float) -> float:
-        """Of two that run at once: the longer one, and what of the other is not hidden."""
+        """Cycles of two overlapping activities: the longer, plus the other's unhidden part."""
         return max(one, other) + self.costs.hidden * min(one, other)
 
     def beside_memory(self, arithmetic: float, moved: float) -> Terms:
-        """Cycles of arithmetic, and of so many bytes from memory at the same time."""
+        """Cycles of arithmetic that overlaps with reading `moved` bytes from memory."""
         read, hidden = moved / self.machine.memory_bandwidth, self.costs.hidden
         if arithmetic >= read:
             return Terms({"arithmetic": arithmetic, "memory": hidden * read})
         return Terms({"arithmetic": hidden * arithmetic, "memory": read})
 
     def bandwidth(self, resident: float) -> float:
-        """Bytes a cycle from where so many bytes stay. Units: bytes."""
+        """Bytes per cycle when reading data of `resident` bytes from where it stays."""
         return self.home(resident)[1]
 
     def home(self, resident: float) -> tuple[str, float]:
-        """Where so many bytes stay, and the bytes a cycle from there."""
+        """The memory where `resident` bytes stay, and its bytes per cycle."""
         near, far = self.machine.private_memory, self.machine.shared_memory
         for name, memory in (("l2", near), ("l3", far)):
             if resident <= memory.bytes:
@@ -61,11 +61,11 @@ class Roofline:
         tensors: Iterable[float] = (),
         weights: float = 0.0,
     ) -> Terms:
-        """What a kernel takes that multiplies so often, reads or writes tensors and has weights.
+        """Cycles of a kernel, by its multiplications, the tensors it accesses, and its weights.
 
-        A tensor is where it stays from one kernel to the next, weights come from memory. The
-        longer of arithmetic and all that is moved counts, and what of the other is not hidden.
-        Units: multiplications in f32, bytes of each tensor, bytes.
+        A tensor stays in a cache or in memory from one kernel to the next; weights come from
+        memory. The longer of arithmetic and data movement counts, and the part of the other that is
+        not hidden. Units: multiplications in f32, bytes of each tensor, bytes.
         """
         moved = dict[str, float]()
         for bytes in tensors:
@@ -82,7 +82,7 @@ class Roofline:
         return found.plus("launches", self.machine.launch_cycles * self.machine.least_cores)
 
     def shared(self, alternatives: Iterable[Alternative]) -> tuple[Alternative, ...]:
-        """Alternatives of one core's cycles by all cores, which share the work evenly.
+        """Alternatives for one core, with their cycles divided evenly over all cores.
 
         Work that is too short for a second core stays on one, whatever the alternative.
         """

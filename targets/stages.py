@@ -1,4 +1,4 @@
-"""The stages behind the schedule that targets with one program for a whole core share."""
+"""The stages after the schedule that all targets with one program per core share."""
 
 from __future__ import annotations
 

@@ -19,9 +19,9 @@ knows how much there should be: zeros may be packed so well, and numbers of a mo
 
 
 def read_arrays(path: Path, most_bytes: int | None = None) -> dict[str, np.ndarray]:
-    """The arrays of a file; those of an archive have `most_bytes` together, where that is known.
+    """The arrays of a file; an archive may have `most_bytes` of them together, if that is known.
 
-    Raises NncError, before it unpacks anything that is larger.
+    Raises NncError, before it unpacks anything larger.
     """
     try:
         if path.suffix == ".pb":
@@ -48,7 +48,7 @@ def read_arrays(path: Path, most_bytes: int | None = None) -> dict[str, np.ndarr
 
 
 def _check_size(path: Path, archive: ZipFile, most_bytes: int | None) -> None:
-    """Raises NncError where there is more in an archive than there should be."""
+    """Raise NncError if an archive's contents are larger than they should be."""
     inside = sum(one.file_size for one in archive.infolist())
     packed = path.stat().st_size
     heads = 4096 * len(archive.infolist())
@@ -65,7 +65,7 @@ WIDEST = 16
 
 
 def most_bytes_of(type: Any) -> int | None:
-    """What the elements of a type take in a file at most; None where nobody knows."""
+    """The most bytes that the elements of a type take in a file; None if unknown."""
     if not isinstance(type, TensorType) or not type.has_static_shape or nn.is_strings(type):
         return None
     return type.num_elements * WIDEST

@@ -1,4 +1,4 @@
-"""`nnc bench`: a model's latency, interleaved with ONNX Runtime's where that is installed."""
+"""`nnc bench`: a model's latency, interleaved with ONNX Runtime's if that is installed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def bench_model(model: str, args: argparse.Namespace, session: Session) -> Iterator[str]:
     """Lines of a small table: compile time, median and spread in ms, the ratio, the error.
 
-    Code is timed where it runs: in this process, on a device, or by an engine.
+    Code is timed where it runs: in this process, on a device, or in an engine.
     """
     started = time.perf_counter()
     executable = compile_model(
@@ -71,8 +71,8 @@ def bench_model(model: str, args: argparse.Namespace, session: Session) -> Itera
 
 
 def interleaved(runners: dict[str, Callable[[], int]], runs: int) -> dict[str, list[float]]:
-    """Milliseconds of each run, from runners that give nanoseconds; they take turns, so that drift
-    meets all of them.
+    """Milliseconds of each run; the runners, which return nanoseconds, take turns, so that drift
+    affects all of them.
     """
     for run in runners.values():
         run()
@@ -85,7 +85,7 @@ def interleaved(runners: dict[str, Callable[[], int]], runs: int) -> dict[str, l
 
 
 def _timed(run: Callable[[], Any]) -> Callable[[], int]:
-    """How many nanoseconds a call takes."""
+    """A function that makes a call and returns its nanoseconds."""
 
     def timed() -> int:
         started = time.perf_counter_ns()
@@ -106,7 +106,7 @@ def _onnxruntime(model: str, threads: int, inputs: dict) -> Callable[[], Any] | 
 
 
 def _difference(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> float:
-    """The largest difference of an output of numbers, in parts of its largest value."""
+    """The largest difference of a numeric output, relative to its largest value."""
     worst = 0.0
     ours, theirs = flattened(ours), flattened(theirs)
     for name, want in theirs.items():

@@ -1,4 +1,4 @@
-"""`nnc calibrate`: measure this machine, show what was measured, or forget it."""
+"""`nnc calibrate`: measures this machine, shows its calibration, or removes it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LONGEST = 3600.0
 
 
 def calibrate_machine(args: argparse.Namespace, streams: Streams) -> int:
-    """The exit code: 1 where what was measured is not kept."""
+    """Run `nnc calibrate`; returns 1 if the measurement is not stored."""
     from ..driver.calibrating.calibrate import described, machine_name
     from ..targets.base import find_host
     from ..targets.calibration import forget

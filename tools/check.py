@@ -1,4 +1,4 @@
-"""`nnc check`: what a model needs and what it would get, as a table or as JSON."""
+"""`nnc check`: a model's needs and its expected cost, as a table or as JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def check_model(args: argparse.Namespace, session: Session) -> int:
-    """Print the check; 1 where something is not supported."""
+    """Print the check; returns 1 if something is not supported."""
     names = (args.target or HOST).split(",")
     targets = [asked(name) for name in names]
     found = check(session.model, targets, threads=args.threads, **session.choices)
@@ -65,7 +65,7 @@ def _operators(found: Check) -> Iterator[str]:
 
 
 def _shortened(text: str) -> str:
-    """The first line of a text, as far as it fits on a terminal's."""
+    """The first line of a text, shortened to 80 columns."""
     line = text.split("\n", 1)[0]
     return line if line == text and len(line) <= 80 else line[:77] + "..."
 
@@ -124,7 +124,7 @@ def _time(seconds: float) -> str:
 
 
 def _large(number: float, unit: str) -> str:
-    """`4.09 GFLOP`"""
+    """A number with a unit and a prefix: `4.09 GFLOP`."""
     for prefix, factor in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if number >= factor:
             return f"{number / factor:.3g} {prefix}{unit}"

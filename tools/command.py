@@ -1,7 +1,7 @@
-"""What the command lines share: streams, errors, exit codes, reading and writing files.
+"""Shared by all command lines: streams, errors, exit codes, reading and writing files.
 
-A command is a function (arguments, streams) -> exit code. Whatever happens, the user sees
-one message: 1 is the user's or the model's fault, 2 a defect of nnc, 130 an interruption.
+A command is a function (arguments, streams) -> exit code. Whatever happens, the user sees one
+message: 1 is the user's or the model's fault, 2 a defect of nnc, 130 an interruption.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from ..ir.visible import visible
 
 @dataclass
 class Streams:
-    """Standard input, output and error of a command; tests put their own here.
+    """Standard input, output and error of a command; tests use their own.
 
-    `directory` is where relative paths start.
+    `directory` is the base of relative paths.
     """
 
     stdin: TextIO
@@ -36,7 +36,7 @@ class Streams:
 
     @staticmethod
     def standard() -> Streams:
-        """The process's own; Python has None for one that was closed before it started."""
+        """The process's own streams; Python has None for one that was closed before it started."""
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):  # whose encoding may not have all characters
                 stream.reconfigure(errors="backslashreplace")
@@ -51,15 +51,15 @@ class Streams:
         return self.directory / name
 
     def for_people(self, *, output: bool) -> Streams:
-        """The same, without characters that a terminal takes as commands; of standard output too
-        where that is for people.
+        """These streams with terminal control characters made visible; on standard output only if
+        it is for people.
         """
         stdout = Visible(self.stdout) if output else self.stdout
         return Streams(self.stdin, stdout, Visible(self.stderr), self.directory)
 
 
 class Visible(io.TextIOBase, TextIO):
-    """A stream that is written to in `visible` text."""
+    """A stream that writes text as `visible` shows it."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
@@ -75,7 +75,7 @@ class Visible(io.TextIOBase, TextIO):
 
 
 class _Closed(io.TextIOBase, TextIO):
-    """Stands for a stream that is not there."""
+    """A stand-in for a missing stream."""
 
     def __init__(self, message: str) -> None:
         self.message = message
@@ -94,9 +94,7 @@ INTERRUPTED = 130
 
 
 def run_command(name: str, command: Command, argv: Sequence[str], streams: Streams) -> int:
-    """Run a command and turn every warning into a line, every exception in addition into an exit
-    code.
-    """
+    """Run a command; each warning becomes a line, each exception a line and an exit code."""
     said = streams.for_people(output=name == "nnc")
     try:
         with warnings.catch_warnings():
@@ -136,10 +134,10 @@ def run_command(name: str, command: Command, argv: Sequence[str], streams: Strea
 
 
 def leave(status: int) -> NoReturn:
-    """End the process with the status that a command gave.
+    """End the process with a command's exit code.
 
-    After an interruption LLVM may still work, which does not stand the orderly end of a process;
-    that would also wait for weights that are being computed.
+    After an interruption LLVM may still be running, which an orderly exit does not survive; that
+    would also wait for weights that are being computed.
     """
     if status == INTERRUPTED:
         atexit._run_exitfuncs()  # removes temporary folders
@@ -151,7 +149,7 @@ def leave(status: int) -> NoReturn:
 
 
 def _discard_output(streams: Streams) -> None:
-    """The reader of our output has gone: say nothing more, also not at exit."""
+    """Write nothing more, also at exit, as the reader of the output is gone."""
     if streams.stdout is sys.stdout:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         for stream in (sys.stdout, sys.stderr):
@@ -162,7 +160,7 @@ def _discard_output(streams: Streams) -> None:
 
 
 def with_source(diagnostic: Diagnostic, sources: Sequence[SourceFile] = ()) -> Diagnostic:
-    """The diagnostic with the text line it points to, read from its file where it has none."""
+    """The diagnostic with the text line it points to, read from its file if needed."""
     if diagnostic.source is not None:
         return diagnostic
     place = file_place(diagnostic.location)
@@ -189,7 +187,7 @@ def with_source(diagnostic: Diagnostic, sources: Sequence[SourceFile] = ()) -> D
 
 
 def file_place(location: Location | None) -> FileLineColLoc | None:
-    """The first place in a file that a location names."""
+    """The first file location that a location contains; None if there is none."""
     match location:
         case FileLineColLoc():
             return location
@@ -204,7 +202,7 @@ OPS_HELP = "Python that declares operators of your own (examples/my_ops.py is on
 
 
 def load_operators(names: Sequence[str], streams: Streams) -> None:
-    """Declare the operators of the files that `--ops` names. Raises NncError."""
+    """Declare the operators in the files of `--ops`. Raises NncError."""
     if names:
         from ..frontends.onnx.own import load_operators
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def compare_model(args: argparse.Namespace, session: Session) -> int:
-    """Print how the outputs compare and where they begin to differ; 1 where they do."""
+    """Print how the outputs compare and where they begin to differ; returns 1 if they do."""
     if args.rtol < 0 or args.atol < 0:
         raise NncError("nnc: --rtol and --atol are at least 0")
     ours = CompiledSide(
@@ -75,7 +75,7 @@ def _known_differences(session: Session, inputs: dict[str, np.ndarray]) -> tuple
 
 
 def _reference(args: argparse.Namespace, session: Session, ours: CompiledSide) -> Side:
-    """ONNX Runtime, or nnc with what the options change."""
+    """The side to compare with: ONNX Runtime, or nnc with changed options."""
     changes = (
         args.against,
         args.against_target,
@@ -114,7 +114,7 @@ def _bisect(
 
 
 def _says(one: Difference, reference: Side) -> str:
-    """How an output compares."""
+    """The comparison of an output in words."""
     if one.fault:
         return f"differs: {one.fault} of {reference.name}"
     if not one.wrong:

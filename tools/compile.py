@@ -1,4 +1,4 @@
-"""`nnc compile`: a model as the files that the output's suffix asks for."""
+"""`nnc compile`: writes a model as the kind of file that the output's suffix names."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def compile_to_file(args: argparse.Namespace, session: Session) -> int:
-    """Compile a model and write it; returns 0. Raises NncError, and nothing is written then."""
+    """Compile a model and write it; returns 0. Raises NncError, and then writes nothing."""
     output = session.streams.path(args.output)
     options = _artifact_options(args)
     check_output(output, options)
@@ -79,7 +79,7 @@ def compile_to_file(args: argparse.Namespace, session: Session) -> int:
 
 @dataclass
 class _Stages:
-    """Takes modules through the stages, and sums up what is expected of each."""
+    """Takes modules through the stages, and keeps a summary of each."""
 
     session: Session
     target: Target
@@ -114,7 +114,7 @@ class _Stages:
 def _tell_expected(
     module: Operation, targets: Sequence[Target], found: Sequence[Summary | None], session: Session
 ) -> None:
-    """Say what a run does and takes, and what was not taken: a line for each target."""
+    """Print the expected work of a run, and the best alternative: a line for each target."""
     if len(targets) > 1:
         for target, one in zip(targets, found, strict=True):
             if one is not None:
@@ -131,7 +131,7 @@ def _tell_expected(
 
 
 def _artifact_options(args: argparse.Namespace) -> ArtifactOptions:
-    """What the command line says of the files to write."""
+    """The options for the files to write, from the command line."""
     place, form = (_one_of(args.weights, names) for names in (PLACES, FORMS))
     prefix = args.prefix
     if prefix is None:
@@ -142,7 +142,7 @@ def _artifact_options(args: argparse.Namespace) -> ArtifactOptions:
 def _tell_written(
     written: Sequence[Path], file: Path, options: ArtifactOptions, session: Session
 ) -> None:
-    """Say which files are there now."""
+    """Print which files were written."""
     for path in written:
         if path.parent == file.parent:
             session.progress(f"wrote {path.name} ({path.stat().st_size:,} bytes)")
@@ -151,7 +151,7 @@ def _tell_written(
 
 
 def _prove(module: Operation, target: Target, session: Session) -> None:
-    """Prove the kernels of a module with schedules. Raises NncError where one is wrong."""
+    """Prove the kernels of a module with schedules. Raises NncError for a wrong one."""
     from ..ir.location import node_of
     from ..ir.passes import PassContext, PassManager
     from ..lowering.pipelines import pipeline
@@ -170,7 +170,7 @@ def _prove(module: Operation, target: Target, session: Session) -> None:
 
 
 def _numerics(args: argparse.Namespace, session: Session) -> CheckNumerics | None:
-    """What `--check-numerics` asks for."""
+    """The check that `--check-numerics` requests; None without it."""
     options = options_of(args)
     if options is None:
         return None
@@ -181,7 +181,7 @@ def _numerics(args: argparse.Namespace, session: Session) -> CheckNumerics | Non
 
 
 def _one_of(given: Sequence[str], names: Sequence[str]) -> str | None:
-    """The one of the names that is given, if any. Raises NncError for several."""
+    """The only one of the names that is given, or None. Raises NncError for several."""
     found = sorted({name for name in given if name in names})
     if len(found) > 1:
         raise NncError(f"nnc: --weights cannot be both {' and '.join(found)}")

@@ -51,7 +51,7 @@ def completion_script(tool: str, shell: str) -> str:
 def command_from_flags(
     name: str, groups: Sequence[FlagGroup], steps: Sequence[Option] = ()
 ) -> Command:
-    """From a table of flags and of what else may follow dashes."""
+    """The command for a table of flags and of steps that may follow dashes."""
     passes = tuple(step.names[0].lstrip("-") for step in steps)
     options = []
     for flag in (f for g in groups for f in g.flags):
@@ -67,7 +67,7 @@ def command_from_flags(
 
 
 def command_from_parser(name: str, parser: argparse.ArgumentParser) -> Command:
-    """From an argparse parser and its subcommands."""
+    """The command for an argparse parser and its subcommands."""
     command = Command(name)
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
@@ -216,13 +216,13 @@ def _bash_values(option: Option) -> Iterator[str]:
 
 
 def _spelled(option: Option) -> str:
-    """The long spelling, with `=` where a value must follow it."""
+    """The option's long spelling, with `=` if a value must follow."""
     name = next((n for n in option.names if n.startswith("--")), option.names[0])
     return f"{name}=" if option.takes_value and name.startswith("--") else name
 
 
 def _subcommands(command: Command, above: str = "") -> Iterator[tuple[str, str, Command]]:
-    """Each subcommand as it is typed after the tool's name, its help, and those inside of it."""
+    """Each subcommand with its full name, its help, and the nested ones."""
     for name, (help, inner) in command.subcommands.items():
         yield above + name, help, inner
         yield from _subcommands(inner, f"{above}{name} ")
@@ -255,7 +255,7 @@ def _zsh(command: Command) -> str:
 
 
 def _zsh_level(command: Command, word: int, indent: str) -> Iterator[str]:
-    """What completes a command whose subcommand, if it has some, is this word of the line."""
+    """Lines of zsh that complete a command whose subcommand, if any, is word number `word`."""
     if not command.subcommands:
         yield f"{indent}_arguments -S : \\"
         yield from _zsh_options(command.options, len(indent) + 4)
@@ -313,7 +313,7 @@ def _fish(command: Command) -> str:
 
 
 def _fish_level(tool: str, command: Command, seen: list[str]) -> Iterator[str]:
-    """What completes a command, where the conditions hold that lead to it."""
+    """Lines of fish that complete a command, under the conditions that lead to it."""
     yield from _fish_options(tool, command.options, _fish_when(seen))
     if not command.subcommands:
         return

@@ -26,7 +26,7 @@ _EXPECTED = re.compile(
 
 @dataclass
 class Expected:
-    """One expectation: what, on which line (None: a place without one), and where it stands."""
+    """An expected diagnostic: its message, its line (None for no location), its own position."""
 
     severity: str
     line: int | None
@@ -36,12 +36,12 @@ class Expected:
     met: bool = False
 
     def fits(self, line: int | None, message: str) -> bool:
-        """Whether it waits for this message at this line, of whatever severity."""
+        """Whether it is unmet and expects this message at this line, with any severity."""
         return not self.met and self.line == line and bool(self.pattern.search(message))
 
 
 def find_expected(source: SourceFile) -> tuple[list[Expected], list[Diagnostic]]:
-    """All expectations in a text, their lines resolved, and what is wrong with the others."""
+    """All expectations in a text, with their lines resolved, and diagnostics for malformed ones."""
     found: list[Expected] = []
     faults: list[Diagnostic] = []
     last_plain = 0
@@ -96,9 +96,9 @@ def _regex(text: str) -> re.Pattern[str]:
 def check_expected(
     source: SourceFile, seen: Iterable[Diagnostic], only_expected: bool = False
 ) -> list[Diagnostic]:
-    """The complaints: unexpected diagnostics, and expectations that nothing met.
+    """The complaints: unexpected diagnostics, and unmet expectations.
 
-    With `only_expected`, what nobody expects may be said.
+    With `only_expected`, unexpected diagnostics are allowed.
     """
     expectations, complaints = find_expected(source)
     for diagnostic in _flatten(seen):
@@ -121,7 +121,7 @@ def check_expected(
 def _judge(
     source: SourceFile, diagnostic: Diagnostic, expectations: list[Expected]
 ) -> Diagnostic | None:
-    """Mark the expectation that the diagnostic meets; a complaint where there is none."""
+    """Mark the expectation that the diagnostic meets; returns a complaint if there is none."""
     place = file_place(diagnostic.location)
     line = place.line or None if place is not None else None
     fitting = [e for e in expectations if e.fits(line, diagnostic.message)]

@@ -1,4 +1,4 @@
-"""`nnc explore`: a model looked into, as one page that needs nothing else."""
+"""`nnc explore`: a page that shows a model's inside, in one self-contained file."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def explore_model(args: argparse.Namespace, session: Session) -> int:
 
 
 def _names(models: list[str]) -> list[str]:
-    """What models are called: their files' names, with as many folders as tell them apart."""
+    """The names of models: their file names, with as many folders as distinguish them."""
     paths = [Path(model).parts for model in models]
     for length in range(1, max(map(len, paths)) + 1):
         names = ["/".join(parts[-length:]) for parts in paths]

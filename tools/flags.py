@@ -16,10 +16,10 @@ from ..ir.diagnostics import NncError
 
 @dataclass(frozen=True)
 class Flag:
-    """One option. `bare` is its value where none is given; None: a value is required.
+    """One option. `bare` is its value when given without one; None: a value is required.
 
-    `kind` says what values are: `names` are separated by commas and add up over several uses, as
-    `files` do; `file`, `folder` and `target` are texts that completion knows more about.
+    `kind` is the kind of values: `names` are separated by commas and accumulate over several uses,
+    as `files` do; `file`, `folder` and `target` are texts with special completion.
     """
 
     name: str
@@ -66,7 +66,7 @@ class FlagGroup:
 
 @dataclass
 class Arguments:
-    """A parsed command line: options, what stands alone, and steps in their order."""
+    """A parsed command line: options, positional arguments, and steps in their order."""
 
     options: SimpleNamespace
     positional: list[str] = field(default_factory=list)
@@ -80,9 +80,9 @@ def parse_arguments(
     is_step: Callable[[str], bool] = lambda name: False,
     step_names: Callable[[], Iterable[str]] = tuple,
 ) -> Arguments:
-    """Read a command line. A step is an option that is no flag, and whose order counts.
+    """Parse a command line. A step is an option outside of the table, whose order counts.
 
-    Raises NncError for unknown options, naming the nearest one, and for wrong values.
+    Raises NncError for unknown options, with the nearest one, and for invalid values.
     """
     flags = {name: f for g in groups for f in g.flags for name in (f.name, f.short) if name}
     options = SimpleNamespace(**{f.attribute: f.start for f in flags.values()})

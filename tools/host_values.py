@@ -1,11 +1,11 @@
-"""Values that only a host handles, in files: strings, sequences, optionals and maps.
+"""Files of values that only a host handles: strings, sequences, optionals and maps.
 
     x.npy     strings, as NumPy's arrays of text of one width
     x.npz     a sequence of tensors, in the order of the file
     x.json    any of them: nested lists of numbers or text for a tensor, a list for a sequence,
               null for none, an object for a map
 
-What is missing in JSON, the model's types say: `[[1, 2]]` is a tensor of f32 where one is expected.
+JSON values are read by the model's types: `[[1, 2]]` is a tensor of f32 if one is expected.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..ir.types import IntegerType, TensorType, Type
 
 
 def read_json(path: Path) -> Any:
-    """What a JSON file holds. Raises NncError."""
+    """The contents of a JSON file. Raises NncError."""
     try:
         return json.loads(path.read_text("utf-8"))
     except OSError as error:
@@ -34,7 +34,7 @@ def read_json(path: Path) -> Any:
 
 
 def from_json(value: Any, type: Type, name: str) -> Any:
-    """The value of a type that JSON stands for. Raises NncError that names the input."""
+    """JSON data as a value of a type. Raises NncError that names the input."""
     try:
         return _from_json(value, type)
     except (ValueError, TypeError, OverflowError, AttributeError) as error:
@@ -56,7 +56,7 @@ def _from_json(value: Any, type: Any) -> Any:
 
 
 def as_json(value: Any) -> Any:
-    """The value as JSON has it."""
+    """A value as JSON data."""
     match value:
         case np.ndarray():
             small = value.dtype.kind == "V"  # numbers of ml_dtypes
@@ -73,7 +73,7 @@ MOST_SHOWN = 5
 
 
 def describe_value(name: str, value: Any) -> str | None:
-    """What a value is and its beginning; None where it is a tensor of numbers."""
+    """The kind of a value and its beginning, as text; None for a tensor of numbers."""
     match value:
         case None:
             return f"{name}: none"
@@ -95,9 +95,9 @@ WORDS = ("", "a", "the", "of", "Zürich", "x y", "1.5")
 
 
 def random_value(type: Any, generator: np.random.Generator, tensor: Any) -> Any:
-    """A value of a type that is no tensor of numbers, for which `tensor` makes one.
+    """A random value of a type; `tensor` makes tensors of numbers.
 
-    Raises NncError where there is none.
+    Raises NncError for an unsupported type.
     """
     match type:
         case nn.OptionalType():

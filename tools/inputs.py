@@ -1,4 +1,4 @@
-"""Inputs of a model from files or at random, and what to do with its outputs."""
+"""Reads or makes a model's inputs, and prints, saves or compares its outputs."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 def gather_inputs(
     executable: Model, args: argparse.Namespace, streams: Streams
 ) -> dict[str, np.ndarray]:
-    """Inputs by name, from `--input` and `--random`, but states that a run may start with.
+    """Inputs by name, from `--input` and `--random`; states may be left out.
 
-    Raises NncError for what is missing.
+    Raises NncError for a missing input.
     """
     names = list(executable.input_names)
     types = dict(zip(names, executable.input_types, strict=True))
@@ -67,7 +67,7 @@ def gather_inputs(
 def _files(texts: Sequence[str], names: Sequence[str], streams: Streams) -> dict[str, str]:
     """The files of `--input` by the names of inputs.
 
-    Raises NncError for one too many, and for the name of no input.
+    Raises NncError for too many files, and for an unknown input name.
     """
     found: dict[str, str] = {}
     free = iter(names)
@@ -87,7 +87,7 @@ def _files(texts: Sequence[str], names: Sequence[str], streams: Streams) -> dict
 
 
 def check_inputs(module: Operation, args: argparse.Namespace, streams: Streams) -> None:
-    """Raises NncError where `gather_inputs` will, as far as a module tells it."""
+    """Raise NncError if `gather_inputs` will, as far as the module shows it."""
     entry = entry_of(module)
     if entry is None or INPUT_NAMES not in entry.attributes:
         return
@@ -109,7 +109,7 @@ def _check_shape(type: TensorType, name: str) -> None:
 
 
 def read_value(path: Path, type: Any) -> Any:
-    """A value of a type from a file, see `host_values`. Raises NncError."""
+    """A value of a type, read from a file; see `host_values`. Raises NncError."""
     if path.suffix == ".json":
         return from_json(read_json(path), type, path.name)
     arrays = list(read_arrays(path, most_bytes_of(type)).values())
@@ -123,7 +123,7 @@ def read_value(path: Path, type: Any) -> Any:
 
 
 def random_array(type: TensorType, generator: np.random.Generator, name: str) -> np.ndarray:
-    """Standard normal floats, integers and bools of 0 and 1 (valid as indices and masks)."""
+    """Random elements: standard normal floats; 0 or 1 for integers and bools (valid indices)."""
     _check_shape(type, name)
     dtype = type_to_numpy(type.element_type)
     try:
@@ -153,9 +153,9 @@ def read_expected(path: Path, executable: Model) -> dict[str, Any]:
 
 
 def save_outputs(path: Path, outputs: Mapping[str, Any]) -> None:
-    """As .npy for one output, else .npz, or as .json, which holds values of any kind.
+    """Save outputs as .npy for one, as .npz for several, or as .json for values of any kind.
 
-    There, complex numbers are both parts in a dimension more.
+    In JSON, complex numbers have a further dimension of both parts.
     """
     buffer = io.BytesIO()
     if path.suffix == ".json":
@@ -179,7 +179,7 @@ def save_outputs(path: Path, outputs: Mapping[str, Any]) -> None:
 
 
 def describe(name: str, array: Any) -> str:
-    """One line: name, type, range, the first values; more of a sequence."""
+    """One line with name, type, range and first values; several lines for a sequence."""
     if (line := describe_value(name, array)) is not None:
         parts = array[:MOST_SHOWN] if isinstance(array, list) else []
         return "\n".join([line, *(describe(f"{name}[{i}]", one) for i, one in enumerate(parts))])
@@ -214,7 +214,7 @@ def _number(value: Any) -> str:
 def compare(
     outputs: Mapping[str, np.ndarray], expected: Mapping[str, np.ndarray], tolerance: float
 ) -> list[str]:
-    """Complaints where outputs differ by more than `tolerance` of the largest expected value."""
+    """Complaints about outputs whose errors exceed `tolerance` of the largest expected value."""
     outputs, expected = flattened(outputs), flattened(expected)
     if not expected:
         return ["no output is expected"]
@@ -239,8 +239,8 @@ def compare(
 
 
 def _relative_error(got: np.ndarray, want: np.ndarray) -> float:
-    """The largest difference, as a share of the largest finite value; infinite where one of two
-    values is NaN or an infinity that the other is not.
+    """The largest difference relative to the largest finite value; infinite if NaN or infinities
+    differ.
     """
     kind = np.complex128 if "c" in (got.dtype.kind, want.dtype.kind) else np.float64
     got, want = got.astype(kind), want.astype(kind)

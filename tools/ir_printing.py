@@ -1,4 +1,4 @@
-"""Printing the IR around passes, as `--mlir-print-ir-*` ask, to a stream or into files."""
+"""Prints the IR around passes, for the `--mlir-print-ir-*` options, to a stream or into files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class PrintIR(Instrumentation):
     """Prints before and after the chosen passes, under upstream's headings."""
 
     def __init__(self, args: SimpleNamespace, write: Output, text: Print) -> None:
-        """`args` are nn-opt's options, `text` makes the text of an operation."""
+        """`args` are nn-opt's options, `text` formats an operation."""
         self.write = write
         self.text = text
         self.before = None if args.mlir_print_ir_before_all else set(args.mlir_print_ir_before)
@@ -71,15 +71,15 @@ Output = Callable[[str, Pass, Operation], None]
 
 
 def to_stream(stream: TextIO) -> Output:
-    """An output that writes dumps to a stream, one after the other."""
+    """An output that writes all dumps to a stream."""
     return lambda text, one, op: print(text, end="", file=stream)
 
 
 class ToTree:
-    """Dumps as files, in folders that follow how operations are nested.
+    """Writes dumps to files, in folders that follow the nesting of operations.
 
-    `builtin_module_no-symbol-name/func_func_f/0_1_cse.mlir` is the second dump of function f,
-    made before any other of the module. Source: upstream's FileTreeIRPrinterConfig.
+    `builtin_module_no-symbol-name/func_func_f/0_1_cse.mlir` is the second dump of function f, made
+    before any other of the module. Source: upstream's FileTreeIRPrinterConfig.
     """
 
     def __init__(self, folder: Path) -> None:

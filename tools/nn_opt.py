@@ -54,7 +54,7 @@ def _main(argv: Sequence[str], streams: Streams) -> int:
 
 
 def _information(args: SimpleNamespace) -> str | None:
-    """What an option asks to be told instead of a run."""
+    """The text that an option such as `--help` prints instead of a run; None for a run."""
     if args.version:
         return f"nn-opt {__version__}\n"
     if args.help:
@@ -77,7 +77,7 @@ def _information(args: SimpleNamespace) -> str | None:
 
 
 def _process(source: SourceFile, run: Run) -> int:
-    """Process the parts of the source and write the results; the exit code."""
+    """Process the parts of the source and write the results; returns the exit code."""
     args, streams = run.args, run.streams
     parts = [source]
     if args.split_input_file:

@@ -1,4 +1,4 @@
-"""nn-run: run one function of an IR file, interpreted or compiled, and print what comes out."""
+"""nn-run: runs one function of an IR file, interpreted or compiled, and prints the results."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """The parser of the command line."""
     parser = _Parser(
         prog="nn-run",
         description=DESCRIPTION,
@@ -133,7 +133,7 @@ def _read(args: argparse.Namespace, streams: Streams) -> Operation:
 
 
 def _finish(values: dict[str, Any], args: argparse.Namespace, streams: Streams) -> int:
-    """Print, write and compare; the exit code."""
+    """Print, write and compare the values; returns the exit code."""
     from .array_files import read_arrays
     from .inputs import save_outputs
     from .run_printing import compare_values, key_of, print_values, storable

@@ -92,7 +92,7 @@ def _main(argv: Sequence[str], streams: Streams) -> int:
 
 
 def _read_files(args: argparse.Namespace, streams: Streams) -> Iterator[Path]:
-    """The files that a command line names to be read; nothing that is written may replace one."""
+    """The input files of a command line, which no output may overwrite."""
     names = (
         getattr(args, key, None)
         for key in ("model", "other", "against", "expect", "inputs", "schedule")
@@ -104,7 +104,7 @@ def _read_files(args: argparse.Namespace, streams: Streams) -> Iterator[Path]:
 
 
 def _check_level() -> None:
-    """Raises NncError where the environment's NNC_LEVEL names no target."""
+    """Raise NncError if the environment's NNC_LEVEL is not a target."""
     if level := os.environ.get("NNC_LEVEL"):
         try:
             find_target(level)

@@ -35,7 +35,7 @@ class _Parser(argparse.ArgumentParser):
 
 @cache
 def argument_parser() -> argparse.ArgumentParser:
-    """The command line of nnc."""
+    """The parser of nnc's command line."""
     parser = _Parser(prog="nnc", description=DESCRIPTION, allow_abbrev=False)
     parser.add_argument("--version", action="store_true", help="show the version")
     parser.add_argument(
@@ -53,7 +53,7 @@ def argument_parser() -> argparse.ArgumentParser:
 
 
 def _add_model(sub: argparse.ArgumentParser, command: str) -> None:
-    """What each command takes that reads a model."""
+    """Add the options of commands that read a model."""
     sub.add_argument(
         "model",
         nargs="?" if command in MAYBE_WITHOUT_MODEL else None,

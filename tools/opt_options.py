@@ -275,7 +275,7 @@ def pipeline_of(arguments: Arguments) -> Pipeline:
 
 
 def read_pipeline(text: str, target: str | None = None) -> Pipeline:
-    """A pipeline whose anchor is given; `--lower-all` in it means the stages of a target.
+    """A pipeline in its anchor; `--lower-all` in it stands for the stages of a target.
 
     Raises NncError that points into the text.
     """

@@ -1,4 +1,4 @@
-"""What nn-opt says of a run's passes: how long each took, and what it counted."""
+"""nn-opt's reports on a run's passes: their times and statistics."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _heading(title: str) -> str:
 
 @dataclass
 class _Scope:
-    """Time spent in something, and in what is nested in it, in the order of their first use."""
+    """The time of a scope and of those nested in it, in the order of their first use."""
 
     name: str
     seconds: float = 0.0
@@ -33,8 +33,7 @@ class _Scope:
 class Timing(Instrumentation):
     """Wall-clock time of named scopes and of passes; `--mlir-timing` prints it.
 
-    A pass that stands several times in a pipeline is counted apart in the tree and together
-    in the list.
+    A pass that occurs several times in a pipeline is separate in the tree and summed in the list.
     """
 
     def __init__(self) -> None:
@@ -43,7 +42,7 @@ class Timing(Instrumentation):
 
     @contextmanager
     def scope(self, name: str) -> Iterator[None]:
-        """Counts what happens inside under a name."""
+        """Measure the time of the block under a name."""
         depth = len(self._stack)
         self._enter(name, name)
         try:
@@ -112,7 +111,7 @@ def _sorted(root: _Scope, total: float) -> list[tuple[str, float]]:
 
 
 class Statistics(Instrumentation):
-    """What each pass of a pipeline counted, place by place."""
+    """The statistics of each pass of a pipeline, by its position."""
 
     def __init__(self, pipeline: Pipeline, context: PassContext) -> None:
         self.pipeline = pipeline
@@ -132,7 +131,7 @@ class Statistics(Instrumentation):
         self.after_pass(one, op)
 
     def report(self, display: str) -> str:
-        """Upstream's table, by place in the `pipeline` or as a `list` by pass."""
+        """Upstream's table, by position in the `pipeline` or as a `list` by pass."""
         title = _heading("... Pass statistics report ...")
         if display == "pipeline":
             return title + "".join(self._pipeline(self.pipeline, 0))

@@ -1,4 +1,4 @@
-"""One run of nn-opt: the parts of a file are read, verified, transformed and printed."""
+"""One run of nn-opt: reads, verifies, transforms and prints the parts of a file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Run:
-    """What the parts of one input share: options, pipeline, streams, time spent."""
+    """The shared state of the parts of one input: options, pipeline, streams, timing."""
 
     def __init__(self, args: SimpleNamespace, pipeline: Pipeline, streams: Streams) -> None:
         self.args = args
@@ -153,7 +153,7 @@ class Run:
         return CrashReproducer(self.streams.path(name), name, pipeline, verify_each, local)
 
     def write_reproducer(self, module: Operation) -> None:
-        """What `--mlir-generate-reproducer` asks for, of a module that no pass has changed."""
+        """Write the reproducer for `--mlir-generate-reproducer`, with the untransformed module."""
         from ..ir.reproducer import write_reproducer
 
         path = self.streams.path(self.args.mlir_generate_reproducer)
@@ -162,7 +162,7 @@ class Run:
     # -- output --------------------------------------------------------------------------------
 
     def printed(self, op: Operation) -> str:
-        """The text of an operation as the options ask, led and ended as upstream ends it."""
+        """The text of an operation by the options, with upstream's line ends."""
         from ..ir.syntax.print_flags import print_with
 
         text = print_with(op, self.flags)
@@ -172,7 +172,7 @@ class Run:
 
     @property
     def flags(self) -> PrintFlags:
-        """How operations are printed."""
+        """The options for printing operations."""
         if self._flags is None:
             from ..ir.syntax.print_flags import PrintFlags
 
@@ -193,7 +193,7 @@ class Run:
         return self._flags
 
     def write(self, modules: list[Operation | None]) -> None:
-        """Write the results to the output; a part that failed leaves nothing between its marks."""
+        """Write the results to the output; a failed part is empty between its marks."""
         from ..ir.weights_file import write_module
 
         name = self.args.output
@@ -229,7 +229,7 @@ class Run:
         return CheckNumerics.writing(options, self.streams.path(name), name)
 
     def _beside_input(self, what: str) -> str:
-        """`in.what.mlir` for `in.mlir`."""
+        """A file name beside the input's: `in.what.mlir` for `in.mlir`."""
         name = "stdin" if self.args.file == "-" else self.args.file.removesuffix(".mlir")
         return f"{name}.{what}.mlir"
 
@@ -243,7 +243,7 @@ class Run:
         return TraceRewrites(self.streams.stderr if target == "-" else io.StringIO())
 
     def finish(self) -> None:
-        """Print and write what is said of the run as a whole."""
+        """Print and write the reports on the whole run."""
         if self._numerics is not None:
             self._numerics.print_notes(self.streams.stderr)
         if self._trace is not None and self.args.trace_rewrites != "-":
@@ -267,7 +267,7 @@ def dump_pipeline(pipeline: Pipeline, streams: Streams) -> None:
 
 
 def check_roundtrip(module: Operation) -> None:
-    """Raise NncError where a module's text, custom or generic, reads back as another module."""
+    """Raise NncError if a module's text, custom or generic, parses as another module."""
     from ..ir.syntax.parser import parse_ops
     from ..ir.syntax.printer import print_op
 

@@ -1,4 +1,4 @@
-"""`nnc package`: a model measured on each engine, and all that it takes to use the fastest."""
+"""`nnc package`: measures a model on each engine, and packages the fastest."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def package_model(args: argparse.Namespace, session: Session) -> int:
-    """Write the package, or print what was measured."""
+    """Write the package, or print the measurements."""
     if args.only_measure == bool(args.output):
         raise NncError("nnc: package takes one of -o PACKAGE and --only-measure")
     if args.json and not args.only_measure:
@@ -64,7 +64,7 @@ def package_model(args: argparse.Namespace, session: Session) -> int:
 
 
 def _request(args: argparse.Namespace, session: Session) -> Request:
-    """What the command line asks for. Raises NncError."""
+    """The request, from the command line. Raises NncError."""
     _check_numbers(args)
     path = Path(session.model)
     prefix = args.prefix or prefix_of(args.model)
@@ -95,7 +95,7 @@ def _request(args: argparse.Namespace, session: Session) -> Request:
 
 
 def _check_numbers(args: argparse.Namespace) -> None:
-    """Raises NncError for numbers that are none of what they stand for."""
+    """Raise NncError for numbers that are out of range."""
     for threads in args.threads:
         if threads < 1:
             raise NncError(f"nnc: --threads is at least 1, not {threads}")
@@ -108,14 +108,14 @@ def _check_numbers(args: argparse.Namespace) -> None:
 
 
 def _format(path: Path) -> str:
-    """What nnc calls a model's format; IR's text is no format of a model."""
+    """nnc's name of a model's format; IR text is "MLIR"."""
     if not path.exists():
         raise NncError(f"cannot read '{path}': no such file")
     return find_format(Source(path)).name if path.suffix != ".mlir" else "MLIR"
 
 
 def _arguments(args: argparse.Namespace) -> Iterator[str]:
-    """What was said of the model's inputs, as it was said."""
+    """The command-line arguments that describe the model's inputs."""
     for name in ("shape", "constant", "ops"):
         for value in getattr(args, name):
             yield from (f"--{name}", value)
@@ -124,7 +124,7 @@ def _arguments(args: argparse.Namespace) -> Iterator[str]:
 
 
 class _Progress:
-    """Tells of steps: a line of JSON for each on standard error, or what people read."""
+    """Reports steps: a line of JSON for each on standard error, or text for people."""
 
     def __init__(self, request: Request, as_json: bool, session: Session) -> None:
         self._json, self._session = as_json, session

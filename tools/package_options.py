@@ -12,7 +12,7 @@ from .shared_options import seed_argument
 
 
 def add_package(sub: argparse.ArgumentParser) -> None:
-    """All but `--tuned`, which other commands take, too."""
+    """Add all options but `--tuned`, which other commands have, too."""
     add = sub.add_argument
     add(
         "-o",
@@ -56,7 +56,7 @@ def add_package(sub: argparse.ArgumentParser) -> None:
 
 
 def _add_measuring(sub: argparse.ArgumentParser) -> None:
-    """How engines are measured, and which outputs are good enough."""
+    """Add the options on how engines are measured, and on the accuracy of outputs."""
     add = sub.add_argument
     add("--threads", type=int, nargs="+", default=[1], help="one or several numbers (default: 1)")
     add(

@@ -1,4 +1,4 @@
-"""Progress of work: a bar on a terminal, a line for each step elsewhere, both with what is left."""
+"""Reports progress: a bar on a terminal, a line for each step elsewhere, with the time left."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TICK = 0.2
 
 
 class Progress:
-    """Tells a person of steps by messages; of those in `SHARES`, also what is left after them."""
+    """Reports steps by messages; for the steps in `SHARES`, also the remaining time."""
 
     def __init__(self, streams: Streams, clock: Callable[[], float] = time.perf_counter) -> None:
         self._stream, self._clock = streams.stderr, clock
@@ -43,7 +43,7 @@ class Progress:
         self._bar = _Bar(streams.stderr, self._fraction) if streams.stderr.isatty() else None
 
     def __call__(self, message: str) -> None:
-        """Tell of a step that begins."""
+        """Report a step that begins."""
         now = self._clock()
         step = _step_of(message)
         if self._work_started is None and step:
@@ -59,18 +59,18 @@ class Progress:
         print(line, file=self._stream, flush=True)
 
     def end(self) -> None:
-        """Take the bar away, if there is one."""
+        """Remove the bar, if there is one."""
         if self._bar is not None:
             self._bar.hide()
 
     def _left(self) -> float | None:
-        """Seconds to the end of a compilation, as far as the steps before tell."""
+        """Seconds to the end of a compilation, estimated from earlier steps; None if unknown."""
         assert self._work_started is not None
         spent, done = self._clock() - self._work_started, _share_before(self._step)
         return spent * (1 - done) / done if spent > _SOONEST and done else None
 
     def _fraction(self) -> float:
-        """What is done, the step that runs included as far as it should be by now."""
+        """The completed fraction, including the running step's expected progress."""
         if self._work_started is None or not self._step:
             return 0.0
         before, share = _share_before(self._step), SHARES[self._step] / sum(SHARES.values())
@@ -82,7 +82,7 @@ class Progress:
 
 
 def _step_of(message: str) -> str:
-    """The step that a message tells of; empty where it is none of a compilation."""
+    """The compilation step that a message is about; empty if there is none."""
     return next((name for name in SHARES if message.startswith((f"{name}:", f"{name} "))), "")
 
 
@@ -92,7 +92,7 @@ def _share_before(step: str) -> float:
 
 
 class _Bar:
-    """A bar of tqdm's that moves by itself; nothing of it is there before the first message."""
+    """tqdm's bar that moves by itself; it appears with the first message."""
 
     def __init__(self, stream: TextIO, fraction: Callable[[], float]) -> None:
         self._stream, self._fraction = stream, fraction

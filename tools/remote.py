@@ -1,4 +1,4 @@
-"""`nnc remote`: a server of models from the command line."""
+"""`nnc remote`: uses a server of models from the command line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def remote(args: argparse.Namespace, streams: Streams) -> int:
-    """What `nnc remote` was asked for."""
+    """Run an action of `nnc remote`."""
     from ..service.remote import Remote
     from ..service.remote.logins import find_login
 
@@ -46,7 +46,7 @@ def _login(args: argparse.Namespace, streams: Streams) -> int:
 
 
 def _token(url: str, streams: Streams) -> str:
-    """The token that a person types, without showing it, or that standard input has."""
+    """The token from a prompt without echo, or from standard input."""
     if streams.stdin.isatty():
         from getpass import getpass
 
@@ -77,7 +77,7 @@ def _upload(args: argparse.Namespace, server: Remote, streams: Streams) -> int:
 
 
 def _sent(args: argparse.Namespace, server: Remote, streams: Streams) -> Model:
-    """The model that a file of this machine becomes there."""
+    """Upload a local file; returns the resulting model."""
     with Transfer(streams, args.path, args.quiet) as transfer:
         try:
             return server.upload(
@@ -124,7 +124,7 @@ def _order(args: argparse.Namespace, server: Remote, streams: Streams) -> int:
 
 
 def _ordered(args: argparse.Namespace, server: Remote, model: str, streams: Streams) -> Order:
-    """A new order of what the options say."""
+    """A new order by the options."""
     return server.order(
         model,
         targets=_listed(args.target),
@@ -137,7 +137,7 @@ def _ordered(args: argparse.Namespace, server: Remote, model: str, streams: Stre
 
 
 def _followed(server: Remote, order: str, streams: Streams, quiet: bool = False) -> int:
-    """Wait for the end of an order; 1 where a job has no result."""
+    """Wait for the end of an order; returns 1 if a job has no result."""
     following = Following(streams, quiet)
     try:
         for job in server.watch(order):
@@ -252,7 +252,7 @@ def _package(args: argparse.Namespace, server: Remote, streams: Streams) -> int:
 
 
 def _model(server: Remote, named: str) -> Model:
-    """A model by id or name. Raises NncError where there is none, or several."""
+    """A model by id or name. Raises NncError if none or several match."""
     models = server.models()
     found = [model for model in models if model.id == named]
     found = found or [model for model in models if model.name == named]

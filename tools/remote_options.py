@@ -10,7 +10,7 @@ JOB = "a job, or an order of one job, by its id"
 
 
 def add_remote(parser: argparse.ArgumentParser) -> None:
-    """The actions of `nnc remote`."""
+    """Add the actions of `nnc remote`."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     for name, (help, add_options) in ACTIONS.items():
         sub = actions.add_parser(name, help=help, description=help, allow_abbrev=False)
@@ -25,7 +25,7 @@ def add_remote(parser: argparse.ArgumentParser) -> None:
 
 
 def _nothing(sub: argparse.ArgumentParser) -> None:
-    """An action without options."""
+    """Add nothing: an action without options."""
 
 
 def _add_login(sub: argparse.ArgumentParser) -> None:
@@ -67,7 +67,7 @@ def _add_explore(sub: argparse.ArgumentParser) -> None:
 
 
 def _add_what(sub: argparse.ArgumentParser) -> None:
-    """What is ordered of a model."""
+    """Add the options of an order."""
     add = sub.add_argument
     add(
         "--target",

@@ -1,4 +1,4 @@
-"""What `nnc remote` tells of while bytes are on their way, and of jobs that others carry out."""
+"""Progress of `nnc remote`: of transfers, and of jobs on the server."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OFTEN = 10.0
 
 
 class Transfer(AbstractContextManager["Transfer"]):
-    """Bytes that are sent or taken: a bar on a terminal, a line from time to time elsewhere."""
+    """A transfer of bytes: a bar on a terminal, an occasional line elsewhere."""
 
     def __init__(self, streams: Streams, name: str, quiet: bool) -> None:
         self._stream, self._name, self._quiet = streams.stderr, name, quiet
@@ -23,7 +23,7 @@ class Transfer(AbstractContextManager["Transfer"]):
         self._said = time.monotonic()
 
     def __call__(self, done: int, total: int) -> None:
-        """Tell how many bytes are there, and how many there will be."""
+        """Report the bytes transferred so far, and their total."""
         if self._quiet:
             return
         if self._stream.isatty():
@@ -51,7 +51,7 @@ class Transfer(AbstractContextManager["Transfer"]):
 
 
 class Following:
-    """Jobs as they change: a line for each change that a person would call one."""
+    """Prints jobs as they change: a line for each noteworthy change."""
 
     def __init__(self, streams: Streams, quiet: bool) -> None:
         self._stream, self._quiet = streams.stderr, quiet
@@ -60,7 +60,7 @@ class Following:
         """Each job as it was last heard of."""
 
     def __call__(self, job: Job) -> None:
-        """Tell of a job that has changed."""
+        """Report a job that has changed."""
         self.jobs[job.id] = job
         text = said_job(job)
         if not self._quiet and self._said.get(job.id) != text:
@@ -69,7 +69,7 @@ class Following:
 
 
 def said_job(job: Job) -> str:
-    """A job in a line, with tenths of a step that is under way."""
+    """A job in one line; the progress of a running step is in tenths."""
     what = [str(job.options[name]) for name in ("target", "precision") if name in job.options]
     text = "  ".join([job.id, " ".join(what) or job.kind, job.state])
     if job.state == "queued" and job.place is not None:

@@ -25,7 +25,7 @@ FLAGS = PrintFlags(skip_regions=True, local_scope=True, elements_limit=16)
 
 
 class _GrowingNames(Names):
-    """Names of values, with a new one for each that was made since the pass began."""
+    """Names of values, with new ones for values made since the pass began."""
 
     def __init__(self, known: Names) -> None:
         super().__init__(known)
@@ -45,9 +45,9 @@ class _GrowingNames(Names):
 
 
 class TraceRewrites(RewriteTrace, Instrumentation):
-    """Writes a record for each rule that fires; names stay the same for the whole of a pass.
+    """Writes a record for each rule that fires; names are stable during a pass.
 
-    As an instrumentation it learns which pass runs, on what.
+    As an instrumentation it knows the running pass and its operation.
     """
 
     def __init__(self, stream: TextIO) -> None:

@@ -127,7 +127,7 @@ def _shape_of(type: Type) -> tuple[int, ...]:
 
 
 def _made(text: str, element: ScalarType, shape: tuple[int, ...], generator: Any) -> np.ndarray:
-    """An array of elements: a word, or numbers."""
+    """An array of elements given by a word, or by numbers."""
     dtype = type_to_numpy(element)
     count = math.prod(shape)
     match text:
@@ -171,7 +171,7 @@ def _number(text: str, element: ScalarType) -> int | float | bool:
 
 
 def _fitted(array: np.ndarray, type: Type) -> Any:
-    """The value in the form of the type; raises where it does not fit."""
+    """The value converted to the form of the type. Raises NncError if it does not fit."""
     if isinstance(type, PointerType):
         return np.array(array)
     dtype = type_to_numpy(_element_of(type))

@@ -1,4 +1,4 @@
-"""Running one function for nn-run: which one, on what, how, and what it wrote."""
+"""Runs one function for nn-run: finds it, reads its arguments, calls it, collects results."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def plain_types(function: Operation) -> list[Type]:
 
 
 def _named(function: func.FuncOp, subject: Subject, values: list[Any]) -> dict[str, Any]:
-    """Results, and those memref arguments that may have been written."""
+    """Results, and the memref arguments that may have been written, by name."""
     count = len(subject.type.results)
     named = {f"result #{i}": value for i, value in enumerate(values[:count])}
     rest = iter(values[count:])
@@ -140,7 +140,7 @@ def _callee_writes(
 
 
 def _only_reads(op: Operation, i: int) -> bool:
-    """Whether an operation that writes reads this operand only: the source of a copy."""
+    """Whether an operation with writes only reads operand `i`: the source of a copy."""
     return getattr(op, "source", None) is op.operands[i] and len(op.operands) > 1
 
 
@@ -186,7 +186,7 @@ def _run_compiled(
 
 
 def _lower_to_loops(module: Operation) -> None:
-    """Everything but the change to the llvm dialect, which has its own convention of calls."""
+    """Lower to the last stage before the llvm dialect, which has another calling convention."""
     from ..lowering.pipelines import passes_to, pipeline
     from ..targets.llvm.target import llvm_target_of
 

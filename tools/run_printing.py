@@ -21,7 +21,7 @@ SHOWN = 8
 
 
 def type_text(value: Any) -> str:
-    """`f32[2x3]`, `i64`"""
+    """The type of a value as text: `f32[2x3]`, `i64`."""
     array = np.asarray(value)
     try:
         element = str(numpy_to_type(array.dtype))
@@ -31,7 +31,7 @@ def type_text(value: Any) -> str:
 
 
 def number_text(value: Any) -> str:
-    """One element."""
+    """The text of one element."""
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
     array = np.asarray(value)
@@ -45,7 +45,7 @@ def number_text(value: Any) -> str:
 
 
 def full_text(value: Any) -> str:
-    """All elements, the last dimension in a line."""
+    """All elements, with the last dimension on a line."""
     return _rows(np.asarray(value), 0)
 
 
@@ -59,7 +59,7 @@ def _rows(array: np.ndarray, depth: int) -> str:
 
 
 def summary_text(value: Any) -> str:
-    """Least, largest and mean of the finite elements, how many are not, the first few."""
+    """The least, largest and mean finite element, the number of others, and the first few."""
     array = np.asarray(value)
     flat = array.reshape(-1)
     first = ", ".join(number_text(v) for v in flat[:SHOWN]) + (", .." if flat.size > SHOWN else "")
@@ -119,11 +119,11 @@ def compare_values(
 
 
 def key_of(name: str) -> str:
-    """`result0` for `result #0`: how a value is called in an .npz file."""
+    """The name of a value in an .npz file: `result0` for `result #0`."""
     return name.replace(" #", "")
 
 
 def storable(value: Any) -> np.ndarray:
-    """The value as NumPy's files can hold it: floats that NumPy lacks as f32."""
+    """The value in a type that NumPy's files support: floats that NumPy lacks as f32."""
     array = np.asarray(value)
     return array.astype(np.float32) if array.dtype.kind == "V" or array.dtype.num >= 256 else array

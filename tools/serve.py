@@ -1,4 +1,4 @@
-"""`nnc serve`: the service with its pages, and the commands of its operator."""
+"""`nnc serve`: the service with its pages, and the operator's commands."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MOST = 1 << 31
 
 
 def serve(args: argparse.Namespace, streams: Streams) -> int:
-    """Serve until Ctrl-C, or do what the operator asks for. Raises NncError."""
+    """Serve until Ctrl-C, or run the operator's command. Raises NncError."""
     match args.words:
         case ["user", "list", *folder]:
             return _list_users(_service(args, streams, folder), streams)
@@ -74,7 +74,7 @@ def _serve(args: argparse.Namespace, streams: Streams, folder: list[str]) -> int
 def _jobs(
     args: argparse.Namespace, streams: Streams
 ) -> Callable[[Service], AbstractContextManager[object]]:
-    """What carries out jobs. Raises NncError where flags contradict."""
+    """A context that runs jobs, by the options. Raises NncError for contradictory flags."""
     from ..service.dispatch.start import Dispatching, dispatching
 
     if args.looks is not None and args.looks < 1:
@@ -95,7 +95,7 @@ def _jobs(
 
 
 def _check(args: argparse.Namespace) -> None:
-    """Raise NncError where tokens and cookies would be sent without TLS, or flags contradict."""
+    """Raise NncError for contradictory flags, or if secrets would be sent without TLS."""
     if args.port not in _PORTS:
         raise NncError(f"nnc: --port is 0 to {_PORTS[-1]}, not {args.port}")
     if bool(args.certificate) != bool(args.key):
@@ -186,7 +186,7 @@ def _catalogue() -> Catalogue:
 
 
 def _first_token(service: Service) -> str:
-    """A token for one session of the user whom a new service has."""
+    """A one-time token for the user that a new service has."""
     users = {user.name: user for user in service.accounts.all()}
     user = users.get(FIRST_USER) or service.accounts.add(FIRST_USER, operator=True)
     return service.accounts.add_token(user, "link", _LINK_SECONDS, once=True)[1]

@@ -1,4 +1,4 @@
-"""What the commands of nnc share: streams, progress, and what is said of the model."""
+"""The shared state of nnc's commands: streams, progress, and the options for the model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """What the commands share: the streams, progress with elapsed time, what is said of inputs."""
+    """The shared state of a command: the streams, progress with elapsed time, the input options."""
 
     def __init__(self, args: argparse.Namespace, streams: Streams) -> None:
         self.streams = streams
@@ -37,7 +37,7 @@ class Session:
         load_operators(args.ops, streams)
 
     def tuned(self, args: argparse.Namespace) -> TunedFolder | None:
-        """The folder of schedules that `--tuned` names. Raises NncError where it is none."""
+        """The folder of schedules that `--tuned` names. Raises NncError if it is invalid."""
         from ..kernels.tuned import TunedFolder
 
         if args.tuned is None:
@@ -49,7 +49,7 @@ class Session:
         return folder
 
     def path(self, model: str) -> str:
-        """The path of a model that the user names."""
+        """The path of the model that the user gives."""
         packaged = model.startswith("onnx:")
         return str(packaged_model(model) if packaged else self.streams.path(model))
 
@@ -58,11 +58,11 @@ class Session:
             self._progress(message)
 
     def end_progress(self) -> None:
-        """Leave the terminal to what is said next."""
+        """Remove the progress bar, before other output."""
         self._progress.end()
 
     def load(self) -> Operation:
-        """The model as a module."""
+        """The model as a module. Raises NncError."""
         from ..driver.compile import load_module
 
         return load_module(
@@ -85,7 +85,7 @@ class Session:
 
 
 def packaged_model(name: str) -> Path:
-    """The path of `onnx:light_resnet50` and the like. Raises NncError that lists what there is."""
+    """The path of `onnx:light_resnet50` and the like. Raises NncError that lists them."""
     from importlib.util import find_spec
 
     spec = find_spec("onnx")
@@ -129,7 +129,7 @@ def _constants(options: Sequence[str], streams: Streams) -> dict[str, Any]:
 
 
 def _constant(option: str, text: str, streams: Streams) -> Any:
-    """A number, a truth value, a list of them, or what a file has. Raises NncError."""
+    """A number, a truth value, a list of them, or a file's contents. Raises NncError."""
     if text.endswith(".npy"):
         from .array_files import read_arrays
 

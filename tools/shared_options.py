@@ -1,4 +1,4 @@
-"""Options that several commands of nnc take."""
+"""Options of several nnc commands."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from ..targets.base import target as find_target
 
 
 def target_argument(text: str) -> str:
-    """The name of a target, checked. Raises NncError."""
+    """The name of a target, checked to exist. Raises NncError."""
     find_target(text)
     return text
 
 
 def targets_argument(text: str) -> str:
-    """The names of targets between commas, checked. Raises NncError."""
+    """The names of targets, separated by commas, checked to exist. Raises NncError."""
     for name in text.split(","):
         find_target(name)
     return text
@@ -28,7 +28,7 @@ def seed_argument(text: str) -> int:
 
 
 def add_inputs(sub: argparse.ArgumentParser) -> None:
-    """What commands take that run a model."""
+    """Add the options for inputs."""
     sub.add_argument(
         "--input",
         action="append",
@@ -45,7 +45,7 @@ def add_inputs(sub: argparse.ArgumentParser) -> None:
 
 
 def add_fallback(sub: argparse.ArgumentParser) -> None:
-    """What becomes of steps that are not for a device."""
+    """Add the option for steps that a device does not support."""
     sub.add_argument(
         "--fallback",
         choices=("cpu", "error"),
@@ -56,7 +56,7 @@ def add_fallback(sub: argparse.ArgumentParser) -> None:
 
 
 def add_tuned(sub: argparse.ArgumentParser) -> None:
-    """Schedules of `nnc tune` that a compilation takes."""
+    """Add the options for schedules from `nnc tune`."""
     sub.add_argument(
         "--tuned",
         metavar="FOLDER",

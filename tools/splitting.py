@@ -1,4 +1,4 @@
-"""`--split-input-file`: the parts of a text between marks, each read as if alone."""
+"""`--split-input-file`: the parts of a text between marks, each read by itself."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _CHECKED = 2
 
 
 def split(source: SourceFile, mark: str) -> tuple[list[SourceFile], list[Diagnostic]]:
-    """The parts, padded so that lines and columns stay those of the file; near misses of marks.
+    """The parts, padded to keep the file's lines and columns; warnings about near misses of marks.
 
     A mark counts wherever it stands. Source: upstream's splitAndProcessBuffer.
     """

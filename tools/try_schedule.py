@@ -1,4 +1,4 @@
-"""`nnc try`: a kernel's schedule, edited by hand: is it legal, is it right, what does it take?"""
+"""`nnc try`: tries a kernel's schedule edited by hand: is it legal, correct, and how fast?"""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ REFERENCE_SECONDS = 20.0
 
 
 def try_edited(args: argparse.Namespace, session: Session) -> int:
-    """Print a kernel's schedule, or what an edited one comes to; 1 where that is not good."""
+    """Print a kernel's schedule, or the result of an edited one; returns 1 for a bad result."""
     if not args.seconds > 0:
         raise NncError(f"nnc: --seconds is above 0, not {args.seconds:g}")
     if args.schedule is None:
@@ -87,9 +87,9 @@ def _print_default(args: argparse.Namespace, session: Session) -> int:
 def reference_outputs(
     module: Operation, inputs: Mapping[str, Any], seconds: float
 ) -> tuple[dict[str, Any] | None, str]:
-    """The outputs of a model as it was read, by the operators' meaning; what they are.
+    """The outputs of a model by the definitions of its operators, and a description of them.
 
-    None, and why, where that takes longer than so many seconds, or is not known.
+    None, with the reason, if that takes longer than `seconds`, or is not possible.
     """
     entry = entry_of(module)
     if entry is None:
@@ -114,7 +114,7 @@ def reference_outputs(
 
 
 def told(one: Attempt) -> Iterator[str]:
-    """An attempt that is legal, as lines for people."""
+    """The result of a legal schedule, as lines for people."""
     same = ", and is the default" if one.is_default else ""
     yield f"{one.kernel} for {one.target}: the schedule is legal{same}"
     if one.right is None:

@@ -1,4 +1,4 @@
-"""`nnc tune`: faster schedules for a model's kernels, what was found, and the same code again."""
+"""`nnc tune`: searches faster schedules for a model's kernels, shows them, and replays them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ WITHOUT_MODEL = (*NEED_OUTPUT, "measurements")
 
 
 def tune(args: argparse.Namespace, session: Session) -> int:
-    """What `nnc tune` was asked for."""
+    """Run an action of `nnc tune`."""
     asked = [name for name in ACTIONS if getattr(args, name)]
     action = asked[0] if asked else "output"
     if len(asked) > 1 or (action in ("output", *NEED_OUTPUT)) != bool(args.output):
@@ -136,9 +136,9 @@ def _search(args: argparse.Namespace, session: Session, folder: Path) -> int:
 
 
 def curve_of(found: Tuned) -> str:
-    """A table of the gain over time: seconds since the start, the part of the model's time that is
-    saved by schedules, and whether that is the sum of kernels' gains in the search, or what the
-    whole model gains by what is kept.
+    """A CSV table of the gain over time: seconds since the start, the saved part of the model's
+    time, and its source: the sum of kernels' gains during the search, or the measured gain of
+    the whole model.
     """
     rows = ["seconds,gain,measured"]
     rows += (f"{seconds:.1f},{gain:.4f},search" for seconds, gain in found.curve)
@@ -147,7 +147,7 @@ def curve_of(found: Tuned) -> str:
 
 
 def told_of_graph(found: GraphFound) -> Iterator[str]:
-    """What was found on the graph."""
+    """The choices found for the graph, as lines for people."""
     for one in found.choices:
         yield f"{one.gain:7.1%} +- {one.spread:.1%}  of the model: {one}"
     for line in found.dropped:
@@ -160,7 +160,7 @@ def told_of_graph(found: GraphFound) -> Iterator[str]:
 
 
 def _replay(args: argparse.Namespace, session: Session, folder: Path) -> int:
-    """Compile with what was found, and print the digest of the code."""
+    """Compile with the stored schedules, and print the digest of the code."""
     TunedFolder(folder).read()
     module = session.load()
     run_stages(module, target=args.target, tuned=TunedFolder(folder), progress=session.progress)
@@ -170,7 +170,7 @@ def _replay(args: argparse.Namespace, session: Session, folder: Path) -> int:
 
 
 def _explained(args: argparse.Namespace, session: Session, folder: Path) -> Iterator[str]:
-    """For each kernel, what was found, whether it holds, and how it differs from the default."""
+    """For each kernel, the stored schedule, whether it holds, and how it differs from default."""
     known = TunedFolder(folder).read()
     module = session.load()
     target = attach(module, target_of(module, args.target))
@@ -208,7 +208,7 @@ def _explained(args: argparse.Namespace, session: Session, folder: Path) -> Iter
 def _doubts(
     one: TunedSchedule, function: func.FuncOp, default: schedule.For, target: Target
 ) -> Iterator[str]:
-    """Why what a file says of a schedule may not hold any more, or not here."""
+    """Reasons why a stored schedule's measurement may not hold any more, or not here."""
     if one.edited:
         yield "edited by hand since: what it takes now is not known"
     if one.machine != machine_name(target):

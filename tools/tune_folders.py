@@ -1,4 +1,4 @@
-"""What `nnc tune` does without a search: folders merged, pruned, exported; all measurements."""
+"""Actions of `nnc tune` without a search: merging, pruning and exporting folders, measurements."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def exported(folder: Path, path: Path) -> Iterator[str]:
 
 
 def pruned(args: argparse.Namespace, session: Session, folder: Path) -> Iterator[str]:
-    """Remove schedules that are of no use."""
+    """Remove useless schedules."""
     TunedFolder(folder).read()
     module = session.load()
     run_stages(module, target=args.target, last="bufferize", progress=session.progress)
@@ -43,7 +43,7 @@ def pruned(args: argparse.Namespace, session: Session, folder: Path) -> Iterator
 
 
 def measurements(path: Path) -> Iterator[str]:
-    """Write all measurements as a table."""
+    """Write all measurements as a CSV table."""
     log = _log()
     found = log.read()
     if not found:

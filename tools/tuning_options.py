@@ -1,4 +1,4 @@
-"""The options of `nnc tune` and of what belongs to it: trying, fleets, calibration."""
+"""The options of `nnc tune` and of its companions: try, worker, fleet, calibrate."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .shared_options import add_inputs, target_argument
 
 
 def add_tune(sub: argparse.ArgumentParser) -> None:
-    """The options of `nnc tune`."""
+    """Add the options of `nnc tune`."""
     add_inputs(sub)
     sub.add_argument(
         "-o", "--output", metavar="FOLDER", help="where the schedules go; the file of --export"
@@ -41,7 +41,7 @@ def add_tune(sub: argparse.ArgumentParser) -> None:
 
 
 def _add_what_is_kept(sub: argparse.ArgumentParser) -> None:
-    """What `nnc tune` does in place of a search, with what earlier ones have found."""
+    """Add the actions of `nnc tune` on stored results, instead of a search."""
     sub.add_argument(
         "--replay",
         metavar="FOLDER",
@@ -88,7 +88,7 @@ def _add_what_is_kept(sub: argparse.ArgumentParser) -> None:
 
 
 def add_try(sub: argparse.ArgumentParser) -> None:
-    """The options of `nnc try`."""
+    """Add the options of `nnc try`."""
     add_inputs(sub)
     add = sub.add_argument
     add(
@@ -122,7 +122,7 @@ def _add_scheduler(sub: argparse.ArgumentParser, *, required: bool) -> None:
 
 
 def add_worker(sub: argparse.ArgumentParser) -> None:
-    """The options of `nnc worker`."""
+    """Add the options of `nnc worker`."""
     _add_scheduler(sub, required=True)
     sub.add_argument(
         "--target",
@@ -139,7 +139,7 @@ def add_worker(sub: argparse.ArgumentParser) -> None:
 
 
 def add_fleet(sub: argparse.ArgumentParser) -> None:
-    """The options of `nnc fleet`."""
+    """Add the options of `nnc fleet`."""
     sub.add_argument(
         "action",
         choices=("init", "scheduler"),
@@ -154,7 +154,7 @@ def add_fleet(sub: argparse.ArgumentParser) -> None:
 
 
 def add_calibrate(sub: argparse.ArgumentParser) -> None:
-    """The options of `nnc calibrate`."""
+    """Add the options of `nnc calibrate`."""
     add = sub.add_argument
     add(
         "--target",

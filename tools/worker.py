@@ -1,4 +1,4 @@
-"""`nnc worker` and `nnc fleet`: boards that experiment for `nnc tune`, and who belongs together."""
+"""`nnc worker` and `nnc fleet`: run experiments for `nnc tune`, and manage a fleet's members."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PORTS = range(1 << 16)
 
 
 def worker(args: argparse.Namespace, streams: Streams) -> int:
-    """Carry out experiments, and jobs of services, until Ctrl-C."""
+    """Run experiments, and jobs of services, until Ctrl-C."""
     from ..delivery.carrying import desk
     from ..driver.tuning.fleet_server import serve_worker
 
@@ -37,7 +37,7 @@ def worker(args: argparse.Namespace, streams: Streams) -> int:
 
 
 def fleet(args: argparse.Namespace, streams: Streams) -> int:
-    """What `nnc fleet` was asked for."""
+    """Run an action of `nnc fleet`."""
     folder = streams.path(args.folder)
     if args.action == "scheduler":
         from ..driver.tuning.fleet_server import serve_scheduler
@@ -65,7 +65,7 @@ def certificates(args: argparse.Namespace, streams: Streams) -> Path | None:
 def fleet_of(
     args: argparse.Namespace, streams: Streams, say: Callable[[str], None]
 ) -> Fleet | None:
-    """The fleet that `nnc tune` was given; None where it has none. Raises NncError."""
+    """The fleet that `nnc tune` uses; None without one. Raises NncError."""
     if args.workers is not None and args.workers < 1:
         raise NncError(f"nnc: --workers is at least 1, not {args.workers}")
     if args.scheduler is None:

@@ -1,6 +1,6 @@
-"""Bindings: a model's library as a typed interface of other languages, ready to be built.
+"""Bindings: typed interfaces of other languages to a model's library, ready to build.
 
-Each room has one language: its templates, and in `__init__.py` what it calls things.
+Each package here is one language: its templates, and its names in `__init__.py`.
 """
 
 LANGUAGES = ("c", "cpp", "python", "node", "java", "java-jni", "objc", "swift", "rust", "go")

@@ -1,4 +1,4 @@
-"""What a language is: templates, names of element types, words that are taken."""
+"""The description of a language: templates, names of element types, reserved words."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ ONES = {
 
 
 def quoted(text: str) -> str:
-    """A string literal of C and of what took over its literals; unprintable characters are `?`."""
+    """A string literal of C and C-like languages; unprintable characters become `?`."""
     plain = "".join(c if c.isprintable() else "?" for c in text)
     return '"' + plain.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of a text, which is easier to read and to write than a set of literals."""
+    """The words of a text, as a set: easier to read than set literals."""
     return frozenset(text.split())
 
 
@@ -68,11 +68,10 @@ def words(text: str) -> frozenset[str]:
 class Language:
     """A language that bindings are made for.
 
-    `files` has the template of each file, and where the file goes; `{module}` there is the
-    model's name as `module` styles it. `elements` are the types of elements, by the IR's name;
-    `reserved` are words that no identifier may be. `build` and `run` are the two commands that
-    the README names and `needs` what they need; both may hold what templates may. A room's
-    `usage.md.jinja` ends its README.
+    `files` has the template of each file, and its path; `{module}` in it is the model's name in the
+    style `module`. `elements` are the types of elements, by the IR's name; `reserved` are words
+    that no identifier may be. `build` and `run` are the commands in the README, `needs` their
+    requirements; all may be templates. A language's `usage.md.jinja` ends its README.
     """
 
     name: str
@@ -107,7 +106,7 @@ def language(name: str) -> Language:
 
 
 class TensorView:
-    """An input or output as a template sees it."""
+    """An input or output, for templates."""
 
     def __init__(
         self, tensor: TensorInterface, kind: str, identifier: str, spoken: Language
@@ -144,7 +143,7 @@ class TensorView:
 
 
 class ModelView:
-    """A model as a template sees it."""
+    """A model, for templates."""
 
     def __init__(self, found: Interface, spoken: Language, library: str) -> None:
         self.prefix, self.upper = found.prefix, found.prefix.upper()
@@ -186,7 +185,7 @@ def comment(text: str) -> str:
 
 
 def files_of(name: str, found: Interface, library: str) -> dict[str, str]:
-    """The texts of a language's files by their paths in its folder. Raises NncError."""
+    """The texts of a language's files by their relative paths. Raises NncError."""
     spoken = language(name)
     view = ModelView(found, spoken, library)
     return {
@@ -198,7 +197,7 @@ def files_of(name: str, found: Interface, library: str) -> dict[str, str]:
 
 
 def rendered(template: str, view: ModelView, spoken: Language) -> str:
-    """The text that one of a language's templates makes of a model."""
+    """A template of a language rendered for a model."""
     templates = _templates(spoken.name)
     named: dict[str, Any] = {"model": view, "language": spoken}
     for key in ("build", "run"):
@@ -208,13 +207,13 @@ def rendered(template: str, view: ModelView, spoken: Language) -> str:
 
 @cache
 def _template(name: str, text: str) -> jinja2.Template:
-    """A template that stands in a language's description."""
+    """A template in a language's description."""
     return _templates(name).from_string(text)
 
 
 @cache
 def _templates(name: str) -> jinja2.Environment:
-    """The templates of a language's room."""
+    """The templates in a language's package."""
     import jinja2
 
     room = Path(__file__).parent

@@ -12,18 +12,18 @@ Style = Callable[[Sequence[str]], str]
 
 
 def snake_case(words: Sequence[str]) -> str:
-    """`pixel_values`"""
+    """Words as `pixel_values`."""
     return "_".join(word.lower() for word in words)
 
 
 def camel_case(words: Sequence[str]) -> str:
-    """`pixelValues`"""
+    """Words as `pixelValues`."""
     first, *rest = words
     return first[0].lower() + first[1:] + pascal_case(rest)
 
 
 def pascal_case(words: Sequence[str]) -> str:
-    """`PixelValues`"""
+    """Words as `PixelValues`."""
     return "".join(word[0].upper() + word[1:] for word in words)
 
 
@@ -44,10 +44,10 @@ def words_of(name: str) -> list[str]:
 def identifiers(
     names: Iterable[str], kind: str, style: Style, reserved: Container[str]
 ) -> list[str]:
-    """An identifier for each name, no two the same.
+    """Distinct identifiers for names.
 
-    A name that begins with a digit, or has nothing that an identifier may have, gets the `kind`
-    before it: `input_495`. Keywords and other `reserved` names get an underscore.
+    A name that begins with a digit, or has no valid character, gets the prefix `kind`: `input_495`.
+    Keywords and other `reserved` names get an underscore.
     """
     taken: set[str] = set()
     made = []

@@ -1,5 +1,5 @@
-"""Carrying out one job of the service, by commands that are run confined.
+"""Runs one job of the service, by confined commands.
 
-`carry` (carry.py) is given a job and a folder and gives an outcome, on this machine or, as
-fleet.py has it, on a worker of a fleet.
+`carry` (carry.py) takes a job and a folder and returns an outcome, on this machine or, by fleet.py,
+on a worker of a fleet.
 """

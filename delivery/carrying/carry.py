@@ -41,9 +41,9 @@ def carry(
     progress: Progress = lambda note: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Outcome:
-    """Carry out a job in a folder, whose results are files in it. The job's files are moved there.
+    """Run a job in a folder; its results are files there. The job's input files are moved there.
 
-    Raises LostError where the machine is at fault, CancelledError where it was cancelled.
+    Raises LostError if the machine is at fault, CancelledError if the job was cancelled.
     """
     place = Place(job, folder, confinement, limits or Limits(), progress, cancelled)
     try:
@@ -56,7 +56,7 @@ def carry(
 
 
 def _model(place: Place) -> str:
-    """The path of the model, unpacked where it came as an archive. Raises NncError."""
+    """The path of the model, unpacked if it is an archive. Raises NncError."""
     name = place.files["model"]
     if not is_archive(Path(name)):
         return name
@@ -72,12 +72,12 @@ def _model(place: Place) -> str:
 
 
 def _stem(archive: str) -> str:
-    """What an archive's content is called, where the whole folder is the model."""
+    """The name of an archive's content, if the whole folder is the model."""
     return file_name(Path(archive).stem.removesuffix(".tar"))
 
 
 def _look(job: Job, place: Place, model: str) -> Outcome:
-    """What is in a model; the page about it is another job, as it may take minutes."""
+    """Check a model; its page is made by another job, as that may take minutes."""
     ended = place.run(
         "nnc.tools.nnc", ["check", "--json", model], seconds=LOOK_SECONDS, nice=_POLITE
     )
@@ -94,7 +94,7 @@ def _look(job: Job, place: Place, model: str) -> Outcome:
 
 
 def _page(job: Job, place: Place, model: str) -> Outcome:
-    """The page that shows a model's inside; where there is none, `no_page` says why."""
+    """Make the page that shows a model's inside; without a page, `no_page` says why."""
     place.tell("explore", 0.0, "makes the page that shows the model's inside")
     page = ["explore", model, "-o", "explore.html"]
     ended = place.run("nnc.tools.nnc", page, seconds=PAGE_SECONDS, nice=_POLITE)
@@ -104,7 +104,7 @@ def _page(job: Job, place: Place, model: str) -> Outcome:
 
 
 def _package(job: Job, place: Place, model: str) -> Outcome:
-    """A model measured on each engine, and all that it takes to use it."""
+    """Measure a model on each engine, and make the package."""
     options = job.options
     words = ["package", model, "-o", "package.zip", "--progress-json"]
     words += [f"--target={_plain(job.target)}"]
@@ -134,7 +134,7 @@ def _package(job: Job, place: Place, model: str) -> Outcome:
 
 
 def _experiment(job: Job, place: Place, model: str) -> Outcome:
-    """A kernel's schedule as somebody edited it: is it legal, is it right, how fast."""
+    """Try a kernel's edited schedule: whether it is legal and correct, and its time."""
     words = ["try", model, "--json", f"--schedule={place.files['schedule']}"]
     words += [f"--target={_plain(job.target)}"]
     if kernel := job.options.get("kernel"):
@@ -146,7 +146,7 @@ def _experiment(job: Job, place: Place, model: str) -> Outcome:
 
 
 def _plain(word: Any) -> str:
-    """A word of the command line that is a name. Raises NncError for others."""
+    """A word of the command line, checked to be a plain name. Raises NncError."""
     if not isinstance(word, str) or not _PLAIN.fullmatch(word):
         raise NncError(f"'{str(word)[:40]}' is no name")
     return word

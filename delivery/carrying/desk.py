@@ -1,8 +1,8 @@
-"""A worker's side of jobs of a service: it carries out one at a time, confined, as the server does.
+"""The worker's side of a service's jobs: it runs one at a time, confined, as the server does.
 
 A server calls the functions at the end. A job begins with its files, which are sent by digests as
-those of `nnc tune` are; then the server asks every second or so how far it is, fetches what came of
-it in parts, and ends it. One that nobody asks for is ended.
+those of `nnc tune` are; then the server asks about its progress every second or so, fetches the
+results in parts, and ends it. A job that no server asks about is ended.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _KINDS = ("package", "experiment")
 
 
 class _Running:
-    """A job on its way, and then what came of it."""
+    """A running job, later with its results."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -57,7 +57,7 @@ class _Running:
 
 
 class Desk:
-    """What a worker has for jobs of a service; `unconfined` where it may do without confinement."""
+    """The state of a worker for a service's jobs; `unconfined` allows jobs without confinement."""
 
     def __init__(self, board: Board, *, unconfined: bool = False) -> None:
         self.board, self._unconfined = board, unconfined
@@ -67,7 +67,7 @@ class Desk:
         self._jobs: dict[str, _Running] = {}
 
     def close(self) -> None:
-        """End what is being carried out."""
+        """End the running job."""
         for key in list(self._jobs):
             self.end(key)
         if self._confinement is not None:
@@ -76,9 +76,9 @@ class Desk:
             remove(self._work)
 
     def begin(self, message: Mapping[str, Any]) -> dict[str, Any]:
-        """Begin with a job: its `id`; `busy` where there is another one.
+        """Start a job and return its `id`; `busy` if there is another one.
 
-        Raises MessageError, NncError where commands cannot be confined here.
+        Raises MessageError, and NncError if commands cannot be confined here.
         """
         with self._lock:
             for key, one in list(self._jobs.items()):
@@ -98,7 +98,7 @@ class Desk:
             return {"id": key}
 
     def _job(self, message: Mapping[str, Any], folder: Path) -> Job:
-        """The job of a message, with its files. Raises MessageError."""
+        """The job in a message, with its files. Raises MessageError."""
         try:
             kind, seconds = message["kind"], float(message["seconds"])
             options = json.loads(message["options"])
@@ -139,7 +139,7 @@ class Desk:
             running.state = "failed"
 
     def look(self, key: str) -> dict[str, Any]:
-        """How far a job is, or what came of it. Raises MessageError."""
+        """The progress of a job, or its outcome. Raises MessageError."""
         one = self._known(key)
         one.heard = time.monotonic()
         if one.state == "running":
@@ -158,7 +158,7 @@ class Desk:
         }
 
     def part(self, key: str, name: str, offset: int) -> bytes:
-        """A part of a result. Raises MessageError."""
+        """A part of a result file. Raises MessageError."""
         one = self._known(key)
         one.heard = time.monotonic()
         if one.state == "running" or name not in one.outcome.files:
@@ -168,7 +168,7 @@ class Desk:
             return file.read(PART)
 
     def end(self, key: str) -> None:
-        """Forget a job, and end it where it runs."""
+        """Forget a job, and stop it if it runs."""
         with self._lock:
             self._forget(key)
 
@@ -193,7 +193,7 @@ class Desk:
 
 
 def join(worker: Worker, desk: Desk) -> None:
-    """Have a worker of Dask, which has a board, carry out jobs of services."""
+    """Enable a Dask worker, which has a board, to run jobs of services."""
     worker.nnc_desk = desk  # type: ignore[attr-defined]
 
 
@@ -212,17 +212,17 @@ def _answered(do: Callable[[Desk], Any]) -> dict[str, Any]:
 
 
 def begin(message: Mapping[str, Any]) -> dict[str, Any]:
-    """Begin with a job, see `Desk.begin`."""
+    """Start a job, see `Desk.begin`."""
     return _answered(lambda desk: desk.begin(message))
 
 
 def look(key: str) -> dict[str, Any]:
-    """How far a job is, see `Desk.look`."""
+    """The progress of a job, see `Desk.look`."""
     return _answered(lambda desk: desk.look(key))
 
 
 def part(key: str, name: str, offset: int) -> dict[str, Any]:
-    """A part of a result."""
+    """A part of a result file."""
     return _answered(lambda desk: desk.part(key, name, offset))
 
 

@@ -1,7 +1,7 @@
-"""A server's side of jobs that workers of a fleet carry out; the other side is desk.py.
+"""The server's side of jobs that workers of a fleet run; the other side is desk.py.
 
-What a worker sends is checked where it arrives: names, sizes, digests, JSON. A worker that dies,
-or sends what it should not, loses the job, which is then tried elsewhere.
+A worker's messages are checked on arrival: names, sizes, digests, JSON. If a worker dies or sends
+something invalid, the job is lost and is tried elsewhere.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def carry_on(
     progress: Progress,
     cancelled: Callable[[], bool],
 ) -> Outcome:
-    """Have a worker carry out a job; its results are files in the folder.
+    """Have a worker run a job; its results are files in the folder.
 
     Raises LostError, CancelledError, OverError.
     """
@@ -63,24 +63,24 @@ def carry_on(
 
 
 class _WrongError(Exception):
-    """What a worker should not have sent."""
+    """An invalid message from a worker."""
 
 
 @dataclass(frozen=True)
 class _Worker:
-    """A member of a fleet that carries out a job as long as that is `wanted`."""
+    """A fleet worker that runs a job as long as the job is `wanted`."""
 
     fleet: Fleet
     member: Member
     wanted: Callable[[], bool]
 
     def ask(self, function: Callable[..., Any], *arguments: Any, seconds: float = 0) -> Any:
-        """What a function of its desk gives. Raises as `Fleet.call`, also once nobody wants it."""
+        """The result of a function of its desk. Raises as `Fleet.call`, also if not wanted."""
         return self.fleet.call(self.member, seconds, self.wanted, function, *arguments)
 
 
 def _begin(worker: _Worker, job: Job) -> str:
-    """Send a job and its files; the key that the worker knows it by."""
+    """Send a job and its files; returns the worker's key of the job."""
     digests = {name: digest_of(path) for name, path in job.files.items()}
     sent = {digests[name]: path for name, path in job.files.items()}
     worker.fleet.send(worker.member, sent, worker.wanted)
@@ -99,7 +99,7 @@ def _begin(worker: _Worker, job: Job) -> str:
 
 
 def _wait(worker: _Worker, key: str, job: Job, progress: Progress) -> Mapping[str, Any]:
-    """What a worker says of a job that has ended."""
+    """Wait for the end of a job; returns the worker's message about it."""
     deadline = time.monotonic() + job.seconds + worker.fleet.patience.answer
     while time.monotonic() < deadline:
         found = worker.ask(desk.look, key)
@@ -114,7 +114,7 @@ def _wait(worker: _Worker, key: str, job: Job, progress: Progress) -> Mapping[st
 
 
 def _outcome(worker: _Worker, key: str, found: Mapping[str, Any], folder: Path) -> Outcome:
-    """What came of a job, with its files fetched and checked."""
+    """The outcome of a job, with its files fetched and checked."""
     state, message, listed = found.get("state"), found.get("message"), found.get("files")
     if state == "lost":
         raise LostError(str(message)[:_LONGEST])
@@ -138,7 +138,7 @@ def _outcome(worker: _Worker, key: str, found: Mapping[str, Any], folder: Path) 
 
 
 def _about(name: Any, about: Any) -> tuple[int, str]:
-    """The size and the digest that a worker says a result has."""
+    """The size and the digest of a result, as the worker gives them."""
     try:
         size, digest = about
     except (TypeError, ValueError):
@@ -149,7 +149,7 @@ def _about(name: Any, about: Any) -> tuple[int, str]:
 
 
 def _fetch(worker: _Worker, key: str, expected: tuple[int, str], path: Path) -> None:
-    """Fetch a result of this size and digest, which is called like the file, in parts."""
+    """Fetch a result file in parts, and check its size and digest."""
     size, digest = expected
     seen, offset = sha256(), 0
     with path.open("wb") as file:

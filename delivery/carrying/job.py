@@ -1,4 +1,4 @@
-"""A job of the service, and what comes of it."""
+"""A job of the service, and its outcome."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ Kind = Literal["look", "page", "package", "experiment"]
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be done with a model.
+    """The work to be done with a model.
 
-    `files` are `model` and, where there are some, `inputs`, by their paths. `seconds` is how long
-    all of it may take. `options` are those of its kind, as the service's users give them.
+    `files` are the paths of `model` and, if there are any, `inputs`. `seconds` limits the total
+    time. `options` are those of its kind, as the service's users give them.
     """
 
     kind: Kind
@@ -25,16 +25,16 @@ class Job:
 
     @property
     def target(self) -> str:
-        """Whom it is for; `host` is this machine."""
+        """The name of the target; `host` is this machine."""
         return str(self.options.get("target") or "host")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a job: `message` says why it failed; `files` are results by name.
+    """The outcome of a job: `message` says why it failed; `files` are results by name.
 
-    Names are `package`, `report`, `log`, `explore`; `summary` is JSON, for the database. A job that
-    is done may go on as one of another kind, `then`, which waits for its own turn.
+    Names are `package`, `report`, `log`, `explore`; `summary` is JSON, for the database. A finished
+    job may continue as one of the kind `then`, which is queued again.
     """
 
     state: Literal["done", "failed"]
@@ -49,8 +49,8 @@ Progress = Callable[[Mapping[str, Any]], None]
 
 
 class LostError(Exception):
-    """A job that ended for reasons of the machine's, not its own: it is to be tried again."""
+    """A job that ended through the machine's fault, not its own: it is to be tried again."""
 
 
 class CancelledError(Exception):
-    """A job that nobody wants any more."""
+    """A job that was cancelled."""

@@ -1,4 +1,4 @@
-"""What commands call a user's file: its own name, as far as every program and shell takes it."""
+"""Safe file names: a user's file keeps its name as far as every program and shell accepts it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _LONGEST_SUFFIX = 20
 
 
 def file_name(name: str) -> str:
-    """The name of a file in a job's folder for the name that a user's file has.
+    """A safe name in a job's folder for a user's file name.
 
     Letters, digits, spaces and `_.+-()` stay, all else becomes `_`; it never begins with `-` or
-    `.`, and is at most 120 bytes long, of which the extension stays. A name that this gives stays
-    as it is.
+    `.`, and has at most 120 bytes, including the whole extension. A safe name is returned
+    unchanged.
     """
     found = _STRANGE.sub("_", name).lstrip("-. ").rstrip() or "model"
     if len(found.encode()) <= _LONGEST:

@@ -1,9 +1,9 @@
-"""Parts of C libraries that a linker makes: once, for all jobs, which only read them.
+"""Parts of C libraries that a linker builds: built once, and shared read-only by all jobs.
 
-A linker for another system makes what it needs of that system's C library when it first links, for
-some ten seconds of a core, and keeps that in its cache. A job's own cache begins empty. So the
-first job for a system has a library of nothing linked before, by an ordinary process that no job
-has a hand in, and jobs get links to what that made.
+A linker for another system builds what it needs of that system's C library when it first links, for
+some ten seconds of a core, and keeps it in its cache. A job's own cache is empty at first. So
+before the first job for a system, a trusted process links a trivial library, and jobs get links to
+the parts that this built.
 
 `python -m nnc.delivery.carrying.parts TRIPLE` links such a library in the current folder.
 """
@@ -37,10 +37,10 @@ looks; what is in the others stays as it was made. The rest is for compiling Zig
 
 
 def parts_for(target: str, cache: Path) -> Path | None:
-    """The folder of what a linker needs for a target, made where it is missing.
+    """The folder of the parts that a linker needs for a target, built if it is missing.
 
-    `cache` is a folder that jobs may read and not write. None where nothing is needed, or it cannot
-    be made: the job, which tries the same, then says why.
+    `cache` is a folder that jobs may read but not write. None if nothing is needed, or if the build
+    fails: then the job, which tries the same, reports the reason.
     """
     with suppress(NncError, OSError, subprocess.SubprocessError):
         triple = asked(target).foreign_triple()
@@ -58,7 +58,7 @@ def parts_for(target: str, cache: Path) -> Path | None:
 
 
 def seed_parts(parts: Path, cache: Path) -> None:
-    """Give a job's cache folder what `parts_for` made. Raises OSError."""
+    """Put the parts that `parts_for` built into a job's cache folder. Raises OSError."""
     shutil.copytree(parts / _FINDING, cache / "zig" / _FINDING)
     for kind in _MADE:
         (cache / "zig" / kind).mkdir()
@@ -68,7 +68,7 @@ def seed_parts(parts: Path, cache: Path) -> None:
 
 
 def _make(triple: str, folder: Path) -> None:
-    """Raises OSError, SubprocessError."""
+    """Build the parts for a system into a folder. Raises OSError, SubprocessError."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".new-") as home:
         environment = {
@@ -96,7 +96,7 @@ def _make(triple: str, folder: Path) -> None:
 
 
 def link_nothing(triple: str, folder: Path) -> None:
-    """Link a shared library with one function for a system. Raises NncError."""
+    """Link a shared library with one function, for a system. Raises NncError."""
     toolchain = find_toolchain(triple)
     source, made = folder / "nothing.c", folder / "nothing.o"
     source.write_text("int nnc_nothing(void) { return 0; }\n")

@@ -1,4 +1,4 @@
-"""The folder of a job: what its commands see, and beside it what was taken from them."""
+"""The folder of a job: the part that its commands see, and the results taken from it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MOST_LINES = 10_000
 class Place:
     """Runs the commands of one job, which share a folder and the job's time.
 
-    `home` is that folder, with the job's files in it; `results` holds what is taken out.
+    `home` is that folder, with the job's files in it; `results` holds the results taken out.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Place:
         self._ends = time.monotonic() + job.seconds
 
     def _bring(self, kind: str, path: Path) -> str:
-        """Move one of the job's files to a folder of its own, where no other name is in its way."""
+        """Move one of the job's files to a folder of its own, to avoid clashes of names."""
         name = f"{kind}/{file_name(path.name)}"
         (self.home / kind).mkdir()
         shutil.move(path, self.home / name)
@@ -71,8 +71,8 @@ class Place:
         return name
 
     def _seed(self, target: str) -> None:
-        """Give the job the tables of the language and what its linker needs, which it can read
-        where they are, and a copy of how this machine was calibrated.
+        """Link the language's tables and the linker's parts into the job's cache, read-only, and
+        copy this machine's calibration.
         """
         with suppress(OSError):
             cache = self.home / ".cache" / "nnc"
@@ -88,11 +88,11 @@ class Place:
 
     @property
     def left(self) -> float:
-        """Seconds of the job's that are left."""
+        """The seconds of the job's time that are left."""
         return self._ends - time.monotonic()
 
     def tell(self, step: str, done: float, text: str) -> None:
-        """Say how far the job is."""
+        """Report the job's progress; `done` is from 0 to 1."""
         self._progress({"step": step, "done": done, "text": text})
 
     def run(
@@ -104,9 +104,9 @@ class Place:
         seconds: float | None = None,
         nice: int = 0,
     ) -> Ended:
-        """Run a command within the time that is left, or `seconds` of it.
+        """Run a command within the time that is left, or within `seconds` of it.
 
-        Raises CancelledError, and LostError where the machine ended it.
+        Raises CancelledError, and LostError if the machine ended it.
         """
         allowed = max(0.1, self.left if seconds is None else min(seconds, self.left))
         limits = replace(self._limits, seconds=allowed)
@@ -143,7 +143,7 @@ class Place:
             self._log.append(line)
 
     def fault(self, ended: Ended) -> str:
-        """Why a command failed, as it says itself: the first line of its error, or how it ended."""
+        """Why a command failed: the first line of its error message, or how it ended."""
         if ended.cause or ended.status < 0:
             return ended.about
         lines = self._plain(ended.error.decode(errors="replace")).strip().splitlines()
@@ -151,25 +151,25 @@ class Place:
         return lines[0][:_MOST_ERROR] if lines else ended.about
 
     def _plain(self, text: str) -> str:
-        """A text without the folders in which commands see the job's files."""
+        """A text without the paths of the folders in which commands see the job's files."""
         text = text.replace(f"{JOB}/", "").replace(f"{self.home.resolve()}/", "")
         for path in self.files.values():
             text = text.replace(path, Path(path).name)
         return text
 
     def take(self, name: str, called: str, most: int = MOST_RESULT) -> Path:
-        """A file that a command has written, now among the results. Raises NncError."""
+        """Move a file that a command has written to the results. Raises NncError."""
         return take(self.home, name, self.results / called, most)
 
     def log(self) -> Path:
-        """What the commands said on standard error, and what they needed."""
+        """Write the commands' standard error and resource use to a file; returns its path."""
         path = self.results / "log"
         path.write_text("\n".join(self._log) + "\n", encoding="utf-8", errors="replace")
         return path
 
 
 def progress_note(found: Any) -> Mapping[str, Any] | None:
-    """A line of progress as it is passed on, or None where it is none."""
+    """A line of progress, checked, or None if it is invalid."""
     if not isinstance(found, dict):
         return None
     step, done, text = found.get("step"), found.get("done"), found.get("text", "")

@@ -1,4 +1,4 @@
-"""Files that confined commands leave behind, taken out of their folder with distrust."""
+"""Takes files that confined commands wrote out of their folder, without trusting them."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ _DEEPEST = 40
 
 
 def take(home: Path, name: str, to: Path, most: int) -> Path:
-    """Move a file out of a command's folder. Raises NncError where it is none, or too large.
+    """Move a file out of a command's folder. Raises NncError if it is missing, special or too
+    large.
 
-    Nothing runs in the folder any more. Links are not followed, and a file with a second name is
-    left alone.
+    No command may run in the folder any more. Links are not followed, and a file with several hard
+    links is refused.
     """
     *folders, last = name.split("/")
     with ExitStack() as opened:
@@ -49,7 +50,7 @@ def take(home: Path, name: str, to: Path, most: int) -> Path:
 
 
 def read_json(data: bytes, what: str) -> Any:
-    """JSON that a command wrote. Raises NncError where it is none, too large or too deep."""
+    """Parse JSON that a command wrote. Raises NncError if it is invalid, too large or too deep."""
     if len(data) > MOST_JSON:
         raise NncError(f"{what}: more than {MOST_JSON:,} bytes")
     try:
@@ -67,9 +68,9 @@ def _depth(value: Any) -> int:
 
 
 def remove(folder: Path) -> None:
-    """Delete a folder with whatever a command has left in it, however deep and unwritable.
+    """Delete a command's folder with all contents, however deep and unwritable.
 
-    Raises NncError where something stays.
+    Raises NncError if something remains.
     """
     for command in (["rm", "-rf", "--"], ["chmod", "-R", "u+rwX", "--"], ["rm", "-rf", "--"]):
         if not os.path.lexists(folder):

@@ -1,4 +1,4 @@
-"""Imported by fork servers before the first request: what most jobs need, once."""
+"""Imported by fork servers before the first request: loads once what most jobs need."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _MODULES = ("delivery.package", "delivery.writing", "driver.tuning.tune", "tools
 
 
 def warm() -> None:
-    """Check a small model and make its page, which loads all stages, and load the front ends of all
-    formats. What fails here fails again in the command that needs it, which says so.
+    """Check a small model and make its page, which loads all stages, and load all front ends. A
+    failure is ignored here, as the command that needs the module then reports it.
     """
     root = __name__.partition(".delivery.")[0]
     for one in FORMATS:

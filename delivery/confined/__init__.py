@@ -1,6 +1,6 @@
-"""Commands that are run confined: no network, a folder of their own, limits, and a sure end.
+"""Confined commands: without network, with a folder of their own, limits, and a certain end.
 
-`Confinement` (start.py) is what others use. A fork server (fork_server.py) starts each command; a
-supervisor (supervisor.py) watches over it from outside; what happens inside before the command
-begins is in inside.py.
+`Confinement` (start.py) is the interface. A fork server (fork_server.py) starts each command; a
+supervisor (supervisor.py) watches it from outside; inside.py has the steps inside before the
+command begins.
 """

@@ -1,10 +1,10 @@
-"""The process that starts commands: copies of it, or interpreters of their own.
+"""The process that starts commands: forked copies of it, or new interpreters.
 
     python -m nnc.delivery.confined.fork_server MODULE...
 
 It imports the modules, then takes requests from the socket on descriptor 0: each is a message with
 four descriptors, of the pipe by which a command is ended, of its output, its error, and of the pipe
-for how it ended. It holds nothing that a command may not know, and ends when the socket does.
+for its result. It holds nothing that a command may not know, and ends when the socket does.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LARGEST = 1 << 20
 
 
 def serve(channel: socket.socket) -> None:
-    """Carry out requests, each in processes of its own, until the other end is gone."""
+    """Handle requests, each in processes of its own, until the other end is closed."""
     while True:
         data, handles, _, _ = socket.recv_fds(channel, LARGEST, 4)
         if not data:
@@ -39,7 +39,7 @@ def serve(channel: socket.socket) -> None:
 
 
 def main() -> None:
-    """Answer requests that come through the socket which is this process's standard input."""
+    """Handle the requests from the socket on standard input."""
     channel = socket.socket(fileno=os.dup(0))
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)

@@ -1,4 +1,4 @@
-"""What a process does between its start and the command: it gives up, step by step, what it had."""
+"""The steps of a process from its start to the command: it drops its privileges one by one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PROC = ("cpuinfo", "meminfo", "stat", "filesystems", "version", "sys/kernel", "
 
 
 def begin(request: Request, output: int, error: int, report: int) -> NoReturn:
-    """Be the command. Nothing is returned to: this process ends here."""
+    """Become the command. It does not return: this process ends here."""
     status = 125
     try:
         system.end_with_parent(signal.SIGKILL)
@@ -46,7 +46,7 @@ def begin(request: Request, output: int, error: int, report: int) -> NoReturn:
 
 
 def _descriptors(output: int, error: int, report: int) -> None:
-    """Keep standard input, which is empty, output and error, and the report; close all others."""
+    """Keep the output, error and report, and an empty standard input; close all others."""
     nothing = os.open(os.devnull, os.O_RDONLY)
     high = [os.dup(one) for one in (nothing, output, error, report)]
     for target, one in enumerate(high):
@@ -59,7 +59,7 @@ def _descriptors(output: int, error: int, report: int) -> None:
 
 
 def _confine(request: Request) -> None:
-    """Give up all that the request does not give. Raises OSError."""
+    """Drop everything that the request does not grant. Raises OSError."""
     with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")  # where memory ends, commands end first
     if request.nice:
@@ -95,7 +95,7 @@ def _open_only(request: Request) -> None:
 
 
 def _limit(limits: Limits, processes: int) -> None:
-    """Set what the system itself watches over; `processes` with threads are all of the user's."""
+    """Set the limits that the system enforces; `processes` are all of the user's threads."""
     processor = max(1, round(limits.processor_seconds))
     pairs = [
         (resource.RLIMIT_CPU, processor),
@@ -113,7 +113,7 @@ def _limit(limits: Limits, processes: int) -> None:
 
 
 def _threads_of_user() -> int:
-    """How many threads this user has, whom other processes share."""
+    """The number of this user's threads, also in other processes."""
     total, user = 0, os.getuid()
     for name in os.listdir("/proc"):
         with suppress(OSError):
@@ -123,7 +123,7 @@ def _threads_of_user() -> int:
 
 
 def _be_init() -> None:
-    """Go on as a child; this process, the first of its namespace, waits for all that becomes of it.
+    """Continue as a child; this process, the first of its namespace, waits for all descendants.
 
     When it ends, the kernel ends whatever is left there.
     """
@@ -157,7 +157,7 @@ def _environment(request: Request) -> dict[str, str]:
 
 
 def _run(request: Request) -> int:
-    """Run the module; its exit status, where this is not another program by then."""
+    """Run the module; returns its exit status, unless another program replaces this process."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     environment = _environment(request)

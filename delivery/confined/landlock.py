@@ -1,4 +1,4 @@
-"""Landlock: which files a process and all that it starts may open. It needs no privileges."""
+"""Landlock: restricts the files that a process and its children may open, without privileges."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SCOPES = 6
 
 
 def version() -> int:
-    """What this kernel has of Landlock; 0 for nothing."""
+    """The kernel's version of Landlock; 0 if it has none."""
     try:
         return syscall("landlock_create_ruleset", _CREATE, None, 0, _VERSION)
     except OSError:
@@ -35,7 +35,7 @@ def version() -> int:
 
 
 def restrict(read: Iterable[str], write: Iterable[str], devices: Iterable[str]) -> None:
-    """Let this process open only what lies below these paths, those that exist. Raises OSError.
+    """Let this process open only files below these paths, of those that exist. Raises OSError.
 
     It needs `no_new_privileges`. TCP, abstract sockets and signals to others are refused as far as
     the kernel's version can.

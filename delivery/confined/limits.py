@@ -1,4 +1,4 @@
-"""What a confined command may use, and how it ended."""
+"""The limits of a confined command, and how it ended."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _GIB = 1 << 30
 
 @dataclass(frozen=True)
 class Limits:
-    """What a command with all that it starts may use. Units: seconds, bytes.
+    """The limits of a command with all processes that it starts. Units: seconds, bytes.
 
-    `memory` holds for each process (as the system counts its private data) and for all of them
-    together (resident); `file` for each file; `disk` for what lies in the folder, and four times
-    it for what is written in all; `processes` counts threads too.
+    `memory` limits each process (private data) and all of them together (resident); `file` limits
+    each file; `disk` the contents of the folder, and four times that the bytes written in all;
+    `processes` counts threads too.
     """
 
     seconds: float = 600.0
@@ -37,7 +37,7 @@ class Limits:
     """Bytes that are kept of each of standard output and standard error."""
 
     def message(self) -> dict[str, Any]:
-        """As it is sent to the fork server."""
+        """The limits as a message to the fork server."""
         return asdict(self)
 
 
@@ -62,12 +62,12 @@ class Ended:
 
     @property
     def good(self) -> bool:
-        """Whether it ended by itself, with status 0."""
+        """Whether the command ended by itself, with status 0."""
         return self.status == 0 and not self.cause
 
     @property
     def about(self) -> str:
-        """In a line, for the person whose job it was."""
+        """The end of the command in one line, for the job's user."""
         if self.cause:
             return self.message or f"ended: {self.cause}"
         if self.status < 0:

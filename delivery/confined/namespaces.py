@@ -1,8 +1,8 @@
-"""Namespaces: processes, files, network, host name and System V objects of a command's own.
+"""Namespaces of a command's own: processes, files, network, host name and System V objects.
 
-No privileges are needed where the system lets users make namespaces. The command's root holds the
+No privileges are needed if the system lets users make namespaces. The command's root holds the
 system's programs and libraries and Python, read-only, a small /dev, a /proc of its own processes,
-and its folder, in which /tmp and /dev/shm lie too, so that they count as its disk space.
+and its folder, which also contains /tmp and /dev/shm, so that they count as its disk space.
 """
 
 from __future__ import annotations
@@ -36,10 +36,11 @@ SCRATCH = {"/tmp": ".tmp", "/dev/shm": ".shm"}
 
 
 def enter(folder: str) -> None:
-    """Give this process, which has one thread, namespaces; its children the one of processes.
+    """Enter new namespaces with this single-threaded process, and a process namespace for its
+    children.
 
-    The folder becomes the user's that the command will be. This process sees the same files as
-    before, and has root's rights over what it starts. Raises OSError.
+    The folder is given to the user that the command will run as. This process sees the same files
+    as before, and has root's rights over what it starts. Raises OSError.
     """
     ready, go = os.pipe(), os.pipe()
     helper = os.fork()
@@ -72,7 +73,7 @@ def enter(folder: str) -> None:
 
 
 def _map_users(pid: int, folder: str) -> None:
-    """Say who users of a process's new namespace are outside. Raises OSError."""
+    """Map the users of a process's new namespace to outer users. Raises OSError."""
     home = Path(f"/proc/{pid}")
     if os.geteuid() == 0:
         with suppress(OSError):  # a container's root may have no such user
@@ -87,7 +88,7 @@ def _map_users(pid: int, folder: str) -> None:
 
 
 def _give(folder: str) -> None:
-    """Make a folder with all that is in it the outer user's; links are not followed."""
+    """Give a folder with its contents to the outer user; links are not followed."""
     os.lchown(folder, OUTER, OUTER)
     for home, folders, files in os.walk(folder):
         for name in (*folders, *files):
@@ -95,7 +96,7 @@ def _give(folder: str) -> None:
 
 
 def become_user() -> None:
-    """Be the namespace's ordinary user, without root's rights. Raises OSError."""
+    """Become the namespace's ordinary user, without root's rights. Raises OSError."""
     if os.geteuid() == 0:
         system.drop_bounding_capabilities()
         os.setresgid(INNER, INNER, INNER)
@@ -105,7 +106,7 @@ def become_user() -> None:
 
 
 def new_root(folder: str, read: Sequence[str]) -> None:
-    """Have a root with the system, these paths and the folder, and nothing else. Raises OSError."""
+    """Switch to a root with only the system, these paths and the folder. Raises OSError."""
     system.unshare(system.CLONE_NEWNS)
     system.mount("none", "/", "", system.MS_REC | system.MS_PRIVATE)
     plain = system.MS_NOSUID | system.MS_NODEV
@@ -144,7 +145,7 @@ def new_root(folder: str, read: Sequence[str]) -> None:
 
 
 def _bind(source: str, target: str, flags: int) -> None:
-    """Show a path of the old root in the new one; links of the top are made again."""
+    """Mount a path of the old root in the new one; top-level links are recreated."""
     old = f"/old{source}"
     if os.path.islink(old) and os.path.dirname(source) in ("/", "/etc"):
         os.makedirs(os.path.dirname(target), exist_ok=True)

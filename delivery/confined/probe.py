@@ -1,4 +1,4 @@
-"""The command by which is found out whether commands are confined: it tries what they may not.
+"""The command that tests the confinement: it tries what commands must not be able to do.
 
 python -m nnc.delivery.confined.probe SECRET
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def main() -> None:
-    """End with a line that says what was possible, or with status 0."""
+    """Exit with a line that says what was possible, or with status 0."""
     for family in (socket.AF_INET, socket.AF_INET6, socket.AF_UNIX):
         try:
             socket.socket(family).close()

@@ -1,4 +1,4 @@
-"""What a fork server is asked for: a command, its folder, and what it may use and see."""
+"""A request to a fork server: a command, its folder, its limits, and what it may see."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ starts them: nobody's, so that root's files are not theirs."""
 
 @dataclass(frozen=True)
 class Request:
-    """One command. `read` are the paths that it may read, beside the system's own.
+    """One command. `read` are the paths that it may read, in addition to the system's own.
 
-    `module` with `arguments` is run as `python -m` does; with `fresh` by an interpreter of its own,
-    else by a copy of the fork server, which has imported what most commands need.
+    `module` with `arguments` is run as by `python -m`: with `fresh` in a new interpreter, else in a
+    fork of the server, which has imported what most commands need.
     """
 
     mode: Mode
@@ -35,15 +35,15 @@ class Request:
 
     @property
     def home(self) -> str:
-        """The folder as the command sees it."""
+        """The folder's path as the command sees it."""
         return JOB if self.mode == "namespaces" else self.folder
 
     def encoded(self) -> bytes:
-        """As it is sent."""
+        """The request as bytes."""
         return json.dumps(asdict(self)).encode()
 
     @staticmethod
     def decoded(data: bytes) -> Request:
-        """What was sent."""
+        """A request from its bytes."""
         found = json.loads(data)
         return Request(**{**found, "limits": Limits(**found["limits"])})

@@ -1,4 +1,4 @@
-"""The asking side of one command: its pipes, what it says, and how it ended."""
+"""The caller's side of one command: its pipes, its output, and how it ended."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LONGEST_LINE = 1 << 16
 
 @dataclass
 class _Reader:
-    """Keeps the first bytes of a stream, and tells of its lines."""
+    """Keeps the first bytes of a stream, and reports its lines."""
 
     most: int
     say: Say | None = None
@@ -41,7 +41,7 @@ class _Reader:
 
 
 class Pipes:
-    """The four pipes of a command: `given` are the ends that the fork server is sent."""
+    """The four pipes of a command: `given` are the ends that the fork server gets."""
 
     def __init__(self) -> None:
         self._open = ExitStack()
@@ -53,12 +53,12 @@ class Pipes:
             self._open.callback(os.close, one)
 
     def sent(self) -> None:
-        """Close the ends that are the fork server's by now."""
+        """Close the ends that the fork server has received."""
         for one in self.given:
             os.close(one)
 
     def follow(self, most: int, say: Say | None, cancelled: Callable[[], bool]) -> Ended:
-        """Wait for the end of the command; `most` bytes of output and error are kept."""
+        """Wait for the end of the command; at most `most` bytes of output and of error are kept."""
         output, error, answer = _Reader(most), _Reader(most, say), _Reader(1 << 16)
         asked = False
         with self._open, selectors.DefaultSelector() as waiting:

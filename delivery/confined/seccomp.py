@@ -1,8 +1,8 @@
-"""The filter of system calls: no sockets, no namespaces, nothing that reaches other processes.
+"""The filter of system calls: no sockets, no namespaces, no access to other processes.
 
-It names what is refused; all else is left to the system, since engines and compilers of every kind
-run under it. A call that needs no permission elsewhere is refused here where it reaches around the
-limits: `memfd_create` and System V shared memory keep memory that no process shows.
+It lists the refused calls and allows all others, since engines and compilers of every kind run
+under it. Calls that evade the limits are refused, too: `memfd_create` and System V shared memory
+hold memory that counts for no process.
 """
 
 from __future__ import annotations
@@ -122,14 +122,14 @@ _SET_MODE_FILTER, _SPECULATION_AS_BEFORE = 1, 4
 
 
 def supported() -> bool:
-    """Whether the numbers of this processor's system calls are known here."""
+    """Whether the system call numbers of this processor are known."""
     return os.uname().machine in _ARCHITECTURES
 
 
 def program(machine: str, *, own_root: bool) -> bytes:
-    """The filter for a machine, as the kernel takes it.
+    """The filter program for a machine, in the kernel's format.
 
-    Without a root of its own, a process may not change what it cannot open either.
+    Without a root of its own, a process may not change attributes of files it cannot open, either.
     """
     column, architecture = _ARCHITECTURES[machine]
     lines = [
@@ -168,7 +168,7 @@ def _line(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
 
 
 def _where(test: int, value: int, answer: int) -> list[bytes]:
-    """Answer a call with an error number where its own number fits."""
+    """Instructions that return an error number if the call's number matches."""
     return [_line(test, value, 0, 1), _line(_RETURN, _ERRNO | answer)]
 
 
@@ -177,7 +177,7 @@ class _Program(ctypes.Structure):
 
 
 def apply(*, own_root: bool) -> None:
-    """Put this process, and all that it will start, under the filter. Raises OSError.
+    """Apply the filter to this process and all that it will start. Raises OSError.
 
     It needs `no_new_privileges`. Speculative execution stays as it is: what the kernel would turn
     off for filtered processes costs measured programs time.

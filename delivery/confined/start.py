@@ -1,4 +1,4 @@
-"""`Confinement`: how commands are kept apart on this machine, and starting them."""
+"""`Confinement`: how commands are isolated on this machine, and how they are started."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _PROBE = Limits(seconds=60, processor_seconds=60, memory=1 << 30, disk=64 << 20)
 class Confinement:
     """Starts commands, in the strongest mode that works here.
 
-    `private` are folders that no command may see; `preload` modules that commands need, imported
-    once. Safe to be used from several threads; close it in the end.
+    `private` are folders that no command may see; `preload` are modules that commands need,
+    imported once. It is thread-safe; close it in the end.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Confinement:
         unconfined: bool = False,
         modes: Sequence[Mode] = ("namespaces", "landlock"),
     ) -> None:
-        """Raises NncError where commands cannot be confined here, unless it is `unconfined`."""
+        """Raises NncError if commands cannot be confined here, unless it is `unconfined`."""
         self._code = Path(mkdtemp(prefix="nnc-code-"))
         self._lock = threading.Lock()
         self._server: subprocess.Popen[bytes] | None = None
@@ -70,7 +70,7 @@ class Confinement:
 
     @property
     def cache(self) -> Path:
-        """`XDG_CACHE_HOME` of the fork server, with what its imports have made."""
+        """`XDG_CACHE_HOME` of the fork server, with the files that its imports made."""
         return self._code / "cache"
 
     @property
@@ -85,7 +85,7 @@ class Confinement:
     # -- what commands see -----------------------------------------------------------------------
 
     def _readable(self) -> list[str]:
-        """The folders of Python, its packages and nnc, to which a link in an own folder leads."""
+        """The folders of Python, its packages and nnc; nnc is linked into a folder of its own."""
         package = Path(__file__).resolve().parents[2]
         (self._code / __name__.partition(".")[0]).symlink_to(package)
         os.chmod(self._code, 0o755)
@@ -110,7 +110,7 @@ class Confinement:
                     )
 
     def _strongest(self, modes: Sequence[Mode]) -> Mode:
-        """The first of these modes in which a command runs and finds itself confined."""
+        """The first of these modes in which a command runs and is confined."""
         reasons = []
         for mode in modes:
             if not seccomp.supported():
@@ -133,7 +133,7 @@ class Confinement:
         )
 
     def _probe(self) -> Ended:
-        """How a command fares that tries what it should not be able to do."""
+        """The result of a command that tries what it must not be able to do."""
         with TemporaryDirectory(prefix="nnc-probe-") as home:
             secret, folder = Path(home) / "secret", Path(home) / "job"
             secret.write_text("a file of somebody else's")
@@ -155,11 +155,11 @@ class Confinement:
         say: Say | None = None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Ended:
-        """Run a module of Python as `python -m` does, and wait for its end.
+        """Run a Python module as `python -m` does, and wait for its end.
 
-        It starts in `folder`, an existing one, which is all that it may write to, and which becomes
-        its user's; relative paths mean the same inside and outside. With `fresh`, an interpreter
-        starts anew, else one that has imported the modules of `preload` is copied.
+        It starts in `folder`, which must exist, is the only place that it may write to, and is
+        given to its user; relative paths mean the same inside and outside. With `fresh`, it runs in
+        a new interpreter, else in a fork of one that has imported the modules of `preload`.
         """
         request = Request(
             self.mode,
@@ -181,7 +181,7 @@ class Confinement:
         return pipes.follow(limits.output, say, cancelled)
 
     def _send(self, data: bytes, handles: Sequence[int]) -> None:
-        """Send a request, once more where the fork server had ended. Raises OSError."""
+        """Send a request, twice if the fork server had ended. Raises OSError."""
         with self._lock:
             try:
                 socket.send_fds(self._started(), [data], handles)
@@ -205,7 +205,7 @@ class Confinement:
         self._channel = self._server = None
 
     def _started(self) -> socket.socket:
-        """A socket to a fork server that runs; called with the lock held. Raises OSError."""
+        """A socket to a running fork server; the caller holds the lock. Raises OSError."""
         if self._server is not None and self._server.poll() is None and self._channel:
             return self._channel
         self._stop()
@@ -239,7 +239,7 @@ class Confinement:
 
 
 def _advice() -> str:
-    """What makes it possible to confine commands here."""
+    """What to do so that commands can be confined here."""
     if os.geteuid() == 0 and landlock.version() >= landlock.SCOPES:
         return (
             "Start the server as another user than root (`runuser -u USER -- nnc serve FOLDER`, "

@@ -1,7 +1,7 @@
-"""The process that watches over a command from outside, and says in the end how it went.
+"""The process that watches a command from outside, and reports how it ended.
 
-It holds the end of a pipe of the program that asked. When that program ends, in whatever way, the
-pipe does, and the command with it. The command's first process ends when this one does.
+It holds the end of a pipe of the requesting program. When that program ends, in whatever way, the
+pipe closes, and the command is ended. The command's first process ends when this one does.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _supervise(request: Request, control: int, output: int, error: int) -> dict[
 
 
 class _Watch:
-    """What is seen of a command from its start to its end."""
+    """Watches a command from its start to its end."""
 
     def __init__(
         self, request: Request, first: int, control: int, *, apart: bool, started: float
@@ -88,7 +88,7 @@ class _Watch:
         self._next_size = 0.0
 
     def wait_for_start(self, report: int) -> str:
-        """Wait until the command itself runs; why it does not, or nothing."""
+        """Wait until the command itself runs; returns why it does not, or ""."""
         deadline = self._started + self._limits.seconds
         waiting = select.poll()
         for one in (report, self._control):
@@ -110,7 +110,7 @@ class _Watch:
         return text.decode(errors="replace")
 
     def wait(self) -> None:
-        """Look at the command until it has ended, or is to be ended."""
+        """Watch the command until it has ended, or is to be ended."""
         waiting = select.poll()
         for one in (self._handle, self._control):
             waiting.register(one, select.POLLIN)
@@ -134,7 +134,7 @@ class _Watch:
         self._cause, self._message = cause, message
 
     def _look(self) -> None:
-        """End the command where it uses more than it may."""
+        """End the command if it exceeds a limit."""
         limits, usage = self._limits, self._tree.usage()
         now = time.monotonic()
         if limits.memory < usage.memory < _SHARED * limits.memory:
@@ -165,7 +165,7 @@ class _Watch:
             self._end_because("disk", f"it needed more than {_bytes(self._limits.disk)} of disk")
 
     def finish(self, problem: str) -> dict[str, object]:
-        """End what is left of the command; how it went."""
+        """End the command's remaining processes; returns how it ended."""
         status = self._end_all()
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         spent = used.ru_utime + used.ru_stime
@@ -187,7 +187,7 @@ class _Watch:
         }
 
     def _end_all(self) -> int:
-        """The exit status of the first process, with no other one left."""
+        """End all processes; returns the exit status of the first one."""
         about = os.waitid(os.P_PID, self._first, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         if about is not None:
             _, how = os.waitpid(self._first, 0)
@@ -210,7 +210,7 @@ def _processor_time(limits: Limits) -> str:
 
 
 def _bytes(number: int) -> str:
-    """`1.5 GB`"""
+    """Bytes in words: `1.5 GB`."""
     for prefix, factor in (("G", 1e9), ("M", 1e6)):
         if number >= factor:
             return f"{number / factor:.3g} {prefix}B"

@@ -1,4 +1,4 @@
-"""Calls of Linux that Python 3.11 has no names for. All raise OSError."""
+"""Linux calls that Python 3.11 does not provide. All raise OSError."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _checked(result: int, what: str) -> int:
 
 
 def syscall(name: str, number: int, *arguments: object) -> int:
-    """A system call by its number; `name` is for the error."""
+    """Make a system call by its number; `name` is for the error message."""
     if number < 0:
         raise OSError(38, f"{name}: not known on {os.uname().machine}")
     whole = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]
@@ -95,13 +95,13 @@ def restrict_mount(target: str, flags: int) -> None:
 
 
 def pivot_root(new: str, old: str) -> None:
-    """Make `new` the root; what was the root lies at `old` from then on."""
+    """Make `new` the root; the old root is then at `old`."""
     paths = (ctypes.c_char_p(os.fsencode(one)) for one in (new, old))
     syscall("pivot_root", _PIVOT_ROOT, *paths)
 
 
 def detach(target: str) -> None:
-    """Take a mount and those below it away."""
+    """Unmount a mount and those below it."""
     _checked(_libc.umount2(os.fsencode(target), MNT_DETACH), f"umount {target}")
 
 
@@ -116,17 +116,17 @@ def adopt_orphans() -> None:
 
 
 def no_new_privileges() -> None:
-    """No program that is started gives more rights than its caller has."""
+    """Prevent any program started from here from gaining privileges, as setuid programs do."""
     prctl("PR_SET_NO_NEW_PRIVS", _PR_SET_NO_NEW_PRIVS, 1)
 
 
 def stay_visible() -> None:
-    """Let those who may, read this process's entries in /proc after its user has changed."""
+    """Keep this process's /proc entries readable after its user has changed."""
     prctl("PR_SET_DUMPABLE", _PR_SET_DUMPABLE, 1)
 
 
 def drop_bounding_capabilities() -> None:
-    """Let no program that is started here regain root's rights."""
+    """Prevent programs started from here from regaining root's capabilities."""
     for number in range(64):
         try:
             prctl("PR_CAPBSET_DROP", _PR_CAPBSET_DROP, number)
@@ -135,7 +135,7 @@ def drop_bounding_capabilities() -> None:
 
 
 def drop_capabilities() -> None:
-    """Take root's rights from this process and from all that it starts."""
+    """Drop root's capabilities for this process and all that it starts."""
     drop_bounding_capabilities()
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)
     none = (ctypes.c_uint32 * 6)()

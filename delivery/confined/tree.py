@@ -1,4 +1,4 @@
-"""The processes of a command: what they use together, and their end."""
+"""The processes of a command: their combined resource use, and their end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_ENTRIES, DEEPEST = 50_000, 64
 
 @dataclass
 class Usage:
-    """What processes use together. Units: seconds, bytes; `threads` are of all."""
+    """The combined resource use of processes. Units: seconds, bytes; `threads` of all."""
 
     processor_seconds: float = 0.0
     memory: int = 0
@@ -26,10 +26,10 @@ class Usage:
 
 
 class Tree:
-    """A process and all that it has started.
+    """A process and all its descendants.
 
     With `apart` it is the first process of a namespace, and all others there end with it. Without,
-    its descendants are found by their parents; this process has to become the parent of orphans.
+    descendants are found by their parents; this process must be the one that adopts orphans.
     """
 
     def __init__(self, first: int, *, apart: bool) -> None:
@@ -37,7 +37,7 @@ class Tree:
         self._proc = Path(f"/proc/{first}/root/proc") if apart else Path("/proc")
 
     def _all(self) -> Iterator[tuple[str, list[str]]]:
-        """The number of each process and the fields of its `stat` from the state on."""
+        """The id of each process, as text, and the fields of its `stat` from the state on."""
         found: dict[str, list[str]] = {}
         with suppress(OSError):
             for name in os.listdir(self._proc):
@@ -55,7 +55,7 @@ class Tree:
         yield from ((name, found[name]) for name in inside - {ours})
 
     def usage(self) -> Usage:
-        """What all of them use now, with the processor time of those that have ended."""
+        """The current resource use of all, and the processor time of those that have ended."""
         total = Usage()
         for name, fields in self._all():
             total.processor_seconds += sum(map(int, fields[11:15])) / _TICKS
@@ -65,7 +65,7 @@ class Tree:
         return total
 
     def memory(self) -> int:
-        """Bytes that they have in memory, pages that several share counted once."""
+        """The resident bytes of all, counting shared pages once."""
         total = 0
         for name, _ in self._all():
             with suppress(OSError, ValueError, IndexError):
@@ -93,7 +93,7 @@ class Tree:
                 return
 
     def reap(self) -> None:
-        """Take note of orphans that have ended."""
+        """Reap orphans that have ended."""
         if not self._apart:
             with suppress(ChildProcessError):
                 while os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
@@ -104,7 +104,7 @@ class Tree:
 
 
 def _reap_all() -> bool:
-    """Reap children that have ended, waiting for one; whether there may be more."""
+    """Wait for a child, and reap all that have ended; returns whether there may be more."""
     try:
         os.wait()
         while os.waitpid(-1, os.WNOHANG)[0]:
@@ -115,7 +115,7 @@ def _reap_all() -> bool:
 
 
 def size(folder: str) -> tuple[int, bool]:
-    """Bytes on disk of all that lies in a folder, and whether it is too much to be counted."""
+    """The bytes on disk of a folder's contents, and whether there are too many entries to count."""
     total = entries = 0
     seen: set[tuple[int, int]] = set()
     waiting = [(folder, 0)]

@@ -1,1 +1,1 @@
-"""Whole models on each engine that can run them, in a process each, taking turns."""
+"""Runs whole models on each suitable engine, in a process each, taking turns."""

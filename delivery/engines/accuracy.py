@@ -1,4 +1,4 @@
-"""How far outputs are from the original's."""
+"""The errors of outputs relative to the original's."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _BYTE = 1.0
 
 @dataclass(frozen=True)
 class Accuracy:
-    """How all outputs of an engine compare with the original's.
+    """The comparison of an engine's outputs with the original's.
 
     `max_abs` is the largest difference of two numbers; `max_rel` the largest relative to the
-    largest value of its output; `cosine` the least cosine of the angle between two outputs (None
-    where one is zero or there are no numbers); `equal` the share of elements that are the same.
-    `fault` says why outputs cannot be compared, or what is no number here and one there: then the
-    differences are those of the rest, None where there is no rest.
+    largest value of its output; `cosine` the least cosine of the angle between two outputs (None if
+    one is zero or there are no numbers); `equal` the share of equal elements. `fault` says why
+    outputs cannot be compared, or where one side has no number; the differences are then those of
+    the other elements, or None if there are none.
     """
 
     max_abs: float | None
@@ -31,14 +31,14 @@ class Accuracy:
 
     def within(self, tolerance: float) -> bool:
         """Whether floats are within the tolerance, relative to the largest value, and integers and
-        texts are the same (those of 8 bits within 1).
+        texts are equal (8-bit integers within 1).
         """
         close = self.max_rel is None or self.max_rel <= tolerance
         return not self.fault and close and self.integers_agree
 
 
 def accuracy(found: Sequence[np.ndarray], want: Sequence[np.ndarray]) -> Accuracy:
-    """Compare outputs in order; NaN equals NaN, and an infinity the same one."""
+    """Compare outputs in order; NaN equals NaN, and an infinity the same infinity."""
     if len(found) != len(want):
         return Accuracy(None, None, None, 0.0, False, f"{len(found)} outputs, but {len(want)}")
     parts = [_compared(i, a, b) for i, (a, b) in enumerate(zip(found, want, strict=True))]

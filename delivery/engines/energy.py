@@ -1,4 +1,4 @@
-"""What the machine's processors consume, as Linux's powercap tells it (RAPL)."""
+"""The energy use of the machine's processors, by Linux's powercap (RAPL)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ ZONES = Path("/sys/class/powercap")
 
 @dataclass(frozen=True)
 class Meter:
-    """The counters of all processor packages that can be read; none on most virtual machines."""
+    """The energy counters of all processor packages; none on most virtual machines."""
 
     zones: tuple[Path, ...]
 
     @staticmethod
     def here(folder: Path = ZONES) -> Meter:
-        """This machine's: packages alone, whose parts have zones of their own inside."""
+        """This machine's counters: those of packages only, which include their parts."""
         found = []
         for zone in sorted(folder.glob("*:[0-9]*")):
             try:
@@ -29,7 +29,7 @@ class Meter:
         return Meter(tuple(found))
 
     def read(self) -> tuple[int, ...] | None:
-        """The counters in microjoules; None where there are none."""
+        """The counters in microjoules; None if there are none."""
         try:
             return tuple(int((zone / "energy_uj").read_text()) for zone in self.zones) or None
         except (OSError, ValueError):
@@ -38,7 +38,7 @@ class Meter:
     def between(
         self, before: tuple[int, ...] | None, after: tuple[int, ...] | None
     ) -> float | None:
-        """Joules between two readings; a counter begins anew behind its largest value."""
+        """Joules between two readings; a counter restarts after its largest value."""
         if before is None or after is None or len(before) != len(after):
             return None
         total = 0

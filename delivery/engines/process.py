@@ -1,4 +1,4 @@
-"""The process of an engine, and what is said to it; see `worker.py`."""
+"""The process of an engine, and its commands; see `worker.py`."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ _MOST_SAID = 300
 
 
 class EngineError(RuntimeError):
-    """Why an engine cannot go on with this model, in one line."""
+    """Why an engine fails on this model, in one line."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """What a process is to load and run: an .npz of inputs, and the engine's options.
+    """The engine, model, inputs (an .npz file) and options that a process loads and runs.
 
-    `python` is the interpreter whose environment has the engine, `packages` a folder that modules
-    are looked for in first.
+    `python` is the interpreter whose environment has the engine, `packages` a folder that is
+    searched for modules first.
     """
 
     engine: Engine
@@ -52,7 +52,7 @@ class Job:
     packages: str = ""
 
     def pickled(self) -> bytes:
-        """What the worker reads: plain values alone, as there may be no nnc where it runs."""
+        """The job for the worker: plain values only, as its environment may lack nnc."""
         return pickle.dumps(
             {
                 "file": str(self.engine.file),
@@ -68,7 +68,7 @@ class Job:
 
 
 class EngineProcess:
-    """An engine in its process, in a group of its own, so that what it starts ends with it."""
+    """An engine in a process, which leads a process group so that all it starts ends with it."""
 
     def __init__(self, job: Job) -> None:
         self.folder = tempfile.TemporaryDirectory(prefix="nnc-engine-")
@@ -98,8 +98,8 @@ class EngineProcess:
             raise EngineError(f"cannot start '{job.python}': {error.strerror or error}") from None
 
     def ask(self, command: str, seconds: float) -> dict[str, Any]:
-        """Send a command and wait for the answer. Raises EngineError where the process ends,
-        answers nothing in that time, or no answer that could be read.
+        """Send a command and wait for the answer. Raises EngineError if the process ends, the time
+        is over, or the answer is unreadable.
         """
         assert self.process.stdin is not None
         try:
@@ -123,7 +123,7 @@ class EngineProcess:
         return found
 
     def _line(self, until: float) -> bytes | None:
-        """The next line; nothing where there is none any more, None where it takes too long."""
+        """The next line; empty at the end of the stream, None on timeout."""
         assert self.process.stdout is not None
         handle, parts, size = self.process.stdout.fileno(), [], 0
         while True:
@@ -139,7 +139,7 @@ class EngineProcess:
                 return b"".join(parts)
 
     def _last_words(self) -> str:
-        """Why the process ended, as far as it said so."""
+        """Why the process ended, from its output."""
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(timeout=_PATIENCE)
         self._kill()
@@ -162,7 +162,7 @@ class EngineProcess:
             os.killpg(self.process.pid, signal.SIGKILL)
 
     def end(self) -> None:
-        """End the process, which removes its files when nobody talks to it any more."""
+        """End the process, which then removes its files."""
         assert self.process.stdin is not None and self.process.stdout is not None
         with suppress(OSError):
             self.process.stdin.close()

@@ -1,4 +1,4 @@
-"""The engines: a row for each says what it reads and which function loads a model in it."""
+"""The engines: each row says which formats an engine reads and which function loads a model."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class Engine:
 
     @property
     def file(self) -> Path:
-        """The file that loads a model."""
+        """The path of the file that loads a model."""
         return self.folder / f"{self.loads.partition('.')[0]}.py"
 
     @property
     def function(self) -> str:
-        """The function in it."""
+        """The name of the function in that file."""
         return self.loads.partition(".")[2]
 
     @property
@@ -50,18 +50,18 @@ class Engine:
         return self.name in (UNTUNED, TUNED)
 
     def reads(self, format: str) -> bool:
-        """Whether it takes files of a format."""
+        """Whether the engine reads files of a format."""
         return not self.formats or format in self.formats
 
     def missing(self) -> str:
-        """Why it is not here; empty where it is."""
+        """Why the engine is not available; empty if it is."""
         if not self.distributions or any(map(_version, self.distributions)):
             return ""
         return f"{self.distributions[0]} is not installed"
 
     @property
     def version(self) -> str:
-        """Of the distribution that is installed; empty where none is."""
+        """The version of the installed distribution; empty if there is none."""
         return next(filter(None, map(_version, self.distributions)), "")
 
 
@@ -141,7 +141,7 @@ INTERPRETER = Engine(
 
 
 def engine(name: str) -> Engine:
-    """The engine of a name. Raises NncError."""
+    """The engine of a name. Raises NncError for an unknown name."""
     for one in ENGINES:
         if one.name == name:
             return one
@@ -150,7 +150,7 @@ def engine(name: str) -> Engine:
 
 
 def chosen_engines(text: str) -> tuple[Engine, ...]:
-    """The engines of `nnc,onnxruntime` or `all`, in the order of the table. Raises NncError."""
+    """The engines of `nnc,onnxruntime`, say, or of `all`, in table order. Raises NncError."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
         raise NncError("no engine is named; `all` stands for all")
@@ -159,13 +159,13 @@ def chosen_engines(text: str) -> tuple[Engine, ...]:
 
 
 def engines_for(format: str, wanted: Sequence[Engine]) -> tuple[Engine, ...]:
-    """Those of the engines that read a format."""
+    """The engines that read a format."""
     return tuple(one for one in wanted if one.reads(format))
 
 
 def reference_for(format: str) -> Engine:
-    """Whose outputs are the original's: the format's own framework where it is installed, else
-    nnc's reference interpreter.
+    """The engine whose outputs are the original's: the format's own framework if it is installed,
+    else nnc's reference interpreter.
     """
     for one in ENGINES:
         if one.is_framework and format in one.formats and not one.missing():

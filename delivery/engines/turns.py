@@ -1,4 +1,4 @@
-"""Engines take turns, a few runs each, so that what disturbs the machine meets all of them."""
+"""Engines take turns of a few runs each, so that disturbances affect all of them."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _WARM_UP = 2
 
 @dataclass(frozen=True)
 class Effort:
-    """How long engines run: for so many `seconds` each on average, or so many `runs` each.
+    """The time that engines run: `seconds` each on average, or `runs` runs each.
 
-    `limit` is what an engine may take at most to load, or for a turn, in seconds.
+    `limit` is the longest time in seconds for an engine to load, or for one turn.
     """
 
     seconds: float | None = None
@@ -48,11 +48,11 @@ class Effort:
 
 @dataclass
 class Result:
-    """One engine on one model with one number of threads.
+    """The result of one engine on one model with one number of threads.
 
-    Latencies are in ms: `turns` has those of each turn, `pace` is one of a run before. `joules` are
-    what the machine's processors consumed in all turns. `outputs` are those of a run; None where
-    there are none, as `failure` says. `accuracy` is None until somebody compares them.
+    Latencies are in ms: `turns` has those of each turn, `pace` is one of an earlier run. `joules`
+    is the energy of the machine's processors in all turns. `outputs` are those of a run; None if
+    there are none, as `failure` says. `accuracy` is None until they are compared.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Result:
 
     @property
     def runs(self) -> int:
-        """How many latencies there are."""
+        """The number of latencies."""
         return sum(map(len, self.turns))
 
     @property
@@ -82,7 +82,7 @@ class Result:
         return [one for turn in self.turns for one in turn]
 
     def ascending(self) -> list[float]:
-        """The latencies in their order; sorted once, as short runs have hundreds of thousands."""
+        """The latencies, sorted; cached, as short runs have hundreds of thousands."""
         if len(self._sorted) != self.runs:
             self._sorted = sorted(self.latencies)
         return self._sorted
@@ -93,7 +93,7 @@ class Result:
 
     @property
     def spread(self) -> float:
-        """Half the distance between the quartiles."""
+        """Half the interquartile range of the latencies."""
         if self.runs < 2:
             return math.nan
         first, _, third = statistics.quantiles(self.ascending(), n=4)
@@ -101,12 +101,12 @@ class Result:
 
     @property
     def throughput(self) -> float:
-        """Runs in a second, one after the other."""
+        """Runs per second, one after the other."""
         return self.runs / self.seconds if self.seconds else math.nan
 
     @property
     def energy(self) -> float | None:
-        """Joules of a run."""
+        """Joules per run; None if unknown."""
         return None if self.joules is None else self.joules / max(1, self.runs)
 
 
@@ -116,10 +116,9 @@ def measure(
     said: Callable[[str, float], None] = lambda text, done: None,
     meter: Meter | None = None,
 ) -> list[Result]:
-    """A result for each job, in order, by its name. `said` is told what is done, and which part of
-    all that is.
+    """The result of each job, named and in order. `said` gets messages and the part that is done.
 
-    An engine that cannot go on is left out from then on: its result says why.
+    An engine that fails is left out from then on: its result says why.
     """
     meter = meter or Meter.here()
     results = [Result(name, job.threads) for name, job in jobs.items()]
@@ -152,13 +151,13 @@ def measure(
 
 
 def outputs_of(job: Job, limit: float) -> Result:
-    """The outputs of one engine, which is not timed."""
+    """The outputs of one engine, without timing."""
     (result,) = measure({job.engine.name: job}, Effort(runs=0, limit=limit))
     return result
 
 
 def ratio(ours: Result, theirs: Result) -> float:
-    """How many times as fast `ours` is: the median over the turns, each against its neighbour."""
+    """How many times as fast `ours` is: the median ratio over neighbouring turns."""
     pairs = zip(ours.turns, theirs.turns, strict=False)
     return statistics.median(min(b) / min(a) for a, b in pairs)
 
@@ -184,7 +183,7 @@ def _read(file: Path) -> list[np.ndarray]:
 
 
 def _counts(results: Sequence[Result], effort: Effort) -> dict[str, int]:
-    """The runs of a turn of each: where seconds are given, turns of all last about as long."""
+    """The runs per turn of each engine: with `seconds` given, all turns last about as long."""
     if effort.seconds is None or not results:
         return {one.name: TURN for one in results}
     slowest = 1e-3 * max(one.pace for one in results)
@@ -208,7 +207,7 @@ def _turn(process: EngineProcess, result: Result, count: int, limit: float, mete
 
 
 def _rounds(results: Sequence[Result], effort: Effort) -> Iterator[float]:
-    """A step for each turn of all, with the part that is done, until all had theirs."""
+    """Yield the completed part, from 0 to 1, before each round of turns, until all are done."""
     if effort.seconds is None:
         count = -(-effort.runs // TURN)
         yield from (i / count for i in range(count))
@@ -225,7 +224,7 @@ def _rounds(results: Sequence[Result], effort: Effort) -> Iterator[float]:
 
 @contextmanager
 def _failing(result: Result) -> Iterator[None]:
-    """Notes that an engine cannot do this model, and goes on with the others."""
+    """Record an engine's failure in its result, and continue with the others."""
     try:
         yield
     except EngineError as error:

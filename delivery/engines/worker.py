@@ -1,9 +1,9 @@
-"""An engine in a process of its own, which runs a model when it is told to.
+"""An engine in a process of its own, which runs a model on command.
 
     python -P worker.py JOB.pickle
 
-The job is a dictionary: the file and the function that load the engine, see `table.py`, and what
-`Task` holds. The process reads lines from standard input and answers each with a line of JSON:
+The job is a dictionary: the file and the function that load the engine, see `table.py`, and the
+fields of `Task`. The process reads lines from standard input and answers each with a line of JSON:
 
     load        {"load_ms", "compile_ms" or null, "version", "bytes": of what is shipped,
                  "names": of the outputs or null}
@@ -11,9 +11,9 @@ The job is a dictionary: the file and the function that load the engine, see `ta
     save FILE   {}, after the outputs are in FILE, an .npz, in order
     quit        {"peak_bytes": of memory}
 
-It imports nothing but NumPy and the engine, and is started by its path, so that an engine can have
-an environment of its own, in which there is no nnc. Run as a program it is given nothing by
-another user: the job is a file that the parent has written.
+It imports only NumPy and the engine, and is started by its path, so that an engine can have an
+environment of its own without nnc. Run as a program it gets nothing from another user: the job is a
+file that the parent has written.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ _FOREIGN = 2
 
 @dataclass
 class Task:
-    """What an engine is to load: a model's path, inputs by name in the model's order, threads, and
-    options of the engine's own. The function that loads adds what is shipped and, where it knows
+    """What an engine loads: a model's path, inputs by name in the model's order, threads, and
+    options of the engine's own. The loading function adds the shipped files and, if it knows
     them, the names of the outputs, and a version that no installed distribution tells.
 
-    Where the model runs elsewhere than in this process, `timed` is a run that gives its
-    milliseconds by the clock there.
+    If the model runs outside of this process, `timed` does a run and returns its milliseconds by
+    the clock there.
     """
 
     model: str
@@ -66,12 +66,12 @@ class Task:
     timed: Callable[[], float] | None = None
 
     def ships(self, *files: Path | str) -> None:
-        """Note files that a user of the loaded model needs; a folder counts with all it holds."""
+        """Record files that a user of the loaded model needs; a folder counts with all contents."""
         self.files += [Path(file) for file in files]
 
     def libraries(self, name: str, *parts: str) -> list[Path]:
-        """The shared libraries of an installed distribution, of which some `part` is in the path;
-        all without parts.
+        """The shared libraries of an installed distribution whose path contains one of `parts`; all
+        of them without parts.
         """
         found = [Path(str(file.locate())) for file in _distribution(name).files or ()]
         return [
@@ -81,21 +81,21 @@ class Task:
         ]
 
     def folder(self) -> Path:
-        """A folder that goes when the process ends."""
+        """A new folder that is removed when the process ends."""
         folder = tempfile.mkdtemp(prefix="nnc-engine-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         return Path(folder)
 
     @contextmanager
     def compiling(self) -> Iterator[None]:
-        """Counts as compiling, which is done once and not whenever the model is loaded."""
+        """Count the time of the block as compilation, which is done once, not at each load."""
         started = time.perf_counter()
         yield
         self.compile_seconds = (self.compile_seconds or 0.0) + time.perf_counter() - started
 
 
 class Engine:
-    """The engine of a job and, once it is loaded, the model in it."""
+    """The engine of a job and, once it is loaded, its model."""
 
     def __init__(self, job: dict[str, Any]) -> None:
         self.job = job
@@ -105,7 +105,7 @@ class Engine:
         self.run: Run | None = None
 
     def load(self) -> dict[str, Any]:
-        """Import the engine, then load the model, which is what is timed."""
+        """Import the engine, then load the model; only the latter is timed."""
         # The file that loads models first: it says what Keras is to run on when that is imported.
         function = getattr(_module(self.job["file"]), self.job["function"])
         for name in self.job["imports"]:
@@ -123,7 +123,7 @@ class Engine:
         }
 
     def times(self, count: int) -> dict[str, Any]:
-        """Milliseconds of so many runs after each other."""
+        """Milliseconds of `count` consecutive runs."""
         run, timed = self._loaded(), self.task.timed
         if timed is not None:
             found = [timed() for _ in range(count)]
@@ -137,7 +137,7 @@ class Engine:
         return {"ms": found, "seconds": time.perf_counter() - begun}
 
     def save(self, file: str) -> dict[str, Any]:
-        """Write the outputs of a run; elements that NumPy's files do not have, as float32."""
+        """Write the outputs of a run; elements that .npz files do not support become float32."""
         arrays = {f"{i:04}": _plain(one) for i, one in enumerate(self._loaded()())}
         np.savez(file, **arrays)  # type: ignore[arg-type]
         return {}
@@ -164,8 +164,8 @@ def answer(engine: Engine, line: str) -> dict[str, Any]:
 
 
 def peak_bytes() -> int | None:
-    """The most memory of this process, as Linux tells it (getrusage counts the parent's too); None
-    where nothing tells it.
+    """The peak memory of this process, from Linux (getrusage counts the parent's too); None if it
+    is unknown.
     """
     with suppress(OSError):
         status = Path("/proc/self/status").read_text()
@@ -185,7 +185,7 @@ def _module(file: str) -> Any:
 
 
 def _distribution(name: str) -> Distribution:
-    """What is installed of that name, or of its build for processors alone."""
+    """The installed distribution of a name, or its CPU-only build."""
     with suppress(PackageNotFoundError):
         return distribution(name)
     return distribution(f"{name}-cpu")

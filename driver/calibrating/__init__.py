@@ -1,1 +1,1 @@
-"""Small experiments on a machine, and the numbers of its description that follow from them."""
+"""Small experiments on a machine, and the numbers of its description that they give."""

@@ -1,4 +1,4 @@
-"""A calibration of what a target runs on here: experiments, numbers, and what disturbed them."""
+"""Calibrates the machine of a target: experiments, numbers, and what disturbed them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NEEDED = ("gigahertz", "launch_microseconds")
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured, and what of it is not to be kept: why, by the names of the numbers."""
+    """The measured numbers, and the refused ones with the reasons, by name."""
 
     calibration: Calibration
     refused: Mapping[str, str]
@@ -40,8 +40,8 @@ class Measured:
     """What else went on meanwhile, a line each."""
 
     def kept(self, force: bool) -> Calibration | None:
-        """What may be stored: the numbers that are not refused; with `force` all that a machine may
-        have. None where too little is left.
+        """The calibration to store: numbers not refused, or with `force` all plausible ones; None
+        if too few are left.
         """
         numbers = {
             path: number
@@ -59,20 +59,20 @@ class Measured:
 
 
 def described(name: str) -> Target:
-    """A target with its built-in numbers. Raises NncError where there is none of the name."""
+    """A target with its built-in numbers. Raises NncError for an unknown name."""
     return (described_host() or host()) if name == HOST else target(name)
 
 
 def machine_name(one: Target) -> str:
-    """What a target's numbers are kept under."""
+    """The key under which a target's numbers are stored."""
     return identity(one.name, one.processor, one.machine)
 
 
 def calibrate(name: str, seconds: float, progress: Progress) -> Measured:
-    """Measure the machine of a target for no more than so many seconds.
+    """Measure the machine of a target for at most `seconds` seconds.
 
-    Raises NncError where its code runs neither in this process nor in an engine of WebAssembly, as
-    an emulator's times say nothing.
+    Raises NncError unless its code runs in this process or in a WebAssembly engine, as the times of
+    an emulator mean nothing.
     """
     one = described(name)
     if not isinstance(one.machine, Processor | GroupMachine):
@@ -97,14 +97,14 @@ def calibrate(name: str, seconds: float, progress: Progress) -> Measured:
 
 
 def with_cores_here(one: Target) -> Machine:
-    """A target's machine with the cores of this one, where its code runs on those."""
+    """A target's machine, with this machine's number of cores if the code runs on it."""
     on_cores = isinstance(one.machine, Processor) or one.name == CPU_DEVICE
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return replace(one.machine, cores=cores or 1) if on_cores else one.machine
 
 
 def experiments_on(name: str, machine: Machine) -> list[Experiment]:
-    """All experiments on a machine. Raises NncError."""
+    """The experiments for a machine. Raises NncError."""
     if isinstance(machine, GroupMachine):
         return list(device_experiments(name, machine))
     assert isinstance(machine, Processor)
@@ -114,8 +114,8 @@ def experiments_on(name: str, machine: Machine) -> list[Experiment]:
 def judged(
     kept_as: str, rounds: Sequence[Round], machine: Machine, beside: Sequence[str]
 ) -> Measured:
-    """The calibration that rounds give, with the numbers that are refused: those whose fastest runs
-    do not agree, and those that no machine has. What went on beside is told, and refuses nothing.
+    """The calibration from all rounds. Numbers are refused if their fastest runs disagree, or if
+    they are implausible. Other load during the measurement is reported only.
     """
     if isinstance(machine, GroupMachine):
         found = fit_device(rounds, machine)

@@ -1,4 +1,4 @@
-"""The experiments on a device, and its numbers by them: launches, copies, groups, memories."""
+"""Experiments on a device, and its numbers from them: launches, copies, groups, memories."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def _softmaxes(count: int) -> Text:
 
 
 def device_experiments(target: str, machine: GroupMachine) -> Iterator[Experiment]:
-    """Networks of one launch and of more, copies, and pairs of kernels.
+    """Networks of one launch and of several, copies, and pairs of kernels.
 
-    Raises NncError where the target does not launch them.
+    Raises NncError if the target does not launch them.
     """
     networks = {"few launches": _softmaxes(1), "many launches": _softmaxes(STEPS)}
     few, many = (launches_of(network, target) for network in networks.values())
@@ -60,14 +60,14 @@ def device_experiments(target: str, machine: GroupMachine) -> Iterator[Experimen
 
 
 def launches_of(network: Text, target: str) -> int:
-    """How many launches the program of a network has."""
+    """The number of kernel launches in the program of a network."""
     module = run_stages(load_module(parse_module(network.text())), target=target)
     found = module.attributes.get(DEVICE)
     return getattr(found.get("launches"), "value", 0) if isinstance(found, DictAttr) else 0
 
 
 def fit_device(rounds: Sequence[Round], machine: GroupMachine) -> Fitted:
-    """What the rounds say of a device; cycles are those of the described clock."""
+    """The numbers of a device from all rounds; cycles are those of the described clock."""
     each = [_numbers(one, machine) for one in rounds]
     return Fitted({path: number([one[path] for one in each], _taken(path)) for path in each[0]}, {})
 
@@ -78,7 +78,7 @@ def _taken(path: str) -> Callable[[float], float]:
 
 def _numbers(one: Round, machine: GroupMachine) -> dict[str, float]:
     def more(name: str) -> float:
-        """Cycles of one of what a pair of kernels counts."""
+        """Cycles per unit of work by which the two kernels of a pair differ."""
         seconds = max(one[f"{name}: more"] - one[f"{name}: less"], 1e-15)
         return seconds * 1e9 * machine.gigahertz
 

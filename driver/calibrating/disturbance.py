@@ -1,4 +1,4 @@
-"""What disturbed a measurement: numbers whose fastest runs differ, and others on the machine."""
+"""What disturbed a measurement: fastest runs that differ, and other load on the machine."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ WORTH_TELLING = 0.01
 
 
 def disturbances(numbers: Mapping[str, Number]) -> dict[str, str]:
-    """By the numbers whose spread is too large, what is said of them."""
+    """A message for each number whose spread is too large, by the number's name."""
     found = {}
     for path, number in numbers.items():
         names = (path, path.rpartition(".")[0])
@@ -59,9 +59,7 @@ def disturbances(numbers: Mapping[str, Number]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Load:
-    """Seconds of all processors together since some time: in all, at work, stolen, and those of
-    this process.
-    """
+    """Processor seconds of all processors together: total, busy, stolen, and this process's."""
 
     total: float
     busy: float
@@ -70,7 +68,7 @@ class Load:
 
     @staticmethod
     def now() -> Load | None:
-        """None where the system does not say."""
+        """The load up to now; None if the system does not provide it."""
         with suppress(OSError, ValueError, IndexError):
             row = Path("/proc/stat").read_text().splitlines()[0].split()
             ticks = [int(word) / os.sysconf("SC_CLK_TCK") for word in row[1:9]]
@@ -80,7 +78,7 @@ class Load:
         return None
 
     def since(self, before: Load) -> Iterator[str]:
-        """What others took of the processors."""
+        """Messages on the processor time that other processes took since `before`."""
         total = self.total - before.total
         if total <= 0:
             return

@@ -1,4 +1,4 @@
-"""Times of experiments in an engine of WebAssembly, which takes them itself: no pipe is timed."""
+"""Times experiments in a WebAssembly engine, by the engine's clock: pipes are not timed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TIMER = Path(__file__).parent / "timer.mjs"
 
 
 class EngineBench:
-    """Experiments as modules of WebAssembly, all in one process of an engine."""
+    """Experiments as WebAssembly modules, all in one process of an engine."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class EngineBench:
         target: Target,
         progress: Callable[[str], None] = lambda text: None,
     ) -> None:
-        """The target has an engine. Raises NncError where that is missing or does not start."""
+        """The target must have an engine. Raises NncError if it is missing or does not start."""
         self.experiments: Sequence[Experiment] = [
             one for one in experiments if not one.fresh and not (one.cold and one.threads > 1)
         ]
@@ -67,7 +67,7 @@ class EngineBench:
         return [Timing(seconds, had < (1 - WAITED) * seconds) for seconds, had in found]
 
     def _written(self, target: Target, folder: Path) -> list[dict[str, object]]:
-        """The module of each experiment, and what its input is."""
+        """Write the module of each experiment; returns descriptions of their inputs."""
         made: dict[str, Path] = {}
         rows: list[dict[str, object]] = []
         for one in self.experiments:
@@ -88,7 +88,7 @@ class EngineBench:
         return self._process.stdout.readline()
 
     def _failed(self) -> NncError:
-        """The error that the engine ended with."""
+        """The error with which the engine ended."""
         said: list[str] = []
         with suppress(OSError):
             said = self._said.read_text(errors="replace").strip().splitlines()

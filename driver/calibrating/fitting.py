@@ -1,9 +1,9 @@
-"""The numbers of a processor's description that follow from the times of experiments.
+"""A processor's numbers from the times of experiments.
 
-Each round gives all of them once, and has runs that agree; of all rounds the median counts.
+Each round gives all of them once, from runs that agree; the median over all rounds is used.
 
-Counts are whole, and what disturbs a run only makes it slower: 1.5 loads in a cycle cannot come
-from one unit, so there are two.
+Counts are whole, and disturbances only make a run slower: 1.5 loads in a cycle cannot come from one
+unit, so there are two.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ EDGE = 1.25
 
 
 def fit(rounds: Sequence[Round], machine: Processor) -> Fitted:
-    """All that the rounds say of a machine, whose description names what to look for."""
+    """All numbers that the rounds give for a machine, whose description is the starting point."""
     each = [_numbers(one, machine) for one in rounds]
     numbers = {
         path: number([one[path] for one in each], _whole(path, machine))
@@ -65,37 +65,37 @@ def fit(rounds: Sequence[Round], machine: Processor) -> Fitted:
 
 
 def _curve(rounds: Sequence[Round], machine: Processor) -> dict[float, float]:
-    """Bytes per cycle by the size of what is read; of memory without end."""
+    """Bytes per cycle by the size of the buffer that is read; infinity stands for memory."""
     names = {float(size): f"read {size}" for size in sizes(machine)}
     names[inf] = "read memory"
     return {size: median(1 / _cycles(one, n) for one in rounds) for size, n in names.items()}
 
 
 def _units(value: float) -> float:
-    """The fewest units that reach it."""
+    """The fewest units that reach a throughput."""
     return next((one for one in UNITS if one >= SHORT * value), UNITS[-1])
 
 
 def _at_least(value: float) -> int:
-    """How many there are in a cycle where so many were seen."""
+    """The whole number per cycle that explains an observed throughput, which is a lower bound."""
     return max(1, ceil(SHORT * value))
 
 
 def _issued(value: float, described: int) -> int:
-    """Instructions that start in a cycle: as described, where about so many were seen.
+    """Instructions issued per cycle: the described number if the observed one is close to it.
 
-    Short instructions are fetched more slowly than kernels' long ones, by where code lies.
+    Short instructions are fetched more slowly than kernels' long ones, depending on code placement.
     """
     return described if FETCHED * described <= value <= described / SHORT else _at_least(value)
 
 
 def _at_most(value: float) -> int:
-    """The whole cycles of what took so many."""
+    """The whole number of cycles that explains an observed time, which is an upper bound."""
     return max(1, floor(value / SHORT))
 
 
 def _whole(path: str, machine: Processor) -> Callable[[float], float]:
-    """How a field's number follows from what was measured: counts are whole."""
+    """The conversion of a field's measured number: counts become whole."""
     if path == "full_width_units":
         return _units
     if path == "load_bytes_per_cycle":
@@ -115,7 +115,7 @@ def _whole(path: str, machine: Processor) -> Callable[[float], float]:
 
 
 def _cycles(one: Round, name: str) -> float:
-    """Cycles of one of what an experiment counts: the clock is a chain of one each."""
+    """Cycles per unit of an experiment; the clock experiment is a chain of one-cycle operations."""
     return one[name] / one["clock"]
 
 
@@ -157,7 +157,7 @@ def _numbers(one: Round, machine: Processor) -> dict[str, float]:
 
 
 def _tiles(one: Round, machine: Processor, units: float) -> dict[str, float]:
-    """What the description has of tiles, from what the experiments on them took."""
+    """The tile numbers of the description, from the experiments on tiles."""
     sums = machine.vector_registers + MORE
     lanes = machine.lanes(4)
     found = {
@@ -175,15 +175,13 @@ def _tiles(one: Round, machine: Processor, units: float) -> dict[str, float]:
 
 
 def _crossing(one: Round, lanes: int, machine: Processor) -> float:
-    """Loads that one across a line's end takes besides; some of those that are shifted cross."""
+    """The extra cost, in loads, of a load across a line's end; only some shifted ones cross."""
     more = _cycles(one, f"load across {lanes}") / _cycles(one, f"load {lanes}") - 1
     return max(LEAST, more * machine.line_bytes / (4 * lanes))
 
 
 def _waking(one: Round, machine: Processor) -> float | None:
-    """Microseconds that a parallel region takes beside its work; None where it had no more than
-    one core.
-    """
+    """Microseconds that a parallel region takes beyond its work; None for a single core."""
     if machine.cores == 1:
         return None
     alone, shared = one["region 1"], one[f"region {machine.cores}"]
@@ -193,9 +191,9 @@ def _waking(one: Round, machine: Processor) -> float | None:
 
 
 def _caches(curve: Mapping[float, float], machine: Processor) -> dict[str, Number]:
-    """Sizes of caches by what is read from buffers of each size: where it gets slower.
+    """Cache sizes, from the buffer sizes at which reading gets slower.
 
-    The described size is kept where the edge lies about there, as that is exact.
+    The described size is kept if the measured edge is near it, as the described one is exact.
     """
     found: dict[str, Number] = {}
     tried = sorted(curve)
@@ -220,7 +218,7 @@ def _first(tried: Sequence[float], size: float) -> float:
 
 
 def _prefetch(rounds: Sequence[Round], machine: Processor) -> dict[str, Number]:
-    """How far ahead to ask for lines, where another distance is clearly better than the known."""
+    """The best prefetch distance, if it is clearly better than the described one."""
     known = machine.costs.loops.prefetch_bytes
     if f"ahead {AHEAD[0]}" not in rounds[0]:
         return {}
@@ -233,8 +231,8 @@ def _prefetch(rounds: Sequence[Round], machine: Processor) -> dict[str, Number]:
 
 
 def _streams(rounds: Sequence[Round], machine: Processor) -> dict[str, Number]:
-    """At how many places to read memory at once, and at how many to ask ahead: as described, where
-    nothing else is clearly better.
+    """The best number of streams to read memory with, and up to which to prefetch; the described
+    ones unless others are clearly better.
     """
     loops = machine.costs.loops
     times = {n: median(one[f"streams {n}"] for one in rounds) for n in STREAMS}
@@ -252,14 +250,14 @@ def _streams(rounds: Sequence[Round], machine: Processor) -> dict[str, Number]:
 
 
 def _asked(part: float, described: int) -> int:
-    """Streams up to which to ask ahead, where that takes such a part of the time without."""
+    """Streams up to which to prefetch, if it saves this part of the time; else as described."""
     if part < CLEARLY:
         return max(ASKED, described)
     return 1 if part > 1 / CLEARLY else described
 
 
 def _observed(one: Round, machine: Processor) -> dict[str, float]:
-    """What no field of the description has."""
+    """Measured numbers without a field in the description."""
     found = {
         f"multiply-adds per cycle, {32 * lanes} bits": 1 / _cycles(one, f"multiply-add {lanes}")
         for lanes in widths(machine)

@@ -1,4 +1,4 @@
-"""The experiments on functions of elements: vectors that are loaded, and a function of each."""
+"""Experiments on elementwise functions of vectors that are loaded."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ VECTORS = 4
 
 
 def function_experiments(machine: Processor) -> Iterator[Experiment]:
-    """Each function, and loads alone."""
+    """An experiment for each function, and one for loads alone."""
     lanes = machine.lanes(4)
     for name, operation in {"plain": "", **FUNCTIONS, **OTHERS}.items():
         rows = []
@@ -59,7 +59,7 @@ def vector_at(i: int, lanes: int, size: int) -> str:
 def over_vectors(
     rows: list[str], lanes: int, before: str = "", results: int = 0, per_vector: int = 10
 ) -> Loop:
-    """Passes over 512 vectors, four a step, each of which takes about so many cycles."""
+    """Passes over 512 vectors, four per step; each vector takes about `per_vector` cycles."""
     elements = 512 * lanes
     return Loop(
         rows=rows,

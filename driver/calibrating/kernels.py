@@ -1,4 +1,4 @@
-"""Kernels as each thread runs them, with a program around them that launches them once."""
+"""Device kernels in which each thread runs the same loop, in a program that launches them once."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ...targets.groups import GroupMachine
 
 @dataclass(frozen=True)
 class Text:
-    """A program of one input of floats, as IR."""
+    """A program with one input of floats, as IR text."""
 
     ir: str
     floats: int
 
     @property
     def bytes(self) -> int:
-        """Of the input."""
+        """The size of the input in bytes."""
         return 4 * self.floats
 
     @property
@@ -90,7 +90,7 @@ module attributes {{gpu.container_module}} {{
 class Kernel:
     """A launch of groups whose threads each compute `%sum` and store it.
 
-    `floats` are in the device's memory, of which the first `copied` come from the input.
+    `floats` are in the device's memory; the first `copied` of them come from the input.
     """
 
     body: str
@@ -176,7 +176,7 @@ AT_ONCE = 8
 
 
 def _reading(buffer: str, type: str, floats: int) -> str:
-    """The sum of vectors that a thread reads, around in a buffer of a power of two of floats."""
+    """A thread's sum of vectors, read cyclically from a buffer of a power of two of floats."""
     each = range(AT_ONCE)
     given = ", ".join(f"%u{i} = %first" for i in each)
     types = ", ".join(["{vector}"] * AT_ONCE)
@@ -220,7 +220,7 @@ FAR_FLOATS = 8 << 20
 
 @dataclass(frozen=True)
 class Pair:
-    """Two kernels that differ in how much they do, and by how much."""
+    """Two kernels that differ in the amount of work by a known count."""
 
     less: Kernel
     more: Kernel
@@ -228,8 +228,8 @@ class Pair:
 
 
 def pairs(machine: GroupMachine) -> dict[str, Pair]:
-    """By what they tell of a device: groups and barriers of a core, and bytes that all cores read
-    from each memory.
+    """Pairs of kernels by the number they measure: groups and barriers of a core, and bytes that
+    all cores read from each memory.
     """
     threads, cores = min(THREADS, machine.group_threads), machine.cores
     groups = 4 * cores
@@ -277,5 +277,5 @@ def _pair(kernel: Kernel, often: tuple[int, int], difference: float) -> Pair:
 
 
 def _floats(bytes: float) -> int:
-    """The largest power of two of floats that is no more bytes."""
+    """The largest power of two of floats that fits in `bytes` bytes."""
     return 1 << max(10, (int(bytes) // 4).bit_length() - 1)

@@ -1,4 +1,4 @@
-"""The experiments on vectors whose lanes lie apart in memory."""
+"""Experiments on vectors whose lanes are apart in memory (strided loads and stores)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ APART = 9
 
 
 def lane_experiments(machine: Processor) -> Iterator[Experiment]:
-    """Vectors whose lanes lie apart."""
+    """Experiments on vectors whose lanes are apart in memory."""
     lanes = machine.lanes(4)
     if lanes == 1:
         return

@@ -1,7 +1,8 @@
-"""Texts of experiments: passes over a loop that carries some values, compiled as they are.
+"""Texts of experiments: passes over a loop that carries some values, compiled without changes.
 
-Each is a function of one input and one output. `%x` is the input, `%y` the output, `%i` the place
-in the input, `%a0 ..` what is carried, `%n0 ..` what it becomes, `%init` the input's beginning.
+Each is a function of one input and one output. `%x` is the input, `%y` the output, `%i` the index
+in the input, `%a0 ..` are the carried values, `%n0 ..` their next values, `%init` is the input's
+beginning.
 """
 
 from __future__ import annotations
@@ -56,9 +57,9 @@ _OPEN = """\
 class Loop:
     """Passes over the steps of a loop, each of which computes its rows.
 
-    `size` elements are the input, of which `end` are walked through in steps; `results` are the
-    output. Vectors have `lanes` elements, 0 stands for values that are no vectors. With `total`,
-    the text is of inputs of any size: they are walked through whole, for so many elements in all.
+    The input has `size` elements, of which the first `end` are traversed in steps; the output has
+    `results` elements. Vectors have `lanes` elements; 0 means scalars. With `total`, the text takes
+    inputs of any size and traverses them repeatedly until `total` elements are read.
     """
 
     rows: list[str]
@@ -74,7 +75,7 @@ class Loop:
 
     @property
     def carried(self) -> str:
-        """The type of what is carried."""
+        """The type of the carried values."""
         return vector_type(self.lanes, self.element)
 
     @property
@@ -87,7 +88,7 @@ class Loop:
 
     @property
     def bytes(self) -> int:
-        """Of the input."""
+        """The size of the input in bytes."""
         return self.size * self.dtype.itemsize
 
     @property
@@ -96,12 +97,12 @@ class Loop:
 
     @property
     def steps(self) -> int:
-        """Passes through the rows."""
+        """The number of loop iterations of one call."""
         passes = max(1, self.total // self.end) if self.total else self.passes
         return passes * -(-self.end // self.step)
 
     def text(self) -> str:
-        """The function as IR."""
+        """The function as IR text."""
         count, type = len(self.rows), self.carried
         add = "arith.addf" if self.element.startswith("f") else "arith.xori"
         many = f":{count}" if count > 1 else ""
@@ -140,17 +141,17 @@ class Loop:
 
 
 def vector_type(lanes: int, element: str) -> str:
-    """A vector, or a single element for no lanes."""
+    """A vector type of `lanes` elements, or the element type for 0 lanes."""
     return f"vector<{lanes}x{element}>" if lanes else element
 
 
 def accumulators(machine: Processor) -> int:
-    """Vectors that a loop of arithmetic carries: enough to hide the latency of each."""
+    """The vectors that an arithmetic loop carries: enough to hide the latency of each."""
     return 12 if machine.vector_registers >= 16 else 6
 
 
 def multiply_adds(machine: Processor, lanes: int, chains: int, steps: int) -> Loop:
-    """Multiply-adds on registers alone, as many of them independent as there are chains."""
+    """Multiply-adds on registers only, in `chains` independent chains."""
     vector = vector_type(lanes, "f32")
     rows = []
     for i in range(chains):
@@ -171,9 +172,9 @@ READERS = 8
 def reading(
     lanes: int, elements: int, passes: int, *, element: str = "f32", shift: int = 0
 ) -> Loop:
-    """Sums of a buffer, or what its elements differ in, in so many passes over it.
+    """Sums (or xors) of a buffer's elements, in `passes` passes over it.
 
-    Vectors start `shift` elements behind their places.
+    Vectors start `shift` elements after their aligned positions.
     """
     vector, combine = vector_type(lanes, element), "addf" if element == "f32" else "xori"
     size = elements + (lanes if shift else 0)
@@ -192,9 +193,9 @@ def reading(
 
 
 def reading_open(lanes: int, elements: int, total: int, ahead: int = 0) -> Loop:
-    """Sums of a buffer of any size, so many elements in all.
+    """Sums of a buffer of any size, over `total` elements in all.
 
-    Lines are asked for `ahead` elements before they are read.
+    Cache lines are prefetched `ahead` elements before they are read; 0 prefetches none.
     """
     loop = reading(lanes, elements, 1)
     rows = [row.replace(f"memref<{elements}xf32>", "memref<?xf32>") for row in loop.rows]
@@ -235,7 +236,7 @@ LINE = 16
 
 
 def reading_by_all(lanes: int, share: int, passes: int, cores: int) -> Loop:
-    """Sums of a buffer's parts of `share` elements, each by another core in one parallel region."""
+    """Sums of parts of a buffer, `share` elements each, by each core in one parallel region."""
     vector, size = vector_type(lanes, "f32"), share * cores
     buffer = f"memref<{size}xf32>"
     each = range(READERS)

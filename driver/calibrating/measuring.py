@@ -1,4 +1,4 @@
-"""Times of experiments in this process: each run's seconds, and how long several threads take."""
+"""Times experiments in this process: the seconds of each run, also with several threads."""
 
 from __future__ import annotations
 
@@ -31,38 +31,38 @@ CLOCK = "clock"
 
 
 class Code(Protocol):
-    """A function of one input, as IR."""
+    """A function of one input, as IR text."""
 
     @property
     def bytes(self) -> int:
-        """Of the input."""
+        """The size of the input in bytes."""
         ...
 
     @property
     def dtype(self) -> np.dtype:
-        """Of its elements."""
+        """The element type of the input."""
         ...
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the input."""
+        """The shape of the input."""
         ...
 
     def text(self) -> str:
-        """The function."""
+        """The function's IR text."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """A loop or a network, and of how many operations or bytes its time is.
+    """A loop or a network, and the number of operations or bytes that its time stands for.
 
-    One call has `threads` of them. With `fresh`, its results go to memory that the system has just
-    given; with `cold`, each run reads another part of a memory of that many bytes, so that no cache
-    has it. With `in_cycles`, its time follows the core's clock, which is measured beside it; else
-    it is one of memory or of the system. Runs of which one is up to `agree` longer than the other
-    are of one speed. `below` is another experiment and a part of its time that this one stays below
-    where it had all of its threads.
+    A call does `threads` of them. With `fresh`, results go to memory newly mapped by the system;
+    with `cold`, each run reads another part of a memory of that many bytes, so that no cache has
+    it. With `in_cycles`, its time scales with the core's clock, which is measured beside it; else
+    it depends on memory or the system. Runs agree if they differ by at most the factor `agree`.
+    `below` names another experiment and the part of its time that this one stays below if it got
+    all of its threads.
     """
 
     name: str
@@ -77,24 +77,24 @@ class Experiment:
 
     @property
     def is_open(self) -> bool:
-        """Whether its input may have any size."""
+        """Whether the input may have any size."""
         return "memref<?x" in self.loop.text()
 
     @property
     def empty(self) -> str | None:
-        """The experiment whose time is a part of this one's, however little it does."""
+        """The name of the experiment for the fixed cost that this one's time includes."""
         if self.name in (EMPTY, EMPTY_OPEN):
             return None
         return EMPTY_OPEN if self.is_open else EMPTY
 
     @property
     def bytes(self) -> int:
-        """Of the memory that it works on."""
+        """The bytes of the memory that it works on."""
         return self.cold or self.loop.bytes
 
 
 class Timing(NamedTuple):
-    """How long one run took, and whether none of this process's threads ran for a part of it."""
+    """A run's time, and whether some of it passed with none of this process's threads running."""
 
     seconds: float
     waited: bool = False
@@ -105,18 +105,18 @@ WAITED = 0.1
 
 
 class Timed(Protocol):
-    """Experiments that can be run."""
+    """A set of experiments that can be run."""
 
     @property
     def experiments(self) -> Sequence[Experiment]: ...
 
     def times(self, names: Sequence[str]) -> list[Timing]:
-        """How long these experiments' runs took, one after the other. Raises NncError."""
+        """The times of one run of each of these experiments, in order. Raises NncError."""
         ...
 
 
 class Bench:
-    """Experiments that are compiled for this process, with the memory that they work on."""
+    """Experiments compiled for this process, with the memory that they work on."""
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ class Bench:
         target: str,
         progress: Callable[[str], None] = lambda text: None,
     ) -> None:
-        """Raises NncError where the target's code does not run here."""
+        """Raises NncError if the target's code does not run here."""
         self.experiments: Sequence[Experiment] = list(experiments)
         progress(f"compiling {len(self.experiments)} experiments")
         made: dict[tuple[str, int], Executable] = {}
@@ -147,7 +147,7 @@ class Bench:
         return found
 
     def _run_of(self, one: Experiment, model: Executable) -> Callable[[], float]:
-        """What runs an experiment once; its seconds."""
+        """A function that runs an experiment once and returns the seconds."""
         start = self._memory.ctypes.data
         if one.fresh:
             return lambda: _checked(one, *_seconds_on_fresh(model, start))
@@ -166,7 +166,7 @@ class Bench:
         return run
 
     def _open_run(self, one: Experiment, model: Executable) -> Callable[[], float]:
-        """The same of a loop that is told its input's size."""
+        """As `_run_of`, for a loop that is told its input's size."""
         size = one.loop.bytes
 
         def run() -> float:
@@ -179,7 +179,7 @@ class Bench:
         return run
 
     def _part(self, one: Experiment) -> int:
-        """Where what a run reads begins."""
+        """The offset of the part that the next run reads."""
         if not one.cold:
             return 0
         self._turn += 1
@@ -210,7 +210,7 @@ PAGE = 2 << 20
 
 
 def _filled(size: int) -> np.ndarray:
-    """Bytes at the start of a large page, which are halves as floats."""
+    """Bytes at the start of a large page, filled with floats of 0.5."""
     raw = aligned_buffer(size + PAGE + 64)
     start = -raw.ctypes.data % PAGE
     memory = raw[start : start + -(-size // 64) * 64]
@@ -219,12 +219,12 @@ def _filled(size: int) -> np.ndarray:
 
 
 def bytes_of(model: Model, i: int) -> int:
-    """Of an output, in elements of at most eight bytes."""
+    """The bytes of output `i`, whose elements have at most eight bytes."""
     return 8 * prod(model.output_types[i].shape)  # type: ignore[arg-type]
 
 
 def _seconds_on_fresh(model: Executable, start: int) -> tuple[float, int]:
-    """The time of a run whose results go to memory that nothing was written to yet; its status."""
+    """A run whose results go to untouched memory: its time in seconds, and its status."""
     with mmap(-1, bytes_of(model, 0) + PAGE) as memory:
         if hasattr(memory, "madvise") and hasattr(mmap_module, "MADV_HUGEPAGE"):
             memory.madvise(mmap_module.MADV_HUGEPAGE)
@@ -237,7 +237,7 @@ def _seconds_on_fresh(model: Executable, start: int) -> tuple[float, int]:
 
 
 def seconds_on_threads(model: Callable[..., object], arrays: Sequence[np.ndarray]) -> float:
-    """How long calls take, one for each array, that several threads make at once."""
+    """Seconds that concurrent calls take, one thread for each array."""
     if len(arrays) == 1:
         started = time.perf_counter()
         model(arrays[0])

@@ -1,4 +1,4 @@
-"""The experiments on caches and memory: buffers of growing size, read again and again."""
+"""Experiments on caches and memory: buffers of growing size, read repeatedly."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ASKED = 4
 
 
 def sizes(machine: Processor) -> list[int]:
-    """Bytes of the buffers: from half the first cache to twice the last, two to each doubling."""
+    """Buffer sizes in bytes, from half the first cache to twice the last, two per doubling."""
     found, size = [], machine.l1_bytes // 2
     while size < min(2 * machine.l3_bytes, MOST // 4):
         found += [size, size * 3 // 2]
@@ -36,7 +36,7 @@ def sizes(machine: Processor) -> list[int]:
 
 
 def memory_experiments(machine: Processor) -> Iterator[Experiment]:
-    """Reading each size by one core, and memory; then of each level, by all of them at once."""
+    """Reading of each size and of memory by one core; then of each level by all cores."""
     least = READERS * machine.lanes(4)
     empty = reading_open(machine.lanes(4), least, 1)
     yield Experiment(name=EMPTY_OPEN, loop=empty, units=1, in_cycles=False, agree=SHARED)
@@ -59,9 +59,7 @@ def memory_experiments(machine: Processor) -> Iterator[Experiment]:
 
 
 def levels(machine: Processor) -> dict[str, int]:
-    """Of each cache behind the first the bytes of a buffer that stays there, and in no nearer
-    one.
-    """
+    """Buffer sizes in bytes, by cache, that stay in that cache and in no nearer one."""
     return {
         "L2": _between(machine.l1_bytes, machine.l2_bytes),
         "L3": _between(machine.l2_bytes, machine.l3_bytes),
@@ -101,7 +99,7 @@ def _read_streams(
 
 
 def _by_all(machine: Processor, size: int, name: str, cold: int = 0) -> Experiment:
-    """Each core reads a part of so many bytes, in one parallel region."""
+    """One parallel region in which each core reads a part of `size` bytes."""
     lanes, cores = machine.lanes(4), machine.cores
     step = READERS * lanes
     share = max(size // 4 // step, 1) * step

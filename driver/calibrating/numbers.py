@@ -1,4 +1,4 @@
-"""One number of several rounds: the median, with the extremes as its spread."""
+"""Combines a number from several rounds: the median, with the extremes as its spread."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from ...targets.calibration import Number
 
 @dataclass(frozen=True)
 class Fitted:
-    """Numbers by the fields of the description, and such as it has no field for."""
+    """Measured numbers by the description's fields, and further ones without a field."""
 
     numbers: Mapping[str, Number]
     observed: Mapping[str, Number]
 
 
 def digits(value: float) -> float:
-    """Three digits: more say nothing, and make two machines of one."""
+    """The value rounded to three digits: more mean nothing, and would tell equal machines apart."""
     return float(f"{value:.3g}")
 
 
 def number(values: Sequence[float], taken: Callable[[float], float] = digits) -> Number:
-    """What is taken of the median, and the spread as it was measured."""
+    """The median converted by `taken`, with the spread as measured."""
     return Number(taken(median(values)), digits(min(values)), digits(max(values)))

@@ -1,4 +1,4 @@
-"""The experiments on a processor's core: its clock, arithmetic, loads, stores, and all others."""
+"""Experiments on a core: clock, arithmetic, loads, stores, and those of the other files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FRESH = 0.15
 
 
 def core_experiments(machine: Processor) -> Iterator[Experiment]:
-    """All but those of caches and memory."""
+    """All experiments except those on caches and memory."""
     lanes = machine.lanes(4)
     yield Experiment(
         name=EMPTY,
@@ -38,7 +38,7 @@ def core_experiments(machine: Processor) -> Iterator[Experiment]:
 
 
 def widths(machine: Processor) -> list[int]:
-    """Lanes of the vectors that arithmetic is measured with: full, half, down to 128 bits."""
+    """Vector widths in lanes to measure arithmetic with: full, half, down to 128 bits."""
     found = [machine.lanes(4)]
     while found[-1] > 4:
         found.append(found[-1] // 2)
@@ -74,7 +74,7 @@ def _arithmetic(machine: Processor) -> Iterator[Experiment]:
 
 
 def _dependent(machine: Processor, lanes: int, steps: int) -> Loop:
-    """Multiply-adds each of which adds to the sum of the one before."""
+    """Multiply-adds of which each needs the previous one's sum."""
     vector = vector_type(lanes, "f32")
     if machine.has_fma:
         row = f"    %n0 = vector.fma %init, %init, %a0 : {vector}"
@@ -84,7 +84,7 @@ def _dependent(machine: Processor, lanes: int, steps: int) -> Loop:
 
 
 def _moving(machine: Processor) -> Iterator[Experiment]:
-    """Loads and stores of vectors in the first cache, at lines' starts and across their ends."""
+    """Loads and stores in the first cache, aligned to lines and across their ends."""
     # A part of the first cache that stays there beside what another thread of the core has in it.
     part = machine.l1_bytes // 8 // 4
     for lanes in widths(machine)[:2]:
@@ -110,7 +110,7 @@ def _moving(machine: Processor) -> Iterator[Experiment]:
 
 
 def _writing(lanes: int, elements: int, passes: int) -> Loop:
-    """Stores of one vector to all places of the output."""
+    """Stores of one vector to all positions of the output."""
     rows = [
         f"    %k{i} = arith.constant {i * lanes} : index\n"
         f"    %j{i} = arith.addi %i, %k{i} : index\n"

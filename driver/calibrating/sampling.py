@@ -1,16 +1,16 @@
-"""The floor of each experiment: what it takes where nothing disturbs it.
+"""The floor of each experiment: its time when nothing disturbs it.
 
-Whatever else runs on a machine makes an experiment slower and never faster: an interrupt, another
-process, a hypervisor, a neighbour on the same core. So of many short runs the fastest count, once
-several that lie apart in time agree, and no later ones are faster. Experiments are visited in
-turns, and those whose floor is found are left alone, so that time goes where it is missing.
+Anything else that runs on a machine makes an experiment slower and never faster: an interrupt,
+another process, a hypervisor, a neighbour on the same core. So of many short runs the fastest
+count, once several that are apart in time agree, and no later ones are faster. Experiments are
+visited in turns, and those whose floor is found are left alone, so that time goes where it is
+missing.
 
-There is one thing that makes a run look fast: a clock that was disturbed beside it, as times are
-divided by the clock's. So the clock is measured before and after each run, and of both the faster
-one counts. Where they differ, and neither is as fast as the clock has ever been, the run does not
-count at all. And runs that are longer than what a busy machine gives at a time all wait, each about
-as long as the others: a run does not count either during which the process's threads had clearly
-less of the processors than the time it took.
+Only one thing makes a run look fast: a disturbed clock measurement beside it, as times are divided
+by the clock's. So the clock is measured before and after each run, and the faster of both counts.
+If they differ, and neither is as fast as the clock has ever been, the run does not count. And runs
+longer than a busy machine's time slice are all interrupted, each about equally: so a run does not
+count either if the process's threads got clearly less processor time than the time it took.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Run(NamedTuple):
 
 @dataclass
 class Samples:
-    """What the runs of one experiment took."""
+    """The runs of one experiment."""
 
     one: Experiment
     clock: Samples | None = None
@@ -76,18 +76,18 @@ class Samples:
     """Whether the floor was found, and of what runs that was asked."""
 
     def add(self, runs: Iterable[Run]) -> None:
-        """Keep runs; of very many the slower half is forgotten."""
+        """Record runs; of very many, the slower half is dropped."""
         self.runs += runs
         if len(self.runs) > MOST:
             middle = sorted(run.value for run in self.runs)[MOST // 2]
             self.runs = [run for run in self.runs if run.value <= middle]
 
     def fastest(self) -> float:
-        """The fastest run; infinite where there is none yet."""
+        """The time of the fastest run; infinite before the first."""
         return min((run.value for run in self.runs), default=inf)
 
     def floor(self) -> list[float]:
-        """The fastest runs that agree with each other (or, if none do, the fastest), in order."""
+        """The fastest runs that agree with each other, sorted; the fastest alone if none agree."""
         found = self._agreeing()
         if found is not None:
             return [run.value for run in found]
@@ -98,7 +98,7 @@ class Samples:
         return [*values[: TAKEN - 1], UNKNOWN * values[0]]
 
     def is_found(self) -> bool:
-        """Whether the fastest runs agree, lie apart, and those before the last third knew it."""
+        """Whether the fastest runs agree, are apart in time, and later ones are no faster."""
         asked = self.runs[-1:], len(self.runs), self.clock and self.clock.fastest()
         if self._known is None or self._known[0] != asked:
             self._known = asked, self._is_found()
@@ -115,8 +115,8 @@ class Samples:
         return min(run.value for run in before) <= enough
 
     def _counted(self) -> list[Run]:
-        """The runs beside which the clock was about as fast as ever, which cannot be falsely fast;
-        where those are few, the ones that come closest.
+        """The runs with an undisturbed clock beside them, which cannot be falsely fast; if there
+        are few, the ones that come closest.
         """
         if self.clock is None:
             return self.runs
@@ -128,7 +128,7 @@ class Samples:
         return sorted(closest, key=lambda run: run.visit)
 
     def _agreeing(self) -> list[Run] | None:
-        """The fastest runs that agree; but for experiments in cycles, some may be too fast."""
+        """The fastest runs that agree, or None; in cycles, some too fast ones may be skipped."""
         ordered = sorted(self._counted())
         left_out = len(ordered) // TOO_FAST if self.one.in_cycles else 0
         for first in range(min(left_out + 1, len(ordered) - TAKEN + 1)):
@@ -139,7 +139,7 @@ class Samples:
 
 
 class Sampler:
-    """Visits experiments and keeps what their runs took, in seconds or in cycles."""
+    """Visits experiments and records their runs, in seconds or in cycles."""
 
     def __init__(self, bench: Timed) -> None:
         self.bench = bench
@@ -150,7 +150,7 @@ class Sampler:
         self.visits = 0
 
     def missing(self) -> list[Experiment]:
-        """The experiments whose floors are not found, or are none, as threads were not there."""
+        """The experiments whose floors are not found, or invalid as threads were missing."""
         return [s.one for s in self.samples.values() if not s.is_found() or not self._is_low(s)]
 
     def _is_low(self, samples: Samples) -> bool:
@@ -160,14 +160,14 @@ class Sampler:
         return samples.fastest() < part * self.samples[other].fastest()
 
     def visit_calls(self) -> None:
-        """Find out what a call takes before anything is measured that it is taken off."""
+        """Measure the cost of a call, which is subtracted from all other measurements."""
         for _ in range(CALLS):
             for name in (EMPTY, EMPTY_OPEN):
                 if name in self.samples:
                     self.visit(self.samples[name].one)
 
     def visit(self, one: Experiment) -> None:
-        """Some runs of an experiment, with the clock beside each where it counts cycles."""
+        """Run an experiment a few times, with the clock beside each run if it counts cycles."""
         clock = self.samples[one.name].clock
         if clock is None:
             for run in self.bench.times([one.name] * (RUNS + 1))[1:]:
@@ -184,7 +184,7 @@ class Sampler:
             self._keep(one, value, fast, run.waited or not steady)
 
     def _net(self, one: Experiment, seconds: float) -> float:
-        """Seconds of one of what an experiment counts, without those of the call."""
+        """Seconds per unit of an experiment, without the cost of the call."""
         empty = one.empty
         call = self.samples[empty].fastest() if empty in self.samples else 0.0
         call = 0.0 if isinf(call) else call
@@ -200,8 +200,8 @@ class Sampler:
             samples.add([Run(value, self.visits, clock)])
 
     def rounds(self) -> list[Round]:
-        """As many rounds as runs agree, all in seconds at the fastest clock: the first has the
-        fastest run of each experiment, the last the slowest of those.
+        """Rounds of floors, in seconds at the fastest clock: the first has each experiment's
+        fastest run, the last the slowest of those that agree.
         """
         floors = {name: samples.floor() for name, samples in self.samples.items()}
         cycle = floors.get(CLOCK, [1.0])[0]
@@ -218,8 +218,10 @@ def measure(
     progress: Callable[[str], None],
     now: Callable[[], float] = time.perf_counter,
 ) -> list[Round]:
-    """The floors of all experiments, as rounds; for no longer than the time, but for the fewest
-    visits. It ends before where all floors are found.
+    """The floors of all experiments, as rounds.
+
+    It takes at most the given time, except for the minimal number of visits, and ends early once
+    all floors are found.
     """
     sampler, started, told = Sampler(bench), now(), 0.0
     sampler.visit_calls()

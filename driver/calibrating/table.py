@@ -14,7 +14,7 @@ REFUSED = "refused"
 
 
 def table(found: Calibration, machine: Machine) -> Iterator[str]:
-    """Lines: each number as it is built in and as it was measured, with its spread."""
+    """Lines with each number as built in and as measured, with its spread."""
     rows = [("number", "built in", "measured", "spread")]
     for path, number in found.numbers.items():
         spread = f"{number.low:g} .. {number.high:g}"
@@ -32,7 +32,7 @@ def table(found: Calibration, machine: Machine) -> Iterator[str]:
 
 
 def value_of(machine: Machine, path: str) -> float:
-    """The number of a machine at a path such as `costs.operations.exp`."""
+    """A machine's number at a path such as `costs.operations.exp`."""
     value: Any = machine
     for name in path.split("."):
         value = getattr(value, name)
@@ -40,7 +40,7 @@ def value_of(machine: Machine, path: str) -> float:
 
 
 def unmeasured(found: Calibration, machine: Machine) -> Iterator[str]:
-    """The fields of a machine that were not measured, the groups of its costs by their names."""
+    """The unmeasured fields of a machine; groups of its costs are named as a whole."""
     for field in fields(machine):
         value = getattr(machine, field.name)
         if not is_dataclass(value) and field.name not in found.numbers:

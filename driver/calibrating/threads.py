@@ -1,4 +1,4 @@
-"""The experiments on parallel regions."""
+"""Experiments on parallel regions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHARED = 0.8
 
 
 def region_experiments(machine: Processor) -> Iterator[Experiment]:
-    """Parallel regions, run by one thread and by all: what is missing to a fair share is waking."""
+    """Parallel regions run by one thread and by all: their loss is the cost of waking threads."""
     lanes = machine.lanes(4)
     if machine.cores == 1:
         return

@@ -1,5 +1,5 @@
-"""The experiments on what tiles of products meet: instructions that start at once, registers that
-are missing, lanes that are combined, blocks that are transposed.
+"""Experiments on the limits of tiles of products: instructions issued together, spilled registers,
+combined lanes, transposed blocks.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MORE = 8
 
 
 def tile_experiments(machine: Processor) -> Iterator[Experiment]:
-    """All of them, for machines of any vectors; those on lanes where there are some."""
+    """Experiments for machines of any vector width; those on lanes only if there are vectors."""
     count = machine.vector_registers + MORE
     lanes = machine.lanes(4)
     spilling = multiply_adds(machine, lanes, count, max(1, CYCLES // (2 * count)))
@@ -31,8 +31,8 @@ CHAINS, STEPS = 8, 512
 
 
 def _starting(machine: Processor) -> Experiment:
-    """Loads, operations of integers and additions of vectors: so many of each kind that what
-    starts in a cycle ends before their units do.
+    """Loads, integer operations and vector additions, balanced so that the issue width is the limit
+    before any unit.
     """
     lanes, count = machine.lanes(4), accumulators(machine)
     # A load and two operations in each chain, and the loop's own addition and branch.
@@ -87,7 +87,7 @@ def _starting(machine: Processor) -> Experiment:
 
 
 def _combining(lanes: int) -> Experiment:
-    """Sums of a vector's lanes that wait for each other."""
+    """Dependent sums of a vector's lanes."""
     vector = vector_type(lanes, "f32")
     row = f"""    %s = vector.reduction <add>, %a0 fastmath<reassoc> : {vector} into f32
     %b = vector.broadcast %s : f32 to {vector}
@@ -97,7 +97,7 @@ def _combining(lanes: int) -> Experiment:
 
 
 def _transposing(lanes: int) -> Experiment:
-    """Blocks of as many vectors as a vector has lanes, read and transposed."""
+    """Square blocks of vectors, read and transposed."""
     blocks = 8
     vector, block = vector_type(lanes, "f32"), f"vector<{lanes}x{lanes}xf32>"
     size = blocks * lanes * lanes

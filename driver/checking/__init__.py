@@ -1,1 +1,1 @@
-"""What a model needs and what it would get, without compiling it."""
+"""A model's needs and its expected cost, without compiling it."""

@@ -1,4 +1,4 @@
-"""The check of a model: all that `nnc check` says, as data."""
+"""The check of a model: all contents of `nnc check`, as data."""
 
 from __future__ import annotations
 
@@ -38,15 +38,14 @@ IR_TEXT = "IR text"
 
 @dataclass(frozen=True)
 class Check:
-    """What a model needs and what it would get.
+    """What a model needs and what it would cost.
 
-    `format` is the name of what it is written in. `inputs` and `outputs` are empty where something
-    is not supported. `producer` is what wrote it, as far as it says so, `notes` what else it says
-    of itself.
-    `warnings` say where other runtimes are known to compute something else.
-    `host_steps` are the nodes that only a host in Python computes, so that there is no library.
-    `assumed` are the shapes of open inputs that the figures are for. `seconds` has a time for each
-    target, by name. Without figures, `work` is None and `seconds` is empty.
+    `format` is the name of its file format. `inputs` and `outputs` are empty if something is not
+    supported. `producer` is the tool that wrote it, if known, `notes` what else the model says of
+    itself. `warnings` say where other runtimes are known to compute something else. `host_steps`
+    are the nodes that only a host in Python computes, so that no library is possible. `assumed` are
+    the shapes of open inputs that the figures are for. `seconds` has a time for each target, by
+    name. Without figures, `work` is None and `seconds` is empty.
     """
 
     model: str
@@ -67,7 +66,7 @@ class Check:
     seconds: dict[str, float]
 
     def as_json(self) -> dict[str, Any]:
-        """The same for a program. Units: bytes, seconds."""
+        """The check as JSON data. Units: bytes, seconds."""
         work = self.work
         return {
             "model": self.model,
@@ -103,7 +102,7 @@ def check(
     signature: str | None = None,
     threads: int = 1,
 ) -> Check:
-    """Check a model's file or IR text of the graph. Raises NncError where it is no valid model."""
+    """Check a model's file or IR text of the graph. Raises NncError for an invalid model."""
     choices: dict[str, Any] = {
         "shapes": dict(shapes or {}),
         "constants": dict(constants or {}),
@@ -149,12 +148,12 @@ def _format_of(model: str) -> str:
 
 
 def _on(target: Target, module: Operation) -> Work:
-    """What a target does for a module, which stays."""
+    """The work that a target does for a module, which is not changed."""
     return _sum(module.clone(), lambda part: work_on(target, part, ASSUMED))
 
 
 def _sum(module: Operation, work: Callable[[Operation], Work]) -> Work:
-    """The work of all that is compiled of a module."""
+    """The work of all parts of a module that are compiled."""
     parts = cut_parts(module) if is_hosted(module) else [module]
     return Work.sum(map(work, parts))
 
@@ -176,7 +175,7 @@ def _examine(model: str, choices: dict[str, Any]) -> Examination:
 def _closed(
     model: str, module: Operation, choices: dict[str, Any]
 ) -> tuple[dict[str, tuple[int, ...]], Operation | None]:
-    """Shapes for open inputs, and the module with these; None where they do not fit it."""
+    """Shapes for open inputs, and the module with these; None if they do not fit it."""
     shapes = _assumed(module)
     if not shapes or Path(model).suffix == ".mlir":
         return {}, module
@@ -185,7 +184,7 @@ def _closed(
 
 
 def _assumed(module: Operation) -> dict[str, tuple[int, ...]]:
-    """A shape for each open input; dimensions of one name have one extent."""
+    """Assumed shapes for open inputs; dimensions of one name have one extent."""
     entry = entry_of(module)
     if entry is None:
         return {}

@@ -18,19 +18,19 @@ from ..hosting import entry_of
 
 @dataclass(frozen=True)
 class NamedTensor:
-    """An input or output: what the model calls it, and its type, such as `f32[batch, 3, ?]`."""
+    """An input or output: its name in the model, and its type, such as `f32[batch, 3, ?]`."""
 
     name: str
     type: str
 
 
 def inputs_of(entry: FuncOp) -> list[NamedTensor]:
-    """What a model is given, in order."""
+    """A model's inputs, in order."""
     return _named(entry.function_type.inputs, input_names(entry), input_dims(entry))
 
 
 def outputs_of(entry: FuncOp) -> list[NamedTensor]:
-    """What a model computes, in order."""
+    """A model's outputs, in order."""
     types = entry.function_type.results
     names = [one.value for one in entry.attributes[OUTPUT_NAMES]]  # type: ignore[attr-defined]
     return _named(types, names, _dims(entry, OUTPUT_DIMS, types))
@@ -47,10 +47,10 @@ def _named(
 
 @dataclass(frozen=True)
 class OpenDimension:
-    """Where unknown extents begin: at an input, or at a node by values that it is given.
+    """The origin of unknown extents: an input, or a node whose operands' values decide them.
 
-    `type` is that of the input or of the node's result, with the dimensions' names where they have
-    some; `because` says what decides.
+    `type` is that of the input or of the node's result, with names of dimensions if there are any;
+    `because` says what decides the extents.
     """
 
     place: str
@@ -59,7 +59,7 @@ class OpenDimension:
 
 
 def open_dimensions(module: Operation) -> list[OpenDimension]:
-    """Inputs with unknown extents, then the nodes that introduce others."""
+    """Inputs with unknown extents, then the nodes that introduce new ones."""
     entry = entry_of(module)
     if entry is None:
         return []
@@ -79,7 +79,7 @@ def open_dimensions(module: Operation) -> list[OpenDimension]:
 
 
 def _type_text(type: TensorType, names: Sequence[str] = ()) -> str:
-    """`f32[batch, 3, ?]`"""
+    """The type as text: `f32[batch, 3, ?]`."""
     extents = [
         (names[i] if i < len(names) and names[i] else "?") if extent is None else str(extent)
         for i, extent in enumerate(type.shape)
@@ -88,12 +88,12 @@ def _type_text(type: TensorType, names: Sequence[str] = ()) -> str:
 
 
 def input_names(entry: FuncOp) -> list[str]:
-    """What the model calls its inputs."""
+    """The names of a model's inputs."""
     return [one.value for one in entry.attributes[INPUT_NAMES]]  # type: ignore[attr-defined]
 
 
 def input_dims(entry: FuncOp) -> list[list[str]]:
-    """The names of each input's dimensions, empty where there is none."""
+    """The names of each input's dimensions, "" for unnamed ones."""
     return _dims(entry, INPUT_DIMS, entry.function_type.inputs)
 
 
@@ -105,12 +105,12 @@ def _dims(entry: FuncOp, mark: str, types: Sequence[Type]) -> list[list[str]]:
 
 
 def has_open(value: Value) -> bool:
-    """Whether it is a tensor with an unknown extent."""
+    """Whether a value is a tensor with an unknown extent."""
     return isinstance(value.type, TensorType) and None in value.type.shape
 
 
 def introduced_by(op: Operation) -> str | None:
-    """What decides the unknown extents of an op's results where the operands' extents do not."""
+    """What decides an op's unknown result extents, if not the operands' extents; else None."""
     if not any(map(has_open, op.results)):
         return None
     match op:
@@ -130,7 +130,7 @@ def introduced_by(op: Operation) -> str | None:
 
 
 def _deciding_operands(op: nn.NnOp) -> list[Value]:
-    """The operands whose values may decide extents, not their extents."""
+    """The operands whose values (not extents) may decide result extents."""
     operands = list(op.operands)
     if not all(isinstance(v.type, TensorType) for v in operands):
         return []
@@ -155,7 +155,7 @@ def _deciding_operands(op: nn.NnOp) -> list[Value]:
 
 
 def _sources(value: Value) -> Iterator[str]:
-    """Inputs and inner values, by name, of whose elements a value is made; not of shapes alone."""
+    """The names of the inputs and nodes whose elements a value is computed from."""
     seen: set[Value] = set()
     work = [value]
     while work:

@@ -1,4 +1,4 @@
-"""What a model has to do: kernels with their operations and bytes, memory, and time by target."""
+"""A model's work: kernels with their operations and bytes, memory, and time by target."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class KernelLoad:
 
 @dataclass(frozen=True)
 class Work:
-    """What one run does. Units: bytes.
+    """The work of one run. Units: bytes.
 
-    `arena` is the most that intermediate results take at one time. Of branches the one with more
-    operations counts; loops count one iteration, and `loops` says how many there are.
+    `arena` is the peak memory of intermediate results. Of branches, the one with more operations
+    counts; loops count one iteration, and `loops` is their number.
     """
 
     kernels: tuple[KernelLoad, ...]
@@ -53,7 +53,7 @@ class Work:
 
     @staticmethod
     def sum(parts: Iterable[Work]) -> Work:
-        """The work of one part after the other."""
+        """The work of several parts, one after the other."""
         parts = list(parts)
         return Work(
             tuple(kernel for one in parts for kernel in one.kernels),
@@ -68,13 +68,13 @@ class Work:
 
     @property
     def activations(self) -> int:
-        """What kernels read and write beside weights."""
+        """The bytes that kernels read and write, except weights."""
         return sum(kernel.activations for kernel in self.kernels)
 
     def seconds(self, machine: Machine, threads: int = 1) -> float:
-        """The time of a run of these kernels by a quiet machine's description.
+        """The expected seconds of a run on an otherwise idle machine.
 
-        A device's kernels have all of its cores, and begin with a launch.
+        A device's kernels use all of its cores, and each begins with a launch.
         """
         machine = _quiet(machine)
         roofline, all_have = Roofline(machine), machine.least_cores
@@ -94,12 +94,12 @@ class Work:
 
 
 def _quiet(machine: Machine) -> Machine:
-    """The machine with the bandwidth that it has where nothing else runs."""
+    """The machine with the memory bandwidth that it has when nothing else runs."""
     return replace(machine, memory_bandwidth=machine.memory_bandwidth * machine.costs.runs.memory)
 
 
 def work_of(module: Operation, unknown: int) -> Work:
-    """What a module of `nn` says, which is consumed; `unknown` is what open extents count as.
+    """The work of a module of `nn`, which is consumed; open extents count as `unknown`.
 
     Raises NncError.
     """
@@ -109,9 +109,9 @@ def work_of(module: Operation, unknown: int) -> Work:
 
 
 def work_on(target: Target, module: Operation, unknown: int) -> Work:
-    """What a target does for a module of `nn`, which is consumed: with its layouts and algorithms.
+    """The work of a module of `nn`, which is consumed, with a target's layouts and algorithms.
 
-    Folded weights are not computed, so this takes no longer than the passes. Raises NncError.
+    Folded weights are not computed, so it takes no longer than the passes. Raises NncError.
     """
     attach(module, target)
     run_stages(module, last="bufferize")
@@ -134,7 +134,7 @@ def _counted(module: Operation, unknown: int) -> Work:
 
 
 class _Walk:
-    """Through the calls of a module on buffers."""
+    """Walks through the calls of a module on buffers."""
 
     def __init__(self, module: Operation, unknown: int) -> None:
         self.unknown = unknown
@@ -143,7 +143,7 @@ class _Walk:
         }
 
     def loads(self, ops: Iterable[Operation]) -> Iterator[KernelLoad]:
-        """The kernels that are called, those of functions and regions included."""
+        """The kernels that are called, also in functions and regions."""
         for op in ops:
             match op:
                 case func.Call():
@@ -169,9 +169,9 @@ class _Walk:
         return KernelLoad(cost.operations or 0, weights, (cost.bytes or 0) - weights)
 
     def arena(self, function: func.FuncOp) -> int:
-        """The most that a function's buffers take at one time, with those of what it calls.
+        """The peak memory of a function's buffers, with those of its callees.
 
-        Those inside kernels are left out: schedules keep them in registers and small tiles.
+        Buffers inside of kernels are left out: schedules keep them in registers and small tiles.
         """
         times = {op: time for time, op in enumerate(function.walk())}
         buffers = []
@@ -188,7 +188,7 @@ class _Walk:
 
 
 def _is_weight(value: Value) -> bool:
-    """Whether it is a constant, or a view of one."""
+    """Whether a value is a constant, or a view of one."""
     op = value.defining_op
     while op is not None and not isinstance(op, memref.GetGlobal | memref.Alloc) and op.operands:
         op = op.operands[0].defining_op

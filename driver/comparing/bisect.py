@@ -18,9 +18,9 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Culprit:
-    """The nodes at which two sides differ though their operands agree, and what differs.
+    """The nodes at which two sides differ though their operands agree, and the difference.
 
-    Several nodes: each of them alone agrees, together they do not.
+    With several nodes, each of them agrees alone, and they differ together.
     """
 
     nodes: tuple[str, ...]
@@ -28,10 +28,10 @@ class Culprit:
 
 
 class Bisection:
-    """Cuts a graph in halves until what differs is one node.
+    """Bisects a graph until the difference is in one node.
 
-    Each part is run by both sides on the reference's values of what comes before it, so that no
-    earlier error counts, and what is compiled in all is hardly more than the model.
+    Both sides run each part on the reference's values of its inputs, so that no earlier error
+    counts; all parts together are hardly more to compile than the model.
     """
 
     def __init__(
@@ -51,9 +51,9 @@ class Bisection:
         """The reference's values of all that was needed so far."""
 
     def culprit(self, known: Mapping[str, np.ndarray] | None = None) -> Culprit | None:
-        """The nodes at fault; None where all agrees.
+        """The nodes at fault; None if everything agrees.
 
-        `known` are the reference's outputs, if it is known already that ours differ.
+        `known` are the reference's outputs, if it is known that ours differ.
         """
         first, last = 0, len(self.graph.nodes)
         self.values |= known or {}
@@ -77,7 +77,7 @@ class Bisection:
         return Culprit(nodes, tuple(self._compare(first, last)))
 
     def _inside(self, at: int) -> Culprit | None:
-        """The nodes at fault in a graph inside of the node."""
+        """The nodes at fault in a graph nested in node `at`."""
         self._need(self.graph.used(self.graph.nodes[at]), at)
         found = inside(self.graph, at, self.values, self.reference, self._differ_on)
         if found is None:
@@ -93,7 +93,7 @@ class Bisection:
         return Culprit(tuple(nodes), inner.differences)
 
     def _narrowed(self, first: int, middle: int, last: int) -> tuple[int, int]:
-        """The smallest run of nodes around the middle that differs as a whole."""
+        """The smallest range of nodes around the middle that differs as a whole."""
         low, high = first, middle
         while high - low > 1:
             at = (low + high) // 2
@@ -106,7 +106,7 @@ class Bisection:
         return first, high
 
     def _middle(self, first: int, last: int) -> int | None:
-        """The place nearest to the middle where all values on their way are tensors."""
+        """The cut position nearest to the middle at which all live values are tensors."""
         places = sorted(range(first + 1, last), key=lambda at: abs(2 * at - first - last))
         return next((at for at in places if self._can_cut(at)), None)
 
@@ -116,11 +116,11 @@ class Bisection:
         return bool(names) and all(isinstance(self.values[n], np.ndarray) for n in names)
 
     def _names(self, at: int) -> list[str]:
-        """What is on its way after so many nodes; in the end, the outputs that differ."""
+        """The names of values live after `at` nodes; at the end, of the outputs that differ."""
         return self.graph.outputs if at == len(self.graph.nodes) else self.graph.frontier(at)
 
     def _need(self, names: Iterable[str], at: int) -> None:
-        """Have the reference compute values that the first `at` nodes make."""
+        """Have the reference compute missing values that the first `at` nodes make."""
         missing = [n for n in names if n not in self.values and n in self.graph.makers]
         if missing:
             self.values |= self.reference.run(*self.graph.part(0, at, missing, self.values))
@@ -155,7 +155,7 @@ def first_common(
     inputs: Sequence[Mapping[str, np.ndarray]],
     tolerance: Tolerance,
 ) -> Culprit | None:
-    """The first value of the same name in two models that differs."""
+    """The first value, by a name common to two models, that differs."""
     theirs = set(model_tensors(other))
     names = [name for name in model_tensors(model) if name in theirs]
     if not names:

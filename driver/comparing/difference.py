@@ -1,4 +1,4 @@
-"""How far two arrays are apart, and where most."""
+"""The differences of arrays, and where they are largest."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...ir.numpy_types import number_kind
 
 @dataclass(frozen=True)
 class Tolerance:
-    """What two values may differ by: `atol`, and for floats `rtol` of the largest value."""
+    """The allowed difference of two values: `atol`, and for floats `rtol` of the largest value."""
 
     rtol: float = 1e-4
     atol: float = 1e-5
@@ -21,10 +21,10 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Difference:
-    """How two arrays compare: the worst element's index, and its values.
+    """The comparison of two arrays: the worst element's index, and its values.
 
-    `fault` is set where they cannot be compared element by element. Of the others, `wrong`
-    elements of `size` differ by more than `allowed`.
+    `fault` is set if they cannot be compared element by element. Otherwise, `wrong` elements of
+    `size` differ by more than `allowed`.
     """
 
     name: str
@@ -75,7 +75,7 @@ def _worst(name: str, apart: np.ndarray, allowed: float, ours: Any, theirs: Any)
 def differences(
     ours: Mapping[str, Any], theirs: Mapping[str, Any], tolerance: Tolerance
 ) -> list[Difference]:
-    """One for each tensor in the values, paired by name, else by place."""
+    """The difference of each pair of tensors, paired by name, or else by position."""
     ours, theirs = flattened(ours), flattened(theirs)
     if set(ours) != set(theirs):
         if len(ours) != len(theirs):
@@ -85,7 +85,7 @@ def differences(
 
 
 def flattened(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The tensors in values by name: of a sequence `y.0`, of a map `y.key`, of none nothing."""
+    """The tensors in values, by name: `y.0` in a sequence, `y.key` in a map, none in None."""
     found: dict[str, Any] = {}
     for name, value in values.items():
         if isinstance(value, Mapping):

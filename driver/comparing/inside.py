@@ -1,4 +1,4 @@
-"""What is computed inside of a node: the branch of an If, one iteration of a Loop or Scan."""
+"""The graphs inside of a node: the branch of an If, one iteration of a Loop or Scan."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NONE = np.empty(0)
 
 @dataclass(frozen=True)
 class Inside:
-    """A graph inside of a node as a model, and what messages call it."""
+    """A graph nested in a node as a model of its own, and its name in messages."""
 
     words: str
     graph: CutGraph
@@ -34,10 +34,10 @@ class Inside:
 def inside(
     graph: CutGraph, at: int, values: Mapping[str, Any], reference: Side, differ: Differ
 ) -> Inside | None:
-    """What a node computes first that may differ; None of one without graphs.
+    """The first nested graph of a node that may differ, as a model; None for a node without graphs.
 
-    `values` has the reference's of all that the node uses, `differ` says of a model and its
-    inputs whether the two sides do.
+    `values` has the reference's values of the node's operands; `differ` tells of a model and inputs
+    whether the two sides differ.
     """
     node = graph.nodes[at]
     if node.op_type not in ("If", "Loop", "Scan") or graph.opset < 9:
@@ -83,18 +83,18 @@ class _Iterated(ABC):
 
     @abstractmethod
     def count(self, reference: Side) -> int:
-        """How many iterations there are."""
+        """The number of iterations."""
 
     @abstractmethod
     def stopped(self, count: int) -> Part:
-        """The loop of so many iterations, with `outputs`."""
+        """The loop with only `count` iterations, and its outputs."""
 
     @abstractmethod
     def before(self, iteration: int, reference: Side) -> dict[str, Any]:
-        """The reference's values of the body's inputs in an iteration, from 0 on."""
+        """The reference's values of the body's inputs in an iteration, counted from 0."""
 
     def first(self, count: int, differ: Differ) -> int:
-        """The iteration that makes results differ, of so many of which the last ones do."""
+        """The first iteration after which results differ; they do after all `count`."""
         low, high = 0, count
         while high - low > 1:
             middle = (low + high) // 2
@@ -114,7 +114,7 @@ class _Iterated(ABC):
 
 
 class _Loop(_Iterated):
-    """ONNX's Loop: trip count, condition, state -> state, what iterations give."""
+    """ONNX's Loop: trip count, condition, states -> states, stacked outputs."""
 
     trips = "the iterations before"
 
@@ -144,7 +144,7 @@ class _Loop(_Iterated):
 
 
 class _Scan(_Iterated):
-    """ONNX's Scan: state, sequences -> state, what iterations give."""
+    """ONNX's Scan: states, sequences -> states, stacked outputs."""
 
     def __init__(self, graph: CutGraph, node: Any, values: Mapping[str, Any]) -> None:
         super().__init__(graph, node, values)

@@ -21,18 +21,18 @@ Values = dict[str, np.ndarray]
 
 
 class Side(ABC):
-    """A way to run models. `name` is what messages call it."""
+    """A way to run models. `name` is its name in messages."""
 
     name: str
 
     @abstractmethod
     def run(self, model: Any, inputs: Mapping[str, np.ndarray]) -> Values:
-        """The outputs by name, of a path or a ModelProto. Raises NncError."""
+        """The outputs, by name, of a model: a path or a ModelProto. Raises NncError."""
 
 
 @dataclass
 class CompiledSide(Side):
-    """nnc, for a target, perhaps by passes of one's own from the graph to the llvm dialect."""
+    """nnc, for a target, perhaps with a custom pipeline from the graph to the llvm dialect."""
 
     name: str
     target: str | None = None
@@ -43,7 +43,7 @@ class CompiledSide(Side):
     """What is said of the whole model's inputs: shapes and constants."""
 
     def compile(self, model: Any, accept: Callable[[Operation], None] | None = None) -> Model:
-        """The model as a callable; `accept` may raise NncError of what was read."""
+        """The compiled model; `accept` may raise NncError to refuse the module that was read."""
         from ...targets.attribute import attach, target_of
         from ..compile import compile_model, load_module
         from ..program import make_program
@@ -82,7 +82,7 @@ class CompiledSide(Side):
 
 
 class OnnxRuntimeSide(Side):
-    """ONNX Runtime on the processor, each node as it stands."""
+    """ONNX Runtime on the processor, without graph optimizations."""
 
     def __init__(self, threads: int = 1) -> None:
         onnxruntime = import_onnxruntime()
@@ -102,7 +102,7 @@ class OnnxRuntimeSide(Side):
 
 
 def import_onnxruntime() -> Any:
-    """The package. Raises NncError where it is not installed."""
+    """The onnxruntime package. Raises NncError if it is not installed."""
     try:
         import onnxruntime
     except ImportError:
@@ -114,7 +114,7 @@ def import_onnxruntime() -> Any:
 
 
 def onnxruntime_session(model: Any, threads: int, optimized: bool = True) -> Any:
-    """A session of a path or a ModelProto. Raises NncError."""
+    """A session for a path or a ModelProto. Raises NncError."""
     onnxruntime = import_onnxruntime()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads

@@ -1,1 +1,1 @@
-"""Why a model is compiled as it is: what was decided, among what, and what each would take."""
+"""Explains a compilation: the decisions, their alternatives, and what each would cost."""

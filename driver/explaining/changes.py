@@ -1,4 +1,4 @@
-"""What would change a decision: the same model of the machine, with one number changed."""
+"""What would change a decision: the machine with a single number changed."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ NUMBERS: dict[type[Machine], dict[str, str]] = {
 
 @dataclass(frozen=True)
 class Change:
-    """So many times a number of the machine, with which something else would be taken."""
+    """A factor on one of the machine's numbers that changes the decision."""
 
     number: str
     words: str
@@ -59,7 +59,7 @@ class Change:
 
 
 def changes_of(decision: Decision, machine: Machine) -> list[Change]:
-    """The least changes of single numbers that change a decision."""
+    """The smallest change of each single number that changes a decision."""
     if decision.again is None:
         return []
     found = (
@@ -73,7 +73,7 @@ def changes_of(decision: Decision, machine: Machine) -> list[Change]:
 
 
 def _least(decision: Decision, machine: Machine, name: str, words: str, up: bool) -> Change | None:
-    """The least change of one number, found by halving: what changes it goes on to do so."""
+    """The smallest change of one number, by bisection, as larger changes do the same."""
     tried = list(_changed(machine, name, up))
     if not tried:
         return None
@@ -92,7 +92,7 @@ def _least(decision: Decision, machine: Machine, name: str, words: str, up: bool
 
 
 def _changed(machine: Machine, name: str, up: bool) -> Iterator[tuple[float, Machine]]:
-    """The machine with more and more, or less and less, of a number."""
+    """The machine with one number scaled up, or down, by growing factors."""
     old = getattr(machine, name)
     for factor in FACTORS:
         wanted = old * factor if up else old / factor

@@ -1,4 +1,4 @@
-"""The explanation of a model: all that `nnc why` says, as data."""
+"""The explanation of a model: all contents of `nnc why`, as data."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Option:
-    """An alternative. Units: microseconds of one call; None where no model says."""
+    """An alternative. Units: microseconds of one call; None if no cost model covers it."""
 
     name: str
     microseconds: float | None
@@ -45,9 +45,9 @@ class Option:
 
 @dataclass(frozen=True)
 class Choice:
-    """What was chosen for a kernel or its nodes, the options in the order of what they promise.
+    """A decision for a kernel or its nodes; options are sorted by their expected time.
 
-    `changes` is None where nobody asked, or no times decided.
+    `changes` is None if not requested, or if times did not decide.
     """
 
     kind: str
@@ -64,9 +64,9 @@ class Choice:
 
 @dataclass(frozen=True)
 class Bound:
-    """The least that a call can take by its operations and the bytes of its arguments.
+    """The lower bound of a call's time, by its operations and the bytes of its arguments.
 
-    `by` says which of both it is. Units: microseconds.
+    `by` says which of the two decides. Units: microseconds.
     """
 
     microseconds: float
@@ -75,7 +75,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class KernelReason:
-    """Why a kernel is as it is. Units: microseconds of one call; None where that is not known."""
+    """The explanation of a kernel. Units: microseconds of one call; None if unknown."""
 
     kernel: str
     nodes: tuple[str, ...]
@@ -91,13 +91,13 @@ class KernelReason:
 
     @property
     def total(self) -> float:
-        """What all calls take."""
+        """The microseconds of all calls."""
         return self.calls * (self.microseconds or 0.0)
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a model is compiled as it is. `copied` are bytes in a run, `launches` on a device."""
+    """The explanation of a model. `copied` are bytes per run, `launches` are on a device."""
 
     model: str
     target: str
@@ -119,7 +119,7 @@ class Explanation:
         return sum(one.calls for one in self.kernels)
 
     def as_json(self) -> dict[str, Any]:
-        """The same for a program. Units: microseconds, bytes."""
+        """The explanation as JSON data. Units: microseconds, bytes."""
         return {**asdict(self), "microseconds": self.microseconds, "calls": self.calls}
 
 
@@ -132,10 +132,11 @@ def explain(
     changes: bool = False,
     progress: Progress = lambda message: None,
 ) -> Explanation:
-    """Explain a module of the graph, which is consumed: its kernels, or those of one node, by the
-    model's name or the kernel's. With `changes`, also what would change each choice.
+    """Explain a module of the graph, which is consumed: all its kernels, or those of one node,
+    named as in the model, or one kernel by its name. With `changes`, also what would change each
+    choice.
 
-    Raises NncError, also where there is no such node, with names that are like it.
+    Raises NncError, which suggests similar names if there is no such node.
     """
     known = {n for op in module.walk() for n in node_names(op.loc)}
     steps = named_host_steps(module)
@@ -153,7 +154,7 @@ def explain(
 def explanation(
     name: str, target: Target, walks: Sequence[Walk], host_steps: tuple[str, ...]
 ) -> Explanation:
-    """What the walks of a model's modules have found."""
+    """The explanation that the walks of a model's modules give."""
     launches = [walk.number("launches") for walk in walks] if target.caller is not target else None
     copied = sum(walk.number("copied") for walk in walks)
     bandwidth = getattr(target.machine, "copy_bandwidth", None)
@@ -170,13 +171,13 @@ def explanation(
 
 
 def named_host_steps(module: Operation) -> tuple[str, ...]:
-    """What a host computes of a module of the graph, by the model's nodes."""
+    """The model's nodes that the host computes."""
     hosted = [op for op in host_steps(module) if not isinstance(op, func.Return)]
     return tuple(dict.fromkeys(node_of(op.loc) or f"'{op.name}'" for op in hosted))
 
 
 def _refuse(node: str, known: set[str], compiled: set[str]) -> None:
-    """Raises the NncError for a node that no kernel came from."""
+    """Raise NncError for a node that has no kernel."""
     if any(_is_named(node, one) for one in known):
         raise NncError(f"no kernel came from node '{node}': it was folded, or only moves data")
     words = {word for one in known | compiled for word in (one, one.rpartition(" (")[0]) if word}
@@ -188,12 +189,12 @@ def _refuse(node: str, known: set[str], compiled: set[str]) -> None:
 
 
 def _is_named(wanted: str, name: str) -> bool:
-    """Whether a node, such as `conv_1 (Conv)`, is what the user calls so."""
+    """Whether a node, such as `conv_1 (Conv)`, has the name that the user gave."""
     return wanted in (name, name.rpartition(" (")[0])
 
 
 class Walk:
-    """One module on its way down, with what is decided there."""
+    """One module on its way through the stages, with the decisions made there."""
 
     def __init__(self, target: Target, node: str | None, changes: bool) -> None:
         self.target, self.node, self.changes = target, node, changes
@@ -212,8 +213,8 @@ class Walk:
         after_stage: Callable[[str, Operation], None] | None = None,
         tuned: TunedFolder | None = None,
     ) -> None:
-        """To the schedules of a processor; of a device, and with `after_stage`, to the end, which
-        of a device is where copies are known.
+        """Run the stages up to the schedules; for a device, or with `after_stage`, to the end, as a
+        device's copies are known only there.
         """
 
         def look(stage: str, at: Operation) -> None:
@@ -235,7 +236,7 @@ class Walk:
         self.note = found if isinstance(found, DictAttr) else None
 
     def number(self, name: str) -> int:
-        """A number that a device's module tells; 0 where it does not."""
+        """A number recorded in a device's module; 0 if it is missing."""
         return getattr(self.note.get(name), "value", 0) if self.note is not None else 0
 
     def _explained(self, module: Operation) -> list[KernelReason]:
@@ -304,7 +305,7 @@ class Walk:
 
 
 def roofline(kernel: func.FuncOp, machine: Machine, cores: int) -> Bound | None:
-    """The least that a kernel takes on so many cores; None where extents are not known."""
+    """The lower bound of a kernel's time on so many cores; None if extents are unknown."""
     cost = kernel_cost(kernel)
     if cost.operations is None or cost.bytes is None:
         return None
@@ -315,5 +316,5 @@ def roofline(kernel: func.FuncOp, machine: Machine, cores: int) -> Bound | None:
 
 
 def slowest(kernels: Sequence[KernelReason]) -> list[KernelReason]:
-    """Kernels in the order of what all of their calls take."""
+    """Kernels sorted by the time of all their calls, the longest first."""
     return sorted(kernels, key=lambda one: -one.total)

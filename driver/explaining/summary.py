@@ -1,4 +1,4 @@
-"""The line after a compilation: kernels, host, copies, time, the fastest alternative not taken."""
+"""The summary after a compilation: kernels, host, copies, time, and the best alternative."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LEAST = 0.01
 
 @dataclass(frozen=True)
 class NotTaken:
-    """An alternative that was not taken; what it and the chosen one take in a run.
+    """An alternative that was not taken, and the times of a run with it and with the chosen one.
 
     Units: microseconds.
     """
@@ -37,9 +37,9 @@ class NotTaken:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a module is expected to do in a run. Units: microseconds.
+    """The expected work of a module in a run. Units: microseconds.
 
-    Of `unknown` kernels, such as those whose schedules were tuned, no time is expected.
+    `unknown` kernels, such as those with tuned schedules, have no expected time.
     """
 
     kernels: int
@@ -49,7 +49,7 @@ class Summary:
     unknown: int = 0
 
     def line(self, device: str) -> str:
-        """One line; what a `device` tells of itself stands for what a processor does."""
+        """The summary in one line; `device` is a device's own summary in place of a processor's."""
         steps = (
             f"{self.kernels} kernels in {self.calls} calls, 0 steps of the host, 0 bytes copied "
             f"per run, {self.microseconds / 1000:.3g} ms expected"
@@ -60,7 +60,7 @@ class Summary:
 
 
 def summary(module: Operation, decisions: Sequence[Decision]) -> Summary | None:
-    """What a module with schedules tells; None where none of its kernels was decided on here."""
+    """The summary of a module with schedules; None if none of its kernels was decided on here."""
     calls = [call.callee for call in calls_of_kernels(module)]
     target = target_of(module)
     made = [d for d in decisions if d.kind == "schedule" and d.subject in calls]
@@ -78,7 +78,7 @@ def summary(module: Operation, decisions: Sequence[Decision]) -> Summary | None:
 def _not_taken(
     decisions: Iterable[Decision], calls: Sequence[str], unit: float
 ) -> Iterable[NotTaken]:
-    """The alternatives of which a time is known."""
+    """The alternatives with a known time."""
     for one in decisions:
         count = calls.count(one.subject) if one.subject else 1
         if not count or one.chosen.terms is None or one.told:

@@ -1,4 +1,4 @@
-"""An explanation as lines for people."""
+"""An explanation as text for people."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def overview(found: Explanation) -> Iterator[str]:
 
 
 def details(found: Explanation) -> Iterator[str]:
-    """All that is known of each kernel."""
+    """Everything known about each kernel."""
     yield from _head(found)
     for one in slowest(found.kernels):
         yield ""
@@ -65,7 +65,7 @@ def _name(one: KernelReason) -> str:
 
 
 def _second(one: KernelReason) -> str:
-    """The fastest alternative not taken, of all that was decided."""
+    """The fastest alternative that was not taken, over all decisions."""
     rest = [
         (option.microseconds, choice, option)
         for choice in one.choices

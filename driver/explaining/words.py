@@ -1,4 +1,4 @@
-"""What resources are called where a person reads it."""
+"""Names of resources for people."""
 
 from __future__ import annotations
 

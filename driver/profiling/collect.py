@@ -1,4 +1,4 @@
-"""Compiling a model with a clock in it, running it, and adding up what it says."""
+"""Compiles a model with a clock in it, runs it, and aggregates the times."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Called = tuple[str, tuple[str, ...], Cost]
 
 @dataclass(frozen=True)
 class Spread:
-    """What varies from run to run: the median, the 10th and the 90th percentile.
+    """The distribution over runs: the median, the 10th and the 90th percentile.
 
     Units: nanoseconds.
     """
@@ -47,7 +47,7 @@ class Spread:
 
     @staticmethod
     def of(samples: Sequence[float]) -> Spread:
-        """A percentile between two samples is interpolated."""
+        """The spread of samples; percentiles between two samples are interpolated."""
         # It asks for two samples or more; of one sample, all percentiles are the sample.
         several = samples if len(samples) > 1 else [*samples, *samples]
         tenths = statistics.quantiles(several, n=10, method="inclusive")
@@ -56,7 +56,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Run:
-    """One run as it was measured. Units: nanoseconds.
+    """One measured run. Units: nanoseconds.
 
     `stamps` has the time before each kernel, and the time after the last.
     """
@@ -66,12 +66,12 @@ class Run:
 
     @property
     def kernels(self) -> list[int]:
-        """What each kernel took."""
+        """The time of each kernel."""
         return [after - before for before, after in itertools.pairwise(self.stamps)]
 
     @property
     def outside(self) -> int:
-        """What this run took beside its kernels: entering from Python and returning there."""
+        """The time of this run outside of its kernels: entering from Python and returning there."""
         return self.wall - (self.stamps[-1] - self.stamps[0])
 
 
@@ -79,13 +79,13 @@ class Run:
 class KernelRun:
     """One call of a kernel in the model.
 
-    `nodes` are the model's nodes that it came from, `start` and `duration` those of the
-    fastest run, `time` is over all runs. `pieces` are those of its parallel loops that each
-    thread did, nothing where all ran on the calling thread; `waited` is for how long that one
-    then waited for others. Both are means, as few runs may be disturbed. Units: nanoseconds.
+    `nodes` are the model's nodes that it came from, `start` and `duration` those of the fastest
+    run, `time` is over all runs. `pieces` are the numbers of pieces of its parallel loops that each
+    thread did, empty if all ran on the calling thread; `waited` is the time that this thread then
+    waited for the others. Both are means, as few runs may be disturbed. Units: nanoseconds.
 
-    `inner_calls` is how many calls a run makes of a kernel inside a branch or loop, whose time is
-    that of all of them; a branch or loop itself has the time beside its kernels.
+    `inner_calls` is the number of calls per run of a kernel inside a branch or loop; its times are
+    for all of them. A branch or loop itself has the time outside of its kernels.
     """
 
     kernel: str
@@ -100,33 +100,33 @@ class KernelRun:
 
     @property
     def label(self) -> str:
-        """Its name, and how often it is called in a branch or loop."""
+        """The kernel's name, with the number of its calls in a branch or loop."""
         return self.kernel if self.inner_calls is None else f"{self.kernel} x {self.inner_calls:g}"
 
     @property
     def median(self) -> float:
-        """Of its time over all runs, at least the clock's smallest step."""
+        """The median time over all runs, at least the clock's smallest step."""
         return max(1.0, self.time.median)
 
     @property
     def gflops(self) -> float | None:
-        """Operations in 10^9 a second."""
+        """Operations per second, in 10^9; None if unknown."""
         return None if self.cost.operations is None else self.cost.operations / self.median
 
     @property
     def gigabytes(self) -> float | None:
-        """Bytes in 10^9 a second."""
+        """Bytes per second, in 10^9; None if unknown."""
         return None if self.cost.bytes is None else self.cost.bytes / self.median
 
     @property
     def footprint(self) -> float | None:
-        """Bytes of the arguments of one call."""
+        """Bytes of the arguments of one call; None if unknown."""
         return None if self.cost.bytes is None else self.cost.bytes / (self.inner_calls or 1)
 
 
 @dataclass(frozen=True)
 class Profile:
-    """A model's kernels in the order of their calls, and what the machine can do at most."""
+    """A model's kernels in the order of their calls, and the machine's peaks."""
 
     model: str
     threads: int
@@ -138,7 +138,7 @@ class Profile:
     def of(
         model: str, threads: int, calls: Sequence[Called], runs: Sequence[Run], peaks: Peaks
     ) -> Profile:
-        """From the calls of kernels and from what was measured of them, run by run."""
+        """The profile from the calls of kernels and the measurements of each run."""
         fastest = min(runs, key=lambda run: run.stamps[-1] - run.stamps[0])
         times = zip(*(run.kernels for run in runs), strict=True)
         kernels = [
@@ -153,7 +153,7 @@ class Profile:
         return Profile(model, threads, runs, kernels, peaks)
 
     def with_pieces(self, counts: Sequence[np.ndarray]) -> Profile:
-        """With who did the pieces, from what the pool had counted at each moment of the runs."""
+        """The profile with the pieces that each thread did, from the pool's counters."""
         if not counts:
             return self
         means = np.mean([np.diff(one, axis=0) for one in counts], axis=0)
@@ -168,9 +168,9 @@ class Profile:
     def with_inner(
         self, calls: Sequence[tuple[int, Called]], times: Sequence[np.ndarray]
     ) -> Profile:
-        """With the kernels inside branches and loops, each with the number of the one it is in.
+        """The profile with kernels inside branches and loops, each with the index of its parent.
 
-        `times` has a row for each of them in each run: what its calls took, and how many.
+        `times` has a row for each of them in each run: the time and the number of its calls.
         """
         if not calls:
             return self
@@ -194,20 +194,20 @@ class Profile:
 
     @property
     def whole(self) -> Spread:
-        """What a run takes."""
+        """The time of a run."""
         return Spread.of([run.wall for run in self.runs])
 
     @property
     def outside(self) -> Spread:
-        """What a run takes beside its kernels."""
+        """The time of a run outside of its kernels."""
         return Spread.of([run.outside for run in self.runs])
 
     def part_of_arithmetic(self, kernel: KernelRun) -> float | None:
-        """How near a kernel's operations come to what the arithmetic units can do."""
+        """A kernel's operations per second relative to the arithmetic peak; None if unknown."""
         return None if kernel.gflops is None else kernel.gflops / self.peaks.gflops
 
     def part_of_reading(self, kernel: KernelRun) -> tuple[float, str] | None:
-        """How near its bytes come to what the memory that holds them can give, and which it is."""
+        """A kernel's speed relative to the memory that holds its bytes, and that memory's name."""
         if kernel.gigabytes is None or kernel.footprint is None:
             return None
         level = self.peaks.level(kernel.footprint)
@@ -215,7 +215,7 @@ class Profile:
 
     @property
     def operations(self) -> int:
-        """Of all kernels whose shapes are known."""
+        """The operations of all kernels with known shapes."""
         return sum(k.cost.operations or 0 for k in self.kernels)
 
 
@@ -224,7 +224,7 @@ def _times(number: int | None, count: float) -> int | None:
 
 
 class _Instrumented:
-    """A model that tells the time: its executable and what each time belongs to."""
+    """A model with clocks: its executable, and the kernel of each time stamp."""
 
     def __init__(
         self, module: Operation, threads: int, target: str | None, progress: Progress
@@ -272,7 +272,7 @@ def profile_model(
 ) -> Profile:
     """Compile the module, which is consumed, with a clock in it, and run it `runs` times.
 
-    `make_inputs` gives the inputs of an executable. Raises NncError.
+    `make_inputs` makes the inputs for the executable. Raises NncError.
     """
     made = _Instrumented(module, threads, target, progress)
     inputs = make_inputs(made.executable)
@@ -298,5 +298,5 @@ def profile_model(
 
 
 def measure(run: Callable[[], Run], runs: int) -> list[Run]:
-    """So many runs, behind those that warm up."""
+    """The results of `runs` runs, after some to warm up."""
     return [run() for _ in range(runs + WARM_UP)][WARM_UP:]

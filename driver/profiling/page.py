@@ -1,4 +1,4 @@
-"""A profile as one HTML page that needs nothing else: roofline, time line, table."""
+"""A profile as one self-contained HTML page: roofline, time line, table."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ circle:hover, rect.k:hover { stroke: currentColor; stroke-width: 2; }
 
 
 def html_page(profile: Profile) -> str:
-    """The page's text."""
+    """The text of the page."""
     title = escape(profile.model)
     colours = _colours(profile)
     return "\n".join(
@@ -64,19 +64,19 @@ def html_page(profile: Profile) -> str:
 
 
 def _scrolling(rows: Iterable[str]) -> Iterator[str]:
-    """Something wide, which scrolls inside the page."""
+    """A wide element that scrolls inside the page."""
     yield '<div class="wide">'
     yield from rows
     yield "</div>"
 
 
 def _family(kernel: KernelRun) -> str:
-    """The kernel's name without its number: what kind of work it is."""
+    """The kernel's name without its number, which is its kind of work."""
     return kernel.kernel.rstrip("0123456789").rstrip("_")
 
 
 def _colours(profile: Profile) -> dict[str, str]:
-    """A colour for each kind of kernel; those that take the most time get different ones."""
+    """A colour for each kind of kernel; the most expensive kinds get different ones."""
     times: dict[str, float] = {}
     for kernel in profile.kernels:
         family = _family(kernel)
@@ -86,7 +86,7 @@ def _colours(profile: Profile) -> dict[str, str]:
 
 
 def _about(kernel: KernelRun) -> str:
-    """What a pointer on the kernel shows."""
+    """The tooltip of a kernel."""
     parts = [f"{kernel.label}: {kernel.median / 1e6:.3f} ms, {_range(kernel.time)}"]
     if kernel.gflops is not None and kernel.gigabytes is not None:
         parts.append(f"{kernel.gflops:.1f} GFLOP/s, {kernel.gigabytes:.1f} GB/s")
@@ -143,7 +143,7 @@ def _roofline(profile: Profile, colours: dict[str, str]) -> Iterator[str]:
 
 
 class _Axis:
-    """A logarithmic scale from values to places on the page."""
+    """A logarithmic scale from values to positions on the page."""
 
     def __init__(self, low: float, high: float, start: float, end: float) -> None:
         self.low, self.high, self.start, self.end = low, high, start, end
@@ -195,7 +195,7 @@ def _timeline(profile: Profile, colours: dict[str, str]) -> Iterator[str]:
 
 
 def _runs(profile: Profile) -> Iterator[str]:
-    """A bar for each run, in the order in which they were measured."""
+    """A bar for each run, in the order of measurement."""
     height, step = 120, _WIDTH / len(profile.runs)
     most = max(run.wall for run in profile.runs)
     yield f'<svg viewBox="0 0 {_WIDTH} {height + 24}" role="img" aria-label="runs">'

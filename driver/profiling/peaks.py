@@ -1,7 +1,7 @@
-"""What the machine can do at most, measured: arithmetic in registers, reading from each memory.
+"""The measured peaks of a machine: arithmetic in registers, reading from each memory.
 
-The best that was ever measured of a processor is kept, so that a run on a disturbed machine finds
-the peaks that a quiet one had.
+The best value ever measured on a processor is stored, so that a run on a busy machine uses the
+peaks of an idle one.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ _FEWEST, _MOST, _AGREE = 15, 60, 1.02
 
 @dataclass(frozen=True)
 class Level:
-    """A cache or the memory: the largest data that stays in it, and how fast it is read.
+    """A cache or the memory: the largest data that stays in it, and its read speed.
 
-    Units: bytes of all threads together; 10^9 bytes a second, of all threads together.
+    Units: bytes, and 10^9 bytes a second, both of all threads together.
     """
 
     name: str
@@ -52,26 +52,26 @@ class Level:
 
 @dataclass(frozen=True)
 class Peaks:
-    """float32 operations in 10^9 a second, all threads together, and memories, nearest first."""
+    """The peak of float32 operations (10^9/s, all threads), and memories, the nearest first."""
 
     gflops: float
     levels: Sequence[Level]
 
     @property
     def gigabytes(self) -> float:
-        """Bytes read from memory in 10^9 a second."""
+        """Bytes per second read from memory, in 10^9."""
         return self.levels[-1].gigabytes
 
     def level(self, size: float) -> Level:
-        """Where data of so many bytes stays."""
+        """The nearest memory in which data of `size` bytes stays."""
         return next((one for one in self.levels if size <= one.bytes), self.levels[-1])
 
 
 def measure_peaks(threads: int = 1, engine: Target | None = None) -> Peaks:
-    """The best of some tries on this many threads at once, now or before on this processor: by its
-    own code, or by that which the engine of a target makes of its.
+    """The best of several tries on this many threads at once, now or earlier on this processor: by
+    native code, or by that of a target's engine.
 
-    Raises NncError where the engine is missing.
+    Raises NncError if the engine is missing.
     """
     here = described_host() or host()
     machine = here.machine
@@ -104,7 +104,7 @@ def measure_peaks(threads: int = 1, engine: Target | None = None) -> Peaks:
 
 
 def _kept(key: str, rates: dict[str, float]) -> dict[str, float]:
-    """The rates, or the higher ones that were measured before and are kept in a file."""
+    """For each rate, the highest of this one and earlier ones, which are stored in a file."""
     path = cache_home() / "peaks.json"
     known = _read(path)
     best = rates | {
@@ -118,7 +118,7 @@ def _kept(key: str, rates: dict[str, float]) -> dict[str, float]:
 
 
 def _read(path: Path) -> dict[str, dict[str, float]]:
-    """What the file has of each processor; nothing where it is damaged."""
+    """The stored rates of each processor; empty if the file is damaged."""
     try:
         found = json.loads(path.read_text())
     except (OSError, ValueError):
@@ -134,14 +134,14 @@ def _are_rates(row: object) -> bool:
 
 
 def _best(loop: Loop, threads: int) -> float:
-    """How many seconds the loop takes when that many threads run it at once."""
+    """Seconds that the loop takes when that many threads run it at once."""
     executable = compile_model(parse_module(loop.text()), cache=False)
     arrays = [np.full(loop.size, 0.5, np.float32) for _ in range(threads)]
     return _settled(lambda: seconds_on_threads(executable, arrays))
 
 
 def _best_in_engine(loops: Mapping[str, Loop], threads: int, engine: Target) -> dict[str, float]:
-    """The same of all loops, by an engine for each thread. Raises NncError."""
+    """The seconds of all loops in an engine for each thread. Raises NncError."""
     experiments = [Experiment(name=name, loop=loop, units=1) for name, loop in loops.items()]
     with ExitStack() as opened:
         pool = opened.enter_context(ThreadPoolExecutor(threads))
@@ -156,7 +156,7 @@ def _best_in_engine(loops: Mapping[str, Loop], threads: int, engine: Target) -> 
 
 
 def _settled(seconds: Callable[[], float]) -> float:
-    """The least of several tries, of which two agree if they ever do."""
+    """The minimum of several tries, repeated until two agree or a limit is reached."""
     times = [seconds() for _ in range(_FEWEST)]
     while len(times) < _MOST and sorted(times)[1] > _AGREE * min(times):
         times.append(seconds())

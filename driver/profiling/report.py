@@ -9,7 +9,7 @@ from .collect import KernelRun, Profile, Spread
 
 
 def table(profile: Profile, rows: int | None = 20) -> Iterator[str]:
-    """Lines of a table, the slowest kernels first; `rows` at most, None for all.
+    """The lines of a table, the slowest kernels first; `rows` at most, None for all.
 
     Times are medians over the runs, followed by the 10th and the 90th percentile.
     """
@@ -45,7 +45,7 @@ def table(profile: Profile, rows: int | None = 20) -> Iterator[str]:
 
 
 def summary(profile: Profile) -> str:
-    """One line: how long a run takes, what it computes, and what the machine could do."""
+    """One line: the time of a run, its operations per second, and the machine's peak."""
     whole = profile.whole
     rate = profile.operations / whole.median
     return (
@@ -67,25 +67,25 @@ EXCESS = (
 
 
 def exceeds(profile: Profile) -> bool:
-    """Whether a kernel is above a peak."""
+    """Whether a kernel exceeds a measured peak."""
     parts = [profile.part_of_arithmetic(kernel) or 0 for kernel in profile.kernels]
     parts += [(profile.part_of_reading(kernel) or (0, ""))[0] for kernel in profile.kernels]
     return max(parts, default=0) > 1
 
 
 def reading(profile: Profile, kernel: KernelRun) -> str:
-    """The part of a memory's speed, and which memory it is: `87% L2`."""
+    """The share of a memory's speed, and the memory's name: `87% L2`."""
     found = profile.part_of_reading(kernel)
     return "?" if found is None else f"{found[0]:.0%} {found[1]}"
 
 
 def shares(kernel: KernelRun) -> str:
-    """How many pieces of its parallel loops each thread did: `24+24`."""
+    """The number of pieces of parallel loops that each thread did: `24+24`."""
     return "+".join(f"{count:.0f}" for count in kernel.pieces)
 
 
 def waited(kernel: KernelRun) -> str:
-    """For how many microseconds the calling thread waited for others to end their pieces."""
+    """The microseconds that the calling thread waited for others to finish their pieces."""
     return f"{kernel.waited / 1e3:.1f}" if kernel.pieces else ""
 
 
@@ -135,5 +135,5 @@ def _number(value: float | None, digits: int) -> str:
 
 
 def percent(part: float | None) -> str:
-    """A fraction as a percentage; `?` where it is not known."""
+    """A fraction as a percentage; `?` if it is None."""
     return "?" if part is None else f"{part:.0%}"

@@ -1,9 +1,9 @@
-"""Whether a candidate computes what the default does: of each kernel, and of the whole model.
+"""Checks that a candidate computes the same as the default: per kernel, and for the whole model.
 
-A kernel is called twice at each of its calls in the model, once by its default code and once by
-the candidate's, on the same operands. Results that are integers have to be equal. Floats differ
-by the order of sums, which is an error of the type that sums have, not of the type that results
-are stored in: of results of 16 bits, at most the last places differ.
+A kernel is called twice at each of its calls in the model, with its default code and with the
+candidate's, on the same operands. Integer results have to be equal. Floats may differ by the order
+of sums, whose error is that of the sums' type, not of the type that results are stored in: of
+16-bit results, at most the last bits differ.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _POISON = 0xFF
 
 @dataclass(frozen=True)
 class Bound:
-    """How far a result may be off: `relative` to itself, and `absolute` in parts of the largest."""
+    """The allowed error: `relative` to the result itself, `absolute` in units of the largest."""
 
     relative: float = 0.0
     absolute: float = 0.0
@@ -63,11 +63,11 @@ class Buffer:
 
     @property
     def bytes(self) -> int:
-        """What it takes in memory."""
+        """The size in bytes."""
         return prod(self.shape) * self.dtype.itemsize
 
     def difference(self, expected: np.ndarray, found: np.ndarray) -> str:
-        """How the bytes of two results differ; empty where they agree."""
+        """How the bytes of two results differ, in words; empty if they agree."""
         if self.bound is None or np.array_equal(expected, found):
             return ""
         want, got = (one.view(self.dtype).reshape(self.shape) for one in (expected, found))
@@ -75,8 +75,8 @@ class Buffer:
 
 
 def buffers_of(function: func.FuncOp) -> tuple[Buffer, ...] | None:
-    """The arguments of a kernel on buffers, behind `bufferize`; None where sizes or what is
-    written are not known.
+    """The arguments of a kernel on buffers, after `bufferize`; None if sizes or written arguments
+    are unknown.
     """
     written: set[Value] = set()
     for op in function.walk():
@@ -109,7 +109,7 @@ def buffers_of(function: func.FuncOp) -> tuple[Buffer, ...] | None:
 
 
 def _goes_on_rounded(op: Operation) -> bool:
-    """Whether an operation works on a float that was rounded to 16 bits or less in the kernel."""
+    """Whether an operation uses a float that the kernel has rounded to 16 bits or less."""
     if op.has_trait(Terminator) or isinstance(op, memref.Dealloc):
         return False
     made = (v.type for v in op.operands if v.defining_op is not None)
@@ -134,7 +134,7 @@ class _Bounds:
         self._has_sums = bool(sums)
 
     def of(self, argument: Value) -> Bound:
-        """Of a result."""
+        """The bound of a result."""
         type = argument.type.element_type  # type: ignore[attr-defined]
         if not isinstance(type, FloatType):
             small = getattr(type, "width", 64) <= 8
@@ -151,9 +151,9 @@ class _Bounds:
 
 
 def beyond(want: np.ndarray, got: np.ndarray, bound: Bound) -> str:
-    """What is wrong with an array, beside the wanted one; empty where it is within the bound.
+    """How an array exceeds its bound, in words; empty if it is within.
 
-    Units: errors of floats are parts of the largest wanted value.
+    Units: errors of floats are relative to the largest wanted value.
     """
     if want.dtype.kind in "biu":
         apart = np.abs(want.astype(np.float64) - got.astype(np.float64))
@@ -177,19 +177,19 @@ def beyond(want: np.ndarray, got: np.ndarray, bound: Bound) -> str:
 
 
 class Memory(Protocol):
-    """Where a kernel's buffers lie."""
+    """The memory in which a kernel's buffers are."""
 
     def read(self, address: int, size: int) -> np.ndarray:
-        """A copy of so many bytes."""
+        """A copy of `size` bytes."""
         ...
 
     def write(self, address: int, data: np.ndarray) -> None:
-        """Set bytes."""
+        """Write bytes."""
         ...
 
 
 class OwnMemory:
-    """That of this process."""
+    """The memory of this process."""
 
     def read(self, address: int, size: int) -> np.ndarray:
         return self._at(address, size).copy()
@@ -203,10 +203,10 @@ class OwnMemory:
 
 
 class Comparison:
-    """A function that stands in a kernel's place, and calls two forms of it at each call.
+    """A function that replaces a kernel and calls two versions of it at each call.
 
-    What the first one made is what the model goes on with. `fault` says how the other one differs,
-    in the first call where it does.
+    The model continues with the first version's results. `fault` describes how the other one
+    differs, in the first call in which it does.
     """
 
     def __init__(
@@ -219,10 +219,10 @@ class Comparison:
         before: Callable[[], None] = lambda: None,
         memory: Memory | None = None,
     ) -> None:
-        """`extra` pointers are behind the buffers; both forms are addresses of functions.
+        """`extra` pointers follow the buffers; both versions are addresses of functions.
 
-        `before` is called before each call of the candidate. Buffers lie in `memory`, by default
-        in that of this process.
+        `before` is called before each call of the candidate. Buffers are in `memory`, by default
+        that of this process.
         """
         kind = function_type(len(buffers) + extra, returns_status)
         self._buffers, self._before, self._memory = buffers, before, memory or OwnMemory()
@@ -261,7 +261,7 @@ class Comparison:
 
 
 def function_type(arguments: int, returns_status: bool) -> Any:
-    """The type of functions that take so many addresses, for ctypes."""
+    """The ctypes type of functions that take `arguments` addresses."""
     result = ctypes.c_int32 if returns_status else None
     return ctypes.CFUNCTYPE(result, *[ctypes.c_void_p] * arguments)
 
@@ -280,7 +280,7 @@ def _is_alone(number: int, places: Sequence[tuple[Buffer, int]]) -> bool:
 
 
 def difference(expected: Mapping[str, Any], found: Mapping[str, Any], tolerance: float) -> str:
-    """How the outputs of two runs differ; empty where they agree.
+    """How the outputs of two runs differ, in words; empty if they agree.
 
     Units of `tolerance`: the largest finite value of an output.
     """
@@ -303,9 +303,9 @@ def difference(expected: Mapping[str, Any], found: Mapping[str, Any], tolerance:
 
 
 def largest_error(expected: Mapping[str, Any], found: Mapping[str, Any]) -> float:
-    """How far outputs are off at most, in parts of the largest finite value of each.
+    """The largest error of outputs, relative to the largest finite value of each.
 
-    Infinite where shapes, texts, or the places of NaN and infinity differ.
+    It is infinite if shapes, texts, or the positions of NaN and infinity differ.
     """
     from ..comparing.difference import flattened
 
@@ -329,5 +329,5 @@ def largest_error(expected: Mapping[str, Any], found: Mapping[str, Any]) -> floa
 
 
 def _as_floats(array: np.ndarray) -> np.ndarray:
-    """Integers too, which the last step of a quantized model may round another way."""
+    """The array as floats, or complex; integers too, which a last step may round differently."""
     return array if array.dtype.kind == "c" else array.astype(np.float64)

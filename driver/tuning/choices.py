@@ -34,10 +34,10 @@ _NUMBERS = ("gain", "spread")
 
 @dataclass(frozen=True)
 class TunedChoice:
-    """What is to be taken for an operation of a graph in place of the default, and what that gains.
+    """What to choose for an operation of a graph instead of the default, and the gain.
 
-    `gain` is the part of the model's time that it saves, `spread` how sure that is; `machine` the
-    target that it was measured on.
+    `gain` is the saved part of the model's time, `spread` its uncertainty; `machine` is the target
+    that it was measured on.
     """
 
     kind: str
@@ -51,18 +51,18 @@ class TunedChoice:
 
     @property
     def key(self) -> str:
-        """The key of the decisions that it is for."""
+        """The key of the decisions that the choice applies to."""
         return choice_key(self.kind, self.operation)
 
     @property
     def file_name(self) -> str:
-        """The name of its file: what tells choices and machines apart."""
+        """The name of its file, which is distinct for each choice and machine."""
         machine = sha256(self.machine.encode()).hexdigest()
         kind = "".join(c if c.isascii() and c.isalnum() else "_" for c in self.kind[:30])
         return f"{kind}-{self.key[:12]}-{machine[:6]}.choice.mlir"
 
     def content(self) -> str:
-        """What its file has."""
+        """The text of its file."""
         texts = [(name, StringAttr(getattr(self, name))) for name in _TEXTS]
         numbers = [(name, FloatAttr(round(getattr(self, name), 5), f64)) for name in _NUMBERS]
         module = ModuleOp.of([])
@@ -81,12 +81,12 @@ class TunedChoice:
 
     @staticmethod
     def read(path: Path) -> TunedChoice:
-        """What a file has. Raises NncError with file and place where it is none of these files."""
+        """The choice in a file. Raises NncError with file and location if the file is invalid."""
         return TunedChoice.parse(read_text(path), str(path))
 
     @staticmethod
     def parse(text: str, name: str) -> TunedChoice:
-        """What the text of a file of this name has. Raises NncError like `read`."""
+        """The choice in the text of a file. Raises NncError like `read`."""
         module = parse_module(text, name)
         module.verify()
         about = module.attributes.get(CHOICE)
@@ -105,7 +105,7 @@ class TunedChoice:
 
 
 def read_choices(folder: TunedFolder) -> list[TunedChoice]:
-    """All choices in a folder, of any machine. Raises NncError where one is damaged."""
+    """All choices in a folder, for any machine. Raises NncError if one is damaged."""
     found: dict[tuple[str, str], TunedChoice] = {}
     for path in folder.choice_files():
         one = TunedChoice.read(path)
@@ -118,14 +118,14 @@ def read_choices(folder: TunedFolder) -> list[TunedChoice]:
 def for_machine(
     choices: Iterable[TunedChoice], machine: str, anywhere: bool = False
 ) -> list[TunedChoice]:
-    """The choices that count on a machine: its own, and with `anywhere` others beside them."""
+    """The choices that apply to a machine: its own, and with `anywhere` those of other machines."""
     found = {one.key: one for one in choices if anywhere}
     found.update({one.key: one for one in choices if one.machine == machine})
     return list(found.values())
 
 
 def tell(decisions: Decisions, folder: TunedFolder, machine: str) -> None:
-    """Let decisions be as a folder says; what they are told already stays. Raises NncError."""
+    """Preset decisions from a folder; those already preset stay. Raises NncError."""
     found = for_machine(read_choices(folder), machine, folder.anywhere)
     if found:
         decisions.told = {**{one.key: one.taken for one in found}, **decisions.told}

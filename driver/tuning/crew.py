@@ -1,4 +1,4 @@
-"""Who carries out experiments: processes of this machine here, workers of a fleet in `fleet.py`."""
+"""Runs experiments: processes of this machine here, workers of a fleet in `fleet.py`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TRIES = 3
 
 
 class Crew(Protocol):
-    """Carries out experiments on one model, those of several threads at once."""
+    """Runs experiments on one model, called from several threads at once."""
 
     def run(
         self,
@@ -23,28 +23,29 @@ class Crew(Protocol):
         seconds: float | None = None,
         whole: bool = False,
     ) -> Answer:
-        """Times of the model with these schedules.
+        """The times of the model with these schedules.
 
-        Raises ExperimentError that says why not, OverError where there will be none any more.
+        Raises ExperimentError with the reason of a failure, OverError if no more experiments are
+        possible.
         """
         ...
 
     @property
     def slots(self) -> Callable[[], int] | None:
-        """How many experiments may be carried out at once; None for one by the caller's thread."""
+        """The number of experiments that may run at once; None for one, on the caller's thread."""
         ...
 
     def abandon(self) -> None:
-        """End what other threads have carried out; new experiments may follow."""
+        """End the experiments of other threads; new experiments may follow."""
         ...
 
     def close(self) -> None:
-        """End all that is being carried out, and let go of what was kept for more."""
+        """End all experiments, and release what was kept for further ones."""
         ...
 
 
 class LocalCrew:
-    """Workers that are processes of this machine."""
+    """Worker processes of this machine."""
 
     def __init__(
         self, request: Request, limit: float, count: int = 1, command: Sequence[str] | None = None
@@ -90,7 +91,7 @@ class LocalCrew:
 
 
 def tried(run: Callable[[], Answer], wanted: Callable[[], bool]) -> Answer:
-    """What `run` gives, tried again where it was lost and is still wanted."""
+    """The result of `run`, which is repeated if it was lost and is still wanted."""
     for _ in range(TRIES - 1):
         try:
             return run()

@@ -1,4 +1,4 @@
-"""The program of a model with the default schedules, which experiments run beside candidates."""
+"""The program of a model with the default schedules, which runs beside candidates."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Say = Callable[[str], None]
 def scheduled_kernels(module: Operation) -> dict[str, func.FuncOp]:
     """The kernels of a bufferized module that get schedules, by name.
 
-    Marks them as `choose-schedules` does: what they may do in place, and whether a device takes
+    They are marked as by `choose-schedules`: what they may do in place, and whether a device runs
     them.
     """
     steps = pipeline("builtin.module(mark-in-place)")
@@ -68,10 +68,10 @@ def store_default(
     say: Say = lambda message: None,
     kept: ModelCache | None = None,
 ) -> Program:
-    """Compile a bufferized model, which is consumed, where experiments find it, or take what is
-    `kept` of that from before.
+    """Compile a bufferized model, which is consumed, for experiments, or take it from the cache
+    `kept`.
 
-    Where kernels can be put in others' places, it calls them through a table. Raises NncError.
+    If kernels can be replaced, the program calls them through a table. Raises NncError.
     """
     if kept is None or not kept.limit:
         return _compiled(request, module, say)
@@ -87,7 +87,7 @@ def store_default(
 
 
 def _taken(request: Request, kept: ModelCache, key: str, target: Target) -> Program | None:
-    """The default program as `_keep` has kept it; None where it has not, or files are damaged."""
+    """The default program as cached by `_keep`; None if it is missing or damaged."""
     with TemporaryDirectory(dir=request.folder) as home:
         made = Path(home) / "entry"
         if not kept.copy(key, made):
@@ -108,7 +108,7 @@ def _taken(request: Request, kept: ModelCache, key: str, target: Target) -> Prog
 
 
 def _keep(request: Request, kept: ModelCache, key: str) -> None:
-    """Keep the default program, and what is known of its kernels."""
+    """Cache the default program, and the facts about its kernels."""
     has_kernels = request.kernels.exists()
     with TemporaryDirectory(dir=request.folder) as home, suppress(OSError, shutil.Error):
         made = Path(home) / "entry"
@@ -140,7 +140,7 @@ def _compiled(request: Request, module: Operation, say: Say) -> Program:
 
 
 def running_default(request: Request, program: Program) -> Model:
-    """What `store_default` gave, as a callable."""
+    """The program of `store_default`, as a callable."""
     if not request.kernels.exists():
         return program.target.running(program, request.threads, None)  # type: ignore[attr-defined]
     kernels: Mapping[str, Kernel] = pickle.loads(request.kernels.read_bytes())
@@ -148,7 +148,7 @@ def running_default(request: Request, program: Program) -> Model:
 
 
 class Described(Model):
-    """A program that runs elsewhere: what it takes and gives, for who makes its inputs."""
+    """A program that runs elsewhere: only its inputs and outputs, for making inputs."""
 
     @property
     def threads(self) -> int:
@@ -159,12 +159,12 @@ class Described(Model):
 
 
 def command() -> list[str]:
-    """What stores the default in a process of its own, but for the folder of its request."""
+    """The command that stores the default in a process of its own, without the request's folder."""
     return [sys.executable, "-P", "-c", f"from {__name__} import main; main()"]
 
 
 def main() -> None:
-    """Compile the model of the request in the folder that is named, and leave an empty answer."""
+    """Compile the model of the request in the folder given as argument; write an empty answer."""
     folder = Path(sys.argv[1])
     request: Request = pickle.loads((folder / "request.pickle").read_bytes())
     try:

@@ -1,4 +1,4 @@
-"""Programs whose kernels can be replaced where these run in an engine, or on a device."""
+"""Programs with replaceable kernels that run in an engine, or on a device."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .patching import CANDIDATE, CANDIDATE_NEEDS
 
 
 def patched(program: Program, kernels: Mapping[str, Kernel], threads: int) -> Patched:
-    """A program whose kernels can be replaced, by what runs it on this machine. Raises NncError."""
+    """A program with replaceable kernels, by whatever runs it on this machine. Raises NncError."""
     target = program.target
     assert isinstance(target, Target)
     if (model := target.replacing(program, len(kernels))) is not None:
@@ -32,7 +32,7 @@ def patched(program: Program, kernels: Mapping[str, Kernel], threads: int) -> Pa
 
 
 class PatchedEngine(Patched):
-    """The same where the program runs elsewhere; a candidate is a number there."""
+    """A program with replaceable kernels in an engine; a candidate is a number there."""
 
     def __init__(self, model: ReplacingModel, kernels: Mapping[str, Kernel]) -> None:
         super().__init__(model.signature)
@@ -84,12 +84,12 @@ class PatchedEngine(Patched):
 
 
 class Clock:
-    """A function that stands in a kernel's place, and tells how long its calls took."""
+    """A function that replaces a kernel, calls it, and measures the time of its calls."""
 
     def __init__(
         self, address: int, arguments: int, returns_status: bool, wait: Callable[[], None]
     ) -> None:
-        """`wait` waits until what was begun before is done."""
+        """`wait` waits for all work that was begun before."""
         kind = function_type(arguments, returns_status)
         self._function, self._wait = kind(address), wait
         self._callback = kind(self._call)
@@ -106,7 +106,7 @@ class Clock:
 
 
 class PatchedBeside(PatchedProgram):
-    """A program whose code has no clock: what is called through the table is timed there."""
+    """A program whose code has no clock: calls through the table are timed in this process."""
 
     def __init__(
         self,
@@ -119,7 +119,7 @@ class PatchedBeside(PatchedProgram):
         super().__init__(program, kernels, threads, exports)
 
     def wait(self) -> None:
-        """Wait until what was begun before is done."""
+        """Wait for all work that was begun before."""
 
     def times(self) -> Mapping[str, float]:
         return {name: one.nanoseconds for name, one in self._clocks.items()}
@@ -148,7 +148,7 @@ class PatchedBeside(PatchedProgram):
 
 
 class PatchedText(PatchedBeside):
-    """A program of source text; a candidate is a library that the compiler makes of its own."""
+    """A program of source text; a candidate is compiled to a library of its own."""
 
     shares_pool = False
 
@@ -157,7 +157,7 @@ class PatchedText(PatchedBeside):
 
 
 class PatchedDevice(PatchedBeside):
-    """A program that launches kernels of a device; a candidate brings its own."""
+    """A program that launches a device's kernels; a candidate brings its own kernels."""
 
     _code: GrowingCode  # type: ignore[assignment]
 

@@ -1,7 +1,7 @@
 """Experiments, in a process of their own with limits on time and memory.
 
-The process serves one experiment after the other, so that what all have in common is made once.
-Where it crashes, takes too long or fails, the next experiment gets a new one.
+The process runs one experiment after the other, so that common work is done once. If it crashes,
+takes too long or fails, the next experiment gets a new process.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ Command = Sequence[str]
 
 
 class ExperimentError(Exception):
-    """An experiment gave no times: it crashed, took too long, or its numbers are wrong."""
+    """A failed experiment: it crashed, took too long, or its numbers are wrong."""
 
 
 class LostError(ExperimentError):
-    """What carried an experiment out was ended from outside: another try may give times."""
+    """An experiment that was ended from outside: another try may succeed."""
 
 
 class OverError(Exception):
-    """No more experiments can be made: what carries them out is gone."""
+    """No more experiments are possible: the process or workers that run them are gone."""
 
 
 def worker_command() -> list[str]:
-    """What starts a worker, but for the folder of its request."""
+    """The command that starts a worker, without the folder of its request."""
     return [sys.executable, "-P", "-c", f"from {__package__}.worker import main; main()"]
 
 
 class Experiments:
-    """Carries out experiments on one model; `limit` is how many seconds one may take."""
+    """Runs experiments on one model; one may take `limit` seconds."""
 
     def __init__(self, base: Request, limit: float, command: Command | None = None) -> None:
         self.base, self.limit = base, limit
@@ -64,9 +64,10 @@ class Experiments:
         seconds: float | None = None,
         whole: bool = False,
     ) -> Answer:
-        """Times of the model with these schedules. Raises ExperimentError that says why not.
+        """Times of the model with these schedules. Raises ExperimentError with the reason of a
+        failure.
 
-        A candidate at which the process ends is a fault of the answer, and the others are
+        If the process ends at a candidate, this is a fault in the answer, and the others are
         measured. With `whole` the model is compiled as users do.
         """
         left, faults = dict(schedules), dict[str, str]()
@@ -85,7 +86,7 @@ class Experiments:
             return answer
 
     def stop(self) -> None:
-        """End the experiment that another thread carries out, if there is one: it is lost."""
+        """End the experiment that another thread runs, if there is one: it is lost."""
         if (worker := self._worker) is not None:
             worker.end()
 
@@ -98,10 +99,10 @@ class Experiments:
     def _answer(
         self, schedules: Mapping[str, TunedSchedule], seconds: float | None, whole: bool
     ) -> Answer:
-        """What a worker answers. Raises _BlameError where it ended at one kernel's candidate.
+        """The answer of a worker. Raises _BlameError if it ended at one kernel's candidate.
 
-        One that has served others may have been damaged by them: where it crashes, a new one
-        decides.
+        A worker that served other experiments may have been damaged by them: if it crashes, the
+        result of a new one decides.
         """
         folder = self._folder(schedules, seconds, whole)
         try:
@@ -145,7 +146,7 @@ class Experiments:
         return folder
 
     def _asked(self, folder: Path) -> Answer:
-        """A worker's answer. Raises ExperimentError; the worker is no more then."""
+        """The answer of a worker. Raises ExperimentError; the worker is then gone."""
         done = False
         try:
             if self._worker is None or self._worker.has_ended:
@@ -164,7 +165,7 @@ class Experiments:
                 self.close()
 
     def _blame(self, error: _CrashError, schedules: Mapping[str, TunedSchedule]) -> ExperimentError:
-        """The same as a fault of the candidate that was worked at, where that is known."""
+        """The error as a fault of the candidate being run, if it is known."""
         if not error.kernel or not self.base.kernels.exists():
             return error
         kernels: Mapping[str, Kernel] = pickle.loads(self.base.kernels.read_bytes())
@@ -175,7 +176,7 @@ class Experiments:
 
 
 class _CrashError(ExperimentError):
-    """The worker has ended, or has `hung`; `kernel` is the one whose candidate it was at."""
+    """The worker has ended, or has `hung`; `kernel` is the one whose candidate was running."""
 
     def __init__(self, message: str, kernel: str, hung: bool = False) -> None:
         super().__init__(message)
@@ -183,7 +184,7 @@ class _CrashError(ExperimentError):
 
 
 class _BlameError(ExperimentError):
-    """The same, with the fingerprint of the kernel whose candidate is at fault."""
+    """A crash, with the fingerprint of the kernel whose candidate is at fault."""
 
     def __init__(self, message: str, key: str) -> None:
         super().__init__(message)
@@ -191,7 +192,7 @@ class _BlameError(ExperimentError):
 
 
 class _Process:
-    """A worker, and what it says."""
+    """A worker process, and its messages."""
 
     def __init__(self, command: Command, folder: Path) -> None:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
@@ -215,18 +216,18 @@ class _Process:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it takes no more requests."""
+        """Whether the process has ended."""
         return self._child.poll() is not None
 
     def ask(self, folder: Path) -> None:
-        """Give it another request; that it is there no more is seen in waiting."""
+        """Send another request; if the process is gone, `wait` notices."""
         assert self._child.stdin is not None
         with suppress(OSError, ValueError):  # a pipe that another thread has closed
             self._child.stdin.write(f"{folder}\n".encode())
             self._child.stdin.flush()
 
     def wait(self, folder: Path, limit: float) -> None:
-        """Wait until the answer is there. Raises ExperimentError where none comes in time."""
+        """Wait for the answer. Raises ExperimentError if none comes in time."""
         kernel, until = "", time.monotonic() + limit
         while True:
             try:
@@ -256,7 +257,7 @@ class _Process:
 
 
 def _read(pipe: IO[bytes], lines: queue.SimpleQueue[str]) -> None:
-    """Pass on lines, and an empty one at the end."""
+    """Put the lines of a pipe into a queue, and an empty one at the end."""
     for line in pipe:
         if text := line.decode(errors="replace").strip():
             lines.put(text)
@@ -264,7 +265,7 @@ def _read(pipe: IO[bytes], lines: queue.SimpleQueue[str]) -> None:
 
 
 def _end(child: subprocess.Popen, said: Path) -> None:
-    """End a worker and what it has started, if it runs still, and remove what it said."""
+    """End a worker and its child processes, and remove its log file."""
     if child.poll() is None:
         with suppress(OSError):
             if hasattr(os, "killpg"):

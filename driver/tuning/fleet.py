@@ -1,7 +1,7 @@
-"""A tuner's side of a fleet: the workers at a Dask scheduler, and experiments that they carry out.
+"""The tuner's side of a fleet: the workers at a Dask scheduler, and their experiments.
 
-A worker that dies, hangs, or turns out to have another processor costs the experiment that it had,
-which another worker takes. Only workers of one machine, one processor and this nnc are used.
+If a worker dies, hangs, or turns out to have another processor, its experiment is given to another
+worker. Only workers of one machine, one processor and this nnc are used.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Patience:
-    """How long a tuner waits: for a scheduler, for a first worker, for another one when none is
-    left, and for an answer beside the time of what is asked for. Units: seconds.
+    """How long a tuner waits: for a scheduler, for a first worker, for another worker when none is
+    left, and for an answer beyond the requested time. Units: seconds.
     """
 
     scheduler: float = 15.0
@@ -55,7 +55,7 @@ _FETCH = 2.0
 
 @dataclass
 class Member:
-    """A worker as the tuner sees it. `refused` says why it is given no experiments."""
+    """A worker as the tuner knows it. `refused` is the reason why it gets no experiments."""
 
     address: str
     asked: Future
@@ -68,14 +68,14 @@ class Member:
 
     @property
     def about(self) -> str:
-        """The worker in words."""
+        """A description of the worker."""
         if self.refused or self.identity is None:
             return self.refused or "a worker that has not answered yet"
         return f"{self.identity.machine} on {self.identity.processor}"
 
 
 class Fleet:
-    """The workers at a scheduler. `most` of them are used at once; None for all."""
+    """The workers at a scheduler. At most `most` of them are used at once; None for all."""
 
     def __init__(
         self,
@@ -105,17 +105,17 @@ class Fleet:
             ) from None
 
     def close(self) -> None:
-        """Leave the scheduler. What is being measured is forgotten."""
+        """Disconnect from the scheduler; running experiments are forgotten."""
         with suppress(Exception):  # whatever has become of the scheduler by now
             self._client.close(timeout=2)
 
     # -- members ---------------------------------------------------------------------------------
 
     def choose(self, wanted: Target) -> tuple[Target, str]:
-        """The target that a search is for, and the processor that it is measured on.
+        """The target of a search, and the processor that it is measured on.
 
-        The workers for `wanted` as it is, else for its name with numbers of their own; of several
-        kinds that which most workers are of. Raises NncError where there are none.
+        It is for the workers whose target is exactly `wanted`, or else has its name and other
+        numbers; of several kinds, the most common. Raises NncError if there are none.
         """
         deadline = time.monotonic() + self.patience.first
         while True:
@@ -137,7 +137,7 @@ class Fleet:
         return next(one for one in found if one.machine == machine).measured, processor
 
     def joined(self) -> str:
-        """All workers, in words."""
+        """A description of all workers."""
         about = Counter(one.about for one in self._all())
         listed = ", ".join(f"{count} x {text}" for text, count in about.items())
         return f"joined are: {listed}" if listed else "none has joined"
@@ -147,7 +147,7 @@ class Fleet:
             return list(self._members.values())
 
     def usable(self, machine: str, processor: str) -> list[Member]:
-        """The workers that may carry out experiments for a machine now. Raises OverError."""
+        """The workers that may run experiments for a machine now. Raises OverError."""
         self._refresh()
         wanted = (machine, processor)
         found = [
@@ -160,19 +160,19 @@ class Fleet:
         return found if self._most is None else found[: self._most]
 
     def free(self) -> list[Member]:
-        """The workers that may be given something to do now. Raises OverError."""
+        """The workers that are idle now. Raises OverError."""
         self._refresh()
         found = [one for one in self._all() if one.identity and not one.refused and not one.busy]
         return found if self._most is None else found[: self._most]
 
     def targets(self) -> set[str]:
-        """The names of the targets that there are workers for. Raises OverError."""
+        """The names of the targets that workers exist for. Raises OverError."""
         self._refresh()
         known = (one.identity for one in self._all() if not one.refused)
         return {identity.measured.name for identity in known if identity}
 
     def _refresh(self) -> None:
-        """Take note of workers that have come, gone, or said who they are. Raises OverError."""
+        """Update the workers that came, went, or identified themselves. Raises OverError."""
         with self._lock:
             now = time.monotonic()
             if now - self._looked < LOOK and self._members:
@@ -194,7 +194,7 @@ class Fleet:
                     self._hear(one, now)
 
     def _hear(self, one: Member, now: float) -> None:
-        """Take note of who a new worker says that it is."""
+        """Record the identity of a new worker."""
         if now - one.since > self.patience.answer:
             one.refused = "a worker that does not answer"
         if not one.asked.done():
@@ -211,7 +211,7 @@ class Fleet:
             one.refused = f"a worker with another nnc ({identity.nnc}, here {this_nnc()})"
 
     def reserve(self, members: Iterable[Member]) -> Member | None:
-        """One that is free, which is busy from now on; None where all are."""
+        """An idle worker, which is now busy; None if all are busy."""
         with self._lock:
             one = next((one for one in members if not one.busy), None)
             if one is not None:
@@ -219,7 +219,7 @@ class Fleet:
             return one
 
     def refuse(self, one: Member, why: str) -> None:
-        """Give a worker no experiments any more."""
+        """Stop giving experiments to a worker."""
         one.refused = f"a worker that {why}"
         self._say(f"worker {one.address} is not used any more: it {why}")
 
@@ -238,11 +238,11 @@ class Fleet:
         function: Callable[..., Any],
         *arguments: Any,
     ) -> Any:
-        """What a function gives on a worker.
+        """The result of a function on a worker.
 
-        It takes so many seconds at most. Raises LostError where the worker is gone, does not answer
-        in time or is unable, or the answer is not wanted any more; ExperimentError where the
-        experiment failed; OverError where the scheduler is gone.
+        It may take `seconds` seconds. Raises LostError if the worker is gone, does not answer in
+        time or is unable, or the answer is no longer wanted; ExperimentError if the experiment
+        failed; OverError if the scheduler is gone.
         """
         future = None
         deadline = time.monotonic() + seconds + self.patience.answer
@@ -275,7 +275,7 @@ class Fleet:
                     future.cancel()
 
     def send(self, one: Member, files: Mapping[str, Path], wanted: Callable[[], bool]) -> None:
-        """Have a worker keep files, by their digests; those that it has are not sent again.
+        """Send files to a worker by their digests, except those that it has.
 
         Raises as `call` does.
         """
@@ -291,7 +291,7 @@ class Fleet:
 
 
 def digest_of(path: Path) -> str:
-    """By which a file is known to workers."""
+    """The SHA-256 by which workers know a file."""
     with path.open("rb") as file:
         return file_digest(file, "sha256").hexdigest()
 
@@ -301,7 +301,7 @@ class _UnableError(Exception):
 
 
 def _value(message: Any) -> Any:
-    """What a worker was asked for. Raises ExperimentError, _UnableError, MessageError."""
+    """The value in a worker's answer. Raises ExperimentError, _UnableError, MessageError."""
     if not isinstance(message, Mapping):
         raise MessageError("it answers in no way that is known")
     if "failed" in message:

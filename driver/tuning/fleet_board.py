@@ -1,7 +1,7 @@
-"""A worker of a fleet: it keeps models, and carries out experiments as `nnc tune` does at home.
+"""A worker of a fleet: it stores models, and runs experiments as `nnc tune` does locally.
 
-A tuner calls the functions at the end, by their names. What it sends is read as text, JSON and
-bytes of arrays; candidates are schedules as text. Each experiment is a process with limits.
+A tuner calls the functions at the end by name. Its messages are read as text, JSON and bytes of
+arrays; candidates are schedules as text. Each experiment is a process with limits.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _LEAST_SECONDS, _TIMES_DEFAULT = 60.0, 8
 
 
 class UnableError(Exception):
-    """This worker can make no experiments on the model, whatever the candidates."""
+    """This worker cannot run experiments on the model, whatever the candidates."""
 
 
 class Board:
-    """What a worker has: files by their digests, and the model that it experiments on now."""
+    """The state of a worker: files by their digests, and the model of the current experiments."""
 
     def __init__(self, target: Target, folder: Path | None = None) -> None:
         self.target = target
@@ -57,7 +57,7 @@ class Board:
         self._experiments: Experiments | None = None
 
     def close(self) -> None:
-        """End what is being carried out, and remove what was kept for it."""
+        """End the current experiment, and remove its files."""
         self._leave_model()
         shutil.rmtree(self._work, ignore_errors=True)
 
@@ -71,13 +71,13 @@ class Board:
     # -- files -----------------------------------------------------------------------------------
 
     def _held(self, digest: Any) -> Path:
-        """Where a file is that the next model needs, whatever other workers here forget."""
+        """The path of a file for the next model, which other workers here do not remove."""
         if not isinstance(digest, str) or not DIGEST.fullmatch(digest):
             raise MessageError("no digest of a file")
         return self._work / f"held-{digest}"
 
     def missing(self, digests: Sequence[str]) -> list[str]:
-        """Which of these files are not here. Those that are count as used now."""
+        """The digests whose files are missing here. The others count as used now."""
         found = []
         for digest in digests:
             held, kept = self._held(digest), self._files / digest
@@ -111,11 +111,11 @@ class Board:
         made.replace(self._files / digest)
 
     def copy(self, digest: str, path: Path) -> None:
-        """A copy of a file that is here. Raises FileNotFoundError, MessageError."""
+        """Copy a stored file to a path. Raises FileNotFoundError, MessageError."""
         shutil.copyfile(self._held(digest), path)
 
     def trim(self) -> None:
-        """Forget the files used least lately, beyond the limit of the cache of models."""
+        """Remove the least recently used files beyond the size limit of the model cache."""
         for held in self._work.glob("held-*"):
             held.unlink()
         left, files = cache_limit(), []
@@ -130,7 +130,7 @@ class Board:
     # -- experiments -----------------------------------------------------------------------------
 
     def prepare(self, job: Mapping[str, Any]) -> float:
-        """Have a model ready, compiled with the default schedules, and say how many seconds an
+        """Prepare a model, compiled with the default schedules; returns the seconds that an
         experiment may take. Raises UnableError.
         """
         return self._ready(job).limit
@@ -175,7 +175,7 @@ class Board:
     def measure(
         self, job: Mapping[str, Any], schedules: Sequence[str], seconds: float, whole: bool
     ) -> dict[str, Any]:
-        """An answer to be sent. Raises ExperimentError, and UnableError."""
+        """The answer of an experiment, as a message. Raises ExperimentError and UnableError."""
         experiments = self._ready(job)
         folder = self._work / self._key
         found = {}
@@ -200,7 +200,7 @@ def _link(source: Path, path: Path) -> None:
 
 
 def board_of(worker: Worker) -> Board:
-    """What `join` has given this worker. Raises LookupError for workers of other programs."""
+    """The board that `join` gave this worker. Raises LookupError for other programs' workers."""
     found = getattr(worker, "nnc_board", None)
     if not isinstance(found, Board):
         raise LookupError("this worker was not started by `nnc worker`")
@@ -208,13 +208,13 @@ def board_of(worker: Worker) -> Board:
 
 
 def join(worker: Worker, board: Board) -> None:
-    """Have a worker of Dask carry out experiments."""
+    """Enable a Dask worker to run experiments."""
     worker.nnc_board = board  # type: ignore[attr-defined]
 
 
 def _answered(do: Callable[[Board], Any]) -> dict[str, Any]:
-    """What was asked for as `value`, or why not: `failed` is an experiment's fault, `unable`
-    the worker's.
+    """The result as `value`, or the reason of a failure: `failed` if the experiment is at fault,
+    `unable` if the worker is.
     """
     from distributed import get_worker
 
@@ -229,27 +229,27 @@ def _answered(do: Callable[[Board], Any]) -> dict[str, Any]:
 
 
 def identify() -> dict[str, Any]:
-    """Who the worker is, see `Identity`."""
+    """The worker's identity, see `Identity`."""
     return _answered(lambda board: Identity.of(board.target, processor_name()).message())
 
 
 def missing(digests: Sequence[str]) -> dict[str, Any]:
-    """Which files are to be sent."""
+    """The digests of the files that must be sent."""
     return _answered(lambda board: board.missing(digests))
 
 
 def store(digest: str, part: bytes, offset: int, last: bool) -> dict[str, Any]:
-    """Keep a part of a file."""
+    """Store a part of a file."""
     return _answered(lambda board: board.store(digest, part, offset, last))
 
 
 def prepare(job: Mapping[str, Any]) -> dict[str, Any]:
-    """Have a model ready for experiments."""
+    """Prepare a model for experiments."""
     return _answered(lambda board: board.prepare(job))
 
 
 def measure(
     job: Mapping[str, Any], schedules: Sequence[str], seconds: float, whole: bool
 ) -> dict[str, Any]:
-    """Carry out an experiment, see `read_answer`."""
+    """Run an experiment, see `read_answer`."""
     return _answered(lambda board: board.measure(job, schedules, seconds, whole))

@@ -1,4 +1,4 @@
-"""Experiments on one model, carried out by the workers of a fleet that are of one kind."""
+"""Experiments on one model, run by the workers of a fleet that are of one kind."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Foreign = Callable[[Mapping[str, TunedSchedule], Answer], None]
 
 
 class FleetCrew:
-    """Carries out experiments on a model by the workers of a machine and a processor."""
+    """Runs experiments on a model, by the workers of a machine and processor."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class FleetCrew:
         return answer
 
     def _take(self, wanted: Callable[[], bool]) -> Member:
-        """A worker that is free. Raises OverError where there is none for too long."""
+        """An idle worker. Raises OverError if there is none for too long."""
         alone = time.monotonic()
         while wanted():
             there = self._fleet.usable(*self._kind)
@@ -109,9 +109,9 @@ class FleetCrew:
         raise LostError("it is not wanted any more")
 
     def _make_ready(self, one: Member, wanted: Callable[[], bool]) -> float:
-        """Have a worker keep the model's files and the default program.
+        """Send the model's files to a worker and have it compile the default program.
 
-        The seconds that an experiment may take there.
+        Returns the seconds that an experiment may take there.
         """
         key = str(self._job)
         if key not in one.limits:

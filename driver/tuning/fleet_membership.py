@@ -1,7 +1,7 @@
-"""Who belongs to a fleet: a key and its certificate, and which addresses may be spoken to.
+"""Membership in a fleet: a key and its certificate, and the addresses that may be used.
 
-Dask runs what its members send it. So both ends of each connection show that they hold the key of
-the fleet (TLS with certificates on both sides): the key is the fleet's secret.
+Dask executes what members send. So both ends of each connection prove that they hold the fleet's
+key (TLS with certificates on both sides): the key is the fleet's secret.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _LOGGED = ("distributed", "tornado", "asyncio")
 
 
 def need_dask() -> None:
-    """Raises NncError where what a fleet needs is not installed."""
+    """Raise NncError if a package that fleets need is not installed."""
     missing = [name for name in ("distributed", "cryptography") if find_spec(name) is None]
     if missing:
         raise NncError(f"a fleet needs {' and '.join(missing)}: pip install 'nnc[tune]'")
 
 
 def quiet_logs() -> None:
-    """Leave what goes wrong to nnc's own lines."""
+    """Silence Dask's loggers, as nnc reports failures itself."""
     import distributed  # noqa: F401  # which gives its loggers levels of their own
 
     for name in list(logging.root.manager.loggerDict):
@@ -45,7 +45,7 @@ def quiet_logs() -> None:
 
 
 def make_membership(folder: Path) -> datetime:
-    """Write a new key with its certificate into a folder; when it ends. Raises NncError."""
+    """Write a new key and certificate into a folder; returns when it expires. Raises NncError."""
     need_dask()
     from distributed import Security
 
@@ -67,7 +67,7 @@ def make_membership(folder: Path) -> datetime:
 
 
 def _ends(path: Path) -> datetime:
-    """When a certificate ends. Raises NncError where the file is none."""
+    """A certificate's end of validity. Raises NncError if the file is invalid."""
     from cryptography.x509 import load_pem_x509_certificate
 
     try:
@@ -83,7 +83,7 @@ def _no_membership(path: Path, why: str) -> NncError:
 
 
 def membership(folder: Path) -> Security:
-    """What connects as a member of the fleet of this folder. Raises NncError."""
+    """The TLS settings of a member of the fleet of this folder. Raises NncError."""
     need_dask()
     from distributed import Security
 
@@ -111,9 +111,9 @@ def membership(folder: Path) -> Security:
 
 
 def connection(address: str, folder: Path | None) -> dict[str, Any]:
-    """What Dask needs to connect to a scheduler's address, beside that. Raises NncError.
+    """Dask's arguments for a connection to a scheduler's address. Raises NncError.
 
-    Without encryption only this machine itself is spoken to.
+    Without encryption, only addresses of this machine are allowed.
     """
     need_dask()
     try:
@@ -143,7 +143,7 @@ def connection(address: str, folder: Path | None) -> dict[str, Any]:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host's name or address is this machine's own."""
+    """Whether a host name or address is this machine's own."""
     with suppress(ValueError):
         return ip_address(host).is_loopback
     return host == "localhost"

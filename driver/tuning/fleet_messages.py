@@ -1,6 +1,6 @@
-"""What a tuner and its workers send each other: who a worker is, arrays, times.
+"""The messages between a tuner and its workers: a worker's identity, arrays, times.
 
-All of it is JSON and bytes that are checked when they are read. Nothing is pickled but by Dask.
+All are JSON and bytes, checked when they are read. Only Dask itself uses pickle.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class MessageError(ValueError):
 
 @dataclass(frozen=True)
 class Identity:
-    """A worker: the target that it measures for, the processor it has, the nnc that it runs.
+    """A worker: the target that it measures for, its processor, and its version of nnc.
 
-    `target` is the text of an empty module for it, with the numbers of the machine as they were
-    calibrated there.
+    `target` is the text of an empty module for the target, with the machine's numbers as calibrated
+    there.
     """
 
     target: str
@@ -47,14 +47,14 @@ class Identity:
 
     @staticmethod
     def of(target: Target, processor: str) -> Identity:
-        """The worker that this process is."""
+        """The identity of this process as a worker."""
         module = ModuleOp.of([])
         module.attributes[TARGET] = to_attribute(target)
         return Identity(str(module), processor, this_nnc())
 
     @staticmethod
     def read(message: Any) -> Identity:
-        """Raises MessageError."""
+        """An identity from a message. Raises MessageError."""
         names = [field.name for field in fields(Identity)]
         if not isinstance(message, Mapping) or sorted(message) != sorted(names):
             raise MessageError("it does not say who it is")
@@ -68,12 +68,12 @@ class Identity:
         return found
 
     def message(self) -> dict[str, str]:
-        """As it is sent."""
+        """The identity as a message."""
         return asdict(self)
 
     @cached_property
     def measured(self) -> Target:
-        """The target that its experiments are for. Raises NncError."""
+        """The target of its experiments. Raises NncError."""
         module = parse_module(self.target, "the worker's target")
         if TARGET not in module.attributes:
             raise NncError("it names none")
@@ -81,13 +81,13 @@ class Identity:
 
     @cached_property
     def machine(self) -> str:
-        """That target as schedules of it are filed."""
+        """The target's key under which schedules are stored."""
         return detailed(self.measured)
 
 
 @cache
 def this_nnc() -> str:
-    """What tells the code of two versions of nnc apart."""
+    """A digest that tells versions of nnc's code apart."""
     root = Path(__file__).parent.parent.parent
     digest = sha256()
     floors = ("ir", "dialects", "runtime", "artifacts", "targets", "passes", "kernels", "memory")
@@ -102,7 +102,7 @@ def this_nnc() -> str:
 
 
 def packed(arrays: Mapping[str, Any]) -> bytes:
-    """Arrays of numbers by name, as bytes. Raises NncError for values of other kinds."""
+    """Arrays of numbers by name, as bytes. Raises NncError for other values."""
     rows, parts = [], []
     for name, array in arrays.items():
         if not isinstance(array, np.ndarray) or array.dtype.kind not in "biufcV":
@@ -113,7 +113,7 @@ def packed(arrays: Mapping[str, Any]) -> bytes:
 
 
 def unpacked(data: bytes) -> dict[str, np.ndarray]:
-    """What was packed. Raises MessageError."""
+    """The arrays from the bytes of `packed`. Raises MessageError."""
     import ml_dtypes  # noqa: F401  # NumPy then knows the names of its types
 
     header, _, rest = data.partition(b"\n")
@@ -137,12 +137,12 @@ def unpacked(data: bytes) -> dict[str, np.ndarray]:
 
 
 def answer_message(answer: Answer) -> dict[str, Any]:
-    """An answer as it is sent."""
+    """An answer as a message."""
     return asdict(answer)
 
 
 def read_answer(message: Any) -> Answer:
-    """Raises MessageError where it is no answer, or says times that there are not."""
+    """An answer from a message. Raises MessageError if it is invalid or has impossible times."""
     try:
         kernels = {str(name): _pairs(pairs) for name, pairs in message["kernels"].items()}
         whole, wrong, processor = _pairs(message["whole"]), message["wrong"], message["processor"]

@@ -1,6 +1,6 @@
-"""The processes of a fleet that run until they are ended: its scheduler and its workers.
+"""The long-running processes of a fleet: its scheduler and its workers.
 
-Both are Dask's, without what Dask serves over HTTP, which has neither encryption nor a password.
+Both are Dask's, without Dask's HTTP server, which has neither encryption nor a password.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _JOINING = 20.0
 
 
 def serve_scheduler(host: str, port: int, folder: Path, say: Say) -> None:
-    """Be the scheduler of the fleet of a folder until Ctrl-C or SIGTERM. Raises NncError."""
+    """Run the scheduler of the fleet of a folder until Ctrl-C or SIGTERM. Raises NncError."""
     security = membership(folder)
     import distributed
     from dask import config
@@ -70,10 +70,10 @@ def serve_worker(
     say: Say,
     also: Callable[[Any, Board], None] = lambda worker, board: None,
 ) -> None:
-    """Carry out experiments for a target until Ctrl-C or SIGTERM.
+    """Run experiments for a target until Ctrl-C or SIGTERM.
 
-    `also` is told of Dask's worker and its board before the first experiment.
-    Raises NncError where code for it does not run here, and where there is no scheduler (any more).
+    `also` gets Dask's worker and its board before the first experiment. Raises NncError if code for
+    the target does not run here, and if there is no scheduler (any more).
     """
     if why := target.not_timed():
         raise NncError(f"nnc worker measures, and code for '{target.name}' cannot be: {why}")
@@ -99,7 +99,7 @@ async def _work(
     say: Say,
     also: Callable[[Any, Board], None],
 ) -> bool:
-    """Whether the worker was told to end, rather than left by its scheduler."""
+    """Run a worker; returns whether it was told to end, rather than left by its scheduler."""
     import distributed
 
     host = urlsplit(address).hostname or ""
@@ -130,7 +130,7 @@ async def _work(
 
 
 def _termination() -> asyncio.Event:
-    """What is set from now on when SIGTERM asks this process to end."""
+    """An event that is set when SIGTERM asks this process to end."""
     asked = asyncio.Event()
     with suppress(NotImplementedError):  # Windows
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, asked.set)
@@ -138,7 +138,7 @@ def _termination() -> asyncio.Event:
 
 
 async def _finished_or_terminated(server: Any, asked: asyncio.Event) -> bool:
-    """Wait until a server has ended, or is asked to; whether that was so."""
+    """Wait until a server has ended or is asked to; returns whether it was asked."""
     tasks = [asyncio.ensure_future(server.finished()), asyncio.ensure_future(asked.wait())]
     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for task in tasks:
@@ -147,9 +147,7 @@ async def _finished_or_terminated(server: Any, asked: asyncio.Event) -> bool:
 
 
 def _cause(error: BaseException) -> str:
-    """What lies at the bottom of an error of Dask, in a line; below a time that ran out, the error
-    that was waited on.
-    """
+    """The root cause of a Dask error, in one line; for a timeout, the error that was waited on."""
     while below := error.__cause__ or (None if str(error) else error.__context__):
         error = below
     return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -1,4 +1,4 @@
-"""Experiments that are being made: by the thread that asks, or by one thread each."""
+"""Running experiments: on the calling thread, or on one thread each."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Flight:
     outcome: Mapping[str, Ratio] | Exception | None = None
 
     def result(self) -> Mapping[str, Ratio]:
-        """What was measured. Raises what the experiment raised."""
+        """The measured ratios. Raises the experiment's exception."""
         assert self.outcome is not None
         if isinstance(self.outcome, Exception):
             raise self.outcome
@@ -37,9 +37,9 @@ class Flight:
 
 
 class Flights:
-    """Starts experiments and hands them out in the order in which they end.
+    """Starts experiments and returns them in the order in which they end.
 
-    Without `threads` an experiment has ended when `start` returns.
+    Without `threads`, an experiment has ended when `start` returns.
     """
 
     def __init__(self, measure: Measure, clock: Callable[[], float], threads: bool) -> None:
@@ -50,7 +50,7 @@ class Flights:
         """The numbers of those that were started and not handed out yet."""
 
     def start(self, number: int, chosen: dict[str, Any]) -> None:
-        """Begin an experiment."""
+        """Start an experiment."""
         flight = Flight(number, chosen)
         self.open.add(number)
         if self._threads:
@@ -70,13 +70,13 @@ class Flights:
             self._changed.notify()
 
     def wait(self, seconds: float | None) -> bool:
-        """Wait until one has ended, forever where `seconds` is None; whether one has."""
+        """Wait until an experiment ends, forever if `seconds` is None; returns whether one has."""
         with self._changed:
             bound = None if seconds is None else max(0.0, seconds)
             return self._changed.wait_for(lambda: bool(self._ended), bound)
 
     def ended(self) -> Iterator[Flight]:
-        """Those that have ended, each once."""
+        """The experiments that have ended, each once."""
         while self._ended:
             flight = self._ended.popleft()
             self.open.discard(flight.number)
@@ -85,7 +85,7 @@ class Flights:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Have Ctrl-C raise KeyboardInterrupt behind the block, not in it."""
+    """Delay a KeyboardInterrupt by Ctrl-C until the end of the block."""
     handler = signal.getsignal(signal.SIGINT)
     here = threading.current_thread() is threading.main_thread()
     if not here or not callable(handler):

@@ -1,4 +1,4 @@
-"""What is done with folders of schedules and choices: merging, pruning, one file to send away."""
+"""Operations on folders of schedules and choices: merging, pruning, exporting to one file."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Export:
-    """Texts of schedules and of choices on graphs by the names of their files, and measurements."""
+    """Texts of schedules and choices by the names of their files, and measurements."""
 
     schedules: Mapping[str, str]
     choices: Mapping[str, str]
@@ -73,7 +73,7 @@ def export(folder: Path, log: Log | None, path: Path) -> Export:
 
 
 def imported(path: Path) -> Export:
-    """What was exported. Raises NncError for a file that is damaged, or of another version."""
+    """The contents of an exported file. Raises NncError if it is damaged or of another version."""
     try:
         about = unsealed(path.read_bytes())
         if about.get("version") != VERSION:
@@ -94,9 +94,9 @@ def imported(path: Path) -> Export:
 
 
 def merge(source: Path, into: Path, log: Log | None, say: Say) -> tuple[int, int]:
-    """Add the files of a folder, or of an exported file and its measurements, to a folder.
+    """Add the files of a folder, or of an exported file with its measurements, to a folder.
 
-    How many files and measurements are new. Nothing is written where something cannot be.
+    Returns the numbers of new files and measurements. If something cannot be written, nothing is.
     Raises NncError.
     """
     if source.is_dir():
@@ -133,7 +133,7 @@ def merge(source: Path, into: Path, log: Log | None, say: Say) -> tuple[int, int
 def _merged_choices(
     choices: Sequence[TunedChoice], into: Path, say: Say
 ) -> dict[Path, Sequence[str]]:
-    """The files of choices that are new, or save more than ours as far as is sure."""
+    """The files of choices that are new, or gain more than ours beyond the uncertainty."""
     ours = read_choices(TunedFolder(into)) if into.exists() else []
     there = {(one.key, one.machine): one for one in ours}
     writes: dict[Path, Sequence[str]] = {}
@@ -157,7 +157,7 @@ def _read_with_paths(folder: Path) -> Iterator[tuple[TunedSchedule, Path]]:
 
 
 def _takes_place(theirs: TunedSchedule, ours: TunedSchedule, say: Say) -> bool:
-    """Whether one schedule takes the place of another of the same kernel and machine."""
+    """Whether a schedule replaces another one of the same kernel and machine."""
     if schedule_digest(theirs.schedule) == schedule_digest(ours.schedule):
         return theirs.spread < ours.spread and not ours.edited and not theirs.edited
     kept, why = False, ""
@@ -188,9 +188,10 @@ kernels that the model does not have."""
 
 
 def prune(folder: Path, module: Operation, drop: Sequence[str], say: Say) -> list[Path]:
-    """Remove schedules of a bufferized model's kernels that are not legal, or are the default now.
+    """Remove schedules of a bufferized model's kernels that are illegal, or are the default now.
 
-    Those of the kinds in `drop` go too. What was edited by hand stays. Raises NncError.
+    Those with decisions of the kinds in `drop` are removed too; those edited by hand stay. Raises
+    NncError.
     """
     functions = {fingerprint(f): f for f in kernel_functions(module)}
     target = target_of(module)
@@ -228,7 +229,7 @@ def prune(folder: Path, module: Operation, drop: Sequence[str], say: Say) -> lis
 
 
 def _useless(one: TunedSchedule, function: func.FuncOp, target: Target) -> str:
-    """Why a schedule of a kernel is of no use; empty where it is of some."""
+    """Why a schedule of a kernel is useless; empty if it is not."""
     block = function.body.blocks[0]
     try:
         check_schedule(one.copy(), block)

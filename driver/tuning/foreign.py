@@ -1,4 +1,4 @@
-"""Schedules that were measured on another processor than a search is for: filed under its own."""
+"""Schedules measured on another processor than the search's target: stored under that processor."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ ONCE = "measured once, not in the whole model"
 
 
 def machine_on(target: Target, processor: str) -> str:
-    """A target as schedules are filed that were measured on a processor which is not its own.
+    """The machine name under which schedules are stored that were measured on another processor.
 
-    `processor` is LLVM's name and the maker's, with a comma between.
+    `processor` is LLVM's name and the maker's, separated by a comma.
     """
     own = machine_name(replace(target, processor=processor.partition(", ")[0]))
     return own if own != machine_name(target) else f"{own} on {processor}"
 
 
 class ForeignSchedules:
-    """Writes into a folder what was faster on other processors, the best of each kernel.
+    """Writes schedules that were faster on other processors into a folder, the best of each kernel.
 
-    What the folder has of a kernel and that machine already, in `known`, stays.
+    Schedules that the folder already has for a kernel and such a machine, in `known`, stay.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class ForeignSchedules:
         ratios: Mapping[str, Ratio],
         processor: str,
     ) -> None:
-        """Take what an experiment measured. Raises NncError where nothing can be written."""
+        """Record the measurements of an experiment. Raises NncError if it cannot write."""
         machine = machine_on(self._target, processor)
         with self._lock:
             for key, one in schedules.items():

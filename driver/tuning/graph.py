@@ -1,8 +1,8 @@
 """Choices on a model's graph (layouts, algorithms, fusion, batches, precision), measured in it.
 
-What passes decide with expected times is told otherwise, one decision at a time: all operations of
-a model that are alike change together. Each candidate is an experiment, in which the whole model
-runs in turns with the model as it is by default.
+Decisions of passes by expected times are overridden, one decision at a time: all equal operations
+of a model change together. Each candidate is an experiment, in which the whole model alternates
+with the default model.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ _LEAST_SECONDS, _LEAST_MEMORY = 60.0, 8 << 30
 
 @dataclass(frozen=True)
 class Candidate:
-    """An alternative of equal decisions, which take `share` of the model's expected time.
+    """An alternative for equal decisions, which take `share` of the model's expected time.
 
-    `gain` is the part of the model's time that it is expected to save; below 0 where it takes more.
+    `gain` is the part of the model's time that it is expected to save; negative if it takes more.
     """
 
     choice: TunedChoice
@@ -76,7 +76,7 @@ class Candidate:
 
     @property
     def promise(self) -> float:
-        """The part of the model's time that it may save where the cost model is wrong."""
+        """The part of the model's time that it may save, given the cost model's uncertainty."""
         return self.gain + _UNSURE * self.share
 
     @property
@@ -86,7 +86,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class GraphFound:
-    """Choices that are kept, with the ratio of the model with all of them to the default."""
+    """The choices that are kept, with the ratio of the model with all of them to the default."""
 
     choices: Sequence[TunedChoice] = ()
     whole: Ratio | None = None
@@ -99,10 +99,10 @@ class GraphFound:
 def candidates(
     decisions: Sequence[Decision], machine: str, precision: bool = False, factor: float = FACTOR
 ) -> list[Candidate]:
-    """What is worth an experiment, the most promising first.
+    """The alternatives worth an experiment, the most promising first.
 
-    Those are alternatives that the cost model expects to take less than `factor` times as long as
-    what was chosen, of decisions that take a part of the model's time.
+    The cost model expects them to take less than `factor` times as long as the chosen one, and
+    their decisions take a part of the model's time.
     """
     total = sum(one.chosen.cycles for one in decisions if one.kind == "schedule") or 1.0
     alike: dict[str, list[Decision]] = {}
@@ -137,11 +137,11 @@ def tune_graph(
     precision: bool = False,
     say: Say = lambda message: None,
 ) -> GraphFound:
-    """Search choices for a graph and write those kept into a folder; the module is taken to its
-    kernels by them.
+    """Search choices for a graph and write those kept into a folder; the module is lowered to
+    kernels with them.
 
-    It takes a third of the seconds and trials at most. Of earlier choices in the folder those are
-    tried first, and the ones that the default beats are removed. Raises NncError.
+    It takes at most a third of the seconds and trials. Earlier choices in the folder are tried
+    first; those that the default beats are removed. Raises NncError.
     """
     started = time.perf_counter()
     limit, most = _PART * seconds, None if trials is None else int(_PART * trials)
@@ -175,13 +175,13 @@ def tune_graph(
 
 
 def _first(earlier: Sequence[TunedChoice], found: Sequence[Candidate]) -> list[Candidate]:
-    """Candidates with those that were found before at the head."""
+    """The candidates, with those found earlier first."""
     names = {(one.key, one.taken) for one in earlier}
     return sorted(found, key=lambda one: (one.choice.key, one.choice.taken) not in names)
 
 
 def keep(output: Path, kept: Sequence[TunedChoice], earlier: Sequence[TunedChoice]) -> None:
-    """Write choices, and remove the others that were there for the same model."""
+    """Write choices, and remove the model's earlier ones that are not among them."""
     written = {one.write(output) for one in kept}
     for one in earlier:
         if (path := output / one.file_name) not in written:
@@ -200,10 +200,10 @@ def search(
 ) -> GraphFound:
     """Measure candidates one by one, then those together that were faster beyond the spread.
 
-    `ratio` measures some, for so many seconds; an experiment takes `longest` seconds at least, as
-    far as is known before. Of several for one decision the best counts. Where
-    all together are not faster, the half that gained less is left out. It ends with the time, after
-    `PATIENCE` candidates in vain, or by Ctrl-C.
+    `ratio` measures candidates for so many seconds; an experiment is first assumed to take
+    `longest` seconds. Of several candidates for one decision the best counts. If all together are
+    not faster, the half that gained less is left out. It ends with the time, after `PATIENCE`
+    candidates in vain, or by Ctrl-C.
     """
     started, experiments = clock(), 0
     faster: dict[str, tuple[Candidate, Ratio]] = {}
@@ -248,12 +248,12 @@ def search(
 
 
 def worker_command() -> list[str]:
-    """What starts a worker, but for the folder of its request."""
+    """The command that starts a worker, without the folder of its request."""
     return [sys.executable, "-P", "-c", f"from {__package__}.graph_worker import main; main()"]
 
 
 class _Measuring:
-    """A graph made ready for experiments: as a file, with its default program and inputs."""
+    """A graph prepared for experiments: as a file, with its default program and inputs."""
 
     def __init__(self, module: Operation, folder: Path, tolerance: float, threads: int) -> None:
         self._module, self._tolerance = module, tolerance
@@ -284,7 +284,7 @@ class _Measuring:
     def ratio(self, chosen: Sequence[Candidate], seconds: float) -> Ratio:
         """The ratio of the model with choices to the default. Raises ExperimentError.
 
-        Outputs may differ by the order of sums, and by the error of algorithms that come or go.
+        Outputs may differ by the order of sums, and by the errors of algorithms that are exchanged.
         """
         changed = sum(one.count for one in chosen if one.choice.kind == "algorithm")
         request = replace(self._request, tolerance=self._tolerance + ERROR * changed)

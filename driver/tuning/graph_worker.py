@@ -28,9 +28,9 @@ _LEAST_PAIRS, _MOST_PAIRS = 7, 60
 
 
 def run(request: Request) -> Answer:
-    """Compile the graph with the request's choices, and run it in turns with the default.
+    """Compile the graph with the request's choices, and alternate it with the default.
 
-    The answer has times of the whole only.
+    The answer has times of the whole model only.
     """
     module = load_module(request.model)
     target = target_of(module)
@@ -52,7 +52,7 @@ def run(request: Request) -> Answer:
 
 
 def fastest(model: Model, inputs: Mapping[str, Any], runs: int = _RUNS) -> float:
-    """The least time of a few runs after each other. Units: nanoseconds."""
+    """The minimal time of a few consecutive runs. Units: nanoseconds."""
     times = []
     for _ in range(runs):
         started = time.perf_counter_ns()
@@ -62,7 +62,7 @@ def fastest(model: Model, inputs: Mapping[str, Any], runs: int = _RUNS) -> float
 
 
 def main() -> None:
-    """Carry out the request in the folder that is named, and leave the answer beside it."""
+    """Run the request in the folder named as argument, and write the answer into that folder."""
     folder = Path(sys.argv[1])
     request: Request = pickle.loads((folder / "request.pickle").read_bytes())
     made = folder / "answer.new"

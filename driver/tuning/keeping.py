@@ -1,4 +1,4 @@
-"""The folder that tuning writes into: what is found goes there, what a person has edited stays."""
+"""The folder that tuning writes to: results are added, files edited by a person stay."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Origin:
-    """What measurements rely on, beside the default schedule they are compared with."""
+    """What measurements depend on, except the default schedule they are compared with."""
 
     machine: str
     numbers: str
@@ -30,8 +30,8 @@ class Origin:
         return Origin(machine_name(target), numbers_digest(target), threads)
 
     def holds_for(self, one: TunedSchedule, default: str) -> bool:
-        """Whether what a file says of a schedule would be measured again; `default` is the digest
-        of the schedule that it is compared with.
+        """Whether a stored measurement still holds; `default` is the digest of the schedule that it
+        is compared with.
         """
         relied = (one.machine, one.numbers, one.threads, one.version, one.default)
         mine = (self.machine, self.numbers, self.threads, self.version, default)
@@ -39,7 +39,7 @@ class Origin:
 
 
 class Keeper:
-    """The schedules of a folder, which is made where there is none. Raises NncError."""
+    """The schedules of a folder, which is created if it is missing. Raises NncError."""
 
     def __init__(self, folder: Path, say: Say = lambda message: None) -> None:
         self.folder, self._say = folder, say
@@ -52,11 +52,11 @@ class Keeper:
             raise NncError(f"cannot write '{folder}': {error.strerror or error}") from None
 
     def of(self, machine: str) -> dict[str, TunedSchedule]:
-        """Those of a machine, by the fingerprints of their kernels."""
+        """The schedules for a machine, by the fingerprints of their kernels."""
         return {one.kernel: one for one in self.there.values() if one.machine == machine}
 
     def store(self, one: TunedSchedule) -> None:
-        """Write a schedule in place of its kernel's; of one edited by hand, beside it."""
+        """Write a schedule over its kernel's old one, or beside one that was edited by hand."""
         old = self.there.get((one.kernel, one.machine))
         if old is None or old.path is None:
             path = one.write(self.folder)
@@ -102,7 +102,7 @@ class Keeper:
 
 
 def _bytes(one: TunedSchedule) -> bytes:
-    """What its file has; nothing where a person has removed it meanwhile."""
+    """The contents of its file; empty if a person has removed it meanwhile."""
     assert one.path is not None
     try:
         return one.path.read_bytes()
@@ -119,7 +119,7 @@ def remove(path: Path) -> None:
 
 
 def _beside(path: Path) -> Path:
-    """Where something found goes that does not take the place of an edited file."""
+    """The path for a result that must not replace an edited file."""
     return path.with_name(f"{path.name}.new")
 
 

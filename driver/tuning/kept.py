@@ -1,4 +1,4 @@
-"""Schedules that are searched once for a model and kept, for callers that have no files of it."""
+"""Schedules that are searched once for a model and stored, for callers without files of it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _DONE = "done"
 
 
 def kept_schedules(module: Operation, seconds: float, threads: int) -> TunedFolder:
-    """The folder of a model's schedules, which are searched unless they were before.
+    """The folder of a model's schedules, which are searched on first use.
 
-    The module stays as it is. Raises NncError where nothing can be measured or written.
+    The module is not changed. Raises NncError if it cannot measure or write.
     """
     key = model_key(module, target_of(module), f"tuned {threads}")
     if key is None:

@@ -1,4 +1,4 @@
-"""A kind of kernel made ready for the search: candidates, what is known, where measurements go."""
+"""Kernels prepared for the search: candidates, earlier results, the log of measurements."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _MOST = 100.0
 
 @dataclass
 class Kinds:
-    """What the searches of all kernels share; `left` are decisions that are left to the model.
+    """The state that all kernels' searches share; decisions of the kinds in `left` are not varied.
 
-    Without a `log` measurements are not kept; nor are they once it cannot be written.
+    Without a `log`, or once it cannot be written, measurements are not stored.
     """
 
     origin: Origin
@@ -61,7 +61,7 @@ class Kinds:
         return kernel
 
     def schedule(self, kernel: KernelSearch, variant: Variant, ratio: Ratio) -> TunedSchedule:
-        """A candidate as it is written."""
+        """A candidate as a schedule to be written."""
         return TunedSchedule(
             kernel.key,
             variant.schedule,
@@ -76,7 +76,7 @@ class Kinds:
         )
 
     def has_judged(self, kernel: KernelSearch) -> bool:
-        """Whether it is known what a schedule that was found before takes: it comes first."""
+        """Whether an earlier result for the kernel is measured: it is the first candidate."""
         return bool(kernel.trials) or self._proposals[kernel.key].given > 1
 
     def _default(self, key: str) -> str:
@@ -84,14 +84,14 @@ class Kinds:
 
     @staticmethod
     def _resume(kernel: KernelSearch, proposals: Proposals, known: TunedSchedule) -> None:
-        """What was found before counts as measured: nothing that it relies on has changed."""
+        """Count an earlier result as measured if nothing that it depends on has changed."""
         if (variant := proposals.skip_known()) is not None:
             median = 1 - known.gain
             ratio = Ratio(median, median - known.spread, median + known.spread)
             kernel.trials.append(Trial(variant, ratio, ratio))
 
     def _note(self, key: str, label: str, default: float, variant: Variant, ratio: Ratio) -> None:
-        """Keep a measurement, and learn from it; what stands for a fault is none."""
+        """Log a measurement and learn from it, except the placeholder ratio of a fault."""
         if not 1 / _MOST < ratio.median < _MOST:
             return
         told = self._proposals[key].hear(variant, ratio.median)

@@ -1,8 +1,7 @@
-"""A model of how the analytical model errs, learned from all measurements so far.
+"""A learned model of the analytical model's errors, from all measurements so far.
 
-It predicts the logarithm of measured over expected time, both beside the default schedule. Before
-it is believed it has to rank schedules of kernels that it has not seen better than the analytical
-model does; else that one ranks alone.
+It predicts the logarithm of measured over expected time, both relative to the default schedule. It
+is used only if it ranks schedules of unseen kernels better than the analytical model does.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ Fit = Callable[["NDArray", "NDArray", "NDArray"], Callable[["NDArray"], "NDArray
 
 @dataclass(frozen=True)
 class Verified:
-    """Mean rank correlations with measured times, over kernels that were held out."""
+    """Mean rank correlations with measured times, over held-out kernels."""
 
     learned: float
     analytical: float
@@ -53,7 +52,7 @@ class Verified:
 
     @property
     def is_better(self) -> bool:
-        """Whether the learned model ranks better, beyond what chance makes likely."""
+        """Whether the learned model ranks better, beyond the statistical error."""
         return self.learned - self.analytical > self.error
 
     def __str__(self) -> str:
@@ -65,9 +64,9 @@ class Verified:
 
 
 class Learned:
-    """Ranks schedules by the analytical model, and by what was learned once that ranks better.
+    """Ranks schedules by the analytical model, or by the learned one once that ranks better.
 
-    `fit` is LightGBM's where it is installed; without it nothing is learned, which is said.
+    `fit` is LightGBM's if it is installed; without it nothing is learned, and a message says so.
     """
 
     def __init__(
@@ -86,17 +85,17 @@ class Learned:
 
     @property
     def is_used(self) -> bool:
-        """Whether what was learned ranks better than the analytical model."""
+        """Whether the learned model ranks better than the analytical model."""
         return self._predict is not None
 
     def add(self, measurements: Sequence[Measurement]) -> None:
-        """Learn from more, once there are enough of them."""
+        """Add measurements, and learn from all if there are enough new ones."""
         self.measurements += measurements
         if len(self.measurements) > _GROWN * self._learned_from:
             self.learn()
 
     def learn(self) -> None:
-        """Learn from all measurements; use that if it ranks better than the cost model does."""
+        """Learn from all measurements; use the result if it ranks better than the cost model."""
         newest = self.measurements[-MOST:]
         if self._fit is None or len(rankings(newest)) < LEAST_KERNELS:
             return
@@ -106,21 +105,21 @@ class Learned:
         self._predict = predictor(newest, self._fit) if found.is_better else None
 
     def rank(self, schedules: Sequence[Features]) -> list[float]:
-        """What each schedule is expected to take beside the default, as logarithms."""
+        """The expected time of each schedule relative to the default, as base-2 logarithms."""
         if self._predict is None or not schedules:
             return [one.get("predicted", 0.0) for one in schedules]
         return [float(one) for one in self._predict(schedules)]
 
 
 def is_installed() -> bool:
-    """Whether there is the library that learns."""
+    """Whether LightGBM is installed."""
     return find_spec("lightgbm") is not None
 
 
 def predictor(
     measurements: Sequence[Measurement], fit: Fit
 ) -> Callable[[Sequence[Features]], NDArray]:
-    """Learn from measurements: gives what predicts times beside the default's, as logarithms."""
+    """Learn from measurements; returns a function that predicts relative times as logarithms."""
     found = {name for one in measurements for name in one.features}
     names = sorted(name for name in found if not name.startswith(_ABSOLUTE))
     rows = _rows([one.features for one in measurements], names)
@@ -134,7 +133,7 @@ def predictor(
 
 
 def verified(measurements: Sequence[Measurement], fit: Fit) -> Verified:
-    """Cross-validate: each kernel is ranked by what was learned from others only."""
+    """Cross-validate: each kernel is ranked by a model learned from the other kernels."""
     by_kernel = rankings(measurements)
     kernels = sorted(by_kernel)
     scores: list[tuple[float, float]] = []
@@ -158,7 +157,7 @@ def verified(measurements: Sequence[Measurement], fit: Fit) -> Verified:
 
 
 def rankings(measurements: Sequence[Measurement]) -> dict[str, list[Measurement]]:
-    """By kernel, those of which there are enough to be ranked."""
+    """The measurements by kernel, of kernels with enough to be ranked."""
     found: dict[str, list[Measurement]] = {}
     for one in measurements:
         found.setdefault(one.kernel, []).append(one)
@@ -166,14 +165,14 @@ def rankings(measurements: Sequence[Measurement]) -> dict[str, list[Measurement]
 
 
 def rank_correlation(one: NDArray, other: NDArray) -> float:
-    """Spearman's; 0 where all of one are equal."""
+    """Spearman's rank correlation; 0 if all values of one side are equal."""
     ranks = [_ranks(values) - (len(values) - 1) / 2 for values in (one, other)]
     norm = sqrt(float((ranks[0] ** 2).sum() * (ranks[1] ** 2).sum()))
     return float((ranks[0] * ranks[1]).sum()) / norm if norm else 0.0
 
 
 def _ranks(values: NDArray) -> NDArray:
-    """The rank of each value, equal ones having the mean of theirs."""
+    """The rank of each value; equal values share the mean of their ranks."""
     _, where, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
     return (ends - (counts + 1) / 2)[where]
@@ -188,13 +187,13 @@ def _residuals(measurements: Sequence[Measurement]) -> NDArray:
 
 
 def _weights(measurements: Sequence[Measurement]) -> NDArray:
-    """What was measured with a wide spread counts less."""
+    """The weight of each measurement; those with a wide spread count less."""
     spreads = np.array([(one.high - one.low) / (2 * one.ratio) for one in measurements])
     return 1 / (1 + np.maximum(spreads, 0) / _SURE)
 
 
 def boosted(rows: NDArray, targets: NDArray, weights: NDArray) -> Callable[[NDArray], NDArray]:
-    """LightGBM's boosted trees: the same from the same, on one thread."""
+    """LightGBM's boosted trees: deterministic, on one thread."""
     import lightgbm
 
     options: dict[str, Any] = {

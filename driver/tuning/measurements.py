@@ -1,7 +1,7 @@
-"""The log of what tuning has measured, over all models and runs of a user.
+"""The log of all measurements of a user's tuning, over all models and runs.
 
-A file of lines, each one measurement with a digest of itself. It is only ever appended to, until it
-is large: then the older half goes. A line that is damaged costs itself only.
+A file of lines, each one measurement with a digest of itself. It is only appended to, until it is
+large: then the older half is removed. A damaged line affects only itself.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ SWITCH = "NNC_MEASUREMENTS"
 
 @dataclass(frozen=True)
 class Measurement:
-    """One schedule of a kernel beside the default one, as it was measured in a model.
+    """A kernel's schedule relative to the default one, as measured in a model.
 
-    `kernel` is the fingerprint, `label` a name for people, `told` what was decided otherwise than
-    by default. `ratio` is its time over the default's, between `low` and `high` with 95 %;
-    `default` what one call of the default takes, 0 where that is not known. Units: nanoseconds.
+    `kernel` is the fingerprint, `label` a name for people, `told` are the decisions other than the
+    default. `ratio` is its time over the default's, with a 95 % interval from `low` to `high`;
+    `default` is the time of one call of the default, 0 if unknown. Units: nanoseconds.
     """
 
     kernel: str
@@ -67,7 +67,7 @@ _TYPES = {
 
 
 def _read(line: bytes) -> Measurement:
-    """Raises ValueError for a line that is damaged."""
+    """The measurement in a line. Raises ValueError for a damaged line."""
     about = unsealed(line)
     for name, kind in _TYPES.items():
         if not isinstance(about.get(name), kind):
@@ -135,13 +135,13 @@ class Log:
 
 
 def log_of_user() -> Log | None:
-    """Where measurements are kept; None where they are not."""
+    """The user's log; None if the user has turned it off."""
     given = os.environ.get(SWITCH, "").strip()
     return None if given == "off" else Log(Path(given) if given else None)
 
 
 def open_log() -> tuple[Log | None, list[Measurement]]:
-    """The user's log and what is in it; None, with a warning, where it cannot be read."""
+    """The user's log and its contents; None, with a warning, if it cannot be read."""
     log = log_of_user()
     try:
         return log, log.read() if log is not None else []
@@ -157,7 +157,7 @@ def line(one: Measurement) -> str:
 
 
 def parsed(lines: Iterable[bytes]) -> tuple[list[Measurement], int]:
-    """The measurements of the lines of a log, and how many lines are damaged."""
+    """The measurements in the lines of a log, and the number of damaged lines."""
     found, damaged = [], 0
     for one in filter(None, lines):
         try:
@@ -186,7 +186,7 @@ def write_table(path: Path, measurements: Sequence[Measurement]) -> None:
 
 
 def unknown(measurements: Iterable[Measurement], known: Iterable[Measurement]) -> list[Measurement]:
-    """The measurements that are not among the known ones, each once."""
+    """The measurements that are not among the known ones, without duplicates."""
     seen = {line(one) for one in known}
     found = {line(one): one for one in measurements}
     return [one for text, one in found.items() if text not in seen]
@@ -200,7 +200,7 @@ def _last_byte(path: Path) -> bytes:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[int]:
-    """The file, opened to append to it; where the system has locks, for one process at a time."""
+    """The file, opened for appending; locked against other processes if the system has locks."""
     while True:
         file = os.open(path, os.O_CREAT | os.O_RDWR | os.O_APPEND, 0o666)
         try:
@@ -216,7 +216,7 @@ def _locked(path: Path) -> Iterator[int]:
 
 
 def _lock(file: int) -> None:
-    """Until the file is closed."""
+    """Lock a file until it is closed."""
     try:
         import fcntl
     except ImportError:

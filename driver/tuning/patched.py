@@ -1,4 +1,4 @@
-"""A loaded program whose kernels are called through a table, and candidates in its rows."""
+"""A loaded program whose kernels are called through a table, which candidates can enter."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from .patching import CANDIDATE, CANDIDATE_NEEDS, TABLE, Interface
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel that can be replaced: its fingerprint, and how it is called.
+    """A replaceable kernel: its fingerprint, and its calling convention.
 
-    `buffers` are its arguments where both are known; else candidates are checked by the model's
-    outputs only.
+    `buffers` are its arguments if their sizes and writes are known; else candidates are checked
+    only by the model's outputs.
     """
 
     key: str
@@ -34,37 +34,37 @@ class Kernel:
 
 
 class Patched(Model):
-    """The default program; every call of it uses the kernels that were chosen last."""
+    """The default program; each call uses the kernels that were chosen last."""
 
     def times(self) -> Mapping[str, float] | None:
-        """What all calls of each kernel took in the last run, in nanoseconds; None where the code
-        of the program has a clock of its own, or nothing tells.
+        """Nanoseconds of all calls of each kernel in the last run; None if the program's code has a
+        clock of its own, or nothing measures them.
         """
         return None
 
     @abstractmethod
     def compiled(self, part: ModuleOp) -> bytes:
-        """The code of a module with a candidate. Raises NncError."""
+        """The code of a module that holds a candidate. Raises NncError."""
 
     @abstractmethod
     def load_all(self, codes: Mapping[str, bytes]) -> dict[str, Any]:
-        """Candidates by their kernels' names, ready to be called; those before may be gone.
+        """The candidates, by kernel name, ready to be called; earlier ones may be unloaded.
 
         Raises NncError.
         """
 
     @abstractmethod
     def use(self, candidates: Mapping[str, Any]) -> None:
-        """Call these in place of the kernels of these names, and the default code of all others."""
+        """Use these candidates for the kernels of these names, and default code for all others."""
 
     @abstractmethod
     def comparing(
         self, candidates: Mapping[str, Any], say: Callable[[str], None] = lambda name: None
     ) -> AbstractContextManager[Callable[[], dict[str, str]]]:
-        """Compare candidates with the default code at each call in this block, without any all
-        kernels with themselves; gives what finds out how each differs.
+        """Compare candidates with the default code at each call in this block; without candidates,
+        all kernels with themselves. The context's function returns how each differs.
 
-        `say` is told the kernel's name before each call of a candidate.
+        `say` is called with the kernel's name before each call of a candidate.
         """
 
 
@@ -100,7 +100,7 @@ class PatchedProgram(Executable, Patched):
         return self._target.built(self._target.emit(part, Symbols()))
 
     def load(self, name: str, code: bytes) -> LinkedCode:
-        """The code of a candidate, ready to be called in this program."""
+        """The code of a candidate, loaded so that this program can call it."""
         loaded = self._target.load(code, (CANDIDATE, CANDIDATE_NEEDS))
         needs = (ctypes.c_void_p * 2).from_address(loaded[CANDIDATE_NEEDS])
         pool = self._pool.borrow()

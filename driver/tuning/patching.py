@@ -50,9 +50,9 @@ Marks = Mapping[int, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Interface:
-    """What a kernel is called with in the default program.
+    """The calling convention of a kernel in the default program.
 
-    `number` is its row in the table. Behind `arguments` values come scratch memory of that many
+    `number` is its row in the table. After `arguments` values come scratch memory of that many
     bytes, if any, and the pool.
     """
 
@@ -65,27 +65,27 @@ class Interface:
 
     @property
     def extra(self) -> int:
-        """How many values come behind the arguments."""
+        """The number of values after the arguments."""
         return bool(self.scratch) + self.has_pool
 
     @property
     def alike(self) -> str:
-        """What code for kernels of one fingerprint may depend on beside their schedule."""
+        """What code for kernels of one fingerprint depends on, apart from their schedule."""
         return str((self.arguments, self.scratch, self.has_pool, sorted(self.marks.items())))
 
     @property
     def symbol(self) -> str:
-        """What the default kernel is called."""
+        """The symbol of the default kernel."""
         return f"nnc_kernel_{self.number}"
 
 
 def lower_scheduled(
     module: Operation, marks: Callable[[str], Marks | None]
 ) -> dict[str, tuple[int, bool, Marks]]:
-    """Take a scheduled module to the llvm dialect; for each function its scratch memory in bytes,
-    whether it takes the pool, and its arguments in place.
+    """Lower a scheduled module to the llvm dialect; returns for each function its bytes of scratch
+    memory, whether it takes the pool, and its in-place arguments.
 
-    `marks` gives those of a function whose callers are not in the module; None where they are.
+    `marks` gives the latter for a function whose callers are not in the module, else None.
     """
     found: dict[str, tuple[int, bool, Marks]] = {}
     for stage in target_of(module).stages:
@@ -141,9 +141,10 @@ def _set_marks(function: func.FuncOp, marks: Marks) -> None:
 def make_patchable(
     module: Operation, shapes: Mapping[str, tuple[int, bool, Marks]], names: Sequence[str]
 ) -> dict[str, Interface]:
-    """Let a module behind the last stage call these kernels through the table; each's interface.
+    """Make a module after the last stage call these kernels through a table; returns their
+    interfaces.
 
-    `shapes` is what `lower_scheduled` gave.
+    `shapes` is the result of `lower_scheduled`.
     """
     found: dict[str, Interface] = {}
     if not target_of(module).ends_in_llvm:
@@ -217,7 +218,7 @@ def is_patchable(function: func.FuncOp, module: Operation) -> bool:
 
 
 def _is_outside(op: Operation, module: Operation) -> bool:
-    """Whether an operation needs a function, or a constant that is a part of the weights."""
+    """Whether an operation uses a function, or a constant stored in the weights."""
     if isinstance(op, memref.GetGlobal):
         found = next(
             g for g in module.body_block if isinstance(g, memref.Global) and g.sym_name == op.symbol
@@ -232,8 +233,8 @@ def candidate_module(
     one: schedule.For,
     interface: Interface,
 ) -> ModuleOp:
-    """The module to be compiled for a kernel of a module, which is marked in place and not
-    scheduled, with this schedule. Raises NncError.
+    """The module to compile for a kernel with this schedule. The kernel, in `module`, is marked in
+    place and not yet scheduled. Raises NncError.
     """
     part = ModuleOp.of(_with_constants(module, function))
     part.attributes.update(module.attributes)
@@ -266,7 +267,7 @@ def _with_constants(module: Operation, function: func.FuncOp) -> list[Operation]
 def _add_candidate(
     part: ModuleOp, name: str, interface: Interface, scratch: int, has_pool: bool
 ) -> None:
-    """A function that is called as the default kernel is, and calls the candidate."""
+    """Add a function with the default kernel's interface that calls the candidate."""
     kernel = next(f for f in part.body_block if isinstance(f, llvm.Func) and f.sym_name == name)
     given = list(kernel.function_type.inputs[: interface.arguments])
     outputs = [i32] if interface.returns_status else []
@@ -297,7 +298,7 @@ def _add_candidate(
 
 
 def _memory(part: ModuleOp, builder: Builder, bytes: int) -> Value:
-    """The address of memory that the code brings along, or that it takes from the device."""
+    """The address of memory in the code itself, or allocated on the device."""
     if _is_for_device(part):
         size = builder.insert(llvm.Constant(IntegerAttr(bytes, i64), res=i64)).result
         name = _declared(part, DEVICE_TAKE, [i64], llvm.ptr)
@@ -333,7 +334,7 @@ def _need(builder: Builder, row: int) -> Value:
 
 
 def _use_pool(part: ModuleOp) -> None:
-    """Call the default program's pool, so that none is compiled with each candidate."""
+    """Call the default program's pool, so that it is not compiled into each candidate."""
     functions = {op.sym_name: op for op in part.body_block if isinstance(op, llvm.Func)}
     if PARALLEL_FOR not in functions:
         return
@@ -350,7 +351,7 @@ def _use_pool(part: ModuleOp) -> None:
 
 
 def _declared(part: ModuleOp, name: str, inputs: list[Type], output: Type | None = None) -> str:
-    """The name of a function of the program, which is declared once."""
+    """The name of a function of the program, declared once."""
     if not any(isinstance(f, llvm.Func) and f.sym_name == name for f in part.body_block):
         outputs = [] if output is None else [output]
         type = llvm.function_type(inputs, *outputs)
@@ -359,9 +360,9 @@ def _declared(part: ModuleOp, name: str, inputs: list[Type], output: Type | None
 
 
 def _number_launches(part: ModuleOp) -> None:
-    """Launch the kernels that were added for the candidate, behind all others of the program.
+    """Number the candidate's launches by its own kernels, added after the program's.
 
-    Raises NncError where it launches none.
+    Raises NncError if it launches none.
     """
     calls = _launches(part)
     if not calls:

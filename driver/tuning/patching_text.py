@@ -1,6 +1,6 @@
-"""Kernels of a program of source text, called through a table; and candidates for its rows.
+"""Kernels of a program of source text, called through a table, and candidates for its rows.
 
-As in `patching.py`, but behind the `text` stage, on functions of the `func` dialect.
+It does the same as `patching.py`, but after the `text` stage, on functions of the `func` dialect.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _HEAP = (memref.Alloc, memref.Realloc, memref.Dealloc)
 
 
 def replaceable(module: Operation, names: Sequence[str]) -> list[func.FuncOp]:
-    """Those of the named functions that cannot fail and allocate no memory."""
+    """The named functions that cannot fail and allocate no memory."""
     functions = {op.sym_name: op for op in module.body_block if isinstance(op, func.FuncOp)}
     found = (functions.get(name) for name in names)
     return [one for one in found if one is not None and _is_plain(one, functions)]
@@ -37,7 +37,7 @@ def _is_plain(function: func.FuncOp, functions: Mapping[str, func.FuncOp]) -> bo
 
 
 def mark(module: Operation, function: func.FuncOp, number: int, symbol: str) -> None:
-    """Let a kernel be called through row `number` of the table, and export it as `symbol`."""
+    """Call a kernel through row `number` of the table, and export it as `symbol`."""
     function.attributes[REPLACED] = I64Attr(number)
     for call in [op for op in module.walk() if isinstance(op, func.Call)]:
         if call.callee == function.sym_name:
@@ -48,10 +48,10 @@ def mark(module: Operation, function: func.FuncOp, number: int, symbol: str) -> 
 def add_candidate(
     part: Any, name: str, symbol: str, arguments: int, scratch: int, has_pool: bool
 ) -> None:
-    """A function that is called as the default kernel is, and calls the candidate.
+    """Add a function with the default kernel's interface that calls the candidate.
 
-    Behind so many arguments the default takes scratch memory of that many bytes, if any, and the
-    pool. Raises NncError where the candidate needs what a caller does not give.
+    After the arguments, the default takes scratch memory of that many bytes, if any, and the pool.
+    Raises NncError if the candidate needs what a caller does not pass.
     """
     functions = {op.sym_name: op for op in part.body_block if isinstance(op, func.FuncOp)}
     kernel = functions[name]

@@ -1,7 +1,7 @@
-"""Candidates of a kernel: what was found before, what the policy ranks, then evolution.
+"""Candidates of a kernel: earlier results, those that the policy ranks, then evolution.
 
-Evolution keeps a pool of variants near the best ones, and takes those of the pool that promise
-most; now and then any of them, as no ranking is right.
+Evolution keeps a pool of variants near the best ones, and takes the most promising of the pool; now
+and then a random one, as no ranking is perfect.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _GUESSED = 0.5
 
 
 class Proposals:
-    """Candidates of one kernel; decisions of the kinds in `left` are left to the model."""
+    """Candidates of one kernel; decisions of the kinds in `left` are not varied."""
 
     def __init__(
         self,
@@ -67,16 +67,14 @@ class Proposals:
         return self._evolved(variants, [*faster, variants.default])
 
     def hear(self, one: Variant, ratio: float) -> Features:
-        """Take in what a candidate took of the default's time, as it tells of others like it; what
-        is told of the candidate to a model that learns.
-        """
+        """Learn from a candidate's measured ratio, for others like it; returns its features."""
         found = self.variants.features(one)
         if one.told:
             self._measured.append((one.told, found, log2(ratio)))
         return found
 
     def skip_known(self) -> Variant | None:
-        """What was found before, which is not given then; None where it is not legal any more."""
+        """The earlier result, which is then not proposed; None if it is no longer legal."""
         found = self.variants and self._earlier_variant
         if found is not None:
             next(self._first)
@@ -84,7 +82,7 @@ class Proposals:
 
     @property
     def variants(self) -> Variants:
-        """The schedules of the kernel, made when they are first asked for."""
+        """The schedules of the kernel, made on first use."""
         if self._variants is None:
             block = self._function.body.blocks[0]
             own = target_of(self._function)
@@ -97,7 +95,7 @@ class Proposals:
         return self._variants
 
     def _evolved(self, variants: Variants, parents: Sequence[Variant]) -> Variant | None:
-        """The most promising variant of the pool, which new ones join; at times another one."""
+        """The most promising variant of the pool, extended by new ones; at times a random one."""
         for _ in range(_GROWTH):
             if (made := variants.mutation(parents, self._random)) is not None:
                 self._pool.append((made, self._features(made)))
@@ -112,16 +110,16 @@ class Proposals:
         return chosen
 
     def _features(self, one: Variant) -> Features:
-        """What the models have to know of a variant: most of it only what was learned asks for."""
+        """The features of a variant; most of them only if the learned model is in use."""
         if self._learned.is_used:
             return self.variants.features(one)
         return {"predicted": log_ratio(one.cycles, self.variants.default.cycles)}
 
     def _expected(self) -> list[float]:
-        """What each of the pool should take beside the default, as logarithms.
+        """The expected time of each variant of the pool relative to the default, as logarithms.
 
-        To what the models expect is added by how much they were wrong for measured variants that
-        have some of its decisions: these are taken to save time independently of each other.
+        The models' expectation is corrected by their errors for measured variants that share some
+        of its decisions; these errors count as independent.
         """
         if self._learned.is_used:
             self._pool = [
@@ -146,14 +144,14 @@ class Proposals:
         ]
 
     def _known(self, variants: Variants) -> Variant | None:
-        """What was found before, if it is legal still."""
+        """The variant of the earlier result, if it is still legal."""
         if self._earlier is None:
             return None
         return variants.known(self._earlier.schedule, told_of(self._earlier.told))
 
 
 def _error_of(told: Told, errors: Sequence[tuple[frozenset[tuple[str, int]], float]]) -> float:
-    """The sum of the errors of measured decisions that make these up, the largest parts first."""
+    """The sum of the errors of measured decisions that make up `told`, the largest sets first."""
     left, found = set(told.items()), 0.0
     for decisions, error in errors:
         if decisions <= left:

@@ -1,4 +1,4 @@
-"""What a candidate takes beside the default, from pairs of blocks that were run in turns."""
+"""A candidate's time relative to the default, from pairs of blocks run in turns."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from math import sqrt
 
 @dataclass(frozen=True)
 class Ratio:
-    """The median of a candidate's time over the default's, and where it lies with 95 %.
+    """The median of a candidate's time over the default's, with its 95 % confidence interval.
 
-    The bounds are ranks of the sorted samples, which asks nothing of how they are distributed.
+    The bounds are ranks of the sorted samples, which assumes no distribution.
     """
 
     median: float
@@ -34,7 +34,7 @@ class Ratio:
         return Ratio(statistics.median(found), found[rank], found[count - 1 - rank], found)
 
     def with_more(self, other: Ratio) -> Ratio:
-        """What both measurements say together; where samples are not known, the wider bounds."""
+        """Both measurements combined; if samples are unknown, with the wider bounds."""
         if self.samples and other.samples:
             return Ratio._of_samples(self.samples + other.samples)
         middle = (self.median + other.median) / 2
@@ -52,11 +52,11 @@ class Ratio:
 
     @property
     def is_faster(self) -> bool:
-        """Whether the candidate is faster beyond the spread."""
+        """Whether the candidate is faster than the default beyond the spread."""
         return self.high < 1
 
     def seems_below(self, bound: float) -> bool:
-        """Whether it is below by half of the spread: likely, not sure."""
+        """Whether the ratio is below a bound by half of the spread: likely, not sure."""
         return self.median < bound - self.spread / 2
 
     def __str__(self) -> str:

@@ -1,8 +1,8 @@
 """The search: which candidates are measured next, when a kernel is left alone, when it ends.
 
-It knows nothing of schedules and clocks of kernels: candidates come from a function, ratios of
-times from another one. So its decisions are tested with made-up times. Several experiments may be
-made at once (`flights.py`); with one at a time the same measurements give the same decisions.
+It is independent of schedules and clocks: candidates come from one function, ratios of times from
+another. So its decisions are tested with made-up times. Several experiments may run at once
+(`flights.py`); with one at a time, the same measurements give the same decisions.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ _LATELY = 3
 
 @dataclass
 class Trial:
-    """A candidate as it was measured.
+    """A measured candidate.
 
     `first` is the measurement by which it was noticed. Of many candidates the one that looks best
-    is often the luckiest, so `again` has only what was measured of it afterwards; None before.
+    is often the luckiest, so `again` combines only later measurements; None before.
     """
 
     candidate: Candidate
@@ -70,7 +70,7 @@ class Trial:
 
     @property
     def ratio(self) -> Ratio:
-        """What is known of it without the luck of having been noticed, if anything is."""
+        """The ratio without the luck of the first measurement, if it was measured again."""
         return self.again or self.first
 
     @property
@@ -81,7 +81,7 @@ class Trial:
 
 @dataclass
 class KernelSearch:
-    """What is known of one kind of kernel. `share` is its part of the model's time."""
+    """The state of one kind of kernel. `share` is its part of the model's time."""
 
     key: str
     label: str
@@ -94,15 +94,15 @@ class KernelSearch:
     """Why no more candidates are measured; empty where some are."""
 
     def faster(self) -> list[Trial]:
-        """The candidates that are faster than the default beyond the spread, as far as is known:
-        those that were so again first, the best of them at the head.
+        """The candidates that are faster than the default beyond the spread; confirmed ones first,
+        the best of them at the head.
         """
         found = (trial for trial in self.trials if trial.ratio.is_faster)
         return sorted(found, key=lambda trial: (not trial.is_confirmed, trial.ratio.median))
 
     @property
     def best(self) -> Trial | None:
-        """The fastest candidate of those that were faster again; None where there is none."""
+        """The fastest confirmed candidate; None if there is none."""
         return next((trial for trial in self.faster() if trial.is_confirmed), None)
 
     @property
@@ -119,7 +119,7 @@ class KernelSearch:
     def challenger(self) -> Trial | None:
         """The candidate to be measured again: one that looks faster than the best.
 
-        It is again and again until it is surely faster than the default, or falls behind.
+        It is repeated until the candidate is surely faster than the default, or falls behind.
         """
         bound = 1.0 if self.best is None else self.best.ratio.median
         found = [
@@ -134,8 +134,8 @@ class KernelSearch:
         return min(found, key=lambda trial: trial.ratio.median, default=None)
 
     def next(self) -> Candidate | None:
-        """The next candidate, at times one that is measured again; where there is none, the kernel
-        is left alone.
+        """The next candidate, at times one to be measured again; None if the kernel is to be left
+        alone.
         """
         if (trial := self.challenger()) is not None:
             trial.asked = True
@@ -146,7 +146,7 @@ class KernelSearch:
         return made
 
     def add(self, candidate: Candidate, ratio: Ratio) -> None:
-        """Remember a measurement."""
+        """Record a measurement."""
         if (trial := self._asked(candidate)) is not None:
             trial.again = ratio if trial.again is None else trial.again.with_more(ratio)
             trial.rounds, trial.asked = trial.rounds + 1, False
@@ -161,7 +161,7 @@ class KernelSearch:
             self.frozen = f"no gain in {PATIENCE} candidates"
 
     def refute(self, candidate: Candidate) -> None:
-        """Remember that a candidate which was noticed failed when it was measured again."""
+        """Record that a noticed candidate failed when it was measured again."""
         if (trial := self._asked(candidate)) is not None:
             trial.again, trial.rounds, trial.asked = FAULTY, ROUNDS, False
 
@@ -169,17 +169,17 @@ class KernelSearch:
         return next((t for t in self.trials if t.asked and t.candidate is candidate), None)
 
     def finalists(self) -> list[Trial]:
-        """The candidates that may be kept, the next one if the one before does not gain."""
+        """The candidates that may be kept, in the order in which they are tried."""
         return self.faster()[:FINALISTS]
 
 
 class Search:
-    """Measures one candidate of each kernel that is not frozen, again and again.
+    """Measures one candidate of each kernel that is not frozen, repeatedly.
 
-    `slots` says how many experiments may be made at once, which may change; without it, one is made
-    after the other by the thread that searches. `abandon` ends those that are being made. For the
-    `comparison` behind the search so many seconds are left; without it, as many as two experiments
-    take.
+    `slots` is the number of experiments that may run at once, which may change; without it, the
+    searching thread runs one after the other. `abandon` ends running experiments. `comparison` is
+    the number of seconds reserved for the comparison after the search; by default, the time of two
+    experiments.
     """
 
     def __init__(
@@ -229,10 +229,10 @@ class Search:
                 kernel.frozen = f"{kernel.share:.1%} of the time"
 
     def run(self) -> str:
-        """Search until the end, and say why it is one; Ctrl-C is one, too.
+        """Search until the end, also by Ctrl-C, and return the reason for it.
 
-        What was measured by then counts; experiments that are still being made do not. Raises
-        NncError, and OverError where no more experiments can be made.
+        Finished measurements count; experiments still running do not. Raises NncError, and
+        OverError if no more experiments are possible.
         """
         self._started = self._clock()
         try:
@@ -264,7 +264,7 @@ class Search:
         return self._seconds - (self._clock() - self._started)
 
     def _start_some(self) -> str:
-        """Start an experiment for each free slot. Returns why the search is over, if it is."""
+        """Start an experiment for each free slot. Returns why the search is over, or ""."""
         while len(self._flights.open) < self._slots():
             if reason := self._over(self._left()):
                 return reason
@@ -277,21 +277,21 @@ class Search:
 
     @property
     def _longest(self) -> float:
-        """Seconds that an experiment takes at most, by the last few but the first one, which also
-        starts what carries them out.
+        """The longest time of recent experiments in seconds, without the first one, which also
+        starts the workers.
         """
         return max(self._lasted[1:][-_LATELY:] or self._lasted, default=0.0)
 
     @property
     def _kept_back(self) -> float:
-        """Seconds that are left for the comparison, once there is something to compare."""
+        """Seconds reserved for the comparison, once there is something to compare."""
         is_found = any(kernel.faster() for kernel in self.kernels.values())
         if self._comparison is None or not is_found:
             return 2 * self._longest
         return self._comparison
 
     def _over(self, left: float) -> str:
-        """Why the search is over, if it is: one experiment more could take too long, say."""
+        """Why the search is over: another experiment could take too long, say; "" if it is not."""
         if self._trials is not None and self.experiments >= self._trials:
             return f"{self.experiments} experiments were made"
         if self._lasted and left < self._longest + self._kept_back:
@@ -319,7 +319,7 @@ class Search:
         return chosen
 
     def _take_in(self, flight: Flight) -> None:
-        """Remember what an experiment measured, or that it failed."""
+        """Record the measurements of an experiment, or its failure."""
         self._lasted.append(flight.seconds)
         try:
             self._add(flight.chosen, flight.result())
@@ -328,7 +328,7 @@ class Search:
         self._tell(flight)
 
     def _add_failure(self, flight: Flight, error: ExperimentError) -> None:
-        """Of several candidates that fail together, halves are tried next."""
+        """Record a failure; of several candidates that fail together, halves are tried next."""
         keys = list(flight.chosen)
         if len(keys) > 1:
             self._say(f"experiment {flight.number} failed: {error}; its halves are next")
@@ -348,7 +348,7 @@ class Search:
         self._say(f"dropped a candidate of {self.dropped[-1]}")
 
     def _resolve_doubts(self) -> None:
-        """Raises NncError where no experiment can be made at all, as far as is known."""
+        """Raise NncError if no experiment seems possible at all."""
         if self._doubts and not self._gains:
             try:
                 self._measure({})
@@ -384,12 +384,12 @@ def confirm(
     measure: Compare,
     say: Callable[[str], None] = lambda message: None,
 ) -> tuple[dict[str, tuple[Candidate, Ratio]], Ratio | None]:
-    """The candidates to be kept with their ratios, and the ratio of the whole.
+    """The candidates to keep with their ratios, and the ratio of the whole.
 
-    `measure` compares the model with candidates and without in interleaved blocks. In place of what
-    does not gain there, the kernel's next candidate is compared, once; what then does not gain is
-    dropped. If what is left does not make the model faster, all is. Of what fails together, the
-    half that promises less is dropped.
+    `measure` compares the model with and without candidates in interleaved blocks. A candidate
+    without gain there is replaced once by the kernel's next one, then dropped. If the rest does not
+    make the model faster, all are dropped. If candidates fail together, the less promising half is
+    dropped.
     """
     left = {key: list(some) for key, some in found.items() if some}
     kept = dict[str, tuple[Candidate, Ratio]]()
@@ -417,7 +417,7 @@ def _compared(
     measure: Compare,
     say: Callable[[str], None],
 ) -> tuple[Mapping[str, Sequence[Candidate]], Mapping[str, Ratio], Ratio | None]:
-    """The ratios of the first candidates, and of which kernels: fewer where all together fail."""
+    """The ratios of the first candidates, and the kernels compared: fewer if all together fail."""
     while left:
         try:
             return left, *measure({key: some[0] for key, some in left.items()})

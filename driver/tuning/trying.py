@@ -1,7 +1,7 @@
-"""One schedule that a person has written: is it legal, is it right, what does it take?
+"""Tries a schedule written by a person: whether it is legal and correct, and its time.
 
-It is carried out as an experiment of `nnc tune` is: only the kernels that it is for are compiled,
-and run in the model in turns with the default's.
+It runs as an experiment of `nnc tune` does: only its kernels are compiled, and run in the model in
+turns with the default's.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ Reference = Callable[[Mapping[str, Any]], tuple[Mapping[str, Any] | None, str]]
 class Beside:
     """Median times of a run's calls by default and as edited, in microseconds, and their ratio.
 
-    The ratio is of pairs that were run in turns, so that it says more than the two medians.
+    The ratio is the median over pairs run in turns, and so more precise than that of the two
+    medians.
     """
 
     default: float
@@ -55,14 +56,14 @@ class Beside:
 
     @staticmethod
     def of(pairs: Sequence[tuple[float, float]]) -> Beside | None:
-        """From pairs of nanoseconds."""
+        """The times from pairs of nanoseconds; None if there are none."""
         if not pairs:
             return None
         default, edited = (statistics.median(side) / 1e3 for side in zip(*pairs, strict=True))
         return Beside(default, edited, Ratio.of(pairs), len(pairs))
 
     def as_json(self) -> dict[str, Any]:
-        """These times as JSON. Units: microseconds; ratios are parts of the default's time."""
+        """The times as JSON. Units: microseconds; ratios are relative to the default's time."""
         return {
             "default_us": self.default,
             "edited_us": self.edited,
@@ -75,7 +76,7 @@ class Beside:
 
 @dataclass(frozen=True)
 class Fault:
-    """Why a schedule is not legal or not right, and where in its text: 0 where that is unknown."""
+    """Why a schedule is illegal or incorrect, and the position in its text: 0 if unknown."""
 
     message: str
     line: int = 0
@@ -83,7 +84,7 @@ class Fault:
 
     @staticmethod
     def of(error: NncError, file: str) -> Fault:
-        """An error of a schedule that was read from this file."""
+        """The fault for an error in a schedule that was read from this file."""
         match error.location:
             case FileLineColLoc(name, line, column) if name == file:
                 return Fault(error.message, line, column)
@@ -92,12 +93,11 @@ class Fault:
 
 @dataclass(frozen=True)
 class Attempt:
-    """What became of a schedule.
+    """The result of trying a schedule.
 
-    `right` is None where that is not known, since it could not be run. `errors` are those of the
-    default's and of its outputs against the `reference`, in parts of the largest value; where
-    there are none, `reference` says why. `calls` is how often a run calls the kernels, 0 where
-    that is not known.
+    `right` is None if unknown, since it could not be run. `errors` are those of the default's and
+    of its outputs against the `reference`, relative to the largest value; without errors,
+    `reference` says why. `calls` is the number of calls of the kernels per run, 0 if unknown.
     """
 
     kernel: str
@@ -116,7 +116,7 @@ class Attempt:
     whole: Beside | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """The same for a program."""
+        """The result as JSON data."""
         names = ("default", "edited")
         errors = [e if isfinite(e) else None for e in self.errors or ()]
         return {
@@ -140,7 +140,7 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Editable:
-    """A kernel whose schedule may be edited: what it computes, and its schedule by default."""
+    """A kernel whose schedule may be edited: its function, and its default schedule."""
 
     function: func.FuncOp
     default: schedule.For
@@ -165,9 +165,9 @@ def editable_kernels(module: Operation, target: str | None) -> dict[str, Editabl
 
 
 def parsed_schedule(text: str, name: str) -> schedule.For:
-    """The schedule that a text has, in a module or alone; errors give it this name.
+    """The schedule in a text, inside of a module or alone; errors give the text this name.
 
-    Raises NncError with the place.
+    Raises NncError with the location.
     """
     module = parse_module(text, name)
     module.verify()
@@ -179,7 +179,7 @@ def parsed_schedule(text: str, name: str) -> schedule.For:
 
 
 def chosen_kernel(kernels: Mapping[str, Editable], name: str) -> Editable:
-    """The kernel of this name. Raises NncError that lists some of those there are."""
+    """The kernel of this name. Raises NncError that lists some existing names."""
     if name in kernels:
         return kernels[name]
     listed = ", ".join(list(kernels)[:20]) or "none"
@@ -188,7 +188,7 @@ def chosen_kernel(kernels: Mapping[str, Editable], name: str) -> Editable:
 
 
 def check_edited(one: schedule.For, kernel: Editable, name: str) -> None:
-    """Raises NncError at the faulty line where a schedule is not legal for a kernel."""
+    """Raise NncError at the faulty line if a schedule is not legal for a kernel."""
     if one.kernel != name:
         raise one.error(f"is for '@{one.kernel}', not for '@{name}'")
     block = kernel.function.body.blocks[0]
@@ -221,9 +221,9 @@ def try_schedule(
 ) -> Attempt:
     """Check and measure a schedule, the text of a file, for a kernel of a module.
 
-    The default's program is taken from `kept`, where the first attempt leaves it. The module is
-    consumed. What is wrong with the schedule is in the attempt. Raises NncError where
-    the model does not compile or has no such kernel.
+    The default's program comes from `kept`, where the first attempt stores it. The module is
+    consumed. Faults of the schedule are in the result. Raises NncError if the model does not
+    compile or has no such kernel.
     """
     chosen = attach(module, target_of(module, target))
     say("the schedules by default")
@@ -264,7 +264,7 @@ def _cannot_run(target: Target) -> str:
 
 
 def _store_reference(made: Prepared, reference: Reference | None, say: Say) -> str:
-    """Compute what outputs are compared with; what they are, or why there are none."""
+    """Compute and store the reference outputs; returns what they are, or why there are none."""
     if reference is None:
         return "not asked for"
     say("the reference")
@@ -275,7 +275,7 @@ def _store_reference(made: Prepared, reference: Reference | None, say: Say) -> s
 
 
 def _judged(made: Prepared, key: str, answer: Answer) -> dict[str, Any]:
-    """What an answer says of the kernels of a fingerprint."""
+    """The fields of the result for the kernels of a fingerprint."""
     names = [name for name, one in made.keys.items() if one == key]
     fault = answer.faults.get(key)
     errors = answer.errors
@@ -297,7 +297,7 @@ def _judged(made: Prepared, key: str, answer: Answer) -> dict[str, Any]:
 
 
 def _fault(one: schedule.For, block: Block) -> str:
-    """Why a schedule is not legal; empty where it is."""
+    """Why a schedule is not legal; empty if it is."""
     try:
         check_schedule(one, block)
     except NncError as error:
@@ -306,7 +306,7 @@ def _fault(one: schedule.For, block: Block) -> str:
 
 
 def _start(one: schedule.For, count: int | None = None) -> schedule.For:
-    """A copy of a schedule, with its first steps alone where there is a count."""
+    """A copy of a schedule, or of its first `count` steps."""
     made = one.clone()
     assert isinstance(made, schedule.For)
     if count is not None:

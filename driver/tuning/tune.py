@@ -1,4 +1,4 @@
-"""Tuning a model: its kernels and their candidates, experiments, and the folder of what is kept."""
+"""Tunes a model: its kernels and their candidates, experiments, and the folder of results."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _DISTURBED = 0.15
 
 @dataclass(frozen=True)
 class Tuned:
-    """What was found: schedules by the fingerprints of their kernels, and the gain of the whole."""
+    """The results: schedules by the fingerprints of their kernels, and the gain of the whole."""
 
     schedules: Mapping[str, TunedSchedule]
     whole: Ratio | None
@@ -99,10 +99,10 @@ def tune_model(
     fleet: Fleet | None = None,
 ) -> Tuned:
     """Search choices and schedules for a model, which is consumed, and write those kept into a
-    folder. With `precision`, products may be computed in other numbers than by default.
+    folder. With `precision`, products may be computed in other number formats than by default.
 
-    Found ones are there from the moment on when they are found. Experiments are carried out by so
-    many workers of this machine, or by a fleet's. Raises NncError.
+    Results are written as soon as they are found. Experiments run on `workers` processes of this
+    machine, or on a fleet's workers. Raises NncError.
     """
     started = time.perf_counter()
     keeper = Keeper(output, say)
@@ -146,7 +146,7 @@ def _searched(
     trials: int | None,
     say: Say,
 ) -> Tuned:
-    """Search schedules until some moment of `time.perf_counter`, compare, and keep. Raises
+    """Search schedules until a time of `time.perf_counter`, compare, and keep the best. Raises
     NncError.
     """
     kernels = made.kernels(kinds)
@@ -191,7 +191,7 @@ def _searched(
 def _compared(
     made: Prepared, kinds: Kinds, search: Search, say: Say
 ) -> tuple[dict[str, TunedSchedule], Ratio | None, set[str]]:
-    """What is kept, the ratio of the whole, and the kernels whose best one is surely slower."""
+    """The schedules kept, the ratio of the whole, and the kernels whose best one is slower."""
     slower: set[str] = set()
     kernels = search.kernels
     some = {key: [t.candidate for t in one.finalists()] for key, one in kernels.items()}
@@ -208,7 +208,7 @@ def _compared(
 
 
 class Prepared:
-    """A model made ready for experiments: the default program, inputs, candidates."""
+    """A model prepared for experiments: the default program, inputs, candidates."""
 
     def __init__(
         self,
@@ -221,7 +221,7 @@ class Prepared:
         fleet: Fleet | None = None,
         kept: ModelCache | None = None,
     ) -> None:
-        """`kept` is where the default program is taken from, and kept for the next time.
+        """`kept` is the cache of the default program.
 
         The module is consumed. Raises NncError.
         """
@@ -272,16 +272,16 @@ class Prepared:
 
     @property
     def request(self) -> Request:
-        """What experiments on it have in common."""
+        """The request that all experiments share."""
         return self._request
 
     @property
     def inputs(self) -> Mapping[str, Any]:
-        """What it is run with, by name."""
+        """The inputs of the model's runs, by name."""
         return self._inputs
 
     def _chosen(self, module: Operation, target: str | None) -> Target:
-        """The target that is tuned for: this machine's or the fleet's workers'. Raises NncError."""
+        """The target to tune for: this machine's or the fleet's workers'. Raises NncError."""
         written = TARGET in module.attributes
         wanted = target_of(module, target)
         if self._fleet is None:
@@ -294,9 +294,9 @@ class Prepared:
         return attach(module, found)
 
     def hire(self, workers: int, foreign: ForeignSchedules) -> Crew:
-        """Have experiments carried out by so many processes, or by the fleet.
+        """Set up `workers` processes, or the fleet, to run experiments.
 
-        That then says how long the kernels take by default. Raises NncError.
+        They then measure the default times of the kernels. Raises NncError.
         """
         if self._fleet is None:
             self._crew: Crew = self.local_crew(workers)
@@ -317,7 +317,7 @@ class Prepared:
         return self._crew
 
     def local_crew(self, workers: int = 1) -> LocalCrew:
-        """So many processes of this machine for its experiments."""
+        """`workers` processes of this machine for the experiments."""
         return LocalCrew(self._request, self._limit, workers)
 
     @staticmethod
@@ -325,7 +325,7 @@ class Prepared:
         PassManager(pipeline(f"builtin.module({name})"), PassContext(), (), False).run(module)
 
     def _run(self, inputs: Mapping[str, Any], tolerance: float) -> dict[str, float]:
-        """Times of kernels in the default model. Raises NncError where two runs differ."""
+        """Times of kernels in the default model. Raises NncError if two runs differ."""
         times: list[Mapping[str, float]] = []
         first = self._default.run(inputs)
         for number in range(_RUNS):
@@ -339,7 +339,7 @@ class Prepared:
         return found or self._expected_times()
 
     def _expected_times(self) -> dict[str, float]:
-        """What all calls of each kernel are expected to take, where no clock tells."""
+        """The expected time of all calls of each kernel, if no clock measures it."""
         found: dict[str, float] = {}
         for name in filter(None, chain(*self._names)):
             if (function := self.functions.get(name)) is not None:
@@ -349,7 +349,7 @@ class Prepared:
         return found
 
     def kernels(self, kinds: Kinds) -> list[KernelSearch]:
-        """The kinds of kernels, the longest first; each with its candidates."""
+        """The searches of all kinds of kernels, the most expensive first."""
         times: dict[str, float] = {}
         names: dict[str, list[str]] = {}
         for name, key in self.keys.items():
@@ -373,19 +373,19 @@ class Prepared:
         return found
 
     def _default_of_a_call(self, nanoseconds: float, names: Sequence[str]) -> float:
-        """Nanoseconds of one call by default; 0 where a loop or branch decides how many there are,
-        or nothing tells.
+        """Nanoseconds of one default call; 0 if the number of calls depends on a loop or branch, or
+        is not measured.
         """
         calls = self.calls_of(names)
         return nanoseconds / calls if calls and self._sees_kernels else 0.0
 
     def calls_of(self, names: Sequence[str]) -> int:
-        """How often a run calls these kernels; 0 where a loop or branch decides it."""
+        """The number of calls of these kernels per run; 0 if it depends on a loop or branch."""
         units, inner = self._names
         return 0 if any(name in inner for name in names) else sum(map(units.count, names))
 
     def measure(self, chosen: Mapping[str, Variant]) -> dict[str, Ratio]:
-        """Ratios of candidates to the default; `FAULTY` ones of several that are at fault.
+        """Ratios of candidates to the default; `FAULTY` for those at fault.
 
         Raises ExperimentError.
         """
@@ -402,7 +402,7 @@ class Prepared:
         return ratios
 
     def _measured_alone(self, chosen: Mapping[str, Variant]) -> dict[str, Ratio]:
-        """Where nothing tells the times of kernels: each candidate by what the whole takes."""
+        """Ratios of candidates measured one at a time, by the time of the whole model."""
         ratios: dict[str, Ratio] = {}
         for key, variant in chosen.items():
             try:
@@ -425,7 +425,7 @@ class Prepared:
         return FAULTY
 
     def compare(self, chosen: Mapping[str, Variant]) -> tuple[dict[str, Ratio], Ratio]:
-        """The same by more runs of what users compile, and the ratio of the whole.
+        """Ratios from more runs of code as users compile it, and the ratio of the whole.
 
         Raises ExperimentError.
         """
@@ -453,7 +453,7 @@ class Prepared:
         return answer
 
     def _ratios(self, answer: Answer) -> dict[str, Ratio]:
-        """By the kernels' fingerprints, all kernels of one kind together."""
+        """The ratios by kernel fingerprint, over all kernels of one kind."""
         together: dict[str, list[tuple[float, float]]] = {}
         for name, pairs in answer.kernels.items():
             if (key := self.keys.get(name)) is None:
@@ -468,7 +468,7 @@ _TOLERANCES = (("f64", 1e-9), ("f32", 1e-4), ("f16", 2e-2), ("bf16", 5e-2), ("i8
 
 
 def tolerance_of(module: Operation) -> float:
-    """How far the outputs of a model may differ by the order of its sums."""
+    """How much the outputs of a model may differ by the order of its sums."""
     types = {
         argument.type.element_type
         for function in kernel_functions(module)

@@ -1,8 +1,8 @@
 """The process of experiments: candidates of kernels, compiled and run beside the default program.
 
 It reads requests and writes answers, both files of the parent's own folders, one after the other,
-so that what all have in common is made once. What goes wrong in it, a crash of the compiled code
-included, ends this process only. On its standard output it says what it is doing:
+so that common work is done once. A failure, a crash of the compiled code included, ends this
+process only. On its standard output it says what it is doing:
 
     at compile      begins to compile candidates
     at check NAME   begins with a call of a kernel's candidate
@@ -65,8 +65,8 @@ _KEPT_CODES = 4096
 class Request:
     """What an experiment compiles and runs. Units: seconds, bytes.
 
-    No `memory` stands for no limit. With `whole` the model is compiled as users do, also where
-    kernels could be replaced in it.
+    `memory` of 0 means no limit. With `whole` the model is compiled as users do, even if its
+    kernels are replaceable.
     """
 
     folder: Path
@@ -79,26 +79,26 @@ class Request:
 
     @property
     def model(self) -> Path:
-        """The bufferized model, with a clock in it where its target has one."""
+        """The path of the bufferized model, with a clock in it if its target has one."""
         return self.folder / "model.mlir"
 
     @property
     def inputs(self) -> Path:
-        """Its inputs, pickled."""
+        """The path of the pickled inputs."""
         return self.folder / "inputs.pickle"
 
     @property
     def reference(self) -> Path:
-        """The pickled outputs that experiments' are compared with; the file may be missing."""
+        """The path of the pickled outputs to compare with; the file may be missing."""
         return self.folder / "reference.pickle"
 
     @property
     def kernels(self) -> Path:
-        """Its kernels that can be replaced, pickled: by name, a `Kernel`."""
+        """The path of the pickled replaceable kernels: a `Kernel` by name."""
         return self.folder / "kernels.pickle"
 
     def cache(self) -> ModelCache:
-        """Where the programs with the default schedules are."""
+        """The cache of the programs with the default schedules."""
         return ModelCache(self.folder / "programs", 1 << 60)
 
 
@@ -110,9 +110,9 @@ class Answer:
     """Pairs of times of the default and the candidate, for each kernel by name and for the whole.
 
     `wrong` says how the outputs differ, if they do; `faults`, by the fingerprints of kernels, why
-    their candidates were left out; `processor` is what they were measured on. `errors` are those
-    of the default's and of the candidate's outputs against the request's reference, in parts of
-    the largest value. Units: nanoseconds.
+    their candidates were left out; `processor` is the one measured on. `errors` are those of the
+    default's and of the candidate's outputs against the request's reference, relative to the
+    largest value. Units: nanoseconds.
     """
 
     kernels: dict[str, Pairs] = field(default_factory=dict)
@@ -127,7 +127,7 @@ Say = Callable[[str], None]
 
 
 class Worker:
-    """Carries out requests for one model."""
+    """Runs requests for one model."""
 
     def __init__(self, base: Request, say: Say = lambda message: None) -> None:
         self.base, self.say = base, say
@@ -139,7 +139,7 @@ class Worker:
         self._patched: _Patched | None = None
 
     def run(self, request: Request) -> Answer:
-        """Carry out an experiment."""
+        """Run an experiment."""
         answer = self._run(request)
         answer.processor = processor_name()
         return answer
@@ -156,7 +156,7 @@ class Worker:
         return self._patched.run(request, {key: one.copy() for key, one in chosen.items()})
 
     def program(self, key: str) -> Program:
-        """A program with the default schedules, made now if it is not there yet."""
+        """A program with the default schedules, compiled if it is not cached yet."""
         cache = self.base.cache()
         if (program := cache.find(key, self.target)) is not None:
             return program
@@ -168,7 +168,7 @@ class Worker:
         return cache.find(key, self.target) or program
 
     def _run_whole(self, request: Request, schedules: TunedFolder) -> Answer:
-        """With all of the model compiled, as it is by `--tuned`."""
+        """Run with the whole model compiled, as by `--tuned`."""
         self.say("at compile")
         if self._whole is None:
             self._whole = self.target.running(self.program(DEFAULT), request.threads)
@@ -185,7 +185,7 @@ class Worker:
     def errors(
         self, default: Mapping[str, Any], candidate: Mapping[str, Any]
     ) -> tuple[float, float] | None:
-        """Those of two runs against the reference; None where there is none."""
+        """The errors of two runs against the reference; None if there is none."""
         if not self.base.reference.exists():
             return None
         wanted = pickle.loads(self.base.reference.read_bytes())
@@ -198,7 +198,7 @@ class Worker:
         switches: Sequence[Callable[[], None]],
         sides: Sequence[Model],
     ) -> None:
-        """Blocks of runs of both sides in turns; before each, its side is switched to."""
+        """Run blocks of both sides in turns; before each, switch to its side."""
         started = time.perf_counter()
         long = False
         while len(answer.whole) < _MOST_PAIRS and (
@@ -216,7 +216,7 @@ class Worker:
 
 
 class _Patched:
-    """The default program with a table of kernels, and candidates in their places."""
+    """The default program with a table of kernels, which candidates can replace."""
 
     def __init__(self, worker: Worker, kernels: Mapping[str, Kernel]) -> None:
         self._worker = worker
@@ -234,13 +234,13 @@ class _Patched:
         self._checks = self._can_check()
 
     def _can_check(self) -> bool:
-        """Whether kernels can be called twice at a call: the default beside itself has to agree."""
+        """Whether kernels can be called twice at a call: the default must agree with itself."""
         with self._program.comparing({}) as faults:
             found = self._program.run(self._worker.inputs)
         return not any(faults().values()) and not difference(self._expected, found, 0.0)
 
     def run(self, request: Request, schedules: Mapping[str, Any]) -> Answer:
-        """Measure one candidate of each of these kernels, by their fingerprints."""
+        """Measure one candidate of each of these kernels, given by their fingerprints."""
         answer = Answer()
         names = [name for name, one in self._kernels.items() if one.key in schedules]
         codes = self._compiled({name: schedules[self._kernels[name].key] for name in names}, answer)
@@ -265,7 +265,7 @@ class _Patched:
     def _compiled(self, schedules: Mapping[str, Any], answer: Answer) -> dict[str, bytes]:
         """The code of candidates by their kernels' names; equal ones are compiled once.
 
-        LLVM works on one while the next is lowered.
+        LLVM compiles one while the next is lowered.
         """
         waiting: dict[str, Future[bytes]] = {}
         self._worker.say("at compile")
@@ -297,13 +297,13 @@ class _Patched:
         }
 
     def _code_key(self, name: str, one: Any) -> tuple[str, str]:
-        """What code depends on: kernels of one fingerprint that are called alike share it."""
+        """The key of a candidate's code: kernels with one fingerprint and interface share code."""
         kernel = self._kernels[name]
         one.kernel = "kernel"
         return f"{kernel.key} {kernel.interface.alike}", str(one)
 
     def _faults(self, loaded: Mapping[str, Any]) -> dict[str, str]:
-        """How results of candidates differ from the default's in a run, by kernels' names."""
+        """How results of candidates differ from the default's in a run, by kernel name."""
         if not self._checks or not loaded:
             return {}
         say = self._worker.say
@@ -313,21 +313,21 @@ class _Patched:
 
 
 def _kernels(request: Request) -> dict[str, Kernel]:
-    """The kernels that can be replaced; none where the target's code is not made so."""
+    """The replaceable kernels; empty if the target does not support them."""
     if not request.kernels.exists():
         return {}
     return pickle.loads(request.kernels.read_bytes())
 
 
 def run(request: Request) -> Answer:
-    """Carry out one experiment in this process."""
+    """Run one experiment in this process."""
     return Worker(request).run(request)
 
 
 def _block(
     model: Model, inputs: Mapping[str, Any], names: tuple[list[str], list[str]], long: bool
 ) -> tuple[float, dict[str, float]]:
-    """The fastest of a few runs after each other: the whole, and each kernel."""
+    """The fastest of a few consecutive runs: nanoseconds of the whole, and of each kernel."""
     if not long:
         model.run(inputs)
     walls, runs = [], []
@@ -342,7 +342,7 @@ def _block(
 def times_of(
     model: Model, outputs: Mapping[str, Any], names: tuple[list[str], list[str]]
 ) -> Mapping[str, float]:
-    """What all calls of each kernel took in the last run, by a clock in the code or around it."""
+    """The time of all calls of each kernel in the last run, by a clock in or around the code."""
     own = model.times() if isinstance(model, Patched) else None
     return kernel_times(outputs, names) if own is None else own
 
@@ -350,9 +350,9 @@ def times_of(
 def kernel_times(
     outputs: Mapping[str, Any], names: tuple[list[str], list[str]]
 ) -> dict[str, float]:
-    """What all calls of each kernel took in a run, those in branches and loops included.
+    """The time of all calls of each kernel in a run, including those in branches and loops.
 
-    Nothing where the target has no clock.
+    Empty if the target has no clock.
     """
     if TIMES not in outputs:
         return {}
@@ -367,7 +367,7 @@ def kernel_times(
 
 
 def unit_names(module: Operation) -> tuple[list[str], list[str]]:
-    """The kernels that the model calls, empty for a branch or loop; and those inside of these."""
+    """The kernels that the model calls, "" for a branch or loop; and those inside of these."""
     units: list[str] = []
     inner: list[str] = []
     for entry in module.body_block:
@@ -387,7 +387,7 @@ def _limit_memory(bytes: int) -> None:
 
 
 def _own_output() -> Say:
-    """Says lines to the parent; what else is written to standard output goes to the error one."""
+    """A function that sends lines to the parent; other standard output goes to standard error."""
     told = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
 
@@ -398,9 +398,9 @@ def _own_output() -> Say:
 
 
 def main() -> None:
-    """Carry out the requests in the folder that is named, then in those that standard input names.
+    """Run the requests in the folder named as argument, then in those named on standard input.
 
-    Each answer is left beside its request.
+    Each answer is written beside its request.
     """
     say = _own_output()
     folder = Path(sys.argv[1])

@@ -1,4 +1,4 @@
-"""Which kernels are worth another candidate: what the next one is expected to save.
+"""Which kernels are worth another candidate: the expected saving of the next one.
 
 All candidates of an experiment are measured together, and each is compiled.
 """
@@ -21,8 +21,8 @@ models, the checks, and runs of 1 s, where a candidate takes some 0.15 s."""
 def expected_gain(share: float, ratios: Sequence[float]) -> float:
     """The part of the model's time that one more candidate is expected to save.
 
-    `share` is the kernel's part of it, `ratios` what its candidates took of the default's time, in
-    their order; 1 for one that is not surely faster.
+    `share` is the kernel's part of it, `ratios` are its candidates' times relative to the
+    default's, in their order; 1 for one that is not surely faster.
     """
     best, gains = 1.0, list[float]()
     for ratio in ratios:
@@ -33,11 +33,11 @@ def expected_gain(share: float, ratios: Sequence[float]) -> float:
 
 
 def worthwhile(gains: Mapping[str, float]) -> list[str]:
-    """The kernels whose candidates together promise most for the time of an experiment, the most
+    """The kernels whose candidates together promise most per time of an experiment, the most
     promising first.
 
-    Each candidate more costs the time to compile it; the runs are the same for all. One that waits
-    has its turn when others have brought nothing for a while.
+    Each further candidate costs the time to compile it; the runs are common to all. A kernel that
+    waits gets its turn when others have gained nothing for a while.
     """
     found, together = list[str](), 0.0
     for key in sorted(gains, key=lambda key: -gains[key]):

@@ -1,4 +1,4 @@
-"""What a converter sees of a layer of Caffe."""
+"""A converter's view of a layer of Caffe."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..wire.protobuf import Record
 
 @dataclass(frozen=True)
 class Attributes:
-    """A layer as the file has it, and its weights."""
+    """A layer's message, and its weights."""
 
     record: Record
     blobs: Sequence[np.ndarray]
@@ -85,7 +85,7 @@ class CaffeLayer(NodeLayer):
         return len(self.attributes.blobs)
 
     def blob(self, i: int, *shape: int) -> Value:
-        """A blob of weights, in a shape where one is given. Raises NncError where it misfits."""
+        """A blob of weights, reshaped if a shape is given. Raises NncError if it does not fit."""
         if i >= len(self.attributes.blobs):
             raise self.error(
                 f"it needs {i + 1} blobs of weights and has {self.blobs}; a .caffemodel beside "
@@ -105,7 +105,7 @@ class CaffeLayer(NodeLayer):
     def pair(self, p: Record, name: str, rank: int, default: int = 0) -> tuple[int, ...]:
         """A number for each spatial dimension: one for all, one for each, or `_h` and `_w`.
 
-        `kernel_size` is short for `kernel_h` and `kernel_w`.
+        `kernel_size` is the short form of `kernel_h` and `kernel_w`.
         """
         short = name.removesuffix("_size")
         if p.has(f"{short}_h") or p.has(f"{short}_w"):

@@ -58,7 +58,7 @@ def model_files(path: Path) -> Sequence[Path]:
 
 
 def is_text(source: Source) -> bool:
-    """Whether a file is a net as text, not as weights."""
+    """Whether a file is a net as text, rather than weights."""
     head = source.head
     return bool(head) and all(c >= 32 or c in b"\t\n\r\f\v" for c in head)
 
@@ -89,7 +89,7 @@ def _files(source: Source) -> tuple[Source, Source | None]:
 
 
 def _one_of(source: Source, paths: Sequence[Path], preferred: str) -> Path | None:
-    """The only one of the files, or the one that is usually meant. Raises NncError."""
+    """The only one of the files, or the preferred one. Raises NncError if it is ambiguous."""
     usual = [path for path in paths if path.stem == preferred]
     if len(paths) > 1 and len(usual) != 1:
         names = ", ".join(path.name for path in paths)
@@ -118,7 +118,7 @@ def _layers(net: Record) -> Sequence[Record]:
 
 
 def _kind(layer: Record) -> str:
-    """The layer's type as the second version of nets names it."""
+    """The layer's type by its name in the second version of nets."""
     kind: str = layer.type
     if layer._message == "Layer":
         return kind
@@ -136,7 +136,7 @@ def _blobs(source: Source) -> dict[str, list[np.ndarray]]:
 
 
 def _array(source: Source, name: str, blob: Record) -> np.ndarray:
-    """The elements of a blob, in the file where they are floats there."""
+    """The elements of a blob, as a view of the file if they are stored as floats."""
     array = np.asarray(blob.data)
     if blob.has("double_data"):
         array = blob.double_data.astype(np.float32)
@@ -199,7 +199,7 @@ class _Reader:
         return Input(name, TensorType(shape, f32))
 
     def declared_shapes(self) -> Iterator[tuple[Dim, ...]]:
-        """The shapes of the inputs that stand above all layers."""
+        """The shapes of the inputs that are declared before all layers."""
         yield from (tuple(shape.dim) for shape in self.net.input_shape)
         dims = self.net.input_dim
         for at in range(0, len(dims), 4):
@@ -213,7 +213,7 @@ class _Reader:
         self.values.add(name)
 
     def layer(self, layer: Record, kind: str) -> None:
-        """Take a layer up, its blobs under names that are written once."""
+        """Add a layer; blobs that are written again get new names."""
         if layer.has("transform_param"):
             self.note(layer)
         if kind in _DATA:
@@ -248,7 +248,7 @@ class _Reader:
             self.names[top] = value
 
     def note(self, layer: Record) -> None:
-        """Keep what the layer says of the images that it loads."""
+        """Record what a data layer says of its images."""
         transform = layer.part("transform_param")
         if transform.has("scale"):
             self.notes["scale"] = str(transform.scale)
@@ -257,7 +257,7 @@ class _Reader:
 
 
 def _applies(layer: Record) -> bool:
-    """Whether a net for inference has the layer."""
+    """Whether the layer belongs to a net for inference."""
     if layer.include:
         return any(map(_meets, layer.include))
     return not any(map(_meets, layer.exclude))
@@ -273,7 +273,7 @@ def _meets(rule: Record) -> bool:
 
 
 def _shapes(layer: Record, kind: str) -> Iterator[tuple[Dim, ...]]:
-    """The shapes of what a layer loads: images, then their labels."""
+    """The shapes that a data layer produces: images, then labels."""
     if kind in ("Input", "DummyData"):
         p = layer.part("input_param" if kind == "Input" else "dummy_data_param")
         shapes = [tuple(shape.dim) for shape in p.shape]

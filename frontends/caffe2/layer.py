@@ -1,4 +1,4 @@
-"""What a converter sees of an operator of Caffe2."""
+"""A converter's view of an operator of Caffe2."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Caffe2Layer(NodeLayer):
         return found
 
     def padding(self, rank: int) -> Padding:
-        """At all begins, then at all ends, or what the argument for old models says."""
+        """The padding: all begins, then all ends, or the legacy argument's kind."""
         legacy = self.int("legacy_pad")
         if legacy in (1, 2):
             return "VALID" if legacy == 1 else "SAME_UPPER"
@@ -83,7 +83,7 @@ class Caffe2Layer(NodeLayer):
 
 
 def _plain(argument: Record) -> Any:
-    """What an argument holds: a number, a text, or a list."""
+    """The value of an argument: a number, a text, or a list."""
     for name, value in argument.fields():
         if name == "s":
             return value.tobytes().decode("utf-8", "replace")

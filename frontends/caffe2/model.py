@@ -54,7 +54,7 @@ def model_files(path: Path) -> Sequence[Path]:
 
 
 def _files(source: Source) -> tuple[Source, Source | None]:
-    """The net that predicts and the one that makes weights; each names the other."""
+    """The net that predicts and the one that makes weights; each file name implies the other."""
     path = source.path
     if path is None:
         return source, None
@@ -93,7 +93,7 @@ def _arguments(op: Record) -> dict[str, Record]:
 
 
 def _constants(source: Source) -> dict[str, np.ndarray]:
-    """What the net makes, in the file where floats stand side by side there."""
+    """The tensors that the init net makes; views of the file for packed floats."""
     found: dict[str, np.ndarray] = {}
     for op in _read(source).op:
         name = op.output[0] if op.output else ""
@@ -104,12 +104,12 @@ def _constants(source: Source) -> dict[str, np.ndarray]:
 
 
 def _is_fill(op: Record) -> bool:
-    """Whether an operator makes numbers that stand in its arguments."""
+    """Whether an operator fills a tensor from its arguments."""
     return not op.input and (op.type in _FILLS or op.type == "ConstantFill")
 
 
 def _filled(source: Source, op: Record, name: str) -> np.ndarray:
-    """What such an operator makes."""
+    """The tensor that a fill operator makes."""
     given = _arguments(op)
     shape = tuple(given["shape"].ints) if "shape" in given else ()
     count = math.prod(shape)
@@ -138,7 +138,7 @@ class _Reader:
         self.written: set[str] = set()
 
     def graph(self) -> Graph:
-        """Blobs that are written again are other values from there on."""
+        """The graph; a blob that is written again becomes a new value."""
         inputs = self.inputs()
         self.names = {name: name for name in [*self.constants, *inputs]}
         self.written = set(self.names)
@@ -173,7 +173,7 @@ class _Reader:
         )
 
     def inputs(self) -> list[str]:
-        """What the net needs and nothing makes. A first input may have a value in its place."""
+        """The inputs: values that no operator makes; some have default values instead."""
         made: set[str] = set()
         needed: dict[str, None] = {}
         for op in self.net.op:
@@ -199,7 +199,7 @@ class _Reader:
         return value
 
     def shapes(self) -> dict[str, Any]:
-        """The inputs' shapes, where a file beside the net tells them."""
+        """The inputs' shapes, from a file beside the net; empty without one."""
         if not self.source.has_beside(_SHAPES):
             return {}
         beside = self.source.beside(_SHAPES)
@@ -210,7 +210,7 @@ class _Reader:
             raise beside.error("no shapes of inputs by name") from None
 
     def type(self, name: str, shapes: dict[str, Any]) -> Type:
-        """The type of an input: nets do not say it, but their first operators tell the rank."""
+        """The type of an input: nets lack it, but the first operators imply the rank."""
         if name in shapes:
             return TensorType(tuple(shapes[name]), f32)
         for op in self.net.op:

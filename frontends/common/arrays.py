@@ -25,7 +25,7 @@ from .terms import Term, constant, counting, joined
 
 
 def atleast(n: Layer, x: Value, rank: int) -> Value:
-    """x with dimensions of extent 1 added up to a rank; a vector is along the second of three."""
+    """x with dimensions of extent 1 added up to `rank`; a vector [N] as rank 3 is [1, N, 1]."""
     before = int(x.type.rank == 1) if rank == 3 and x.type.rank else max(rank - x.type.rank, 0)
     wide = Term(n, x).spread(before, 0)
     return wide.spread(0, max(rank - wide.rank, 0)).value
@@ -53,7 +53,7 @@ def column_stack(n: Layer, values: Sequence[Value]) -> Value:
 
 
 def array_split(count: int, given: int | Sequence[int]) -> list[int]:
-    """How long the parts of `count` elements are, by their number or by where they are cut."""
+    """The lengths of the parts of `count` elements; `given` is their number or where to cut."""
     if isinstance(given, int):
         return [count // given + (i < count % given) for i in range(given)]
     ends = [0, *(slice(cut).indices(count)[1] for cut in given), count]
@@ -64,7 +64,7 @@ def array_split(count: int, given: int | Sequence[int]) -> list[int]:
 
 
 def moveaxis(rank: int, source: Sequence[int], destination: Sequence[int]) -> list[int]:
-    """The order of dimensions in which those at `source` come to stand at `destination`."""
+    """The permutation that moves the dimensions `source` to the positions `destination`."""
     order = [i for i in range(rank) if i not in source]
     for place, axis in sorted(zip(destination, source, strict=True)):
         order.insert(place, axis)
@@ -101,7 +101,7 @@ def repeat(n: Layer, x: Value, count: int, axis: int) -> Value:
 
 
 def repeat_each(n: Layer, x: Value, counts: Value, axis: int, total: Term | None = None) -> Value:
-    """Each slice of an axis as often as a vector says; `total` is their sum, where it is known."""
+    """Each slice along an axis repeated as often as `counts` says; `total` is their known sum."""
     return gathered(n, x, repeated_places(n, counts, total), axis)
 
 
@@ -176,7 +176,7 @@ def inner(x: Term, y: Term) -> Term:
 
 
 def dot(x: Term, y: Term) -> Term:
-    """The sums of products along the last axis of x and the last but one of y, or its only one."""
+    """The sums of products along the last axis of x and the last but one (or only) axis of y."""
     return tensordot(x, y, [x.rank - 1], [max(y.rank - 2, 0)]) if x.rank and y.rank else x * y
 
 
@@ -191,7 +191,7 @@ def kron(x: Term, y: Term) -> Term:
 
 
 def cross(x: Term, y: Term, axis: int) -> Term:
-    """The products of vectors of three elements along an axis."""
+    """The cross products of vectors of three elements along an axis. Raises NncError for others."""
     if {x.shape[axis], y.shape[axis]} - {3, None}:
         raise x.n.error(f"vectors of {x.shape[axis]} and {y.shape[axis]} elements, expected 3")
     after, behind = (constant(x.n, np.array(order)) for order in ([1, 2, 0], [2, 0, 1]))
@@ -207,7 +207,7 @@ WINDOWS = tuple(_COSINES)
 
 
 def window(name: str, count: int, periodic: bool) -> np.ndarray:
-    """The window of this name; a periodic one lacks the last element, which is as the first."""
+    """The window function `name`; a periodic one leaves out the last sample, a repeat."""
     if count == 1:
         return np.ones(1)
     turn = 2 * np.pi * np.arange(count) / (count if periodic else count - 1)
@@ -219,9 +219,9 @@ def window(name: str, count: int, periodic: bool) -> np.ndarray:
 
 
 def searchsorted(table: Term, x: Term, right: bool = False) -> Term:
-    """How many numbers of a sorted table are below each element of x; if `right`, not above it.
+    """How many numbers of a sorted table are < each element of x, or <= it if `right`.
 
-    A table of several rows has one for each row of x. NaN sorts behind all numbers.
+    A table of several rows has one row for each row of x. NaN sorts after all numbers.
     """
     if table.rank > 1:
         *lead, last = dims(table.value)
@@ -234,7 +234,8 @@ def searchsorted(table: Term, x: Term, right: bool = False) -> Term:
 def bincount(numbers: Term, weights: Term | None, least: Term) -> Term:
     """How often each number from 0 to the greatest occurs along the last axis (numpy.bincount).
 
-    The result has at least `least` elements. With weights of the same shape, it is their sums.
+    The result has at least `least` elements. With `weights`, shaped as `numbers`, it is the sum of
+    the weights of each number.
     """
     n, last = numbers.n, numbers.rank - 1
     numbers, own = numbers.cast(i64), dims(numbers.value)

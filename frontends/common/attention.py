@@ -29,7 +29,7 @@ def joined_heads(x: Term) -> Term:
 
 
 def attend(q: Term, k: Term, v: Term, scale: float, added: Sequence[Term] = ()) -> Term:
-    """softmax(q k^T * scale + what is added) v, for q [.., S, D], k and v [.., T, D]."""
+    """softmax(q k^T * scale + the sum of `added`) v, for q [.., S, D], k and v [.., T, D]."""
     order = (*range(k.rank - 2), k.rank - 1, k.rank - 2)
     scores = (q * scale) @ k.transpose(*order)
     for term in added:

@@ -50,7 +50,7 @@ _LOGARITHM = ((-1.0) ** _TURNS / _TURNS) @ np.cos(2 * np.outer(_TURNS, _ANGLES))
 
 
 def _near(order: int, x: Term) -> tuple[Term, Term]:
-    """J (9.1.18) and Y (9.1.13) of order 0, or those of order 1 by their derivatives."""
+    """J (9.1.18) and Y (9.1.13) of order 0 near 0; for order 1, by the derivatives of these."""
     first, sine = _around(x, _MEAN, _NONE), np.sin(_ANGLES)
     j = first if order == 0 else _around(x, _NONE, _MEAN * sine)
     bend = log(x * 0.5) + float(np.euler_gamma)

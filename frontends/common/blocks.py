@@ -52,7 +52,7 @@ def space_to_batch(
 
 
 def batch_to_space(n: Layer, x: Value, block: Sequence[int], crops: Pairs) -> Value:
-    """The inverse of `space_to_batch`, which cuts the borders by `crops` in the end."""
+    """The inverse of `space_to_batch`; `crops` are then cut from the borders."""
     count = len(block)
     _check(n, x, block)
     sizes = [_size(n, x, axis) for axis in range(x.type.rank)]
@@ -114,7 +114,7 @@ def mirrored_pad_by(n: Layer, x: Value, pads: Value) -> Value:
 
 
 def dilated(n: Layer, x: Value, steps: Sequence[int], fill: Value | None) -> Value:
-    """x with its elements `steps` places apart along each axis, and `fill` (or 0) between them."""
+    """x with its elements `steps` positions apart along each axis; `fill` or 0 between them."""
     for axis, step in enumerate(steps):
         if step == 1 or x.type.shape[axis] in (0, 1):
             continue
@@ -130,7 +130,7 @@ def dilated(n: Layer, x: Value, steps: Sequence[int], fill: Value | None) -> Val
 
 
 def pixel_unshuffle(n: Layer, x: Value, size: int) -> Value:
-    """Squares as channels, the channel outermost: [N, C, H, W] -> [N, C * s * s, H / s, W / s]."""
+    """s by s squares of pixels as channels: [N, C, H, W] -> [N, C * s * s, H / s, W / s]."""
     _, channels, height, width = x.type.shape
     if None in (channels, height, width) or size < 1 or height % size or width % size:
         raise n.error(f"{shape_text(x)} does not divide by {size}")

@@ -56,13 +56,13 @@ def kept_boxes(
 
 
 def bounded(n: Layer, least: Value) -> Value | None:
-    """The threshold of scores, or None where it is -inf and excludes none."""
+    """The score threshold `least`, or None if it is known to be -inf, which excludes no box."""
     known = n.known(least)
     return None if known is not None and np.isneginf(known).all() else least
 
 
 def padded_boxes(n: Layer, found: Sequence[Value], most: Value) -> list[Value]:
-    """Vectors of what was found, padded with zeros to `most` elements, and how many were found.
+    """The vectors `found`, padded with zeros to `most` elements, followed by their former length.
 
     The first vector holds the boxes' indices, which become i32.
     """
@@ -87,8 +87,8 @@ def softly_suppressed(
 ) -> tuple[Value, Value]:
     """The indices [K] of the boxes that are kept, by falling score, and their scores [K].
 
-    Each box that is taken multiplies the scores of the others by exp(-iou^2 / (2 sigma)), and
-    removes those whose iou with it is at least `iou_threshold`.
+    Each selected box multiplies the scores of the others by exp(-iou^2 / (2 sigma)), and removes
+    those whose IoU with it is at least `iou_threshold`.
 
     Source: Bodla and others, "Soft-NMS" (2017).
     """
@@ -125,7 +125,7 @@ def _area(sides: Term) -> Term:
 
 
 def _ranked(n: Layer, scores: Value, threshold: Value | None) -> tuple[Value, Value]:
-    """(whether each box is above the threshold [B, C, N], indices by falling score [B, C, K])."""
+    """Whether each box is above the threshold [B, C, N]; indices by falling score [B, C, K]."""
     batch, classes, boxes = scores.type.shape
     if threshold is None:
         count = shape_vector(n, [(scores, 2)])

@@ -51,7 +51,7 @@ def is_small(type: Any) -> bool:
 
 
 class Builder:
-    """`func.func @main` of a model that is being imported; `loc` is the model's own place."""
+    """Builds `func.func @main` of a model that is being imported; `loc` is the model's location."""
 
     def __init__(self, loc: Location) -> None:
         self.loc = loc
@@ -87,7 +87,7 @@ class Builder:
 
     @contextmanager
     def inside(self, block: Block) -> Iterator[None]:
-        """Insert into `block` in this context. The op whose region it is in comes later."""
+        """Insert ops into `block` in this context; the op that owns the block comes later."""
         outer, self.block = self.block, block
         try:
             yield
@@ -135,7 +135,7 @@ class Builder:
         return self.emit(nn.SequenceConstruct(elements), loc)[0]
 
     def is_unknown(self, value: Value) -> bool:
-        """Whether none of the elements is known at import."""
+        """Whether no element of the value is known at import."""
         return self.known.partial(value) is None
 
     def extents(self, value: Value) -> tuple[Dim, ...] | None:
@@ -197,7 +197,7 @@ class Builder:
         return module
 
     def _drop_unused(self) -> None:
-        """Erase what nothing uses: mostly constants that were evaluated into types."""
+        """Erase ops without uses: mostly constants whose values went into types."""
         for op in reversed(self.block):
             if is_erasable(op) and not any(r.has_uses for r in op.results):
                 op.erase()
@@ -208,18 +208,18 @@ def _element(value: Value) -> Type | None:
 
 
 def _numbers(value: Any) -> str:
-    """The shortest text that reads as these numbers."""
+    """The numbers of an array in their shortest exact text, separated by spaces."""
     return " ".join(map(_number, np.asarray(value).reshape(-1).tolist()))
 
 
 def _number(value: float) -> str:
-    """The shortest text that reads as this number."""
+    """The shortest text that parses to exactly this number."""
     text = f"{value:g}" if isinstance(value, float) else str(int(value))
     return text if float(text) == value and len(text) < 16 else repr(value)
 
 
 def _open_names(names: Sequence[str], type: Type) -> list[str]:
-    """The names of the dimensions that are unknown, "" for the others."""
+    """The names of the dimensions whose extent is unknown, and "" for the others."""
     if not isinstance(type, TensorType):
         return []
     if len(names) != len(type.shape):
@@ -231,6 +231,6 @@ _NO_NAME = re.compile(r"[^\w$.-]", re.ASCII)
 
 
 def identifier(name: str) -> str:
-    """The name as an SSA name of the text form."""
+    """`name` as a valid SSA name: other characters become `_`, and no digit comes first."""
     text = _NO_NAME.sub("_", name)
     return text if text and not text[0].isdigit() else "_" + text

@@ -1,4 +1,4 @@
-"""Windows of images as columns (im2col), and columns added up where their windows lie (col2im)."""
+"""Image windows as columns (im2col), and columns summed where their windows lie (col2im)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def unfolded(
 ) -> Value:
     """The windows of images as columns: [B, C, H, W] -> [B, C * KH * KW, windows].
 
-    `pads` are those of both begins, then of both ends.
+    `pads` are begin H, begin W, end H, end W.
     """
     x = padded_by(n, x, [0, 0, *pads[:2], 0, 0, *pads[2:]])
     for i in range(2):
@@ -52,9 +52,10 @@ def folded(
     dilations: Sequence[int],
     pads: Sequence[int],
 ) -> Value:
-    """Columns added up where their windows lie: [B, C * KH * KW, windows] -> [B, C, *extents].
+    """Columns summed at the positions of their windows: [B, C * KH * KW, windows] -> [B, C,
+    *extents].
 
-    It is a transposed convolution whose weight has a 1 for each place of the kernel.
+    It is a transposed convolution whose weight has a 1 for each position of the kernel.
     """
     count, channels = math.prod(kernel), x.type.shape[1]
     spans = [

@@ -173,7 +173,7 @@ def exponential(x: tuple[Term, Term]) -> tuple[Term, Term]:
 
 
 def great_and_ratio(x: tuple[Term, Term]) -> tuple[Term, Term]:
-    """The larger absolute value of both parts, and the ratio of the smaller to the larger.
+    """The larger of the two parts' absolute values, and the ratio of the smaller to the larger.
 
     The ratio is 0 where the larger one is 0 or infinite.
     """

@@ -1,4 +1,4 @@
-"""Convolutions of tensors with channels first, [N, C, D..], and transposes to and from these."""
+"""Convolutions of tensors with channels first, [N, C, D..]; transposes to and from that layout."""
 
 from __future__ import annotations
 
@@ -75,9 +75,9 @@ def transposed_convolution(
 ) -> Value:
     """The transposed convolution of x [N, C, D..] with weight [C, O / groups, K..], plus bias [O].
 
-    `extents`, numbers or a 1-D i64, are those that the result is to have: it is cut or padded to
-    them. SAME_UPPER cuts an odd element at the end, any other padding at the begin; an explicit
-    padding that `keeps_begin` changes only the end.
+    `extents`, numbers or a 1-D i64, are the spatial extents of the result, which is cut or padded
+    to them. SAME_UPPER cuts an odd element at the end, any other padding at the begin; with
+    `keeps_begin`, an explicit padding changes only at the end.
     """
     kernel = kernel or weight.type.shape[2:]
     dilations = tuple(dilations) or (1,) * len(kernel)
@@ -132,7 +132,7 @@ def _transposed_padding(
 def _wanted_extents(
     n: Layer, x: Value, strides: Sequence[int], extents: Sequence[int] | Value | None
 ) -> Value:
-    """The extents that are given for a result, or those of SAME, as a 1-D i64."""
+    """The spatial extents of the result, as given or as SAME defines them: a 1-D i64."""
     if isinstance(extents, Value):
         return extents
     if extents is not None:
@@ -149,9 +149,10 @@ def _with_extents(
     is_upper: bool,
     begins: Sequence[Dim] | None,
 ) -> Value:
-    """The whole result cut or padded to extents that only the run tells, plus the bias.
+    """The whole result cut or padded to extents that are known only at run time, plus the bias.
 
-    `begins` are the numbers of elements to cut at the begins, where they are given.
+    `begins` are the numbers of elements to cut at the beginning of each dimension, if they are
+    given.
     """
     count = whole.type.rank - 2
     more = Term(n, wanted) - Term(n, part_of_vector(n, shape_of(n, whole), 2, 2 + count))

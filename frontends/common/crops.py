@@ -1,4 +1,4 @@
-"""The parts of images that lie in boxes, resized."""
+"""Crops of images to boxes, resized."""
 
 from __future__ import annotations
 
@@ -68,6 +68,6 @@ def _inside(n: Layer, image: Value, places: Term, axis: int) -> Term:
 
 
 def _index(n: Layer, image: Value, places: Term, axis: int) -> Term:
-    """Positions as indices in the image; those outside are moved to its border."""
+    """Positions rounded down to indices, clamped to the image."""
     last = extent(n, (image, 1 + axis)) - 1
     return places.function(nn.Floor).cast(i64).max(0).min(last)

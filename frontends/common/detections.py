@@ -1,4 +1,5 @@
-"""What detectors share: priors, boxes as offsets from them, the best boxes of each class.
+"""Shared parts of detectors: priors, boxes as offsets from priors, and the best boxes of each
+class.
 
 Boxes are corners, x then y, in the last dimension.
 """
@@ -25,10 +26,10 @@ def priors(
     sizes: np.ndarray,
     whole: Sequence[float] = (1.0, 1.0),
 ) -> np.ndarray:
-    """Boxes of K sizes [K, 2], x then y, around each place of a grid: [rows, columns, K, 4].
+    """Boxes of K sizes [K, 2], x then y, around each grid point: [rows, columns, K, 4].
 
-    How many `places` there are, their `steps` and the first one's `offsets` in steps are given for
-    rows, then for columns. Boxes are divided by the extents `whole` of the image, x then y.
+    `places` (numbers of grid points), `steps` and `offsets` (of the first point, in steps) are
+    given for rows, then for columns. Boxes are divided by the image's extents `whole`, x then y.
     """
     rows, columns = (
         (np.arange(count) + offset) * step
@@ -42,10 +43,11 @@ def priors(
 def sizes_of_priors(
     least: Sequence[float], most: Sequence[float], ratios: Sequence[float], squares_first: bool
 ) -> np.ndarray:
-    """The sizes [K, 2] of SSD's priors: for each of `least` one box of each ratio, and a square.
+    """The sizes [K, 2] of SSD's priors: for each size in `least` one box of each ratio, and a
+    square.
 
-    The square's side is the geometric mean of the sizes in `least` and `most`; there is none
-    without `most`. It comes last, or second if `squares_first`.
+    The square's side is the geometric mean of the sizes in `least` and `most`; there is no square
+    if `most` is empty. It comes last, or second if `squares_first`.
     """
     sizes = []
     for i, size in enumerate(least):
@@ -56,7 +58,7 @@ def sizes_of_priors(
 
 
 def ratios_of_priors(given: Sequence[float], flip: bool) -> list[float]:
-    """1 and the ratios that are given, each once, with their inverses where `flip` says so."""
+    """1 and the given ratios without duplicates; with `flip`, each is followed by its inverse."""
     ratios = [1.0]
     for ratio in given:
         if all(abs(ratio - other) >= 1e-6 for other in ratios):
@@ -86,7 +88,7 @@ def corners(boxes: Term) -> Term:
 
 
 def overlaps(a: Term, b: Term) -> Term:
-    """The intersection over union of boxes [.., N, 4] and [.., M, 4]: [.., N, M]."""
+    """The intersection over union (IoU) of boxes [.., N, 4] and [.., M, 4]: [.., N, M]."""
     lead = [(a.value, i) for i in range(a.rank - 2)]
     left = a.reshape(*lead, (a.value, a.rank - 2), 1, 4)
     right = b.reshape(*lead, 1, (b.value, b.rank - 2), 4)
@@ -130,8 +132,8 @@ def not_suppressed(boxes: Term, eligible: Term, overlap: float, most: int | None
 class Choice:
     """How boxes are chosen: of each class the `top` best above `threshold`, then `keep` of all.
 
-    A box that overlaps a better one by more than `overlap` is dropped, and so are those of the
-    class `background`. `unit` is 1 where a box ends at its last element, else 0.
+    A box is dropped if it overlaps a better one by more than `overlap`, or is of class
+    `background`. `unit` is 1 where a box ends at its last element, else 0.
     """
 
     threshold: float
@@ -217,7 +219,7 @@ def places_of(mask: Term) -> Term:
 
 
 def ranked_by_class(boxes: Term, scores: Term, choice: Choice) -> Ranked:
-    """The best boxes of each class; those above the threshold and no background are `kept`.
+    """The `top` best boxes of each class; `kept` are those above the threshold, but no background.
 
     boxes [B, N, 4], or [B, C, N, 4] where each class has its own; scores [B, C, N]
     """
@@ -233,7 +235,7 @@ def ranked_by_class(boxes: Term, scores: Term, choice: Choice) -> Ranked:
 
 
 def best_of_classes(boxes: Term, scores: Term, choice: Choice) -> Ranked:
-    """`ranked_by_class`, keeping only boxes that overlap no better one of their class."""
+    """`ranked_by_class` after non-maximum suppression within each class."""
     found = ranked_by_class(boxes, scores, choice)
     kept = not_suppressed(measured(found.boxes, choice.unit), found.kept, choice.overlap)
     if choice.keep is not None and choice.keep < found.classes * found.top:
@@ -255,7 +257,7 @@ def _best_of_all(kept: Term, scores: Term, most: int) -> Term:
 
 
 def image_of(n: Layer, counts: Value | None, regions: Term) -> Term:
-    """The number of the image of each of the regions [R, ..]: [R].
+    """The index of the image that each of the regions [R, ..] belongs to: [R].
 
     `counts` has how many regions each image has, in order; it is None for a single image.
     """

@@ -1,4 +1,4 @@
-"""Diagonals of matrices; `offset` says how far one is above the main one, as in NumPy."""
+"""Diagonals of matrices; `offset` counts diagonals above the main one, as in NumPy."""
 
 from __future__ import annotations
 

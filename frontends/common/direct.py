@@ -17,7 +17,8 @@ from .rows import Convert
 
 
 def named(text: str) -> dict[str, Any]:
-    """The op of each operator, from a text such as `Neg less_equal LessOrEqual=LessEqual`.
+    """A table from operator names to ops, from a text such as `Neg less_equal
+    LessOrEqual=LessEqual`.
 
     Where no `=` follows, the op has the operator's name in camel case.
     """

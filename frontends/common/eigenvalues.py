@@ -172,7 +172,7 @@ def _epsilon(x: Term) -> float:
 
 
 def _least(x: Term) -> float:
-    """A number that is negligible beside 1, and whose inverse is finite."""
+    """The smallest number whose inverse stays finite even after division by epsilon."""
     return float(ml_dtypes.finfo(type_to_numpy(x.element)).tiny) / _epsilon(x)
 
 
@@ -198,7 +198,7 @@ def _whole(parts: Sequence[Term]) -> list[Complex]:
 def _hessenberg(a: Complex, *q: Complex) -> list[Complex]:
     """The Hessenberg form H of A = Q H Q*, zero below the first subdiagonal: 7.4.2.
 
-    If a matrix q is given, q @ Q follows. Householder's reflections are used.
+    It is found by Householder reflections. If a matrix q is given, q @ Q is returned after H.
     """
     n, places = a.re.n, Places.of(a.re)
     axis = a.re.rank - 2
@@ -227,7 +227,7 @@ def _hessenberg(a: Complex, *q: Complex) -> list[Complex]:
 
 
 def _phase(x: Complex, size: Term) -> Complex:
-    """x / abs(x), where `size` is abs(x); 1 for 0."""
+    """x / abs(x), or 1 where x is 0; `size` is abs(x)."""
     none = size.equals(0.0)
     size = none.choose(1.0, size)
     return Complex(none.choose(1.0, x.re / size), x.im / size)
@@ -241,7 +241,7 @@ def _upper(h: Complex) -> Complex:
 def _schur(h: Complex, *q: Complex) -> tuple[list[Complex], Term]:
     """The upper triangular T of H = Q T Q*, and which matrices have converged [B.., 1, 1]: 7.5.
 
-    If a matrix q is given, q @ Q follows T.
+    If a matrix q is given, q @ Q is returned after T.
     """
     n, rank = h.re.n, h.re.rank
     largest = _largest_of_matrix(h.size)
@@ -270,10 +270,10 @@ def _schur(h: Complex, *q: Complex) -> tuple[list[Complex], Term]:
 
 
 def _deflated(h: Complex, largest: Term) -> tuple[Complex, Term]:
-    """H with its negligible subdiagonal elements set to 0, and the last row with one that is left.
+    """H with its negligible subdiagonal elements set to 0, and the last row with a nonzero one.
 
-    The row [B.., 1, 1] is 0 where there is none. An element is negligible beside its two neighbours
-    on the diagonal, or beside the largest element where both are 0.
+    The row [B.., 1, 1] is 0 where there is none. A subdiagonal element is compared with its two
+    neighbours on the diagonal, or with the largest element where both neighbours are 0.
     """
     places, axis = Places.of(h.re), h.re.rank - 1
     sizes = h.size
@@ -287,10 +287,10 @@ def _deflated(h: Complex, largest: Term) -> tuple[Complex, Term]:
 
 
 def _shift(h: Complex, last: Term, unlucky: Term) -> Complex:
-    """Wilkinson's shift [B.., 1, 1]; another number where steps have been unlucky.
+    """Wilkinson's shift [B.., 1, 1]; an exceptional shift where `unlucky` says so.
 
-    Of the two eigenvalues of the 2 x 2 block that ends in row `last`, it is the one nearer to the
-    block's last element.
+    Wilkinson's shift is an eigenvalue of the 2 x 2 block that ends in row `last`: the one nearer to
+    the block's last element.
     """
     places, rank = Places.of(h.re), h.re.rank
 
@@ -402,7 +402,7 @@ def _vectors(t: Complex, q: Complex) -> Complex:
 
 
 def _left_vectors(t: Complex, q: Complex) -> Complex:
-    """Left eigenvectors, by T*: its rows and columns reversed make it upper triangular."""
+    """Left eigenvectors of t, from the right ones of T*, reversed to be upper triangular."""
 
     def turned(x: Term, *axes: int) -> Term:
         count = extent(x.n, (x.value, x.rank - 1))
@@ -416,7 +416,7 @@ def _left_vectors(t: Complex, q: Complex) -> Complex:
 
 
 def _normal(v: Complex) -> Complex:
-    """Columns with norm 1 and a largest element that is real."""
+    """Columns scaled to norm 1, and turned so that the largest element of each is real."""
     axis = v.re.rank - 2
     largest = v.size.largest(axis, keep=True)
     v = v.over(largest.equals(0.0).choose(1.0, largest))

@@ -1,8 +1,8 @@
 """Einsum as transposes, reshapes, products and sums.
 
-Operands are joined two at a time. Each letter of a pair is a batch letter (in both operands
-and in what follows), a free one (in one operand), or a summed one (in both, not needed any
-more); that is a batched matrix product of reshaped operands.
+Operands are joined two at a time, as a batched matrix product of reshaped operands. Each letter of
+a pair is a batch letter (in both operands and used later), a free one (in one operand), or a summed
+one (in both operands and not used later).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .shapes import merge, positions, reshape, shape_text
 
 @dataclass
 class Term:
-    """A value whose dimensions have letters; those of an ellipsis are `0`, `1`, .."""
+    """A value and the letters of its dimensions; an ellipsis has the letters `0`, `1`, .."""
 
     value: Value
     letters: str
@@ -93,7 +93,7 @@ def diagonal(n: Layer, term: Term) -> Term:
 
 
 def _one_diagonal(n: Layer, term: Term, first: int, second: int) -> Term:
-    """Dimension `second` dropped, with out[.., i, ..] = x[.., i, .., i, ..]"""
+    """Drop dimension `second`: out[.., i, ..] = x[.., i, .., i, ..]"""
     value = term.value
     extent, other = value.type.shape[first], value.type.shape[second]
     if None not in (extent, other) and extent != other:

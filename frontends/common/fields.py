@@ -1,8 +1,8 @@
-"""The fields of a node, which remember whether they were read, and a format's table of those that
-may stay unread.
+"""Fields of a node that record whether they were read, and a format's table of ignorable fields.
 
-A field that no row reads may still change what the model computes: `is_test` of a normalization, an
-activation inside of a layer. So, after each converter, the importer looks at what it left unread:
+A field that no converter reads may still change what the model computes: `is_test` of a
+normalization, an activation inside of a layer. So, after each converter, the importer looks at the
+fields that it left unread:
 
     IGNORED = IgnoredFields(
         Ignored("engine cudnn_*", "how another runtime computes it"),
@@ -27,7 +27,7 @@ from ..wire.protobuf import Record
 
 
 class Fields(Mapping[Any, Any]):
-    """Fields by name or number. To ask for one, or whether it is there, counts as reading it."""
+    """Fields by name or number. A look-up or an `in` test counts as reading the field."""
 
     def __init__(self, fields: Mapping[Any, Any]) -> None:
         self._fields = fields
@@ -49,7 +49,7 @@ class Fields(Mapping[Any, Any]):
         return len(self._fields)
 
     def read_all(self) -> None:
-        """Take all of them as read."""
+        """Mark all fields as read."""
         self._read.update(self._fields)
 
     def unread(self) -> Iterator[tuple[Any, Any]]:
@@ -72,28 +72,28 @@ class RecordFields:
         return self._inner(name, getattr(self._record, name))
 
     def has(self, name: str) -> bool:
-        """Whether the field stood in the data."""
+        """Whether the field is present in the data."""
         self._read.add(self._at + name)
         return self._record.has(name)
 
     def which(self, *names: str) -> str:
-        """The name of the one field of a protobuf oneof that stood in the data; "" for none."""
+        """The name of the field of a protobuf oneof that is present in the data; "" if none is."""
         self._read.update(self._at + name for name in names)
         return next((name for name in names if self._record.has(name)), "")
 
     def part(self, name: str) -> Any:
-        """A message inside of it; an empty one where it did not stand in the data."""
+        """A nested message; an empty one if it is not present in the data."""
         assert isinstance(self._record, Record)
         return self._inner(name, self._record.part(name))
 
     def fields(self) -> Iterator[tuple[str, Any]]:
-        """The names and values of the fields that stood in the data."""
+        """The names and values of the fields that are present in the data."""
         found = dict(self._record.fields())
         self._read.update(self._at + name for name in found)
         return iter(found.items())
 
     def unread(self) -> Iterator[tuple[str, Any]]:
-        """The names and values of the fields that stood in the data and nobody asked for."""
+        """The names and values of the fields that are present in the data and were never read."""
         return _unread(self._record, self._read, self._at)
 
     def _inner(self, name: str, value: Any) -> Any:
@@ -134,7 +134,7 @@ class Ignored:
     values: tuple[Any, ...] | None = None
 
     def covers(self, kind: str, name: str, value: Any) -> bool:
-        """Whether this row speaks of the field."""
+        """Whether this entry of the table applies to the field."""
         if not _fits(self.names, name) or not _fits(self.kinds, kind):
             return False
         return self.values is None or any(same(value, one) for one in self.values)
@@ -146,7 +146,7 @@ def _fits(patterns: str, name: str) -> bool:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two values are equal and of the same kind: 0 is not False, a list may be a tuple."""
+    """Whether two values are equal and of one kind: 0 is not False, a list may be a tuple."""
     if isinstance(a, list | tuple) and isinstance(b, list | tuple):
         return len(a) == len(b) and all(map(same, a, b))
     return isinstance(a, bool) == isinstance(b, bool) and bool(a == b)
@@ -159,7 +159,7 @@ class IgnoredFields:
         self.rows = rows
 
     def refused(self, kind: str, unread: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
-        """The unread fields of a node that no row covers; a value of None means nothing."""
+        """The unread fields of a node that no row covers, except those whose value is None."""
         for name, value in unread:
             if value is not None and not any(row.covers(kind, name, value) for row in self.rows):
                 yield name, value

@@ -39,7 +39,7 @@ def fixed(like: Term, real: float, integer_bits: int = 0, width: int = 32) -> Te
 
 
 def times_power(x: Term, exponent: int | Term, width: int = 32) -> Term:
-    """x * 2^exponent, limited to `width` bits; a negative exponent must be a number, and rounds."""
+    """x * 2^exponent, saturated to `width` bits; a negative exponent must be an int, and rounds."""
     if isinstance(exponent, int) and exponent <= 0:
         return divided_by_power(x, -exponent)
     power = exponent if isinstance(exponent, Term) else constant(x.n, exponent, i32)
@@ -55,7 +55,7 @@ def leading_zeros(x: Term) -> Term:
 
 
 def exponential(x: Term, integer_bits: int, width: int = 32) -> Term:
-    """exp(x) for x <= 0, without integer bits; 1 becomes the largest such number."""
+    """exp(x) for x <= 0, as a number without integer bits; exp(0) saturates to the largest one."""
     fraction = width - 1 - integer_bits
     quarter = 1 << (fraction - 2)
     rest = (x & (quarter - 1)) - quarter
@@ -82,7 +82,7 @@ def _exponential_near_zero(x: Term, width: int) -> Term:
 
 
 def _newton_reciprocal(x: Term, width: int) -> Term:
-    """2 / (1 + x) for 0 <= x <= 1, with two integer bits: three steps of Newton's division."""
+    """2 / (1 + x) for 0 <= x <= 1, with two integer bits, by three steps of Newton's method."""
     half = (x >> 1) + (1 << (width - 2))
     found = fixed(x, 48 / 17, 2, width) + product(half, fixed(x, -32 / 17, 2, width), width)
     for _ in range(3):
@@ -112,7 +112,7 @@ def tanh(x: Term, integer_bits: int, width: int) -> Term:
 
 
 def reciprocal(x: Term, integer_bits: int) -> tuple[Term, Term]:
-    """1 / x for x > 0, as a number without integer bits and the shift: it is number / 2^shift."""
+    """1 / x for x > 0, as (number, shift): it is number / 2^shift, with no integer bits."""
     zeros = leading_zeros(x)
     return reciprocal_of_one_plus((x << zeros) & MOST), integer_bits - zeros
 
@@ -139,7 +139,7 @@ def inverse_root(x: Term) -> tuple[Term, Term]:
 
 
 def logarithm(x: Term, integer_bits: int, result_bits: int) -> Term:
-    """log(x) for x >= 1, which has `integer_bits`, as a number of `result_bits`."""
+    """log(x) for x >= 1 with `integer_bits`, as a number with `result_bits` integer bits."""
     bits, root = result_bits + 1, 2.0**0.25
     half_root, quarter_root = fixed(x, math.sqrt(0.5)), fixed(x, math.sqrt(math.sqrt(0.5)))
     quarter = raw(0.25, bits)

@@ -2,10 +2,9 @@
 
     x * real  ~  round(round(x * significand / 2^31) * 2^shift)      0.5 <= significand / 2^31 < 1
 
-The first rounding takes halves up, the second one away from 0. It is the arithmetic of gemmlowp, in
-which TensorFlow Lite's kernels and what is quantized for them are written.
-Source: Jacob et al., Quantization and Training of Neural Networks for Efficient
-Integer-Arithmetic-Only Inference, 2017, section 2.2.
+The first rounding takes halves up, the second one away from 0. This is the arithmetic of gemmlowp,
+which TensorFlow Lite's kernels use. Source: Jacob et al., Quantization and Training of Neural
+Networks for Efficient Integer-Arithmetic-Only Inference, 2017, section 2.2.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class Multiplier:
 
     @staticmethod
     def of(real: Any) -> Multiplier:
-        """The nearest multiplier to each of these numbers; 0 where it is smaller than any."""
+        """The multiplier nearest to each number; 0 where the number is too small for any."""
         fraction, shift = np.frexp(np.asarray(real, np.float64))
         significand = rounded_away(fraction * 2.0**31).astype(np.int64)
         carried = significand == 1 << 31
@@ -61,7 +60,7 @@ class Multiplier:
         return divided_by_power(high, right)
 
     def _of_wide(self, x: Term) -> Term:
-        """The product with i64, by a significand of 15 bits; rounded once, halves up."""
+        """The product with i64, by a significand reduced to 15 bits; rounded once, halves up."""
         n, significand = x.n, self.significand.astype(np.int64)
         few = np.where(significand < 0x7FFF0000, (significand + (1 << 15)) >> 16, 0x7FFF)
         shift = 15 - self.shift.astype(np.int64)
@@ -71,7 +70,7 @@ class Multiplier:
 
 
 def scaled(x: Term, significand: Term, shift: Term) -> Term:
-    """The product of i32 with a multiplier that is computed at run time, as `Multiplier` has it."""
+    """The product of i32 with a multiplier, as `Multiplier` does, for one computed at run time."""
     high = high_product(x << shift.max(0), significand)
     return divided_by_power(high, (-shift).max(0))
 

@@ -1,6 +1,6 @@
-"""Formulas of elements that several formats have as operators.
+"""Elementwise formulas that several formats have as operators.
 
-What NumPy has is called by NumPy's name and means the same. Operands have one element type, to
+A function with the name of a NumPy function means the same. Operands have one element type, to
 which the caller has promoted them.
 """
 
@@ -23,7 +23,7 @@ from .terms import Term, constant
 
 
 def widened(formula: Callable[..., Term], *operands: Term) -> Term:
-    """The formula with its operands in f64 and its result in the type that they had."""
+    """The formula computed in f64, and its result cast back to the first operand's element type."""
     return formula(*(x.cast(f64) for x in operands)).cast(operands[0].element)
 
 
@@ -49,7 +49,7 @@ def isclose(x: Term, y: Term, relative: Any, absolute: Any, equal_nan: bool = Fa
 
 
 def isin(x: Term, among: Term) -> Term:
-    """Whether each element is one of another tensor's."""
+    """Whether each element of x is one of the elements of `among`."""
     return x.spread(0, 1).equals(among.flat()).cast(i64).sum(x.rank) > 0
 
 
@@ -66,7 +66,7 @@ def without_nan(x: Term, number: float) -> Term:
 def nan_to_num(
     x: Term, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> Term:
-    """x with other numbers for NaN and infinities: by default 0, and the type's largest ones."""
+    """x with NaN and infinities replaced, by default with 0 and the type's largest numbers."""
     if not isinstance(x.element, FloatType):
         return x
     most = float(np.nextafter(np.array(np.inf, type_to_numpy(x.element)), 0))
@@ -79,7 +79,7 @@ def nan_to_num(
 
 
 def divisor(x: Term) -> Term:
-    """x as a divisor: if it has integers, the program fails where one of them is 0."""
+    """x as a divisor: if x has integers, the program fails where one of them is 0."""
     known = x.n.array(x.value)
     if isinstance(x.element, FloatType) or (known is not None and known.all()):
         return x
@@ -137,7 +137,7 @@ def trunc(x: Term) -> Term:
 
 
 def around(x: Term, decimals: int) -> Term:
-    """x rounded to so many places behind the point, halves to even."""
+    """x rounded to `decimals` digits after the decimal point, halves to even."""
     if not decimals or not isinstance(x.element, FloatType):
         return x.function(nn.Round)
     scale = 10.0 ** abs(decimals)
@@ -154,17 +154,17 @@ def round_half_away(x: Term) -> Term:
 
 
 def divide_no_nan(x: Term, y: Term) -> Term:
-    """A quotient, 0 where the divisor is."""
+    """x / y, but 0 where y is 0."""
     return y.equals(0).choose(0, x / y.equals(0).choose(1, y))
 
 
 def fmax(x: Term, y: Term) -> Term:
-    """The larger number; NaN only where both are."""
+    """The larger of two numbers; NaN only where both are NaN."""
     return _number_of(x, y, x.max(y))
 
 
 def fmin(x: Term, y: Term) -> Term:
-    """The smaller number; NaN only where both are."""
+    """The smaller of two numbers; NaN only where both are NaN."""
     return _number_of(x, y, x.min(y))
 
 
@@ -175,7 +175,7 @@ def _number_of(x: Term, y: Term, found: Term) -> Term:
 
 
 def heaviside(x: Term, at_zero: Term, of_nan: float = math.nan) -> Term:
-    """0 below 0, 1 above, and a value at 0; frameworks differ in what NaN becomes."""
+    """0 where x < 0, 1 where x > 0, `at_zero` where x is 0, and `of_nan` where x is NaN."""
     found = x.equals(0).choose(at_zero, (x > 0).cast(at_zero.element))
     if not of_nan or not isinstance(x.element, FloatType):
         return found
@@ -199,7 +199,7 @@ def ldexp(x: Term, power: Term) -> Term:
 
 
 def nextafter(x: Term, y: Term) -> Term:
-    """The next float after x towards y. Of one sign, floats are ordered as their bits are."""
+    """The next float after x towards y: floats of one sign are ordered as their bits are."""
     bits = bits_of(x)
     away = (y > x).equals(x > 0.0)
     least = (y < 0.0).choose(constant(x.n, 1 - 2 ** (width_of(x) - 1), bits.element), 1)
@@ -259,7 +259,7 @@ def log10(x: Term) -> Term:
 
 
 def logaddexp(x: Term, y: Term, unit: float = 1.0) -> Term:
-    """log(exp(x) + exp(y)), or of another base, whose logarithm is `unit`."""
+    """log(exp(x) + exp(y)); for another base, `unit` is the base's natural logarithm."""
     apart = x.equals(y).choose(0.0, -(x - y).function(nn.Abs))
     return x.max(y) + (apart * unit).function(nn.Exp).function(nn.Log1p) / unit
 
@@ -275,7 +275,7 @@ def hypot(x: Term, y: Term) -> Term:
 
 
 def sinc(x: Term) -> Term:
-    """sin(pi * x) / (pi * x), 1 at 0."""
+    """sin(pi * x) / (pi * x); 1 at x = 0."""
     turn = x * math.pi
     return turn.equals(0.0).choose(1.0, turn.function(nn.Sin) / turn)
 
@@ -319,7 +319,7 @@ def bits_of(x: Term) -> Term:
 
 
 def is_negative(x: Term) -> Term:
-    """Whether the sign is minus, that of -0 too."""
+    """Whether the sign bit is set, as it is for -0 too."""
     return bits_of(x) < 0
 
 

@@ -67,7 +67,7 @@ def fitted(x: Complex, count: Term) -> Complex:
 
 
 def mirrored(x: Complex, count: Term) -> Complex:
-    """A spectrum of `count` elements from its first half: the second is its conjugate, mirrored."""
+    """A spectrum of `count` elements from its first half; the rest are mirrored conjugates."""
     n = x[0].n
     places = counting(n, count)
     beyond = places > count / 2
@@ -80,10 +80,10 @@ def mirrored(x: Complex, count: Term) -> Complex:
 
 
 def transformed(rows: Complex, size: Term | None, inverse: bool, half: bool = False) -> Complex:
-    """The transforms of rows, which are cut or filled to `size` elements where it is given.
+    """The transforms of rows, which are cut or zero-padded to `size` elements if it is given.
 
-    With `half`, real numbers give only the first half of their spectrum, and the inverse takes such
-    a half.
+    With `half`, a forward transform of real numbers gives only the first half of the spectrum, and
+    the inverse transform takes such a half.
     """
     own, back = extent(rows[0].n, (rows[0].value, 1)), inverse and half
     if back:
@@ -134,7 +134,7 @@ def _transform(x: Complex, size: int, bins: int, sign: int) -> Complex:
 
 
 def _factor(size: int) -> int:
-    """The largest factor that is not above the square root."""
+    """The largest factor of `size` that is not above its square root."""
     return next(f for f in range(math.isqrt(max(size, 1)), 0, -1) if size % f == 0)
 
 
@@ -154,7 +154,7 @@ def _swapped(x: Term) -> Term:
 
 
 def _turns(like: Term, size: int, rows, columns, sign: int) -> tuple[Term, Term]:
-    """Cosine and sine of 2 pi * row * column / size, for all rows and columns."""
+    """The cosine and sine of sign * 2 pi * row * column / size: matrices [rows, columns]."""
     angle = sign * 2 * np.pi / size * (np.outer(rows, columns) % size)
     kind = type_to_numpy(like.element)
     cosine, sine = (constant(like.n, f(angle).astype(kind)) for f in (np.cos, np.sin))

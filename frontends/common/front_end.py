@@ -1,4 +1,4 @@
-"""What a format gives to the rest of nnc: its models as modules, and what is in them."""
+"""What a format provides: models imported as modules, and reports on their contents."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Shapes = Mapping[str, Sequence[int | None]]
 
 @dataclass(frozen=True)
 class OperatorUse:
-    """An operator of a model: how many nodes have it, and how many of these cannot be imported."""
+    """An operator of a model: how many nodes use it, and how many of these cannot be imported."""
 
     domain: str
     name: str
@@ -33,9 +33,9 @@ class OperatorUse:
 class Examination:
     """A model's operators, the most used first, and what keeps the model from being imported.
 
-    `unexamined` is the number of nodes that depend on what is not supported. `module` is None if
-    anything is wrong. `producer` is what wrote the model, `notes` what the model says of itself.
-    `warnings` say where other runtimes are known to compute something else.
+    `unexamined` is the number of nodes that depend on something unsupported. `module` is None if
+    anything is wrong. `producer` is the tool that wrote the model; `notes` is what the model says
+    of itself. `warnings` say where other runtimes are known to compute something else.
     """
 
     operators: tuple[OperatorUse, ...]
@@ -48,7 +48,7 @@ class Examination:
 
 
 class FrontEnd:
-    """A format whose models are graphs of nodes: `read` gives the graph, `rows` its operators."""
+    """A format whose models are graphs of nodes: `read` parses one, `rows` has its operators."""
 
     def __init__(
         self,
@@ -88,10 +88,10 @@ class FrontEnd:
         shapes: Shapes | None = None,
         constants: Mapping[str, Any] | None = None,
     ) -> Examination:
-        """What is in a model, and what keeps it from being imported.
+        """The operators of a model, and what keeps it from being imported.
 
         Raises:
-            NncError: it is no valid model, or what is said of its inputs does not fit.
+            NncError: it is no valid model, or the given shapes or values do not fit its inputs.
         """
         graph = self._read(source)
         importer = Importer(graph, self.rows, source.loc, self.layer)

@@ -34,7 +34,7 @@ def gathered(n: Layer, data: Value, indices: Value, axis: int = 0, batch_dims: i
 
 
 def gathered_nd(n: Layer, data: Value, indices: Value, batch_dims: int = 0) -> Value:
-    """The elements or parts at positions, which are the last dimension of the indices."""
+    """The elements or slices of `data` at the index tuples in the last dimension of `indices`."""
     return n(nn.GatherNd(data, _as_places(n, indices), batch_dims=batch_dims))
 
 

@@ -1,4 +1,4 @@
-"""A model as its file has it, in the same form for all formats: named values and nodes."""
+"""A model as its file describes it, in one form for all formats: named values and nodes."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .inputs import Input
 class Node:
     """A layer: its operator, its name, and the names of the values that it uses and defines.
 
-    An input or output that is left out is "". `attributes` are as the format has them. `graphs`
-    are those inside of it, which may use values of the graphs around them.
+    The name of an omitted input or output is "". `attributes` are as the format has them. `graphs`
+    are nested graphs, which may use values of the enclosing graphs.
     """
 
     kind: str

@@ -1,7 +1,7 @@
-"""Images sampled at positions that a tensor gives, and such tensors of positions.
+"""Images sampled at the positions that a tensor gives, and affine grids of such positions.
 
-Every position reads a few neighbours in each dimension (one, two, or four for cubic); a
-neighbour is gathered from the image with its channels last, and weighted.
+Each sample reads a few neighbours in each dimension (one for nearest, two for linear, four for
+cubic), gathered from the image with its channels last, and weights them.
 
 Source: ONNX GridSample-22, AffineGrid-20.
 """
@@ -38,9 +38,9 @@ def grid_sample(
 ) -> Value:
     """x [N, C, D..], grid [N, P.., R] in [-1, 1], the innermost dimension first -> [N, C, P..]
 
-    `mode` is nearest, linear or cubic, `padding` zeros, border or reflection; -1 and 1 are the
-    outermost elements' centers with `corners`, else their edges. With `pixels` the grid counts
-    elements from 0. Padding "reflection" mirrors at the points that -1 and 1 stand for, "reflect"
+    `mode` is nearest, linear or cubic, `padding` zeros, border or reflection. With `corners`, -1
+    and 1 are the centers of the outermost elements, else their outer edges. With `pixels`, the grid
+    counts elements from 0. Padding "reflection" mirrors at the positions of -1 and 1, "reflect"
     always at the outermost centers, and "symmetric" always at the edges.
     """
     if padding == "reflection":
@@ -84,7 +84,7 @@ def _bounded(at: Term, padding: str) -> Term:
 
 
 def _taps(at: Term, mode: str) -> list[tuple[Term, Term | None]]:
-    """Neighbours of the positions as i64, and their weights."""
+    """The neighbours of each position as (i64 index, weight); a weight of None is 1."""
     if mode == "nearest":
         return [(at.function(nn.Round).cast(i64), None)]
     low = at.function(nn.Floor)
@@ -103,7 +103,7 @@ def _cubic_weights(t: Term) -> list[Term]:
 
 
 def _read(image: Term, places: list[Term], sizes: list[Term], padding: str) -> Term:
-    """image[n, places.., :] for [N, P..] places, by the rule for those outside."""
+    """image[n, places.., :] for places [N, P..]; `padding` rules those outside of the image."""
     columns, inside = [], []
     for place, size in zip(places, sizes, strict=True):
         last = size - 1
@@ -117,7 +117,7 @@ def _read(image: Term, places: list[Term], sizes: list[Term], padding: str) -> T
 
 
 def _reflected(place: Term, size: Term, corners: bool) -> Term:
-    """The place mirrored at the borders until it is inside."""
+    """The index `place` mirrored at the borders until it is inside of the image."""
     # An image of one element has the period 0, and only one place.
     period = ((size - 1) * 2).max(1) if corners else size * 2
     wrapped = place % period
@@ -130,10 +130,8 @@ def affine_grid(
 ) -> Value:
     """The positions in [-1, 1] of an image's elements, mapped by an affine matrix.
 
-    With `corners`, `lone` is the position of the only element along a dimension, of which formats
-    have different notions.
-
-    theta [N, R, R + 1] -> grid [N, D.., R] for a size of [N, C, D..]
+    theta [N, R, R + 1] -> grid [N, D.., R] for a size of [N, C, D..]. With `corners`, `lone` is the
+    position of the element of a dimension of extent 1, which differs between formats.
     """
     extents, matrix = Term(n, as_i64(n, size)), Term(n, theta)
     # The last dimension of the image is the first of a position.

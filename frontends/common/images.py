@@ -43,7 +43,7 @@ def rgb_of(hue: Term, saturation: Term, value: Term) -> Term:
 def projected(
     n: Layer, x: Value, transforms: Term, size: tuple[int, int], mode: str, padding: str = "zeros"
 ) -> Value:
-    """Images of `size`, whose place (x, y) reads (a x + b y + c, d x + e y + f) / (g x + h y + 1).
+    """Images of `size`, whose pixel (x, y) reads (a x + b y + c, d x + e y + f) / (g x + h y + 1).
 
     x is [N, H, W, C] and `transforms` [N, 8] from a to h, or [1, 8] for all images; `mode` and
     `padding` are those of `grid_sample`.

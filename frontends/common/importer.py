@@ -1,4 +1,4 @@
-"""From a graph to a module: the walk over the nodes, each by its row in the format's table."""
+"""From a graph to a module: imports each node by its operator's row in the format's table."""
 
 from __future__ import annotations
 
@@ -44,27 +44,27 @@ class NodeLayer(Layer):
         self.attributes = remembered(node.attributes)
 
     def fault(self) -> str | None:
-        """What is wrong with the node, whatever its inputs are, or None."""
+        """What is wrong with the node itself, apart from its inputs; None if nothing is."""
         return None
 
     def fault_of(self, convert: Convert, inputs: list[Any]) -> str | None:
-        """What is wrong with the inputs for this converter, or None."""
+        """What is wrong with the inputs for this converter; None if nothing is."""
         return fault_of_call(convert, inputs) or fault_of_ranks(inputs, True)
 
     def unread(self) -> Iterator[tuple[str, Any]]:
-        """The names and values of the fields that the file gives and no converter has read."""
+        """The names and values of fields that are in the file and that no converter has read."""
         known = isinstance(self.attributes, Fields | RecordFields)
         return self.attributes.unread() if known else iter(())
 
     def finish(self) -> None:
-        """Called when the node has been imported, for a format's own checks. Raises NncError."""
+        """Run a format's own checks after the node has been imported. Raises NncError."""
 
     def wants(self, output: int) -> bool:
-        """Whether the output is there and named, so that somebody may use it."""
+        """Whether the node has this output and names it, so that it may be used."""
         return output < len(self.node.outputs) and bool(self.node.outputs[output])
 
     def graph(self, name: str, *arguments: Value) -> list[Any]:
-        """The values of the outputs of a graph inside the node, imported at this place."""
+        """The outputs of the nested graph `name`, imported here with these arguments."""
         return self.builder.call(self.node.graphs[name], arguments, self)
 
 
@@ -88,12 +88,12 @@ class Importer(Builder):
         self._states: dict[str, Value] = {}
 
     def state(self, name: str, type: TensorType) -> Value:
-        """A new input of the model, zeros where it is left out, with an output of the same name."""
+        """Add an input `name`, by default zeros, and an output of the same name: its next state."""
         self._states[name] = self.argument(name, type)
         return self._states[name]
 
     def set_state(self, name: str, value: Value) -> None:
-        """Set the new value of a state, the output of its name; without it, that is the input."""
+        """Set a state's output; without this call, the output is the state's input."""
         self._states[name] = value
 
     def run(self, choices: InputChoices) -> ModuleOp:
@@ -122,7 +122,7 @@ class Importer(Builder):
         return self.module([*types, *self._states], outputs, dims, starts, pairs)
 
     def _interface(self, name: str) -> NodeLayer:
-        """The layer of ops that convert between complex values and the real ones callers see."""
+        """The layer for ops that convert between complex values and the caller's real ones."""
         return NodeLayer(self, Node("", name, [], []))
 
     def _output(self, name: str, value: Any) -> Value:
@@ -132,11 +132,11 @@ class Importer(Builder):
             raise NncError(f"output '{name}': {error.message}", self.loc) from None
 
     def operators(self) -> Counter[str]:
-        """How often each operator stands in the model."""
+        """How often each operator occurs in the model."""
         return Counter(node.kind for node in _all_nodes(self.graph))
 
     def faults(self) -> list[str]:
-        """What is wrong with each node whose operator is not there."""
+        """One message for each node whose operator is not supported."""
         return [
             f"{node.label}: not supported"
             for node in _all_nodes(self.graph)
@@ -165,7 +165,7 @@ class Importer(Builder):
     def import_nodes(
         self, nodes: Iterable[Node], scope: Scope, outputs: Iterable[str] = ()
     ) -> list[Any]:
-        """Import nodes, whose names are those of the scope. Returns the values of the outputs."""
+        """Import nodes with the names of the scope. Returns the values of `outputs`."""
         outer, self.scope = self.scope, scope
         try:
             for node in nodes:
@@ -241,7 +241,7 @@ class Importer(Builder):
         raise self.error(f"'{name}' is not defined")
 
     def body(self, graph: Graph, n: NodeLayer, context: Any = None) -> Body:
-        """A graph inside a node, checked, to be imported in place as often as needed."""
+        """A graph inside a node, checked; each call of the result imports it in place."""
         scope = Scope(graph, self.scope, context, self.scope.depth + 1)
         if scope.depth > DEEPEST:
             raise n.error(f"graphs are nested more than {DEEPEST} deep")
@@ -253,7 +253,7 @@ class Importer(Builder):
 
 
 def listed(faults: Sequence[str], word: str, where: str = "") -> str:
-    """One message that lists all faults; `word` is what each is of: a layer, a node, .."""
+    """One message that lists all faults; `word` is the unit they are counted in: layer, node, .."""
     shown = list(faults[:MOST_LISTED])
     if len(faults) > MOST_LISTED:
         shown.append(f"and {len(faults) - MOST_LISTED} more")

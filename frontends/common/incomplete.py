@@ -28,7 +28,8 @@ Step = Callable[[Term, Sequence[Term]], tuple[list[Term], Term]]
 
 
 def incomplete_gamma(a: Term, x: Term, lower: bool) -> Term:
-    """The regularized incomplete gamma function: P, the integral from 0 to x, or Q from x on.
+    """The regularized incomplete gamma function: P (integral from 0 to x) if `lower`, else Q (from
+    x).
 
     Both operands have one shape.
     """
@@ -101,7 +102,10 @@ def _safe(v: Term) -> Term:
 
 
 def _converged(starts: Sequence[Term], step: Step) -> list[Term]:
-    """The states after so many steps that the relative change is negligible; they count from 1."""
+    """The states after as many steps as it takes for the relative change to become negligible.
+
+    Steps are numbered from 1.
+    """
     n = starts[0].n
 
     def iteration(number: Value, flag: Value, values: list[Value]) -> Iteration:

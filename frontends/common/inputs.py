@@ -15,7 +15,7 @@ from ...ir.types import Dim, TensorType, Type, UnrankedTensorType, size_fault
 
 @dataclass(frozen=True)
 class InputChoices:
-    """What the user says of the inputs: shapes, extents of symbolic dimensions, and values."""
+    """What the user specifies for inputs: shapes, extents of symbolic dimensions, and values."""
 
     shapes: Mapping[str, Sequence[int | None]]
     dims: Mapping[str, int]
@@ -27,15 +27,15 @@ class InputChoices:
         dims: Mapping[str, int] | None = None,
         constants: Mapping[str, Any] | None = None,
     ) -> InputChoices:
-        """The choices of a user, each of which may be left out."""
+        """The user's choices, with empty tables for those left out."""
         return InputChoices(shapes or {}, dims or {}, constants or {})
 
 
 @dataclass(frozen=True)
 class Input:
-    """What a model says of an input; the type is unranked where the model does not give the rank.
+    """A model's declaration of an input; the type is unranked if the model does not give the rank.
 
-    `dims` are its names of the dimensions, "" for one that has none; equal names are equal extents.
+    `dims` are the names of the dimensions, "" for an unnamed one; equal names mean equal extents.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Input:
 
 
 class Place(Protocol):
-    """Anything that makes errors which name the model."""
+    """An object that makes errors which name the model."""
 
     def error(self, message: str) -> NncError:
         """The error."""
@@ -55,7 +55,7 @@ def input_types(place: Place, inputs: Sequence[Input], choices: InputChoices) ->
     """The type of every input, in order.
 
     Raises:
-        NncError: a rank is unknown, or what is given does not fit.
+        NncError: a rank is unknown, or a given shape, extent or value does not fit.
     """
     names = [value.name for value in inputs]
     for i, name in enumerate(names):
@@ -78,10 +78,10 @@ def input_types(place: Place, inputs: Sequence[Input], choices: InputChoices) ->
 def constant_arrays(
     place: Place, types: Mapping[str, Type], constants: Mapping[str, Any]
 ) -> dict[str, np.ndarray]:
-    """The values that are given for inputs of these types.
+    """The values given for inputs, as arrays of the types of these.
 
-    Python's numbers and lists of them are converted to the input's element type where it can hold
-    them; an array must have this type already. Raises NncError where one does not fit.
+    Python numbers and lists are converted to the input's element type if it can hold them; an array
+    must have this type already. Raises NncError for a value that does not fit.
     """
     return {name: _constant(place, name, types[name], given) for name, given in constants.items()}
 
@@ -125,7 +125,7 @@ def _converted(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 
 def _bind_symbols(place: Place, inputs: Sequence[Input], choices: InputChoices) -> dict[str, int]:
-    """The extents of symbolic dimensions: as given, and as the given shapes imply."""
+    """The extents of symbolic dimensions, as given directly or implied by given shapes."""
     bound = dict(choices.dims)
     symbols = {name for value in inputs for name in value.dims if name}
     for name, extent in choices.dims.items():

@@ -1,4 +1,4 @@
-"""What a converter sees of one layer of a model: its place, and where new ops go."""
+"""A converter's view of one layer of a model: its location, and where new ops are inserted."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .builder import Builder
 class Layer:
     """A layer, node or operator that is being imported.
 
-    Called with an nn op, it inserts it and gives its value. `label` is how messages name it,
-    `loc` its place in the model.
+    Calling it with an nn op inserts the op and returns its value. `label` is its name in messages,
+    `loc` its location in the model.
     """
 
     builder: Builder
@@ -62,13 +62,13 @@ class Layer:
         return self.builder.constant(array, self.loc)
 
     def scalar(self, value: Any, like: Value) -> Value:
-        """A 0-d constant of the same element type as another value."""
+        """A 0-d constant with the element type of the value `like`."""
         return self.constant(value, like.type.element_type)
 
     def cast(self, x: Value, element: Type, saturate: bool = True, round_mode: str = "up") -> Value:
-        """The value with another element type; itself where it has that already.
+        """x with another element type; x itself if it has that type already.
 
-        The rules are those of nn.cast, for floats of 8 bits and less.
+        For floats of 8 bits and less, `saturate` and `round_mode` are those of nn.cast.
         """
         if x.type.element_type is element:
             return x
@@ -84,14 +84,14 @@ class Layer:
     # -- what is known at import --------------------------------------------------------------
 
     def known(self, value: Value | None) -> np.ndarray | None:
-        """The elements of a small constant, or of a tensor that has none; else None."""
+        """The elements of a small constant or of an empty tensor; None for other values."""
         if isinstance(value, Value) and 0 in getattr(value.type, "shape", ()):
             shape = tuple(d or 0 for d in value.type.shape)
             return np.zeros(shape, type_to_numpy(value.type.element_type))
         return None if value is None else self.builder.known.array(value)
 
     def array(self, value: Value | None) -> np.ndarray | None:
-        """The elements of a constant of any size, else None."""
+        """The elements of a constant of any size; None for other values."""
         if value is None:
             return None
         found = self.builder.known.array(value)

@@ -1,8 +1,8 @@
-"""Systems of linear equations and factors of matrices, a column at a time.
+"""Systems of linear equations and matrix factorizations, a column at a time.
 
 Matrices are the last two dimensions [B.., M, N]. Columns are steps of a loop of the program, so
-that a matrix of a hundred rows is as little code as one of two. Operands of one function have the
-same dimensions B.
+that a matrix of a hundred rows takes as little code as one of two. Operands of one function have
+the same dimensions B.
 
 Source: Golub and Van Loan, "Matrix Computations" (4th edition), by the numbers of algorithms.
 """
@@ -28,7 +28,7 @@ Step = Callable[[Term, list[Term]], list[Term]]
 
 
 def steps(n: Layer, count: Term, states: list[Term], step: Step) -> list[Term]:
-    """The states after so many steps."""
+    """The final states of a loop that runs `step` `count` times."""
 
     def work(number: Value, flag: Value, values: list[Value]) -> Iteration:
         found = step(Term(n, number), [Term(n, v) for v in values])
@@ -40,7 +40,7 @@ def steps(n: Layer, count: Term, states: list[Term], step: Step) -> list[Term]:
 
 @dataclass(frozen=True)
 class Places:
-    """The numbers of rows [M, 1] and columns [N] of matrices, which broadcast against these."""
+    """The indices of rows [M, 1] and of columns [N] of matrices, which broadcast against them."""
 
     rows: Term
     columns: Term
@@ -52,12 +52,12 @@ class Places:
 
 
 def row(x: Term, at: Term) -> Term:
-    """[B.., M, N] -> [B.., 1, N]"""
+    """Row `at`: [B.., M, N] -> [B.., 1, N]"""
     return x.gather(at.reshape(1), x.rank - 2)
 
 
 def column(x: Term, at: Term) -> Term:
-    """[B.., M, N] -> [B.., M, 1]"""
+    """Column `at`: [B.., M, N] -> [B.., M, 1]"""
     return x.gather(at.reshape(1), x.rank - 1)
 
 
@@ -122,10 +122,10 @@ def cholesky(a: Term) -> Term:
 
 @dataclass(frozen=True)
 class Factors:
-    """The factors of a matrix a [B.., M, N] with its rows in another order: a[order] = L U.
+    """The LU factors of a matrix a [B.., M, N] with permuted rows: a[order] = L U.
 
-    `both` [B.., M, N] has L below its diagonal and U from there on; L's own diagonal is ones.
-    `order` [B.., M] has numbers of rows of a, `swaps` [B.., min(M, N)] the row with which each one
+    `both` [B.., M, N] has L below its diagonal and U on and above it; L's own diagonal is ones.
+    `order` [B.., M] has indices of rows of a, `swaps` [B.., min(M, N)] the row with which each one
     was exchanged in turn, and `sign` [B..] the sign of the permutation.
     """
 
@@ -136,7 +136,7 @@ class Factors:
 
 
 def lu(a: Term) -> Factors:
-    """Gauss's elimination with the largest element of a column as its pivot: 3.4.1."""
+    """LU factorization with partial pivoting: 3.4.1."""
     n, places = a.n, Places.of(a)
     counts = [extent(n, (a.value, a.rank - i)) for i in (2, 1)]
     batch, last = _extents(a)[:-2], a.rank - 2
@@ -173,7 +173,7 @@ def lu(a: Term) -> Factors:
 
 
 def first_fault(is_fault: Term) -> Term:
-    """The number, from 1, of the first fault on the diagonal of each matrix; 0 for none."""
+    """The index, from 1, of the first true element on the diagonal of each matrix; 0 if none."""
     places, none = Places.of(is_fault), 2**62
     marked = places.rows.equals(places.columns) & is_fault
     last = is_fault.rank - 1
@@ -182,7 +182,7 @@ def first_fault(is_fault: Term) -> Term:
 
 
 def _taken(x: Term, rows: Term) -> Term:
-    """x [B.., M, N] with its rows in an order: [B.., M], or [M] for all matrices."""
+    """x [B.., M, N] with rows in the order `rows`: [B.., M], or [M] for all matrices."""
     n = x.n
     if rows.rank == 1:
         return x.gather(rows, x.rank - 2)
@@ -191,7 +191,7 @@ def _taken(x: Term, rows: Term) -> Term:
 
 
 def order_of(swaps: Term, count: Term) -> Term:
-    """The order [B.., M] of `count` rows after each row i was exchanged with swaps[.., i]."""
+    """The row order [B.., M] after exchanging each row i with swaps[.., i] in turn."""
     n, last = swaps.n, swaps.rank - 1
     rows = counting(n, count)
     start = _spread(rows, [*_extents(swaps)[:-1], (rows.value, 0)])
@@ -318,7 +318,7 @@ def eigh(a: Term) -> tuple[Term, Term]:
 def svd(a: Term) -> tuple[Term, Term, Term]:
     """U [B.., M, K], the singular values [B.., K] in descending order and V [B.., N, K].
 
-    K is the smaller of M and N. Jacobi's rotations of columns until they are orthogonal: 8.6.3.
+    K is the smaller of M and N. Jacobi rotations of columns until they are orthogonal: 8.6.3.
     """
     if a.shape[-2] is not None and a.shape[-1] is not None and a.shape[-2] < a.shape[-1]:
         v, values, u = svd(transposed(a))
@@ -368,7 +368,7 @@ def _columns(a: Term) -> int:
 
 
 def _even(a: Term, *axes: int) -> Term:
-    """a with one more element of zeros along these axes, where its number of columns is odd."""
+    """a padded with one zero along each of these axes if its number of columns is odd."""
     pads = [0] * (2 * a.rank)
     for axis in axes:
         pads[a.rank + axis] = _columns(a) % 2
@@ -376,19 +376,19 @@ def _even(a: Term, *axes: int) -> Term:
 
 
 def _others(count: int) -> np.ndarray:
-    """For each column, the other column of its pair."""
+    """For each column, the index of the other column of its pair."""
     return np.arange(count) ^ 1
 
 
 def _next_places(count: int) -> np.ndarray:
-    """Which column comes to each place: all but the first go around, as in a tournament."""
+    """For each position, the column that moves there: all but the first rotate (tournament)."""
     first, second = list(range(0, count, 2)), list(range(1, count, 2))
     first, second = [0, *second[:1], *first[1:-1]], [*second[1:], *first[1:][-1:]]
     return np.array([first, second]).T.reshape(-1) if count > 2 else np.arange(count)
 
 
 def _rotation(sizes: Term, products: Term) -> Callable[[Term], Term]:
-    """A function that rotates the pairs of columns, and brings columns to their next places.
+    """A function that rotates the pairs of columns, and moves columns to their next positions.
 
     It makes the matrices [[size, product], [product, other size]] of all pairs diagonal; sizes and
     products [B.., N] have an element for each column.
@@ -420,7 +420,7 @@ def _swept(a: Term, step: Callable[[Term, Term], list[Term]], whole: Term) -> li
 
 
 def _sorted(values: Term, vectors: Sequence[Term], greatest: bool) -> tuple[Term, ...]:
-    """Values [B.., K] in order, and the columns of matrices [B.., M, K] with them."""
+    """Values [B.., K] sorted, and the columns of matrices [B.., M, K] in the same order."""
     n, axis = values.n, values.rank - 1
     found = largest(n, values.value, extent(n, (values.value, axis)).value, axis, greatest)
     ordered, order = (Term(n, v) for v in found)

@@ -1,4 +1,4 @@
-"""Loops and branches whose course is known at run time only: `nn.while` and `nn.if`."""
+"""Loops and branches that depend on values known only at run time: `nn.while` and `nn.if`."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ def while_loop(
     *,
     bounded: bool = False,
 ) -> tuple[list[Value], list[Value]]:
-    """The last states of a loop, and its stacked rows.
+    """The final states of a loop, and its stacked rows.
 
     The loop has `count` iterations at most, any number if that is None, and ends when the
     condition, which is `going` before the first one, no longer holds. A state that no iteration
     changes, such as weights that converters carry along, stays outside of the loop. An extent that
     iterations change is `?` in the state's type. Only a state of one element may change its rank.
     If no iteration reads a state, its first value may have another rank or element type; the
-    program then fails if there is no iteration. With `bounded`, the program fails where a count
-    that it would never reach is all that ends the loop.
+    program then fails if there is no iteration. With `bounded`, the program fails if only `count`
+    ends the loop and it is more than MOST_ITERATIONS.
     """
     body = _body_of(n, step, states)
     after, made, carried = body.block, body.made, body.carried
@@ -96,7 +96,7 @@ def while_loop(
 
 @dataclass(frozen=True)
 class _Body:
-    """A loop's body, whose block takes the number, whether the loop went on, and some states."""
+    """A loop's body. Its block takes the iteration's number, whether to go on, and some states."""
 
     block: Block
     made: Iteration
@@ -109,7 +109,7 @@ class _Body:
 
 
 def _condition(n: Layer, types: Sequence[Any], count: Value | None, always: bool) -> Block:
-    """The block that asks whether there is another iteration; `always` if only `count` ends it."""
+    """The block that decides whether to iterate again; `always` if only `count` ends the loop."""
     block = Block([NUMBER, FLAG, *types])
     number, flag, *_ = block.args
     with n.builder.inside(block):
@@ -135,7 +135,7 @@ def _first_states(n: Layer, body: _Body, states: Sequence[Value]) -> list[Value]
 
 
 def _body_of(n: Layer, step: Step, states: Sequence[Value]) -> _Body:
-    """The body, built again until the types of its states are those that it gives."""
+    """The loop's body, rebuilt until it yields the types that its states have."""
     types, unread = [v.type for v in states], set[int]()
     carried, kept = list(range(len(states))), set[int]()
     while True:
@@ -180,19 +180,19 @@ def _is_single(*types: Any) -> bool:
 
 
 def _placeholder(n: Layer, type: TensorType) -> Value:
-    """A tensor that nothing reads, of any number of elements where the extents are unknown."""
+    """A tensor that nothing reads; unknown extents are 0."""
     shape = tuple(d or 0 for d in type.shape)
     return n.cast(n.constant(np.zeros(shape, np.int8)), type.element_type)
 
 
 def _forget(block: Block) -> None:
-    """Drop all uses of values by the operations of a block that is not kept."""
+    """Drop all operands of the operations of a block that is discarded."""
     for op in block:
         op.drop_all_references()
 
 
 def _bounded(n: Layer, count: Value) -> Value:
-    """The number of iterations, checked not to be above MOST_ITERATIONS at import or run time."""
+    """`count`, checked at import or run time to be at most MOST_ITERATIONS."""
     text = f"a trip count is more than {MOST_ITERATIONS}, and nothing else ends the loop"
     known = n.known(count)
     if known is None:
@@ -220,10 +220,10 @@ def branch(
 ) -> list[Any]:
     """The results of the first of two branches where the condition holds, else of the second.
 
-    Exporters write branches of different ranks, to drop a dimension if it is 1. Then only the one
-    of lower rank is compiled, and the program fails where the other would be taken; tensors of one
-    element may have either rank. Likewise, if one branch does not fit the shapes and its error is
-    one that `one_may_fail` accepts, only the other is compiled.
+    Exporters write branches of different ranks, to drop a dimension if it is 1. Then only the
+    branch of lower rank is compiled, and the program fails where the other would be taken; tensors
+    of one element may have either rank. Likewise, if a branch does not fit the shapes and
+    `one_may_fail` accepts its error, only the other is compiled.
     """
     blocks, outcomes = [Block(), Block()], []
     for i, (block, make) in enumerate(zip(blocks, branches, strict=True)):
@@ -327,7 +327,7 @@ def _rebuilt(outcome: Any, values: Any) -> Any:
 
 
 def merged(n: Layer, a: Any, b: Any, i: int) -> Any:
-    """The type of a value that has either type: extents that differ are unknown."""
+    """The type that covers types `a` and `b` of output `i`: extents that differ become unknown."""
     if any(not isinstance(t, TensorType) for t in (a, b)):
         try:
             return nn.join(a, b)

@@ -22,7 +22,7 @@ Index = int | Value
 
 
 def bounds(begin: Dim, end: Dim, step: Dim, extent: Dim) -> tuple[Dim, int, int] | None:
-    """Result extent, first element and step; None where they are known at run time only."""
+    """(extent of the result, first element, step); None if known at run time only."""
     if begin is None or step is None:
         return None
     if extent is None:
@@ -39,12 +39,12 @@ Range = tuple[Index, Index | None, int]
 
 
 def slice_axis(n: Layer, x: Value, axis: int, begin: Index, end: Index, step: int = 1) -> Value:
-    """x[.., begin:end:step, ..], with Python's meaning of positions."""
+    """x[.., begin:end:step, ..], with Python's meaning of negative positions."""
     return sliced(n, x, {axis: (begin, end, step)})
 
 
 def sliced(n: Layer, x: Value, ranges: Mapping[int, Range]) -> Value:
-    """x[begin:end:step, ..] for some axes: one op for all known ranges, one for each other."""
+    """x[begin:end:step, ..] along some axes: one op for all known ranges, one for each other."""
     rank = x.type.rank
     shape, starts, steps = list(x.type.shape), [0] * rank, [1] * rank
     late = {}
@@ -90,7 +90,7 @@ def sliced_by(
     steps: Value,
     shape: Sequence[Dim] | None = None,
 ) -> Value:
-    """The slice of x by 1-D tensors of integers; `shape` is what is known of the result's shape."""
+    """The slice of x by 1-D integer tensors; `shape` is what is known of the result's shape."""
     out = TensorType(tuple(shape or (None,) * x.type.rank), x.type.element_type)
     return n(nn.SliceDynamic(x, *(n.cast(v, i64) for v in (starts, ends, axes, steps)), out=out))
 
@@ -110,7 +110,7 @@ def as_vector(n: Layer, value: Index) -> Value:
 
 
 def column(n: Layer, x: Value, axis: int, at: Index) -> Value:
-    """The slice at a position of an axis, without this axis; a negative one counts from the end."""
+    """The slice at index `at` of an axis, without this axis; negative ones count from the end."""
     extent = x.type.shape[axis]
     if isinstance(at, int) and (extent is not None or at >= 0):
         if extent is not None and not -extent <= at < extent:
@@ -124,7 +124,7 @@ def column(n: Layer, x: Value, axis: int, at: Index) -> Value:
 
 
 def transposed(n: Layer, x: Value, order: Sequence[int]) -> Value:
-    """x with its dimensions in this order."""
+    """x with its dimensions permuted to `order`."""
     if tuple(order) == tuple(range(len(order))):
         return x
     return n(nn.Transpose(x, permutation=tuple(order)))
@@ -138,13 +138,13 @@ def swapped(n: Layer, x: Value, first: int, second: int) -> Value:
 
 
 def concat(n: Layer, inputs: Sequence[Value], axis: int) -> Value:
-    """Values one after the other along an axis; empty ones need no op."""
+    """Values concatenated along an axis; empty ones are left out."""
     parts = [value for value in inputs if value.type.shape[axis] != 0] or [inputs[0]]
     return parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=axis))
 
 
 def unsqueezed(n: Layer, x: Value, *axes: int) -> Value:
-    """x with a new dimension of one element at each axis, one after the other."""
+    """x with a new dimension of extent 1 inserted at each axis in turn."""
     extents = dims(x)
     for axis in axes:
         extents.insert(axis if axis >= 0 else axis + len(extents) + 1, 1)
@@ -152,12 +152,12 @@ def unsqueezed(n: Layer, x: Value, *axes: int) -> Value:
 
 
 def squeezed(n: Layer, x: Value, *axes: int) -> Value:
-    """x without dimensions, counted from the front."""
+    """x without these axes, of extent 1; they count from the front."""
     return reshape(n, x, [(x, i) for i in range(x.type.rank) if i not in axes])
 
 
 def stacked(n: Layer, values: Sequence[Value], axis: int) -> Value:
-    """Values of one shape one after the other along a new axis."""
+    """Values of one shape stacked along a new axis."""
     parts = [unsqueezed(n, value, axis) for value in values]
     return parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=axis))
 
@@ -169,9 +169,9 @@ def padded_by(
     value: Value | float | None = None,
     mode: str = "constant",
 ) -> Value:
-    """x padded by numbers of elements, for all begins, then for all ends; negative ones cut.
+    """x padded by `pads`, the begins of all dimensions, then their ends; negative ones cut.
 
-    `value` is that of new elements in the mode "constant", by default 0.
+    `value` is the value of new elements in the mode "constant", by default 0.
     """
     if not any(pads):
         return x
@@ -236,7 +236,7 @@ def channels_shuffled(n: Layer, x: Value, groups: int) -> Value:
 
 
 def split_into(n: Layer, x: Value, axis: int, sizes: Sequence[int]) -> list[Value]:
-    """Consecutive parts of these sizes along the axis; empty ones need no op."""
+    """Consecutive parts of these sizes along the axis; empty parts need no op."""
     types = [_part_type(x, axis, size) for size in sizes]
     filled = [type for type, size in zip(types, sizes, strict=True) if size]
     if len(filled) == 1:
@@ -275,7 +275,7 @@ def tiled(n: Layer, x: Value, repeats: Value) -> Value:
 
 
 def _tiled_at_run_time(n: Layer, x: Value, repeats: Value) -> Value:
-    """`tiled` by repeats known at run time only: [d] becomes [1, d], broadcast to [repeat, d]."""
+    """`tiled` by repeats known only at run time: [d] becomes [1, d], broadcast to [repeat, d]."""
     rank, element = x.type.rank, x.type.element_type
     if rank == 0:
         return x

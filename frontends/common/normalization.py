@@ -1,7 +1,6 @@
-"""Normalizations by given statistics, or by those of the batch, an example or parts of one.
+"""Normalizations by given statistics, or by those of the batch, of an example or of parts of one.
 
-A scale that is left out is ones, a bias zeros; those that are given are cast to the element type of
-what they scale.
+An omitted scale is ones, an omitted bias zeros; a given one is cast to the element type of x.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ def batch_norm(
     var: Value,
     epsilon: float,
 ) -> Value:
-    """(x - mean) / sqrt(var + epsilon) * scale + bias, each with an element per channel."""
+    """(x - mean) / sqrt(var + epsilon) * scale + bias; parameters have an element per channel."""
     given = _of_channels(n, x, scale, bias, mean)
     given += [n.cast(v, x.type.element_type) for v in (mean, var)]
     return n(nn.BatchNorm(x, *given, epsilon=epsilon))
@@ -45,7 +44,7 @@ def batch_norm(
 def batch_norm_now(
     n: Layer, x: Value, scale: Value | None, bias: Value | None, element: Type, epsilon: float
 ) -> tuple[Value, Value, Value]:
-    """`batch_norm` by the batch's own mean and variance; it gives these too, of type `element`."""
+    """`batch_norm` by the batch's own mean and variance, and these two, of type `element`."""
     axes = (0, *range(2, x.type.rank))
     spread, mean = variance(n, n.cast(x, element), axes)
     return batch_norm(n, x, scale, bias, mean, spread, epsilon), mean, spread
@@ -54,20 +53,20 @@ def batch_norm_now(
 def instance_normed(
     n: Layer, x: Value, scale: Value | None, bias: Value | None, epsilon: float
 ) -> Value:
-    """Each channel of each example with mean 0 and variance 1, scaled and shifted."""
+    """Each channel of each example normalized to mean 0 and variance 1, then scaled and shifted."""
     return n(nn.InstanceNorm(x, *_of_channels(n, x, scale, bias), epsilon=epsilon))
 
 
 def group_normed(
     n: Layer, x: Value, scale: Value | None, bias: Value | None, groups: int, epsilon: float
 ) -> Value:
-    """Groups of channels with mean 0 and variance 1, channels scaled and shifted."""
+    """Groups of channels normalized to mean 0 and variance 1; channels are scaled and shifted."""
     given = _of_channels(n, x, scale, bias)
     return n(nn.GroupNorm(x, *given, groups=groups, epsilon=epsilon))
 
 
 def of_groups(n: Layer, value: Value, groups: int, channels: int | None) -> Value:
-    """A parameter with an element per group as one with an element per channel."""
+    """A parameter with an element per group, expanded to an element per channel."""
     if channels is None or groups < 1 or channels % groups:
         raise n.error(f"{channels or '?'} channels do not split into {groups} groups")
     column = reshape(n, value, [groups, 1])
@@ -82,7 +81,7 @@ def layer_normed(
     axes: Sequence[int],
     epsilon: float,
 ) -> Value:
-    """x with mean 0 and variance 1 along axes, scaled and shifted by parameters of these axes."""
+    """x normalized to mean 0 and variance 1 along axes; scale and bias have these axes."""
     axes = tuple(sorted(axes))
     if _are_last(x, axes):
         scale, bias = _scale_of(n, x, scale, axes), _along(n, x, bias, axes)
@@ -96,7 +95,7 @@ def layer_normed(
 def rms_normed(
     n: Layer, x: Value, scale: Value | None, axes: Sequence[int], epsilon: float
 ) -> Value:
-    """x over the root of the mean of its squares along axes, times a scale of these axes."""
+    """x / sqrt(mean(x^2) + epsilon) along axes, times a scale that has these axes."""
     axes = tuple(sorted(axes))
     if _are_last(x, axes):
         return n(nn.RmsNorm(x, _scale_of(n, x, scale, axes), axis=axes[0], epsilon=epsilon))
@@ -106,7 +105,7 @@ def rms_normed(
 
 
 def deviations(n: Layer, x: Value, axes: tuple[int, ...], epsilon: float | None) -> Value:
-    """x minus its mean along axes, over (deviation + epsilon) unless `epsilon` is None."""
+    """x minus its mean along axes, over (standard deviation + epsilon) unless that is None."""
     apart = Term(n, x) - Term(n, x).mean(*axes, keep=True)
     if epsilon is None:
         return apart.value
@@ -136,7 +135,7 @@ def local_response_in_space(
 def _of_channels(
     n: Layer, x: Value, scale: Value | None, bias: Value | None, *others: Value
 ) -> list[Value]:
-    """Scale and bias, or as many ones and zeros as there are channels."""
+    """Scale and bias, each cast, or ones and zeros for as many channels as there are."""
     element = x.type.element_type
     counts = [v.type.shape[0] for v in (scale, bias, *others) if v is not None]
     count = next((d for d in counts if d is not None), None)
@@ -154,7 +153,7 @@ def _are_last(x: Value, axes: tuple[int, ...]) -> bool:
 
 
 def _along(n: Layer, x: Value, value: Value | None, axes: tuple[int, ...]) -> Value | None:
-    """A parameter of some axes, or a vector of its elements, in a shape that broadcasts to x."""
+    """A parameter of some axes, or its elements as a vector, reshaped to broadcast to x."""
     if value is None:
         return None
     value, rank = n.cast(value, x.type.element_type), x.type.rank
@@ -168,7 +167,7 @@ def _along(n: Layer, x: Value, value: Value | None, axes: tuple[int, ...]) -> Va
 
 
 def _scale_of(n: Layer, x: Value, scale: Value | None, axes: tuple[int, ...]) -> Value:
-    """A scale of the last axes; ones where it is left out."""
+    """A scale of the last axes; ones if it is omitted."""
     found = _along(n, x, scale, axes)
     if found is not None:
         return found
@@ -177,7 +176,7 @@ def _scale_of(n: Layer, x: Value, scale: Value | None, axes: tuple[int, ...]) ->
 
 
 def _in_32_bits(n: Layer, x: Value) -> Term:
-    """x as f32 if its floats are narrower, else as it is."""
+    """x as f32 if its floats are narrower, else unchanged."""
     element = x.type.element_type
     narrow = isinstance(element, FloatType) and element.width < 32
     return Term(n, n.cast(x, f32 if narrow else element))
@@ -191,7 +190,7 @@ def _scaled(
     bias: Value | None,
     axes: tuple[int, ...],
 ) -> Value:
-    """A normalized x with its scale and bias, of x's element type."""
+    """`normal`, the normalized x, scaled and shifted, in the element type of x."""
     for value, formula in ((scale, Term.__mul__), (bias, Term.__add__)):
         found = _along(n, x, value, axes)
         if found is not None:
@@ -223,8 +222,8 @@ def batch_norm_row(
 ) -> Convert:
     """The converter of a batch normalization with operands in the format's order.
 
-    `scale?` is an operand that may be left out. `inference` is the attribute, or the function of
-    the layer, that tells whether the given statistics are used; None means always.
+    `scale?` is an operand that may be omitted. `inference` is the attribute, or the function of the
+    layer, that tells whether the given statistics are used; None means always.
 
         rows.add({"SpatialBN": batch_norm_row("x scale bias mean var", eps=("epsilon", 1e-5))})
     """
@@ -242,7 +241,7 @@ def batch_norm_row(
 
 
 def instance_norm_row(operands: str, *, eps: Given) -> Convert:
-    """The converter of a normalization of each channel of each example."""
+    """The converter of an instance normalization, with operands in the format's order."""
 
     def convert(n: Any, x: Value, scale=None, bias=None) -> Value:
         return instance_normed(n, x, scale, bias, n.float(*eps))
@@ -251,7 +250,7 @@ def instance_norm_row(operands: str, *, eps: Given) -> Convert:
 
 
 def local_response_row(*, size: str, alpha: Given, beta: Given, bias: Given) -> Convert:
-    """The converter of a normalization by neighbouring channels."""
+    """The converter of a local response normalization, by the names of its attributes."""
 
     def convert(n: Any, x: Value) -> Value:
         return local_response(n, x, n.int(size), *(n.float(*g) for g in (alpha, beta, bias)))

@@ -9,7 +9,7 @@ from .graph import Graph, Node
 
 
 def used_names(node: Node) -> list[str]:
-    """The names that a node uses, also inside its graphs, in order and without repeats."""
+    """The names that a node uses, also in its nested graphs, in order and without duplicates."""
     names = dict.fromkeys(name for name in (*node.after, *node.inputs) if name)
     for graph in node.graphs.values():
         names.update(dict.fromkeys(_free_names(graph)))
@@ -17,7 +17,7 @@ def used_names(node: Node) -> list[str]:
 
 
 def _free_names(graph: Graph) -> list[str]:
-    """The names that a nested graph takes from around it."""
+    """The names that a nested graph uses from the enclosing graphs."""
     own = {value.name for value in graph.inputs} | set(graph.constants)
     own |= {name for node in graph.nodes for name in node.outputs}
     used = [name for node in graph.nodes for name in used_names(node)]
@@ -31,10 +31,10 @@ def needed_nodes(
     outputs: Iterable[str],
     is_outer: Callable[[str], bool] = lambda name: False,
 ) -> list[Node]:
-    """The nodes that `outputs` depend on, each after those that it uses.
+    """The nodes that `outputs` depend on, each after the nodes that it depends on.
 
-    `given` are the names of inputs and constants, `is_outer` tells those of the graphs
-    around. Raises NncError for a name that is defined twice or nowhere, and for a cycle.
+    `given` are the names of inputs and constants; `is_outer` tells whether a name is one of an
+    enclosing graph. Raises NncError for a name that is defined twice or nowhere, and for a cycle.
     """
     return _Order(list(nodes), set(given), is_outer).run(outputs)
 
@@ -70,7 +70,7 @@ class _Order:
         return self.order
 
     def _visit(self, root: int) -> None:
-        """Depth first, without recursion: models are deep."""
+        """Append the nodes that `root` needs, then `root`: depth first, without recursion."""
         stack: list[tuple[int, Iterator[str]]] = []
 
         def enter(i: int) -> None:

@@ -1,4 +1,4 @@
-"""Counter-based random numbers: Philox4x32 of ten rounds, and TensorFlow's distributions of them.
+"""Counter-based random numbers: Philox4x32 with ten rounds, and TensorFlow's distributions on it.
 
 Each block of four words of 32 bits is a function of a key and of the number of the block, so that
 numbers need no loop. Words are held as ui64.
@@ -41,7 +41,7 @@ _FRACTIONS: dict[Type, int] = {f32: 23, f16: 10, bf16: 7}
 
 @dataclass(frozen=True)
 class Stream:
-    """Blocks of words: the key, and the number of the first block in two halves; all 0-d ui64."""
+    """A stream of blocks: the key, and the first block's number in two halves; all 0-d ui64."""
 
     key: Term
     low: Term
@@ -49,13 +49,13 @@ class Stream:
 
     @classmethod
     def of_numbers(cls, n: Layer, key: int, low: int, high: int) -> Stream:
-        """The stream with a key and a first block that are known."""
+        """The stream of a known key and a known first block."""
         given = (np.uint64(x % 2**64) for x in (key, low, high))
         return cls(*(constant(n, x, u64) for x in given))
 
     @classmethod
     def of_seed(cls, n: Layer, seed: Value) -> Stream:
-        """The stream of a seed of two integers, which are mixed."""
+        """The stream of a seed, a tensor of two integers, which are scrambled."""
         given = Term(n, as_i64(n, seed)).cast(u64)
         first, second = given.column(0, 0), given.column(1, 0)
         mixed = cls.of_numbers(n, _SCRAMBLE[0] | _SCRAMBLE[1] << 32, 0, 0)
@@ -81,7 +81,7 @@ class Stream:
         return joined([word.spread(0, 1) for word in words], 1)
 
     def words(self, count: Term, each: int = 1) -> Term:
-        """The first words of the stream, `each` for each of `count` numbers: [count, each]"""
+        """The first `count` * `each` words of the stream: [count, each]"""
         n = count.n
         numbers = counting(n, (count * each + 3) / 4).cast(u64)
         flat = self.blocks(numbers).flat()
@@ -94,7 +94,7 @@ class Stream:
 
 
 def _rows(x: Term, width: int) -> Term:
-    """All elements as rows of `width` elements."""
+    """All elements of x in rows of `width` elements."""
     total = product(x.shape)
     count = None if total is None else total // width
     return x.made(nn.Reshape(x.value, out=TensorType((count, width), x.element)))
@@ -105,7 +105,7 @@ def _total(shape: Term) -> Term:
 
 
 def _fraction(words: Term, element: Type) -> Term:
-    """Numbers in [0, 1): of one word, or of two for f64; [N, 1 or 2] -> [N]"""
+    """Numbers in [0, 1), each made of one word, or of two for f64: [N, 1 or 2] -> [N]"""
     if element is f64:
         high, low = (words.column(i) for i in range(2))
         return ((((high & 0xFFFFF) << 32) | low).cast(i64).cast(f64)) * 2.0**-52
@@ -115,7 +115,7 @@ def _fraction(words: Term, element: Type) -> Term:
 
 
 def uniform(stream: Stream, shape: Term, element: Type) -> Term:
-    """Numbers evenly in [0, 1)."""
+    """Numbers uniformly distributed in [0, 1)."""
     words = stream.words(_total(shape), 2 if element is f64 else 1)
     return _fraction(words, element).shaped(shape)
 
@@ -123,7 +123,7 @@ def uniform(stream: Stream, shape: Term, element: Type) -> Term:
 def integers(
     stream: Stream, shape: Term, element: Any, low: Term | None, high: Term | None
 ) -> Term:
-    """Integers from low up to, but without, high; without limits, any of the element type."""
+    """Integers in [low, high); without limits, any of the element type."""
     wide = element.width == 64
     words = stream.words(_total(shape), 2 if wide else 1)
     found = words.column(0) | (words.column(1) << 32) if wide else words.column(0)
@@ -155,7 +155,7 @@ def _pairs(words: Term, element: Type) -> Term:
 
 
 def truncated_normal(stream: Stream, shape: Term, element: Type) -> Term:
-    """Numbers of the normal distribution, those of size 2 or more rejected."""
+    """Numbers of the standard normal distribution, resampled until their magnitude is below 2."""
     count, own, each = _total(shape), f64 if element is f64 else f32, 2 if element is f64 else 1
     n, size = count.n, 4 // each
     groups = (count + (size - 1)) / size

@@ -20,7 +20,7 @@ from .windows import Padded, Padding, pad_by_vector, padded
 
 @dataclass(frozen=True)
 class Windows:
-    """Where windows lie; with `ceil`, the last one may end behind the padding."""
+    """The windows of a pooling; with `ceil`, the last one may end behind the padding."""
 
     kernel: Sequence[int]
     strides: Sequence[int]
@@ -29,7 +29,7 @@ class Windows:
     ceil: bool = False
 
     def starts(self, axis: int, extent: int) -> range:
-        """Where windows begin along a spatial dimension, counted from where its padding does.
+        """Where windows begin along a spatial dimension, counted from the begin of its padding.
 
         `padding` must be numbers. With `ceil`, the last window may also begin behind all elements.
         """
@@ -40,7 +40,7 @@ class Windows:
         return range(0, (-(-room // stride) if self.ceil else room // stride) * stride + 1, stride)
 
     def on(self, n: Layer, x: Value, fill: float = 0) -> tuple[Padded, dict[str, Any]]:
-        """The operand, padded by `fill` if only the run tells how much, and the op's attributes."""
+        """The operand, padded with `fill` if only the run tells how much; the op's attributes."""
         count = len(self.kernel)
         dilations = (1,) * count if self.dilations is None else tuple(self.dilations)
         operand = padded(n, x, self.kernel, self.strides, dilations, self.padding, fill)
@@ -85,7 +85,7 @@ def length_pooled(n: Layer, x: Value, windows: Windows, p: int = 2) -> Value:
 
 
 def average_pooled(n: Layer, x: Value, windows: Windows, counts_padding: bool = False) -> Value:
-    """The mean of each window's elements in x or, with `counts_padding`, of all its elements."""
+    """The mean of each window's elements in x; with `counts_padding`, padding counts as zeros."""
     operand, attributes = windows.on(n, x)
     if operand.by is None or counts_padding:
         return n(nn.AvgPool(operand.x, count_include_pad=counts_padding, **attributes))
@@ -107,7 +107,7 @@ def pooled_whole(n: Layer, x: Value, largest: bool) -> Value:
 
 
 def adaptive_pooled(n: Layer, x: Value, wanted: Sequence[int | Value], largest: bool) -> Value:
-    """Pooling to the `wanted` numbers of windows in each dimension; -1 leaves one as it is.
+    """Pooling to the `wanted` number of windows in each dimension; -1 keeps the extent.
 
     A number may be known at run time only, a 0-d i64.
     """
@@ -136,7 +136,7 @@ def adaptive_pooled(n: Layer, x: Value, wanted: Sequence[int | Value], largest: 
 
 
 def _shared_out(n: Layer, x: Value, axis: int, extent: int, count: int, largest: bool) -> Value:
-    """Pooling of one dimension in `count` windows, which may overlap or differ in length."""
+    """Pooling of one dimension to `count` windows, which may overlap or differ in length."""
     begins, ends = (
         (np.arange(count) * extent) // count,
         -(-np.arange(1, count + 1) * extent // count),
@@ -156,7 +156,7 @@ def _shared_out(n: Layer, x: Value, axis: int, extent: int, count: int, largest:
 def _shared_out_at_run_time(
     n: Layer, x: Value, axis: int, count: int | Value, largest: bool
 ) -> Value:
-    """`_shared_out` of an open extent: a matrix [extent, count] says what is in each window."""
+    """`_shared_out` for an open extent; a matrix [extent, count] says what each window has."""
     total = Term(n, count) if isinstance(count, Value) else constant(n, count)
     own, last = extent(n, (x, axis)), x.type.rank - 1
     at, place = counting(n, total), counting(n, own).spread(0, 1)
@@ -186,7 +186,7 @@ def _shares(n: Layer, x: Value, by: Value, window: dict[str, Any]) -> Value:
 
 
 def unpooled(n: Layer, x: Value, indices: Value, natural: Value, out: Value) -> Value:
-    """Zeros of the shape `out`, with x at `indices`, flat indices in the shape `natural`."""
+    """Zeros of the shape `out`, with x stored at `indices`: flat indices in the shape `natural`."""
     ends = n.known(natural), n.known(out)
     if ends[0] is None or ends[1] is None or not np.array_equal(ends[0], ends[1]):
         indices = move_indices(n, indices, natural, out)
@@ -213,7 +213,7 @@ def product_of(n: Layer, shape: Value, begin: int, end: int) -> Value:
 def move_indices(
     n: Layer, indices: Value, shape: Value, into: Value, begin: Value | None = None
 ) -> Value:
-    """Flat indices in `shape` as flat indices in `into`, which begins at `begin` of `shape`."""
+    """Flat indices in `shape` as flat indices in `into`, whose origin is `begin` in `shape`."""
     total, rest = constant(n, 0, i64), Term(n, indices)
     rank = shape.type.shape[0]
     for d in reversed(range(rank)):

@@ -1,4 +1,4 @@
-"""Regions that a network proposes: boxes of a grid, moved, cut at the image, the best kept.
+"""Regions that a network proposes: boxes of a grid, moved, clipped to the image, the best kept.
 
 Source: Ren and others, "Faster R-CNN" (2015).
 """
@@ -19,7 +19,7 @@ from .terms import Term, joined
 
 @dataclass(frozen=True)
 class Proposing:
-    """How proposals are chosen: how many of the best boxes are considered and kept; None for all.
+    """How proposals are chosen: how many of the best boxes are considered, then kept; None for all.
 
     A box that overlaps a better one by more than `overlap` is dropped.
     """
@@ -70,22 +70,22 @@ def _nearest(value: float) -> float:
 
 
 def placed(boxes: np.ndarray, rows: int, columns: int, stride: float) -> np.ndarray:
-    """Boxes [A, 4] at each place of a grid: [rows, columns, A, 4]."""
+    """Boxes [A, 4] at each point of a grid: [rows, columns, A, 4]."""
     y, x = np.indices((rows, columns), np.float32) * np.float32(stride)
     return boxes + np.stack([x, y, x, y], -1)[:, :, None]
 
 
 def cut(boxes: Term, image: Term) -> Term:
-    """Boxes [B, N, 4] cut at the borders of images whose last elements are [B, 2], x first."""
+    """Boxes [B, N, 4] clipped to images, whose last elements are at `image` [B, 2], x first."""
     last = joined([image, image], 1).reshape((image.value, 0), 1, 4)
     return boxes.max(0.0).min(last)
 
 
 def proposed(boxes: Term, scores: Term, last: Term, least: Term, how: Proposing) -> Proposals:
-    """The best of boxes [B, N, 4] by scores [B, N], cut at the image; then small ones are dropped.
+    """The best of boxes [B, N, 4] by scores [B, N], clipped to the image and without small ones.
 
-    `last` [B, 2] is the last element of each image, x first; `least` [B, 1] the least length of a
-    box's sides, which count that element.
+    `last` [B, 2] is the last element of each image, x first; `least` [B, 1] is the least length of
+    a box's sides, both ends included.
     """
     boxes = cut(boxes, last)
     sides = boxes.part(2, 2, 4) - boxes.part(2, 0, 2) + 1.0
@@ -94,8 +94,8 @@ def proposed(boxes: Term, scores: Term, last: Term, least: Term, how: Proposing)
 
 
 def ranked(boxes: Term, scores: Term, how: Proposing) -> tuple[Term, Term, Term]:
-    """Boxes [B, T, 4] by falling score [B, T], and which of them are kept: none below -inf, and
-    none that overlaps a better one.
+    """Boxes [B, T, 4] by falling score [B, T], and which of them are kept: those above -inf that
+    overlap no better one.
     """
     found, order = best_first(scores, how.before)
     chosen = rows_at(boxes, order)
@@ -105,7 +105,7 @@ def ranked(boxes: Term, scores: Term, how: Proposing) -> tuple[Term, Term, Term]
 
 
 def best(boxes: Term, scores: Term, how: Proposing) -> Proposals:
-    """The boxes that `ranked` keeps."""
+    """The boxes that `ranked` marks as kept."""
     chosen, found, kept = ranked(boxes, scores, how)
     places = places_of(kept)
     first = TensorType((None, 1), i64)

@@ -18,7 +18,7 @@ from .terms import Term
 
 
 def real_numbers(n: Layer, x: Value, scale: Value, zero: Value | None) -> Term:
-    """The real numbers that quantized ones stand for; in f32, whatever the scale's type."""
+    """The real numbers that a quantized tensor represents, in f32 whatever the scale's type."""
     found = Term(n, x).cast(f32)
     if zero is not None:
         found = found - Term(n, zero).cast(f32)
@@ -26,14 +26,14 @@ def real_numbers(n: Layer, x: Value, scale: Value, zero: Value | None) -> Term:
 
 
 def middle_of(element: IntegerType) -> int:
-    """The unsigned integer that stands for 0: half of the range if the type is signed, else 0."""
+    """The unsigned integer that stands for 0: half of the range for a signed type, else 0."""
     return 0 if element.signedness == "u" else 1 << (element.width - 1)
 
 
 def pack_bits(integers: np.ndarray, bits: int) -> np.ndarray:
-    """Integers [.., N] side by side in bytes [.., N * bits / 8], the first in the lowest bits.
+    """Integers [.., N] packed into bytes [.., N * bits / 8], the first in the lowest bits.
 
-    Signed ones are stored as their distance from the least one.
+    Signed integers are stored as their distance from the lowest one.
     """
     if integers.dtype.name.startswith("int"):
         integers = integers.astype(np.int8).view(np.uint8) + np.uint8(1 << (bits - 1))
@@ -50,10 +50,11 @@ def packed_numbers(
     bits: int,
     middle: int | None = None,
 ) -> Term:
-    """The numbers of rows [.., bytes] or [.., groups, bytes], as [.., numbers] in f32.
+    """The numbers of packed rows [.., bytes] or [.., groups, bytes], as [.., numbers] in f32.
 
-    Integers of so many bits lie in bytes, the lowest bits first. A group, or a row without groups,
-    has a scale, and an offset that is added; without one the integers count from the `middle`.
+    Integers of `bits` bits lie in bytes, the lowest bits first. Each group, or each row without
+    groups, has a scale and an offset to add; without an offset, integers count from `middle`, by
+    default half of the range.
     """
     centre = 1 << (bits - 1) if middle is None else middle
     found = n(nn.Dequantize(data, scale, offset, bits=bits, middle=0 if offset else centre))
@@ -69,7 +70,7 @@ def quantized(n: Layer, x: Value, scale: Value, zero: Value | None, element: Typ
 
 
 def saturated(n: Layer, steps: Value, zero: Value | None, element: Type) -> Value:
-    """`steps`, x / scale in f32, rounded, moved by the zero point, and saturated to a type."""
+    """`steps` (x / scale in f32) rounded, plus the zero point, saturated to an integer type."""
     whole = n(nn.Round(steps))
     if zero is not None:
         whole = n(nn.Add(whole, n.cast(zero, whole.type.element_type)))
@@ -78,7 +79,7 @@ def saturated(n: Layer, steps: Value, zero: Value | None, element: Type) -> Valu
 
 
 def along_axis(n: Layer, x: Value, parameter: Value, axis: int) -> Value:
-    """A scale or zero point, one for all or a vector along an axis, that broadcasts against x."""
+    """A scale or zero point, a scalar or a vector along an axis, shaped to broadcast against x."""
     if parameter.type.rank == 0:
         return parameter
     if parameter.type.shape == (1,):
@@ -87,7 +88,7 @@ def along_axis(n: Layer, x: Value, parameter: Value, axis: int) -> Value:
 
 
 def shifted(n: Layer, x: Value, zero: Value | None, axis: int | None = None) -> Value:
-    """x - zero_point as i32; a 1-D zero point goes along the axis."""
+    """x - zero_point as i32; a 1-D zero point lies along the axis."""
     wide = n.cast(x, i32)
     if zero is None:
         return wide

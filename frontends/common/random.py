@@ -1,4 +1,4 @@
-"""Random numbers: those that NumPy's RandomState draws for a seed, in each run the same.
+"""Random numbers as NumPy's RandomState draws them for a seed, the same in each run.
 
 The generator is the Mersenne twister, which makes 624 words of 32 bits from the last 624. It runs
 in a loop, with an iteration for each 624 words that the result needs.
@@ -27,12 +27,12 @@ _AHEAD = 397
 
 
 def seed_of_name(name: str) -> int:
-    """The seed of an operator that has none, from its name."""
+    """A seed for an operator that gives none: a checksum of its name."""
     return zlib.crc32(name.encode())
 
 
 def uniform(n: Layer, shape: Term, seed: int) -> Term:
-    """Numbers evenly in [0, 1), multiples of 2**-53 as f64."""
+    """Numbers uniformly distributed in [0, 1): multiples of 2**-53, as f64."""
     count = shape.made(nn.ReduceProd(shape.value, axes=(0,)))
     blocks = (count * 2 + (WORDS - 1)) / WORDS
 
@@ -45,9 +45,9 @@ def uniform(n: Layer, shape: Term, seed: int) -> Term:
 
 
 def normal(n: Layer, shape: Term, seed: int) -> Term:
-    """Numbers of the normal distribution as f64: Marsaglia's polar method.
+    """Numbers of the normal distribution as f64, by Marsaglia's polar method.
 
-    A pair of numbers within the circle gives two; a loop goes on until enough are.
+    A pair of numbers within the unit circle gives two; a loop runs until there are enough.
     """
     count = shape.made(nn.ReduceProd(shape.value, axes=(0,)))
 
@@ -90,7 +90,7 @@ def drawn_classes(logits: Term, count: int, seed: int) -> Term:
 
 
 def _twisted(state: Term) -> Term:
-    """The next state: each word is made of the one `_AHEAD` of it and of bits of two neighbours."""
+    """The next state: each word depends on the one `_AHEAD` after it and on two neighbours."""
     step = WORDS - _AHEAD
 
     def mixed(high: Term, low: Term) -> Term:
@@ -110,7 +110,7 @@ def _twisted(state: Term) -> Term:
 
 
 def _evenly(state: Term) -> Term:
-    """The state's words, tempered, as numbers in [0, 1) of two words each."""
+    """The state's words, tempered, as f64 numbers in [0, 1), each made of two words."""
     y = state
     y = y ^ (y >> 11)
     y = y ^ ((y << 7) & 0x9D2C5680)

@@ -50,7 +50,7 @@ def python_pattern(pattern: str) -> str:
 
 
 def python_rewrite(rewrite: str) -> str:
-    """What replaces a match, in Python's notation. Raises ValueError if it is not valid."""
+    """A replacement text of RE2 in Python's notation. Raises ValueError if it is not valid."""
 
     def one(match: re.Match) -> str:
         if match[1].isdigit():
@@ -63,7 +63,7 @@ def python_rewrite(rewrite: str) -> str:
 
 
 class _Reader:
-    """A walk over a pattern; `groups` has an open group's flags, and how many more end with it."""
+    """Translates a pattern; `groups` has each open group's flags, and how many more end with it."""
 
     def __init__(self, pattern: str) -> None:
         self.text = pattern
@@ -79,14 +79,14 @@ class _Reader:
         return "".join(self.found) + ")" * self.groups[0][1]
 
     def take(self, regex: re.Pattern) -> re.Match | None:
-        """The match of a regex at this place, which the walk then passes, or None."""
+        """The match of a regex at the current position, which then moves past it; None if none."""
         match = regex.match(self.text, self.at)
         if match:
             self.at = match.end()
         return match
 
     def next(self) -> str:
-        """The next part of the pattern, outside of a class."""
+        """The translation of the next part of the pattern, outside of a class."""
         text = self.text
         if match := self.take(_FLAGS):
             return self.flags(*match.groups())
@@ -113,7 +113,7 @@ class _Reader:
         return c
 
     def flags(self, on: str, off: str | None, end: str) -> str:
-        """Flags for a group, or for the rest of one."""
+        """The translation of flags for a group, or for the rest of one."""
         own, more = self.groups[-1]
         without = (off or "")[1:]
         if "U" in on + without:
@@ -134,7 +134,7 @@ class _Reader:
         return f"(?{letters}:"
 
     def klass(self) -> str:
-        """A class in brackets."""
+        """The translation of a character class in brackets."""
         found = ["["]
         self.at += 1
         if self.text.startswith("^", self.at):
@@ -159,7 +159,7 @@ class _Reader:
         return "".join(found) + "]"
 
     def escape(self, in_class: bool) -> str:
-        """What begins with a backslash."""
+        """The translation of a backslash sequence."""
         if match := self.take(_PROPERTY):
             negative = (match[1] == "P") != bool(match[3])
             ranges = _property(match[2] or match[4], negative)
@@ -193,7 +193,7 @@ def _complement(ranges: str) -> str:
 
 @cache
 def _property(name: str, negative: bool) -> str:
-    """The characters of one of Unicode's categories, as ranges."""
+    """The characters of one of Unicode's categories, or of all others if `negative`, as ranges."""
     if name == "Any":
         return "" if negative else "\0-\U0010ffff"
     numbers = range(sys.maxunicode + 1)

@@ -82,7 +82,7 @@ class Direction:
     def begun(self, x: Value, gates: int) -> list[Value]:
         """The states before the first step, for inputs [time, batch, input].
 
-        Raises NncError where they are zeros and the weights' extents are not known.
+        Raises NncError if a state is left out (so zeros) and the weights' extents are not known.
         """
         found = []
         for i, state in enumerate(self.states[: 2 if gates == 4 else 1]):
@@ -93,16 +93,16 @@ class Direction:
         return found
 
     def projected(self, x: Value) -> Value:
-        """The product of inputs with their weights."""
+        """The product of inputs and the input weights W."""
         multiply = self.products[0] if self.products else self._product
         return multiply(x, self.projection)
 
     def carried(self, h: Value) -> Value:
-        """The product of states with their weights."""
+        """The product of states and the recurrent weights R."""
         return self._of_state(h, self.recurrent)
 
     def shrunk(self, h: Value) -> Value:
-        """An LSTM's outputs after their projection."""
+        """The projection of an LSTM's outputs."""
         assert self.shrink is not None
         return add(self.n, self._of_state(h, self.shrink), self.shrink_bias)
 
@@ -114,11 +114,11 @@ class Direction:
         return self.n(nn.Matmul(x, weight))
 
     def clipped(self, x: Value) -> Value:
-        """What enters an activation, limited where the network asks for it."""
+        """x clipped before it enters an activation, if the network has a clip."""
         return x if self.clip is None else clipped(self.n, x, -self.clip, self.clip)
 
     def gates(self, x: Value, order: str, axis: int = 1) -> dict[str, Value]:
-        """The parts of the gates, which lie side by side in this order."""
+        """The parts of x by gate; they lie side by side along `axis`, in this order."""
         size = self.recurrent.type.shape[1] // len(order)
         return dict(zip(order, split_into(self.n, x, axis, [size] * len(order)), strict=True))
 
@@ -132,7 +132,7 @@ class Outcome:
 
 
 def add(n: Layer, *terms: Value | None) -> Value:
-    """The sum of those of the values that are not None."""
+    """The sum of the terms that are not None."""
     there = [term for term in terms if term is not None]
     total = there[0]
     for term in there[1:]:
@@ -185,7 +185,8 @@ def gru(
 ) -> list[Outcome]:
     """Gated recurrence: n' = g(x Wn + r * (h Rn)), and the state is (1 - z) n' + z h.
 
-    `order` is that of the gates in the weights; without `reset_late` it is (r * h) Rn.
+    `order` is the order of the gates in the weights; without `reset_late`, (r * h) Rn replaces r *
+    (h Rn).
     """
     cells = [_gru_cell(n, d, order, reset_late) for d in directions]
     return _run(n, x, directions, cells, lengths, 3)
@@ -223,7 +224,7 @@ def _gru_cell(n: Layer, d: Direction, order: str, late: bool) -> tuple[Step, Val
 
 
 def gru_state(n: Layer, z: Value, new: Value, h: Value) -> Value:
-    """(1 - z) * new + z * h: the state that a gate mixes of a new one and the one before."""
+    """(1 - z) * new + z * h: the next state, mixed by the gate z of a new one and the last one."""
     return add(n, new, n(nn.Mul(z, n(nn.Sub(h, new)))))
 
 
@@ -238,7 +239,7 @@ def lstm(
 ) -> list[Outcome]:
     """Long short-term memory: c' = f * c + i * g, h' = o * tanh(c').
 
-    `order` is that of the gates in the weights; with `coupled`, f is 1 - i.
+    `order` is the order of the gates in the weights; with `coupled`, f is 1 - i.
     """
     cells = [(_lstm_cell(n, d, order, coupled), d.bias) for d in directions]
     return _run(n, x, directions, cells, lengths, 4)
@@ -276,8 +277,8 @@ def lstm_states(
 ) -> tuple[Value, Value]:
     """The output and the cell state after a step.
 
-    `gate` gives what enters the activation of a gate, by its letter and the cell state that it may
-    look at. `limit` is the largest size of cell states, 0 for none.
+    `gate(letter, cell state)` gives the input of a gate's activation. `limit` is the largest
+    absolute value of cell states, 0 for none.
     """
     f, g, last = functions or [partial(activation, n, name) for name in _LSTM]
     i = f(gate("i", c))
@@ -304,10 +305,10 @@ def layers(
     both: bool,
     lengths: Value | None = None,
 ) -> tuple[Value, list[Value]]:
-    """The outputs of the last of `count` networks, each of the outputs before; and all last states.
+    """The outputs of the last of `count` stacked networks, and the last states of all of them.
 
-    `direction` makes each by its number: those of a network follow each other. The first and the
-    last states are [directions, batch, hidden].
+    `direction` makes a direction by its index; the directions of a network follow each other. The
+    first and the last states are [directions, batch, hidden].
     """
     each, lasts = 2 if both else 1, []
     for first in range(0, count * each, each):
@@ -398,10 +399,11 @@ def with_shape(n: Layer, value: Value, *shape: Dim) -> Value:
 
 
 def masked_steps(n: Layer, counts: Value, zeros: bool, backward: bool, started: bool) -> Masked:
-    """What becomes of steps that do not count; `counts` [time, batch, ..] says which do.
+    """A function that handles steps that do not count; `counts` [time, batch, ..] says which do.
 
-    They keep the states. Their outputs are zeros if `zeros`, else those of the step before, or
-    zeros if no step has counted. `started` says that the first states may be other than zeros.
+    Such steps keep the states. Their outputs are zeros if `zeros`, else those of the step before,
+    or zeros if no step has counted yet. `started` says that the first states may be other than
+    zeros.
     """
     seen = counts
     if started and not zeros:

@@ -29,7 +29,7 @@ def reduced(n: Layer, x: Value, reduce: Any, axes: Sequence[int], keep: bool = F
 
 
 def reduction_row(reduce: Any, *, axes: str, keep: tuple[str, int]) -> Convert:
-    """The converter of a reduction along an attribute's axes, or all where it is left out."""
+    """The converter of a reduction along the axes of an attribute, or all axes if it is omitted."""
 
     def convert(n: Any, x: Value) -> Value:
         found = normalize_axes(n, n.ints(axes, range(x.type.rank)), x.type.rank)
@@ -41,7 +41,7 @@ def reduction_row(reduce: Any, *, axes: str, keep: tuple[str, int]) -> Convert:
 def extreme_at(
     n: Layer, x: Value, find: Any, axis: int | None, keep: bool = False, last: bool = False
 ) -> Value:
-    """The index of the first or last extreme along an axis, or of x as a vector if that is None."""
+    """The index of the first or last extreme along an axis, or of the flattened x for None."""
     x = n.cast(x, IntegerType(8, "u")) if x.type.element_type is i1 else x
     if axis is not None:
         return n(find(x, axis=axis, keep_dims=keep, select_last_index=last))
@@ -69,7 +69,7 @@ def variance(
 
 
 def ordered(n: Layer, x: Value, axis: int, descending: bool = False) -> tuple[Value, Value]:
-    """The elements of an axis in order, and where they were."""
+    """The elements sorted along an axis, and their indices in x."""
     return largest(n, x, extent(n, (x, axis)).value, axis, descending)
 
 

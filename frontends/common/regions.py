@@ -106,7 +106,7 @@ def _samples(n: Layer, begin: Term, length: Term, bins: int, ratio: int) -> tupl
 
 
 def _clamped_taps(at: Term, size: Term) -> list[Tap]:
-    """The two neighbours of positions, brought into the image."""
+    """The two neighbours of positions, clamped to the image, with their weights."""
     last = size - 1
     at = at.max(0.0).min(last.cast(at.element))
     low = at.function(nn.Floor)
@@ -145,7 +145,7 @@ def max_roi_pool(
 
 
 def _whole(corners: Term) -> Term:
-    """The nearest whole numbers; of two the one further from zero, as C's `round` has it."""
+    """The nearest whole numbers, halves away from zero, as C's `round` has it."""
     return (corners.function(nn.Abs) + 0.5).function(nn.Floor) * corners.function(nn.Sign)
 
 
@@ -161,7 +161,7 @@ def _bins(n: Layer, begin: Term, end: Term, bins: int, size: Extent) -> Term:
 
 @dataclass(frozen=True)
 class DeformableWindows:
-    """Where a kernel's places read without offsets; `pads` has all begins, then all ends."""
+    """The geometry of a deformable kernel; `pads` has all begins, then all ends."""
 
     kernel: Sequence[int]
     strides: Sequence[int]
@@ -183,9 +183,9 @@ def deformable_convolution(
     mask: Value | None,
     windows: DeformableWindows,
 ) -> Value:
-    """A convolution whose kernel's places are moved by `offset` and weighted by `mask`.
+    """A convolution whose kernel positions are moved by `offset` and weighted by `mask`.
 
-    x [N, C, D..], offset [N, OG * K * d, O..] for d dimensions and the K places of a kernel ->
+    x [N, C, D..], offset [N, OG * K * d, O..] for d dimensions and a kernel of K positions ->
     columns [N, OG, K, O, C / OG] -> [N, M, O..]
     """
     if offset.type.rank != x.type.rank:
@@ -249,7 +249,7 @@ def _with_one_place(x: Term, lead: int) -> Term:
 
 
 def _regular(n: Layer, windows: DeformableWindows, offset: Value, d: int) -> Term:
-    """Where places of the kernel read in dimension d without offsets: [K, O..], O 1 but for d."""
+    """The positions that a kernel reads in dimension d without offsets: [K, O..], O 1 but for d."""
     after = len(windows.kernel) - 1 - d
     places = np.indices(windows.kernel)[d].reshape(-1) * windows.dilations[d] - windows.pads[d]
     begins = counting(n, extent(n, (offset, 2 + d))) * windows.strides[d]
@@ -257,7 +257,7 @@ def _regular(n: Layer, windows: DeformableWindows, offset: Value, d: int) -> Ter
 
 
 def _zero_taps(at: Term, size: Term) -> list[Tap]:
-    """The two neighbours of positions; those outside of the image weigh nothing."""
+    """The two neighbours of positions; those outside of the image get weight 0."""
     low = at.function(nn.Floor)
     rest = at - low
     first = low.cast(i64)
@@ -269,7 +269,7 @@ def _zero_taps(at: Term, size: Term) -> list[Tap]:
 
 
 def _inner_taps(at: Term, size: Term) -> list[Tap]:
-    """The two neighbours of positions; one that is outside of the image weighs nothing.
+    """The two neighbours of positions; positions outside of the image get weight 0.
 
     A position between the last element and the end of the image reads the last element.
     """
@@ -287,7 +287,7 @@ def average_of_own_channels(
     scale: float = 1.0,
     scaled_first: bool = False,
 ) -> Value:
-    """The mean of each bin of a region, where each bin has channels of its own; 0 if it is empty.
+    """The mean of each bin of a region, where each bin reads channels of its own; 0 if it is empty.
 
     Corners are rounded and then scaled, and the last corner belongs to the region. With
     `scaled_first`, they are scaled and then rounded, and neither the last corner nor the last row

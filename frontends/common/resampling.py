@@ -1,4 +1,4 @@
-"""Resized images, whose rows and columns are weighted means of those near their places."""
+"""Resized images, whose rows and columns are weighted means of nearby ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .terms import Term, constant, counting
 
 
 def _chosen(condition: Any, yes: Any, no: Any) -> Any:
-    """`yes` where the condition holds, else `no`, of arrays or terms."""
+    """`yes` where the condition holds, else `no`, for arrays or terms."""
     if isinstance(condition, Term):
         return condition.choose(yes, no)
     return np.where(condition, yes, no)
@@ -37,7 +37,7 @@ def _lanczos(radius: float) -> Callable[[Any], Any]:
 
 
 def _cubic(near: tuple[float, ...], far: tuple[float, ...]) -> Callable[[Any], Any]:
-    """The polynomial `near` for distances up to 1, `far` from there to 2, then 0."""
+    """A piecewise polynomial: `near` for distances below 1, `far` from 1 to 2, then 0."""
 
     def polynomial(x: Any, factors: tuple[float, ...]) -> Any:
         return reduce(lambda total, factor: total * x + factor, factors[1:], x * 0.0 + factors[0])
@@ -64,11 +64,11 @@ Kernels take arrays; those of Lanczos, the triangle and the cubic ones take term
 
 
 def sampled(own: int, count: int, scale: float, shift: float, kind: str, wide: bool) -> np.ndarray:
-    """Weights [count, own] of the `own` elements along an axis in each of the result's `count`.
+    """Weights [count, own] of the `own` input elements in each of the `count` output elements.
 
     Where the result is smaller, a `wide` kernel is stretched over all that an element stands for.
 
-    Numerics: places and distances are computed in f32 as by TensorFlow, since their last bit
+    Numerics: positions and distances are computed in f32 as by TensorFlow, since their last bit
     decides whether an element at the radius counts.
     """
     radius, kernel = KERNELS[kind]
@@ -83,7 +83,7 @@ def sampled(own: int, count: int, scale: float, shift: float, kind: str, wide: b
 
 
 def covered(own: int, count: int) -> np.ndarray:
-    """The weights of `sampled` by the area that each element of the result covers."""
+    """The weights [count, own] of area resampling: the share of each input in an output's area."""
     edges = np.arange(count + 1) * (own / count)
     places = np.arange(own)
     ends = np.minimum(edges[1:, None], places + 1)
@@ -91,8 +91,8 @@ def covered(own: int, count: int) -> np.ndarray:
 
 
 def sampled_late(own: Term, count: Any, kind: str, wide: bool) -> Term:
-    """The weights of `sampled`, or of `covered` by the kind "area", for extents that are known at
-    run time only; the scale is that of the extents.
+    """The weights of `sampled`, or of `covered` for the kind "area", for extents known only at run
+    time; the scale is the ratio of the extents.
     """
     n = own.n
     size = constant(n, count, i64) if isinstance(count, int) else count

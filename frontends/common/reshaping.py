@@ -1,4 +1,4 @@
-"""Reshapes and broadcasts to shapes of which a part is computed as the model runs."""
+"""Reshapes and broadcasts to shapes that are partly computed at run time."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .shapes import as_i64, broadcast, part_of_vector, product, shape_of
 
 
 def reshape_by(n: Layer, x: Value, vector: Value, extents: list) -> Value:
-    """x in a shape whose extents are numbers, (x, axis) for one of x, -1 for what is left, or None
-    for the element of `vector` at this place.
+    """x in a shape whose extents are numbers, (x, axis) for one of x, -1 for the rest, or None for
+    the element of `vector` at this index.
     """
     shape: list[Dim] = [_known(e) for e in extents]
     if -1 in shape:

@@ -94,7 +94,7 @@ POLICIES: dict[str, Any] = {
 def _resize(
     n: Layer, x: Value, shape: list[Dim], factors: list[float], axes, region, how: How
 ) -> Value:
-    """The op for known scales and a known region; extents may be unknown."""
+    """The op nn.resize for known scales and a known region; extents may be unknown."""
     roi = None
     if region is not None:
         begin, end = [0.0] * len(shape), [1.0] * len(shape)
@@ -113,7 +113,7 @@ def _resize_dynamic(
     stays: Sequence[bool],
     how: How,
 ) -> Value:
-    """The op for scales, sizes and perhaps a region that are computed, without axes that stay."""
+    """The op for scales, sizes and a region computed at run time, without unchanged axes."""
     scales, sizes, roi = computed
     moving = [i for i, stay in enumerate(stays) if not stay or roi is not None]
     if not moving:
@@ -152,7 +152,7 @@ def _is_vector(type: Any) -> bool:
 
 
 def _is_extent(vector: Value, at: int, x: Value, axis: int) -> bool:
-    """Whether an element of a 1-D tensor is the operand's extent along an axis."""
+    """Whether element `at` of a 1-D tensor is the operand's extent along an axis."""
     own = x.type.shape[axis]
     if own is not None:
         known = KnownValues().elements(vector)

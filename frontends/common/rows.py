@@ -1,4 +1,4 @@
-"""A format's table of operators, and checks that any converter's signature allows."""
+"""A format's table of operators, and checks against the signature of a converter."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ class Rows:
         return register
 
     def add(self, table: dict[str, Convert]) -> None:
-        """Register converters that a family makes: `rows.add({"Relu": unary(nn.Relu)})`."""
+        """Register the converters of a table: `rows.add({"Relu": unary(nn.Relu)})`."""
         for kind, function in table.items():
             self(kind)(function)
 
     def formulas(self, table: dict[str, Convert]) -> None:
-        """Register converters of a line each: `rows.formulas({"Abs abs": lambda n, x: ..})`."""
+        """Register one-line converters: `rows.formulas({"Abs abs": lambda n, x: ..})`."""
         for kinds, function in table.items():
             self(*kinds.split())(function)
 
@@ -77,10 +77,10 @@ class Rows:
 
 
 def fault_of_call(convert: Convert, inputs: list[Any]) -> str | None:
-    """What is wrong with the inputs of an operator that has no declaration, or None.
+    """What is wrong with the inputs of an operator that has no declaration; None if nothing is.
 
-    The converter's parameters take its place: those without a default are needed, but may be None
-    where their annotation says so.
+    The converter's parameters serve as the declaration: those without a default are required, but
+    may be None where their annotation says so.
     """
     parameters = list(signature(convert).parameters.values())[1:]
     parameters = [p for p in parameters if p.kind is not p.KEYWORD_ONLY]
@@ -95,9 +95,9 @@ def fault_of_call(convert: Convert, inputs: list[Any]) -> str | None:
 
 
 def fault_of_ranks(inputs: list[Any], declared: bool) -> str | None:
-    """Which input has an unknown rank, or None.
+    """A message about an input with an unknown rank, or None.
 
-    Where no declaration of the operator says which kinds of values it takes, they are tensors.
+    Unless the operator is `declared` to take other kinds of values, inputs must be tensors.
     """
     for i, value in enumerate(inputs):
         type = getattr(value, "type", None)

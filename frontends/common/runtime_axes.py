@@ -1,7 +1,7 @@
-"""Operators along axes that are known at run time only.
+"""Operators along axes that are known only at run time.
 
-Such axes are moved behind the others, in an order that is computed as the model runs, and
-what works along them sees a matrix:
+Such axes are moved behind the others, in an order that is computed as the model runs, and the work
+is done on a matrix:
 
     %x: [2, 3, 4], axes [1]  ->  order [0, 2, 1]  ->  [2, 4, 3]  ->  [8, 3]
 """
@@ -33,7 +33,7 @@ def axes_mask(n: Layer, axes: Value, rank: int) -> Value:
 def spread_over(n: Layer, numbers: Value, axes: Value, rank: int) -> Value:
     """A 1-D tensor [rank] with each axis's number at its dimension, and 0 at the others.
 
-    `numbers`, a 1-D tensor of i64, has one for each axis.
+    `numbers`, a 1-D tensor of i64, has one element for each axis.
     """
     rows = n(nn.Reshape(from_the_front(n, axes, rank), out=TensorType((_length(axes), 1), i64)))
     named = n.cast(n(nn.Equal(rows, n.constant(np.arange(rank, dtype=np.int64)))), i64)
@@ -42,7 +42,7 @@ def spread_over(n: Layer, numbers: Value, axes: Value, rank: int) -> Value:
 
 
 def from_the_front(n: Layer, axes: Value, rank: int) -> Value:
-    """The axes as a 1-D tensor of i64, counted from the front; the program fails beyond `rank`."""
+    """The axes as a 1-D i64, counted from the front; the program fails if one is out of range."""
     axes = as_i64(n, axes)
     if axes.type.rank != 1:
         axes = n(nn.Reshape(axes, out=TensorType((1,), i64)))
@@ -53,13 +53,13 @@ def from_the_front(n: Layer, axes: Value, rank: int) -> Value:
 
 
 def assumed(n: Layer, x: Value, holds: Term, text: str) -> Value:
-    """x where all elements of a 1-D condition hold; else the program fails."""
+    """x; the program fails with `text` unless all elements of a 1-D condition hold."""
     faults = (~holds).cast(i64).sum(0)
     return n(nn.Assume(x, faults.equals(0).value, text))
 
 
 def order_of(n: Layer, mask: Value) -> Value:
-    """The order of dimensions that puts those of the mask last: a 1-D tensor of i64."""
+    """The permutation that puts the dimensions of the mask last: a 1-D tensor of i64."""
     (rank,) = mask.type.shape
     own = n.constant(np.arange(rank, dtype=np.int64))
     behind = n(nn.Mul(n.cast(mask, i64), n.constant(rank, i64)))
@@ -74,10 +74,10 @@ def in_order(n: Layer, keys: Value) -> Value:
 
 
 def along(n: Layer, x: Value, mask: Value, work: Callable[[Value], Value]) -> Value:
-    """What `work` makes of each row of the matrix whose rows go along the axes of the mask.
+    """The result of `work` on x as a matrix, whose rows run along the axes of the mask.
 
-    The result has the dimensions of x where the rows are as long as before, else extents of 1
-    along these axes.
+    The result has the dimensions of x if `work` keeps the length of rows, else extents of 1 along
+    these axes.
     """
     order = order_of(n, mask)
     shape = shape_of(n, x)
@@ -100,7 +100,7 @@ def along(n: Layer, x: Value, mask: Value, work: Callable[[Value], Value]) -> Va
 
 
 def without(n: Layer, x: Value, mask: Value, count: int) -> Value:
-    """x without the dimensions of the mask, which are `count`, each of one element."""
+    """x without the `count` dimensions of the mask, each of extent 1."""
     kept = x.type.rank - count
     shape = n(nn.Gather(shape_of(n, x), order_of(n, mask)))
     out = TensorType((None,) * kept, x.type.element_type)
@@ -108,7 +108,7 @@ def without(n: Layer, x: Value, mask: Value, count: int) -> Value:
 
 
 def with_ones(n: Layer, x: Value, axes: Value, count: int) -> Value:
-    """x with further dimensions of one element at `count` axes of the result."""
+    """x with new dimensions of extent 1 at `count` axes of the result."""
     rank = x.type.rank + count
     mask = axes_mask(n, axes, rank)
     one = n.constant(1, i64)
@@ -126,7 +126,7 @@ def with_ones(n: Layer, x: Value, axes: Value, count: int) -> Value:
 
 
 def all_where_none(n: Layer, axes: Value, mask: Value) -> Value:
-    """The mask, or every dimension where there are no axes."""
+    """The mask, or all dimensions if `axes` is empty."""
     if _length(axes) is not None:
         return mask
     count = part_of_vector(n, shape_of(n, axes), 0, 1)
@@ -135,7 +135,7 @@ def all_where_none(n: Layer, axes: Value, mask: Value) -> Value:
 
 
 def number_of(n: Layer, axes: Value, what: str) -> int:
-    """How many axes there are. Raises NncError where that is not known."""
+    """The number of axes. Raises NncError if it is not known at import."""
     count = _length(axes)
     if count is None:
         raise n.error(f"the number of {what} must be known at import, as it tells the rank")
@@ -143,7 +143,7 @@ def number_of(n: Layer, axes: Value, what: str) -> int:
 
 
 def parts_of_sizes(n: Layer, x: Value, axis: int, sizes: Value, count: int) -> Sequence[Value]:
-    """Consecutive parts along an axis, of sizes that are known at run time only."""
+    """Consecutive parts along an axis, of sizes that are known only at run time."""
     sizes = as_i64(n, sizes)
     ends = n(nn.Cumsum(sizes, axis=0))
     starts = n(nn.Sub(ends, sizes))
@@ -167,7 +167,7 @@ def parts_of_sizes(n: Layer, x: Value, axis: int, sizes: Value, count: int) -> S
 
 
 def given_sizes(n: Layer, x: Value, axis: int, sizes: Value) -> Value:
-    """Sizes of parts that a caller gives; the program fails where they are not all of x."""
+    """The given sizes of parts; the program fails unless they add up to the extent of x."""
     whole = Term(n, part_of_vector(n, shape_of(n, x), axis, axis + 1))
     given = Term(n, as_i64(n, sizes))
     holds = (given >= 0) & given.sum(0, keep=True).equals(whole)
@@ -175,7 +175,7 @@ def given_sizes(n: Layer, x: Value, axis: int, sizes: Value) -> Value:
 
 
 def source_of(vector: Value, at: int) -> tuple[Value, int] | None:
-    """The value and the axis whose extent is element `at` of a 1-D tensor, where that is known."""
+    """The (value, axis) whose extent is element `at` of a 1-D tensor; None if unknown."""
     op = vector.defining_op
     match op:
         case nn.ShapeOf():

@@ -17,7 +17,7 @@ Combine = Callable[[Sequence[Term], Sequence[Term]], Sequence[Term]]
 
 
 def running(n: Layer, values: Sequence[Term], axis: int, combine: Combine) -> Sequence[Term]:
-    """The combination of all elements up to each one along an axis, of several tensors at once."""
+    """The running combination along an axis: of all elements up to each one, of several tensors."""
     count = values[0].shape[axis]
     if count is None:
         return _running_open(n, values, axis, combine)
@@ -38,7 +38,7 @@ def running(n: Layer, values: Sequence[Term], axis: int, combine: Combine) -> Se
 
 
 def logcumsumexp(n: Layer, x: Value, axis: int) -> Value:
-    """The logarithms of the sums of all powers up to each element."""
+    """The logarithm of the running sum of exp(x) along an axis."""
     (found,) = running(n, [Term(n, x)], axis, lambda a, b: [logaddexp(a[0], b[0])])
     return found.value
 

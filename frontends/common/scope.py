@@ -1,4 +1,4 @@
-"""The names that the nodes of a graph see, and graphs inside nodes."""
+"""The names that are visible to the nodes of a graph, and graphs nested in nodes."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class Scope:
-    """The values of one graph by name; instead of a value that no node can use, an NncError.
+    """The values of one graph by name; an NncError in place of a value that no node can use.
 
-    A graph inside a node has the scope around it as `parent`; the body of a function has none.
-    `context` is what else holds for the nodes, as the format has it, by default that of the parent.
+    A nested graph has the enclosing scope as `parent`; the body of a function has none. `context`
+    is format-specific state for the nodes, by default that of the parent.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Scope:
         self.values: dict[str, Any] = {}
 
     def __contains__(self, name: str) -> bool:
-        """Whether a node may use the name, which may be that of a graph around it."""
+        """Whether a node may use the name, be it of this graph or of an enclosing one."""
         at: Scope | None = self
         while at is not None:
             if name in at.values or name in at.constants:
@@ -44,7 +44,7 @@ class Scope:
 
 @dataclass
 class Body:
-    """A graph inside the node `n`. Called with its inputs, it imports the nodes; its outputs.
+    """A graph nested in the node `n`. Calling it imports the nodes and returns its outputs.
 
     The scope has the constants, which all calls share.
     """

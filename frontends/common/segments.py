@@ -1,4 +1,4 @@
-"""Rows that have the same number, combined: what TensorFlow and PaddlePaddle call segments."""
+"""Rows with the same segment number, combined, as in TensorFlow and PaddlePaddle."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HOW = {"Sum": "add", "Prod": "mul", "Max": "max", "Min": "min"}
 
 
 def count_of(n: Layer, ids: Value) -> Value:
-    """The number of segments, from the rows' segment numbers, which ascend."""
+    """The number of segments: 1 + the largest of the rows' segment numbers."""
     known = n.known(ids)
     if known is not None:
         return n.constant(int(known.max(initial=-1)) + 1, i64)
@@ -23,7 +23,7 @@ def count_of(n: Layer, ids: Value) -> Value:
 
 
 def combined_segments(n: Layer, x: Value, ids: Value, count: Value, how: str) -> Value:
-    """The rows of each segment combined; a segment without rows is 0, or 1 for a product."""
+    """The combined rows of each segment; a segment without rows is 0, or 1 for a product."""
     found = segments(n, x, ids, count, how, infinite=True)
     if how not in ("max", "min"):
         return found
@@ -32,7 +32,7 @@ def combined_segments(n: Layer, x: Value, ids: Value, count: Value, how: str) ->
 
 
 def sizes(n: Layer, x: Value, ids: Value, count: Value) -> Term:
-    """How many rows each segment has, [segments, 1..]."""
+    """The number of rows of each segment: [segments, 1..]."""
     ones = Term(n, n.scalar(1, x)).filled(Term(n, shape_of(n, ids)))
     found = Term(n, segments(n, ones.value, ids, count, "add"))
     return found.spread(0, x.type.rank - 1)

@@ -1,4 +1,4 @@
-"""What converters share: axes, and reshapes and shapes of which a part may be unknown."""
+"""Shared helpers of converters: axes, and reshapes and shapes that may be partly unknown."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def shape_of(n: Layer, x: Value) -> Value:
 
 
 def dims(x: Value) -> list[Extent]:
-    """The extents of all dimensions of x, for another shape that keeps some of them."""
+    """The extents of x, each as (x, axis), for building another shape that keeps some of them."""
     return [(x, i) for i in range(x.type.rank)]
 
 
@@ -52,7 +52,7 @@ def resolve(extent: Extent) -> Dim:
 
 
 def shape_vector(n: Layer, extents: Sequence[Extent]) -> Value:
-    """A 1-D i64 tensor of these extents, computed at run time where it must."""
+    """A 1-D i64 tensor of these extents, computed at run time if one is unknown."""
     known = [resolve(e) for e in extents]
     if None not in known:
         return n.constant(np.array(known, np.int64))
@@ -69,7 +69,7 @@ def shape_vector(n: Layer, extents: Sequence[Extent]) -> Value:
 
 
 def reshape(n: Layer, x: Value, extents: Sequence[Extent]) -> Value:
-    """x in another shape; its type is as static as can be."""
+    """x in another shape; the type is as static as the known extents allow."""
     shape = tuple(resolve(e) for e in extents)
     if shape == x.type.shape and None not in shape:
         return x
@@ -80,9 +80,9 @@ def reshape(n: Layer, x: Value, extents: Sequence[Extent]) -> Value:
 
 
 def aligned_by_axis(n: Layer, lhs: Value, rhs: Value, axis: int | None) -> Value:
-    """The right operand with its dimensions at those of the left from an axis on, if one is given.
+    """rhs with its dimensions aligned to those of lhs from `axis` on; unchanged if it is None.
 
-    So Caffe2 broadcasts, and ONNX did before opset 7.
+    Caffe2 broadcasts like this, and ONNX did before opset 7.
     """
     if axis is None:
         return rhs
@@ -92,7 +92,7 @@ def aligned_by_axis(n: Layer, lhs: Value, rhs: Value, axis: int | None) -> Value
 
 
 def flatten(n: Layer, x: Value, axis: int) -> Value:
-    """x as a matrix: the dimensions before the axis, and those from it on."""
+    """x as a matrix: the dimensions before the axis are rows, the others columns."""
     return merge(n, x, ((0, axis), (axis, x.type.rank)))
 
 
@@ -126,7 +126,7 @@ def part_of_vector(n: Layer, vector: Value, begin: int, end: int) -> Value:
 
 
 def broadcast(n: Layer, x: Value, extents: Sequence[Extent]) -> Value:
-    """x broadcast to this shape, which may differ from x only where x has 1 or no dimension."""
+    """x broadcast to this shape; an extent may differ only where x has 1 or no dimension."""
     shape = tuple(resolve(e) for e in extents)
     if shape == x.type.shape and None not in shape:
         return x
@@ -148,7 +148,7 @@ def broadcast_by(n: Layer, x: Value, shape: Value) -> Value:
 
 
 def of_length(n: Layer, vector: Value, length: int | None) -> Value:
-    """A 1-D tensor with its length, where only something else in the model tells it."""
+    """A 1-D tensor typed with its length, where that is known from elsewhere in the model."""
     if vector.type.shape != (None,) or length is None:
         return vector
     return n(nn.Reshape(vector, out=TensorType((length,), vector.type.element_type)))
@@ -169,7 +169,7 @@ def as_i64(n: Layer, x: Value) -> Value:
 
 
 def positions(n: Layer, extent: int) -> np.ndarray:
-    """0, 1, .. below the extent. Raises NncError where there are too many."""
+    """0, 1, .. below the extent. Raises NncError if that is too large for a tensor."""
     if fault := size_fault(TensorType((extent,), i64)):
         raise n.error(fault)
     return np.arange(extent)
@@ -205,5 +205,5 @@ def product(shape: Sequence[Dim]) -> Dim:
 
 
 def shape_text(x: Value) -> str:
-    """The shape as messages give it, `[1, ?, 8]`."""
+    """The shape as messages show it: `[1, ?, 8]`."""
     return "[" + ", ".join("?" if d is None else str(d) for d in x.type.shape) + "]"

@@ -1,4 +1,4 @@
-"""Where a model comes from: a file, a folder, or bytes."""
+"""The origin of a model: a file, a folder, bytes, or an object of a framework."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ...ir.location import FileLineColLoc
 
 @dataclass(frozen=True)
 class Traced:
-    """A model in this process that is to be traced: with example inputs, a tuple or by name."""
+    """A model object of this process, to be traced with example inputs: a tuple or by name."""
 
     model: Any
     inputs: Any
@@ -24,8 +24,8 @@ class Traced:
 class Source:
     """A model as it was given: a path, bytes, or an object of a framework in this process.
 
-    `name` is how messages call it; `path` and `object` are None where there is none, `inputs` are
-    the examples to trace an object with, `signature` the name of the function that is meant.
+    `name` is its name in messages; `path` and `object` are None if it has none; `inputs` are
+    examples for tracing an object; `signature` is the name of the function to import.
     """
 
     def __init__(self, given: Any) -> None:
@@ -47,7 +47,7 @@ class Source:
 
     @property
     def loc(self) -> FileLineColLoc:
-        """The place of the model as a whole."""
+        """The location of the model as a whole."""
         return FileLineColLoc(self.name, 0, 0)
 
     def error(self, message: str) -> NncError:
@@ -71,7 +71,7 @@ class Source:
 
     @cached_property
     def text(self) -> str:
-        """All of it as text. Raises NncError where it is not UTF-8."""
+        """The whole content as text. Raises NncError if it is not UTF-8."""
         try:
             return self.data.tobytes().decode("utf-8")
         except UnicodeDecodeError as error:
@@ -84,7 +84,7 @@ class Source:
 
     @cached_property
     def head(self) -> bytes:
-        """The first bytes, for a look at what it is; none where it cannot be read."""
+        """The first 4096 bytes, to detect the format; empty if they cannot be read."""
         if self.is_folder or self.object is not None:
             return b""
         try:
@@ -93,7 +93,7 @@ class Source:
             return b""
 
     def beside(self, name: str) -> Source:
-        """A file of the same folder, or in the folder. Raises NncError where there is none.
+        """The file `name` in the folder of the model. Raises NncError if there is none.
 
         The name comes from the model: it may not lead out of the folder.
         """
@@ -112,6 +112,6 @@ class Source:
         return Source(home / name)
 
     def has_beside(self, name: str) -> bool:
-        """Whether there is a file of this name in the folder."""
+        """Whether there is a file `name` in the folder of the model."""
         home = self.path if self.is_folder else self.path and self.path.parent
         return home is not None and (home / name).is_file()

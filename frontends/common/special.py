@@ -1,7 +1,7 @@
-"""Special functions: of the error function's and the gamma function's families.
+"""Special functions of the families of the error function and the gamma function.
 
-Operands are f64, as sums cancel. Source: Abramowitz and Stegun, "Handbook of
-Mathematical Functions" (1964), by the numbers of formulas.
+Operands are f64, as sums cancel. Source: Abramowitz and Stegun, "Handbook of Mathematical
+Functions" (1964), by the numbers of formulas.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def exp(x: Term) -> Term:
 
 
 def polynomial(x: Term, coefficients: Sequence[float | Term]) -> Term:
-    """The polynomial with these coefficients, that of x**0 first."""
+    """The polynomial with these coefficients, from that of x**0 on."""
     return polyval(coefficients[::-1], x)
 
 
@@ -41,7 +41,7 @@ def zero_where_zero(x: Term, product: Term) -> Term:
 
 
 def erfcx(x: Term) -> Term:
-    """exp(x**2) * erfc(x); from 8 on by 7.1.23."""
+    """exp(x**2) * erfc(x); 7.1.23 for x from 8 on."""
     far = 1.0 / (x * x * 2.0).max(1.0)
     terms = [(-1) ** k * math.prod(range(1, 2 * k, 2)) for k in range(9)]
     behind = polynomial(far, terms) / (x * math.sqrt(math.pi))
@@ -50,7 +50,7 @@ def erfcx(x: Term) -> Term:
 
 
 def log_ndtr(x: Term) -> Term:
-    """The logarithm of `ndtr`."""
+    """The natural logarithm of `ndtr`."""
     tail = log(erfcx(x.min(0.0) * -math.sqrt(0.5)) * 0.5) - x * x * 0.5
     return (x < -1.0).choose(tail, log(ndtr(x.max(-1.0))))
 
@@ -185,7 +185,7 @@ def _is_whole(x: Term) -> Term:
 
 
 def polygamma_of_orders(order: Term, x: Term) -> Term:
-    """The derivatives of digamma of these orders, whole numbers from 1 on."""
+    """The derivatives of digamma; `order` [..] are whole numbers from 1 on, one per element."""
     following = order + 1.0
     size = exp(lgamma(following)) * hurwitz_zeta(following, x, math.nan)
     return _is_whole(following * 0.5).choose(size, -size)
@@ -204,7 +204,7 @@ def polygamma(order: int, x: Term) -> Term:
 
 
 def _slopes_of_cot(order: int) -> list[float]:
-    """The derivative of pi * cot(pi * x) of an order, as a polynomial of cot(pi * x)."""
+    """The coefficients of a derivative of pi * cot(pi * x) as a polynomial of cot(pi * x)."""
     found = Polynomial([0.0, math.pi])
     for _ in range(order):
         found = -math.pi * found.deriv() * Polynomial([1.0, 0.0, 1.0])

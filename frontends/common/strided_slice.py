@@ -12,12 +12,12 @@ from .shapes import Extent, as_i64, as_scalar, of_length, part_of_vector, reshap
 
 @dataclass(frozen=True)
 class Masks:
-    """Bit masks: bit i of each says what specification i means.
+    """Bit masks: bit i of each mask describes specification i.
 
     It begins at the first element (`begin`), ends at the last (`end`), stands for all dimensions
     that no other one names (`ellipsis`), for a new dimension (`new_axis`), or for a dimension of
-    which one element is taken, and which is dropped (`shrink`). This element is the first one where
-    `drops_at_begin`, as in TensorFlow Lite, and the bit of `begin` is set too.
+    which one element is taken, and which is dropped (`shrink`). With `drops_at_begin`, as in
+    TensorFlow Lite, this is the first element if the bit of `begin` is set too.
     """
 
     begin: int = 0
@@ -55,7 +55,7 @@ def strided_slice(
 
 
 def elements(n: Layer, vector: Value, count: int) -> list[Index]:
-    """The elements of a vector: numbers, or 0-d tensors where they are computed."""
+    """The elements of a vector: numbers, or 0-d tensors where they are computed at run time."""
     vector = of_length(n, vector, count)
     known = n.extents(vector)
     if known is None or len(known) != count:
@@ -85,7 +85,7 @@ def _places(n: Layer, x: Value, count: int, masks: Masks) -> dict[int, int]:
 def _shaped(
     n: Layer, x: Value, count: int, masks: Masks, places: dict[int, int], dropped: list[int]
 ) -> Value:
-    """The slice with its new dimensions, without those that are dropped."""
+    """The slice with its new dimensions inserted, and without the dropped ones."""
     extents: list[Extent] = []
     axis = 0
 

@@ -1,4 +1,4 @@
-"""Strings and lookup tables, which only the host handles."""
+"""Strings and lookup tables, which only the host supports."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from .terms import Term, constant, joined
 
 
 def strings(values: Sequence[Any]) -> np.ndarray:
-    """Text as an array of objects."""
+    """Values as an array of Python objects, for a tensor of strings."""
     found = np.empty(len(values), object)
     found[:] = values
     return found
 
 
 def elements(array: np.ndarray) -> DenseElements:
-    """An array as an attribute."""
+    """An array as an attribute of an op."""
     return DenseElements.from_numpy(np.asarray(array))
 
 
 def lookup(n: Layer, x: Value, keys: np.ndarray, values: np.ndarray, default: np.ndarray) -> Value:
-    """The value of the key that equals each element, or the default; the host looks it up."""
+    """The value of each element's key, or the default for an unknown key; the host looks it up."""
     op = nn.Lookup(x, keys=elements(keys), values=elements(values), default=elements(default))
     return n(op)
 
 
 @dataclass(eq=False)
 class LookupTable:
-    """A table of keys [N] and values [N, ..]; where they are None, `fault` says why."""
+    """A table of keys [N] and values [N, ..]; if they are None, `fault` says why."""
 
     name: str
     keys: Any = None
@@ -47,13 +47,13 @@ class LookupTable:
     fault: str = "nothing fills it"
 
     def filled(self, n: Layer) -> LookupTable:
-        """This table. Raises NncError where its contents are not known."""
+        """This table. Raises NncError if its contents are not known."""
         if self.keys is None:
             raise n.error(f"the contents of table '{self.name}' are not known: {self.fault}")
         return self
 
     def find(self, n: Layer, keys: Value, default: Value) -> Value:
-        """The value of each key, or the default."""
+        """The value of each key, or the default for an unknown key."""
         own, known = self.filled(n), n.array(default)
         count = len(own.keys)
         if not count:
@@ -74,15 +74,15 @@ def scalar_string(text: str) -> np.ndarray:
 
 
 def ids(n: Layer, x: Value, words: tuple[str, ...]) -> Value:
-    """The position of each string among the words, -1 where it is none of them."""
+    """The index of each string in `words`; -1 if it is not among them."""
     return lookup(n, x, strings(words), np.arange(len(words)), np.array(-1))
 
 
 def buckets(n: Layer, x: Value, count: int, key: Sequence[int] = ()) -> Value:
-    """The bucket, of `count`, of each element's text by its hash: i64."""
+    """The bucket, an i64 below `count`, that the hash of each element's text selects."""
     return n(nn.StringHash(as_text(n, x), buckets=count, key=tuple(key)))
 
 
 def as_text(n: Layer, x: Value) -> Value:
-    """Text as it is, and numbers as they are written."""
+    """Strings unchanged, and numbers as text."""
     return x if x.type.element_type is string else n(nn.ToString(x))

@@ -1,4 +1,4 @@
-"""Support vector machines: kernels, duels of classes, and probabilities that follow from them."""
+"""Support vector machines: kernels, pairwise votes between classes, and class probabilities."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def kernel(
 def duels(
     kernels: Term, counts: Sequence[int], coefficients: np.ndarray, offsets: np.ndarray
 ) -> tuple[Term, Term]:
-    """A score for each pair of classes, positive where the first wins, and the wins of each.
+    """The score of each pair of classes, positive where the first wins, and each class's wins.
 
     `counts` has the number of each class's vectors: kernels [B, S], coefficients [classes - 1, S],
     offsets [pairs] -> scores [B, pairs], wins [B, classes].
@@ -61,7 +61,7 @@ def duels(
 
 
 def probabilities(n: Layer, scores: Term, slope: Term, offset: Term, classes: int) -> Term:
-    """The classes' probabilities from those of pairs, found by iteration.
+    """The probabilities of classes, computed iteratively from those of pairs of classes.
 
     Source: Wu, Lin and Weng, "Probability estimates for multi-class classification by pairwise
     coupling" (2004), algorithm 2.
@@ -95,9 +95,7 @@ def probabilities(n: Layer, scores: Term, slope: Term, offset: Term, classes: in
 
 
 def _round(chances: Term, matrix: Term, rows: list[Term]) -> tuple[Term, Term]:
-    """One iteration: each probability in turn is fitted to the others. Returns the error before
-    too.
-    """
+    """One iteration, which fits each probability to the others; returns the error before it too."""
     slopes = (matrix @ chances.spread(0, 1)).reshape((chances.value, 0), (chances.value, 1))
     mean = (chances * slopes).sum(1, keep=True)
     apart = (slopes - mean).function(nn.Abs).largest(1, keep=True)

@@ -1,6 +1,6 @@
 """Operators that TensorFlow and TensorFlow Lite share, with their operands in the same order.
 
-What is an attribute in TensorFlow and an option in TensorFlow Lite is a named parameter.
+An attribute of TensorFlow, or an option of TensorFlow Lite, is a named parameter.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ from .windows import pad_by_vector
 
 
 def wanted(n: Layer, shape: Value, *, rank: int | None = None) -> tuple[Dim, ...]:
-    """The extents that a vector asks for, None for what only the run tells."""
+    """The extents in a shape vector, None for those known only at run time."""
     found = n.extents(of_length(n, shape, rank)) if shape.type.rank == 1 else None
     if found is None:
         raise n.error("the number of dimensions of the result must be known")
@@ -66,7 +66,7 @@ def wanted(n: Layer, shape: Value, *, rank: int | None = None) -> tuple[Dim, ...
 
 
 def reshape_to(n: Layer, x: Value, shape: Value, *, rank: int | None = None) -> Value:
-    """x in a shape of which one extent may be -1: what is left."""
+    """x in a shape of which one extent may be -1, for the remaining elements."""
     extents = wanted(n, shape, rank=rank)
     if extents.count(-1) > 1:
         raise n.error(f"shape {list(extents)} has more than one -1")
@@ -91,12 +91,12 @@ def broadcast_args(n: Layer, x: Value, y: Value) -> Value:
 
 
 def expand_dims(n: Layer, x: Value, axis: Value) -> Value:
-    """x with a further dimension of one element, at a known place."""
+    """x with a new dimension of extent 1 at an axis that must be known."""
     return unsqueezed(n, x, normalize_axis(n, n.known_int(axis, "axis"), x.type.rank + 1))
 
 
 def squeeze(n: Layer, x: Value, axes: Sequence[int]) -> Value:
-    """x without these dimensions, or, where none are given, without all of one element."""
+    """x without the dimensions `axes`, or without all of extent 1 if there are none."""
     if not axes and None in x.type.shape:
         raise n.error("the dimensions to drop are not given, and an extent is unknown")
     found = normalize_axes(n, axes, x.type.rank)
@@ -108,7 +108,7 @@ def squeeze(n: Layer, x: Value, axes: Sequence[int]) -> Value:
 
 
 def fill(n: Layer, shape: Value, value: Value, *, rank: int | None = None) -> Value:
-    """A tensor of a shape whose elements are one number."""
+    """A tensor of a shape whose elements all equal `value`."""
     if not wanted(n, shape, rank=rank):
         return value
     length = of_length(n, as_i64(n, shape), rank)
@@ -119,7 +119,7 @@ def fill(n: Layer, shape: Value, value: Value, *, rank: int | None = None) -> Va
 
 
 def slice_(n: Layer, x: Value, begin: Value, sizes: Value) -> Value:
-    """The elements from `begin` on, `sizes` of them along each axis; -1 means all that follow."""
+    """`sizes` elements from `begin` on along each axis; a size of -1 means all that follow."""
     pairs = zip(elements(n, begin, x.type.rank), elements(n, sizes, x.type.rank), strict=True)
     for axis, (first, count) in enumerate(pairs):
         if isinstance(first, int) and isinstance(count, int):
@@ -135,7 +135,7 @@ def slice_(n: Layer, x: Value, begin: Value, sizes: Value) -> Value:
 
 
 def pack(n: Layer, parts: Sequence[Value], axis: int) -> Value:
-    """Tensors of one shape along a new axis."""
+    """Tensors of one shape stacked along a new axis."""
     return stacked(n, parts, normalize_axis(n, axis, parts[0].type.rank + 1))
 
 
@@ -161,7 +161,7 @@ def split(n: Layer, axis: Value, x: Value, count: int) -> list[Value]:
 
 
 def split_v(n: Layer, x: Value, sizes: Value, axis: Value, count: int) -> list[Value]:
-    """Parts of these sizes along an axis, of which a known one may be -1: what is left."""
+    """Parts of these sizes along an axis; if sizes are known, one may be -1 for the rest."""
     place = normalize_axis(n, n.known_int(axis, "axis"), x.type.rank)
     if n.known(sizes) is None:
         return list(parts_of_sizes(n, x, place, given_sizes(n, x, place, sizes), count))
@@ -174,7 +174,7 @@ def split_v(n: Layer, x: Value, sizes: Value, axis: Value, count: int) -> list[V
 
 
 def transpose(n: Layer, x: Value, order: Value) -> Value:
-    """x with its dimensions in a known order."""
+    """x with its dimensions permuted to `order`, which must be known."""
     found = normalize_axes(n, n.known_ints(order, "the order of dimensions"), x.type.rank)
     if len(found) != x.type.rank:
         raise n.error(f"an order of {len(found)} dimensions for a tensor of rank {x.type.rank}")
@@ -187,7 +187,7 @@ def reverse(n: Layer, x: Value, axes: Value) -> Value:
 
 
 def pad(n: Layer, x: Value, pads: Value, value: Value | None, *, mode: str = "constant") -> Value:
-    """x padded by pairs, a row for each dimension; mode symmetric repeats the border elements."""
+    """x padded by pairs, one row per dimension; mode symmetric repeats the border elements."""
     if pads.type.shape not in ((x.type.rank, 2), (None, 2), (None, None)):
         raise n.error(f"pads are '{pads.type}', expected pairs for {x.type.rank} dimensions")
     pairs = reshape(n, as_i64(n, pads), [x.type.rank, 2])
@@ -230,7 +230,7 @@ def _pairs(n: Layer, value: Value, count: int) -> list[tuple[Index, Index]]:
 
 
 def from_begin(n: Layer, indices: Value) -> Value:
-    """Indices of which negative ones do not count from the end, but are out of range."""
+    """Indices whose negative values are out of range, instead of counting from the end."""
     if indices.type.element_type not in (i32, i64):
         indices = as_i64(n, indices)
     known = n.known(indices)
@@ -243,14 +243,14 @@ def from_begin(n: Layer, indices: Value) -> Value:
 
 
 def gather(n: Layer, x: Value, indices: Value, axis: int = 0, batch_dims: int = 0) -> Value:
-    """The elements of an axis at these positions."""
+    """The slices of x at these indices along an axis."""
     indices = from_begin(n, indices)
     axis = normalize_axis(n, axis, x.type.rank)
     return gathered(n, x, indices, axis, normalize_axis(n, batch_dims, indices.type.rank + 1))
 
 
 def scatter_nd(n: Layer, indices: Value, updates: Value, shape: Value) -> Value:
-    """Zeros, to which updates are added at these positions."""
+    """A tensor of zeros, to which updates are added at these indices."""
     if (depth := indices.type.shape[-1]) is not None:
         shape = reshape(n, shape, [updates.type.rank - (indices.type.rank - 1) + depth])
     zeros = Term(n, n.scalar(0, updates)).filled(Term(n, as_i64(n, shape))).value
@@ -259,7 +259,7 @@ def scatter_nd(n: Layer, indices: Value, updates: Value, shape: Value) -> Value:
 
 
 def places_of(n: Layer, indices: Value, rank: int, updates: Value) -> Value:
-    """Indices of updates in a tensor of a rank; the ranks tell how many numbers each index has."""
+    """Indices of updates into a tensor of a rank, which fixes how many numbers an index has."""
     depth = rank - updates.type.rank + indices.type.rank - 1
     if indices.type.shape[-1] is None and depth >= 0:
         lead = [(indices, i) for i in range(indices.type.rank - 1)]
@@ -281,7 +281,7 @@ def where(n: Layer, condition: Value) -> Value:
 
 
 def on_main_diagonal(n: Layer, rows: Extent, columns: Extent) -> Term:
-    """True where row and column of a matrix of these extents are the same."""
+    """The mask of the main diagonal of a matrix of these extents."""
     row, column = (counting(n, extent(n, one)) for one in (rows, columns))
     return row.spread(0, 1).equals(column)
 
@@ -304,9 +304,9 @@ _EMPTY = {"add": lambda least, most: 0, "mul": lambda least, most: 1,
 def segments(
     n: Layer, x: Value, ids: Value, count: Value | None, reduction: str, infinite: bool = False
 ) -> Value:
-    """The rows of x with the same number in `ids`, combined; those with a negative one are dropped.
+    """The rows of x combined by their segment numbers `ids`; rows with a negative one are dropped.
 
-    An extreme of no floats is the least or largest finite number, or infinity if `infinite`.
+    The extreme of an empty segment of floats is a finite limit, or infinity if `infinite`.
     """
     if count is None:
         last = n.known(ids)
@@ -342,7 +342,7 @@ def finite_limits(element: Type) -> tuple[float, float]:
 
 
 def reduction(n: Layer, x: Value, axes: Value, op: Any, keep: bool) -> Value:
-    """A reduction along axes, which may be known at run time only if the rank stays (`keep`)."""
+    """A reduction along axes; only if `keep` may these be known at run time only."""
     if n.known(axes) is None:
         if not keep:
             raise n.error("axes must be known at import, as they tell the result's shape")
@@ -355,7 +355,7 @@ def reduction(n: Layer, x: Value, axes: Value, op: Any, keep: bool) -> Value:
 
 
 def mean(n: Layer, x: Value, axes: Value, keep: bool) -> Value:
-    """The mean along axes; that of no integers is 0."""
+    """The mean along axes; the mean of no integers is 0."""
     if not isinstance(x.type.element_type, IntegerType) or n.known(axes) is None:
         return reduction(n, x, axes, nn.ReduceMean, keep)
     count = constant(n, 1, i64)
@@ -368,7 +368,7 @@ def mean(n: Layer, x: Value, axes: Value, keep: bool) -> Value:
 def arg_extreme(
     n: Layer, x: Value, axis: Value, op: Any, element: Type, nan_is_first: bool = False
 ) -> Value:
-    """Where the first of the largest or smallest elements along an axis is.
+    """The index of the first largest or smallest element along an axis.
 
     NaN is passed over; but if `nan_is_first`, NaN as the first element is the extreme.
     """
@@ -386,13 +386,13 @@ def arg_extreme(
 
 
 def running(n: Layer, x: Value, axis: Value, op: Any, exclusive: bool, backward: bool) -> Value:
-    """Sums or products of the elements up to each one."""
+    """Running sums or products along an axis."""
     place = normalize_axis(n, n.known_int(axis, "axis"), x.type.rank)
     return n(op(x, axis=place, exclusive=exclusive, reverse=backward))
 
 
 def top_k(n: Layer, x: Value, k: Value, element: Type = i32) -> list[Value]:
-    """The k largest elements of each row, and where they are."""
+    """The k largest elements of each row, and their indices."""
     values, places = largest(n, x, k, x.type.rank - 1)
     return [values, n.cast(places, element)]
 
@@ -401,7 +401,7 @@ def top_k(n: Layer, x: Value, k: Value, element: Type = i32) -> list[Value]:
 
 
 def floor_div(n: Layer, x: Value, y: Value) -> Value:
-    """A quotient, rounded down."""
+    """x / y, rounded down."""
     return formulas.floor_div(Term(n, x), Term(n, y)).value
 
 
@@ -424,13 +424,13 @@ def select_rows(n: Layer, condition: Value, yes: Value, no: Value) -> Value:
 
 
 def bucketize(n: Layer, x: Value, boundaries: Any) -> Value:
-    """How many boundaries are not above each element; all for NaN."""
+    """For each element, how many boundaries are <= it; all of them for NaN."""
     bounds = constant(n, np.asarray(boundaries, np.float32))
     return searchsorted(bounds, Term(n, x).cast(f32), right=True).cast(i32).value
 
 
 def fake_quant(n: Layer, x: Value, low: Value, high: Value, bits: int, narrow: bool) -> Value:
-    """x rounded to 2 ** bits steps between bounds, moved so that 0 is one of the steps."""
+    """x rounded to 2 ** bits levels between two bounds, which are moved so that 0 is a level."""
     least, most = int(narrow), 2**bits - 1
     a, b = Term(n, low), Term(n, high)
     scale = (b - a) / (most - least)
@@ -448,7 +448,7 @@ CUBIC_STEPS = 1024
 
 
 def resize_image(n: Layer, x: Value, size: Value, mode: str, corners: bool, half: bool) -> Value:
-    """x [N, H, W, C] in another size, of `mode` linear, nearest or cubic."""
+    """x [N, H, W, C] resized to `size`; `mode` is linear, nearest or cubic."""
     if x.type.rank != 4:
         raise n.error(f"the input has shape {shape_text(x)}, expected rank 4")
     sizes = n.extents(size) or (None, None)
@@ -477,13 +477,13 @@ def resize_image(n: Layer, x: Value, size: Value, mode: str, corners: bool, half
 
 
 def _is_even(own: Sequence[Dim], sizes: Sequence[Dim]) -> bool:
-    """Whether extents are known, and no result lies at a place that rounding decides on."""
+    """Whether extents are known and each divides its size, so that rounding decides nothing."""
     pairs = list(zip(own, sizes, strict=True))
     return all(d and w for d, w in pairs) and not any(w % d for d, w in pairs)  # type: ignore[operator]
 
 
 def _nearest(own: Term, count: Term, corners: bool, half: bool) -> Term:
-    """The index of the element that each of the result's reads, in f32 as TensorFlow's kernels."""
+    """The index of the input element for each output element, in f32 as TensorFlow computes it."""
     n, offset = own.n, 0.5 if half else 0.0
     scale = own.cast(f32) / count.cast(f32)
     if corners:

@@ -1,6 +1,6 @@
 """Formulas of values: `(x - low) * scale` inserts the ops that it stands for.
 
-Operands broadcast as in NumPy; a number stands for a constant of the other's element type.
+Operands broadcast as in NumPy; a number stands for a constant of the other operand's element type.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Operand = Any
 
 
 class Term:
-    """A value with operators for formulas; `n` is the layer that gets the ops."""
+    """A value with arithmetic operators; `n` is the layer into which the ops are inserted."""
 
     __slots__ = ("n", "value")
 
@@ -42,13 +42,13 @@ class Term:
         return len(self.shape)
 
     def other(self, operand: Operand) -> Value:
-        """The operand as a value; a number becomes a constant of this one's element type."""
+        """The operand as a value; a number becomes a constant of this term's element type."""
         if isinstance(operand, Term):
             return operand.value
         return self.n.constant(operand, self.element)
 
     def made(self, op: Any) -> Term:
-        """The result of an op."""
+        """The result of inserting an op."""
         return Term(self.n, self.n(op))
 
     # -- arithmetic ---------------------------------------------------------------------------
@@ -96,7 +96,7 @@ class Term:
         return self.made(nn.Max(self.value, self.other(other)))
 
     def function(self, op: Any) -> Term:
-        """A function of one tensor: `x.function(nn.Exp)`."""
+        """The result of an op with this operand alone: `x.function(nn.Exp)`."""
         return self.made(op(self.value))
 
     # -- comparisons and bits ------------------------------------------------------------------
@@ -145,11 +145,11 @@ class Term:
         return Term(self.n, self.n.cast(self.value, element))
 
     def reshape(self, *extents: Extent) -> Term:
-        """This in another shape; an extent may be (value, axis), as in `shapes.reshape`."""
+        """This term in another shape; an extent may be (value, axis), as in `shapes.reshape`."""
         return Term(self.n, reshape(self.n, self.value, extents))
 
     def shaped(self, shape: Term) -> Term:
-        """This in a shape that is a 1-D i64, whose elements may be unknown at import."""
+        """This term in a shape that is a 1-D i64, whose elements may be unknown at import."""
         extents = self.n.ranked(shape.value)
         out = TensorType(tuple(extents), self.element)
         if is_told_by_count(extents):
@@ -157,7 +157,7 @@ class Term:
         return self.made(nn.ReshapeDynamic(self.value, shape.value, out=out))
 
     def filled(self, shape: Term) -> Term:
-        """A tensor of a shape, a 1-D i64, whose elements are this 0-d one."""
+        """A tensor of a shape, a 1-D i64, whose elements all equal this 0-d term."""
         extents = self.n.ranked(shape.value)
         out = TensorType(tuple(extents), self.element)
         if None not in extents:
@@ -165,17 +165,17 @@ class Term:
         return self.made(nn.FillDynamic(shape.value, self.value, out=out))
 
     def zeros(self) -> Term:
-        """Zeros of this shape and element type."""
+        """Zeros of the term's shape and element type."""
         own = [(self.value, i) for i in range(self.rank)]
         return Term(self.n, broadcast(self.n, self.n.constant(0, self.element), own))
 
     def spread(self, before: int, after: int) -> Term:
-        """This with so many dimensions of one element before and after its own."""
+        """This term with `before` dimensions of extent 1 in front, and `after` at the end."""
         own = [(self.value, i) for i in range(self.rank)]
         return self.reshape(*[1] * before, *own, *[1] * after)
 
     def flattened(self, axis: int) -> Term:
-        """A matrix: the dimensions before the axis, and those from it on."""
+        """This term as a matrix: the dimensions before the axis are rows, the others columns."""
         return Term(self.n, flatten(self.n, self.value, axis))
 
     def flat(self) -> Term:
@@ -194,7 +194,7 @@ class Term:
         return self.made(nn.Gather(self.value, indices.value, axis=axis))
 
     def gather_nd(self, indices: Term, batch_dims: int = 0) -> Term:
-        """The elements or parts at positions, which are the last dimension of the indices."""
+        """The elements or slices at the index tuples in the last dimension of `indices`."""
         return self.made(nn.GatherNd(self.value, indices.value, batch_dims=batch_dims))
 
     def gather_elements(self, indices: Term, axis: int) -> Term:
@@ -238,12 +238,12 @@ def constant(n: Layer, value: Any, element: Type | None = None) -> Term:
 
 
 def extent(n: Layer, of: Extent) -> Term:
-    """An extent as a 0-d i64, computed at run time where it must."""
+    """An extent as a 0-d i64, computed at run time if it is unknown."""
     return Term(n, as_scalar(n, shape_vector(n, [of])))
 
 
 def counting(n: Layer, count: Term) -> Term:
-    """0, 1, .. below a count, a 0-d i64."""
+    """0, 1, .. below `count`, a 0-d i64."""
     known = n.known(count.value)
     length = None if known is None else int(known)
     zero, one = n.constant(0, i64), n.constant(1, i64)

@@ -1,7 +1,7 @@
 """Forests of decision trees: tables of nodes, and the weights of the leaves that rows reach.
 
 `nn.walk_trees` finds the leaves, whose weights are gathered and added. It compares integers that
-are in the order of the floats, and by `<=` only: a node that compares otherwise exchanges its
+are ordered as the floats are, and by `<=` only: a node that compares otherwise exchanges its
 successors, or becomes two nodes.
 """
 
@@ -33,14 +33,14 @@ _INFINITY = 0x7FF << 52
 
 
 def order_keys(x: np.ndarray) -> np.ndarray:
-    """Integers that, read without signs, are in the order of the floats x of f64; 0 for NaN."""
+    """Integers that, read as unsigned, are ordered as the f64 floats x; 0 for NaN."""
     bits = x.view(np.int64)
     return np.where(np.isnan(x), 0, np.where(bits < 0, 0 - bits, bits ^ _LOWEST))
 
 
 @dataclass
 class Forest:
-    """Tables of nodes: what each compares, and where it leads to."""
+    """Tables of nodes: the comparison of each node, and its successors."""
 
     roots: list[int] = field(default_factory=list)
     features: list[int] = field(default_factory=list)
@@ -54,7 +54,7 @@ class Forest:
     """(node, target, weight)"""
 
     def add(self, feature: int, split: float, mode: int, missing: bool) -> int:
-        """A new node, at first its own successor."""
+        """Add a node, which is its own successor (a leaf) at first; returns its index."""
         number = len(self.features)
         self.features.append(feature)
         self.splits.append(split)
@@ -83,7 +83,7 @@ class Forest:
         return Walk(n, columns, [elements(n, table) for table in tables], weights, places)
 
     def _ordered(self, keys: list[int]) -> list[int]:
-        """Make all comparisons `<=`, and return the keys that they compare with."""
+        """Turn all comparisons into `<=`, and return the keys that they compare with."""
         for i, mode in enumerate(list(self.modes)):
             if mode in (EQUAL, UNEQUAL):
                 keys.append(max(keys[i] - 1, 0))
@@ -110,7 +110,7 @@ class Forest:
         self.successors[i] = [no, second]
 
     def _columns(self, n: Layer, x: Term, count: int) -> Term:
-        """What nodes compare: the keys of the features [B, count]; NaN has the largest integer.
+        """The keys of the features [B, count], which nodes compare; NaN has the largest integer.
 
         If a comparison holds for NaN, the keys plus 1 follow, of which NaN's is 0: [B, 2 * count].
         """
@@ -136,10 +136,10 @@ class Forest:
     def _placed(
         self, keys: Sequence[int], count: int, places: dict[int, int]
     ) -> list[tuple[int, tuple[int, int]]]:
-        """The nodes for `nn.walk_trees`, in which both successors of a node stand side by side.
+        """The nodes for `nn.walk_trees`, in which the two successors of a node are adjacent.
 
-        `places` gets each node's place. If a node follows several others, it has one place, and at
-        the other places stand nodes that lead to it.
+        `places` gets each node's index. A node that follows several others has one index; nodes
+        that lead to it stand at the other ones.
         """
         table: list[tuple[int, tuple[int, int]]] = []
         for root in self.roots:
@@ -162,7 +162,7 @@ class Forest:
 
 @dataclass(frozen=True)
 class Walk:
-    """Walks of rows through trees: `keys` are what nodes compare, `tables` the trees' nodes."""
+    """Walks of rows through trees: `keys` are the values compared, `tables` the trees' nodes."""
 
     n: Layer
     keys: Term
@@ -173,7 +173,7 @@ class Walk:
     """The places of the forest's nodes in the tables."""
 
     def totals(self, element: Type, targets: int, aggregate: str) -> Term:
-        """The aggregate of the reached leaves' weights for each target: [B, targets]."""
+        """The aggregated weights of the reached leaves for each target: [B, targets]."""
         dtype, (splits, _, roots) = type_to_numpy(element), self.tables
         weights = np.zeros((splits.type.shape[0] or 0, targets), dtype)
         named = np.zeros(weights.shape, np.bool_)
@@ -194,7 +194,7 @@ class Walk:
         return best.function(nn.IsInf).choose(0.0, best * float(sign))
 
     def _sum(self, weights: np.ndarray, named: np.ndarray) -> Term:
-        """The sums of weights; `named` says for which targets each leaf has one."""
+        """The sums of weights; `named` says for which targets each leaf has a weight."""
         found = None
         if weights.shape[1] > 1 and named.sum(axis=1).max(initial=0) <= 1:
             found = elements(self.n, named.argmax(axis=1).astype(np.int32))
@@ -207,7 +207,7 @@ class Walk:
         )
 
     def reached(self, targets: int) -> Term:
-        """Whether one of the leaves has a weight for each target: [B, targets]."""
+        """Whether a reached leaf has a weight for each target: [B, targets]."""
         named = np.zeros((self.tables[0].type.shape[0] or 0, targets), np.int64)
         for node, target, _ in self.weights:
             named[node, target] = 1
@@ -219,7 +219,7 @@ class Walk:
 
 
 def elements(n: Layer, array: np.ndarray) -> Elements:
-    """An array as an attribute."""
+    """An array as an attribute of an op."""
     made = constant(n, array).value.defined_by(nn.Constant)
     assert made is not None
     return made.value

@@ -3,7 +3,7 @@
     %x: [2, 1, 2, 5]  ->  order [1, 0, 2, 3], groups [0, 1, 1, 2] that start at [0, 1, 3]
                       ->  values [1, 2, 5], first places [1, 0, 3], counts [1, 2, 1]
 
-NaN is one value, as in NumPy, unless each is to be a value of its own, as in PyTorch.
+All NaN are one value, as in NumPy; or each is a value of its own, as in PyTorch.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .terms import Term, counting, extent, joined
 
 @dataclass(frozen=True)
 class Unique:
-    """The index at which each distinct row first occurs, its number for each row, and its count.
+    """The distinct rows: the first index of each, the number of each row's value, and the counts.
 
     All are 1-D tensors of i64.
     """
@@ -47,7 +47,7 @@ def unique_rows(n: Layer, rows: Value, in_order: bool, equal_nan: bool = True) -
 
 
 def _groups(n: Layer, rows: Value, equal_nan: bool) -> tuple[Term, Value]:
-    """Where groups of equal rows start, and the group of each row; equal rows stand together."""
+    """Where groups of equal rows start, and the group of each row; equal rows must be adjacent."""
     own, here = counting(n, extent(n, (rows, 0))), Term(n, rows)
     before = here.gather((own - 1).max(0))
     differ = ~here.equals(before)

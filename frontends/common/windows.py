@@ -25,10 +25,10 @@ the begin.
 
 @dataclass(frozen=True)
 class Padded:
-    """The operand of a convolution or pooling, and what its op has to pad.
+    """The operand of a convolution or pooling, and the padding left for its op.
 
-    `by` is None, or how much was added to the operand already where only the run tells it: a
-    1-D tensor of i64 as of nn.pad_dynamic.
+    `by` is the padding that the operand already got, if it is known only at run time: a 1-D tensor
+    of i64 as of nn.pad_dynamic. Otherwise it is None.
     """
 
     x: Value
@@ -47,8 +47,8 @@ def padded(
 ) -> Padded:
     """The operand, [batch, channels, spatial..], and its padding as numbers.
 
-    Where that depends on extents that are not known, the operand is padded by `fill` as the
-    model runs. Raises NncError where the kernel's extents must be known and are not.
+    If the padding depends on unknown extents, the operand is padded with `fill` at run time. Raises
+    NncError if the kernel's extents must be known and are not.
     """
     count = len(kernel)
     if min((*strides, *dilations), default=1) < 1:
@@ -82,7 +82,7 @@ def check_fit(n: Layer, x: Value, reach: Sequence[int], pads: Sequence[int]) -> 
 
 
 def same_padding(extent: Dim, reach: int, stride: int, padding: str) -> tuple[int, int] | None:
-    """SAME's padding at both sides of a dimension; None where it depends on an unknown extent.
+    """SAME's padding at both sides of a dimension; None if it depends on an unknown extent.
 
     Padding behind the last window changes no result. So an unknown extent gets the most padding
     that any extent may need, if all need the same at the begin.
@@ -106,7 +106,7 @@ def _pads_at_run_time(
 
 
 def halves(total: Any, padding: str) -> tuple[Any, Any]:
-    """Padding, numbers or terms, at both sides; SAME_UPPER has an odd element at the end."""
+    """Padding, numbers or terms, split in two sides; SAME_UPPER puts an odd element at the end."""
     small = total / 2 if isinstance(total, Term) else total // 2
     return (small, total - small) if padding == "SAME_UPPER" else (total - small, small)
 
@@ -114,7 +114,7 @@ def halves(total: Any, padding: str) -> tuple[Any, Any]:
 def pad_by_vector(
     n: Layer, x: Value, pads: Value, fill: Value | None, mode: str = "constant"
 ) -> Value:
-    """x padded by a 1-D i64 [begins.., ends..], which may be known at run time only."""
+    """x padded by a 1-D i64 [begins.., ends..], which may be known only at run time."""
     rank, known = x.type.rank, n.known(pads)
     if known is not None:
         return padded_by(n, x, [int(v) for v in known], fill, mode)

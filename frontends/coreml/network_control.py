@@ -1,4 +1,4 @@
-"""Branches and loops of networks, whose layers write blobs that others read behind them."""
+"""Branches and loops of networks, whose layers write blobs that later layers read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LEAVES = ("loopBreak", "loopContinue")
 
 
 def leaves_iteration(layer: Record) -> bool:
-    """Whether what follows the layer may be skipped."""
+    """Whether the layers after this one may be skipped."""
     if layer.branch is None:
         return any(layer.has(kind) for kind in _LEAVES)
     sides = (layer.branch.part("ifBranch"), layer.branch.part("elseBranch"))
@@ -37,7 +37,7 @@ def leave(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
 
 
 def rest_of_iteration(r: Reader, layers: Sequence[Record]) -> None:
-    """Layers behind one that may leave the iteration."""
+    """Add the layers after one that may leave the iteration."""
     _choose(r, _SKIPPED, (), layers)
 
 
@@ -47,7 +47,7 @@ def branch(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
 
 
 def _choose(r: Reader, number: str, yes: Sequence[Record], no: Sequence[Record]) -> None:
-    """Blobs that a side changes, and that there are on both, have new values behind it."""
+    """Add a branch; blobs that either side changes, and that exist on both, get new values."""
     _truth(r, number, _CHOICE)
     made = [r.part(lambda side=side: r.add_layers(side)) for side in (yes, no)]
     common = [blob for blob in made[0][1] if blob in made[1][1]]

@@ -73,7 +73,7 @@ def _is_number(text: str) -> bool:
 def _by_row(
     r: Reader, row: Row, p: Record, inputs: Sequence[str], outputs: list[str], every: bool = False
 ) -> None:
-    """With the attributes that the layer has, or with `every` one; integers left out are 0."""
+    """Add an operation by a table row, with the given attributes, or all if `every`; default 0."""
     bound: dict[str, Any] = dict(zip(row.inputs, inputs, strict=False))
     if row.inputs[0].startswith("*"):
         bound = {row.inputs[0][1:]: list(inputs)}
@@ -90,7 +90,7 @@ def _by_row(
 
 
 def _held(value: Any) -> np.ndarray:
-    """Numbers of a layer as an array."""
+    """The numbers in a layer's field, as an array."""
     found = np.asarray(value)
     return found.astype(np.float32) if found.dtype.kind == "f" else found
 
@@ -167,7 +167,7 @@ _DRAWN = {
 
 @_layer(*(f"random{name}{form}" for name in _DRAWN for form in ("Like", "Static", "Dynamic")))
 def _random(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
-    """Of the shape of a blob, of one that the layer has, or that a blob is."""
+    """Random numbers in the shape of a blob, in a layer's shape, or in that in a blob."""
     name = next(name for name in _DRAWN if r.kind.startswith(f"random{name}"))
     shape: Any = inputs[0]
     if r.kind.endswith("Like"):
@@ -250,7 +250,7 @@ def _inner_product(r: Reader, p: Record, inputs: Sequence[str], out: str) -> Non
 
 
 def _biased(r: Reader, op: str, out: str, bound: dict, bias: Any, **given: Any) -> None:
-    """An operation, and the sum of its result and a bias where there is one."""
+    """Add an operation, and the addition of a bias if there is one."""
     final = out if bias is None else f"{out} unbiased"
     r.add(op, final, bound, **given)
     if bias is not None:
@@ -379,7 +379,7 @@ def _pad(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
 
 @_layer("crop")
 def _crop(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
-    """By so many elements at each side, or from an offset on to the size of another blob."""
+    """Crop by amounts at each side, or from an offset to the size of another blob."""
     if len(inputs) > 1:
         offset = np.array(list(p.offset) or [0, 0])
         r.add("crop_like", out, {"x": inputs[0], "ref_tensor": inputs[1]}, offset=offset)

@@ -31,7 +31,7 @@ def edge_sizes(amounts: Record) -> list[int]:
 
 
 def convolution(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
-    """Of images, or the transpose of such."""
+    """A convolution of images, or a transposed one."""
     kernel, groups = list(p.kernelSize) or [3, 3], p.nGroups or 1
     given = {
         "strides": list(p.stride) or [1, 1],
@@ -55,7 +55,7 @@ def convolution(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
 
 
 def pooling(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
-    """Of images, in windows or as a whole."""
+    """A pooling of images, by windows or global."""
     if p.type not in POOLINGS:
         raise r.error(f"a pooling {p.type} is not supported")
     name, over = POOLINGS[p.type]
@@ -89,7 +89,7 @@ def _each_axis(p: Record, name: str, default: int = 1) -> list[int]:
 
 
 def convolution3d(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
-    """Of volumes, or the transpose of such."""
+    """A convolution of volumes, or a transposed one."""
     groups = p.nGroups or 1
     sides = [p.outputChannels, p.inputChannels // groups]
     given = {
@@ -108,7 +108,7 @@ def convolution3d(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None
 
 
 def pooling3d(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
-    """Of volumes, in windows or as a whole."""
+    """A pooling of volumes, by windows or global."""
     name, over = POOLINGS[p.type]
     if r.kind == "globalPooling3d":
         r.add(over, out, {"x": inputs[0]}, axes=np.array([-3, -2, -1]), keep_dims=True)

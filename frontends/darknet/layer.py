@@ -1,4 +1,4 @@
-"""What a converter sees of a section of Darknet's."""
+"""A converter's view of a section of Darknet."""
 
 from __future__ import annotations
 
@@ -94,11 +94,11 @@ class DarknetLayer(NodeLayer):
 
     @property
     def index(self) -> int:
-        """The section's number, behind [net]."""
+        """The section's index after [net]."""
         return self.attributes["index"]
 
     def state(self, name: str, type: TensorType) -> Value:
-        """What the run before left under a name; zeros before the first one."""
+        """The value that the previous run left under a name; zeros in the first run."""
         return self.builder.state(f"{self.node.name}.{name}", type)
 
     def set_state(self, name: str, value: Value) -> Value:
@@ -107,12 +107,12 @@ class DarknetLayer(NodeLayer):
         return value
 
     def finish(self) -> None:
-        """The last section, which all others stand before, is to have left no weights."""
+        """Check, after the last section, that no weights are left. Raises NncError."""
         if self.index == self.weights().last:
             self.weights().check_all_taken()
 
     def weights(self) -> Weights:
-        """Where the next weights are; sections take theirs in order."""
+        """The reader of the weights; sections read theirs in order."""
         return self.attributes["weights"]
 
     def matrix(self, name: str, *shape: int) -> Value:

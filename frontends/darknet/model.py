@@ -61,7 +61,7 @@ def _number(source: Source, options: dict[str, str], name: str, default: int) ->
 
 
 def _others(source: Source, name: str, text: str, at: int) -> list[int]:
-    """The layers that an option names, from the front or relative to this one."""
+    """The layers in an option, given by index or relative to this one."""
     found = []
     for word in text.split(","):
         if not re.fullmatch(r"\s*[-+]?\d{1,6}\s*", word):

@@ -15,7 +15,7 @@ _MOST_LEFT = 5
 
 
 class Weights:
-    """The numbers of a file, taken from the front on; the file is opened with the first ones."""
+    """The numbers of a file, read in order; the file is opened on first use."""
 
     def __init__(self, model: Source, last: int) -> None:
         self.model = model
@@ -38,9 +38,9 @@ class Weights:
         return self.data[self.at - count : self.at].reshape(tuple(shape))
 
     def check_all_taken(self) -> None:
-        """Raise NncError where more numbers are left than heads of different versions differ by.
+        """Raise NncError if more numbers are left than headers of different versions differ by.
 
-        They are another model's, or the `.cfg` is cut off.
+        Then they are another model's, or the `.cfg` is truncated.
         """
         if self.data is None:
             return

@@ -1,1 +1,1 @@
-"""How the files of each format are known: `is_it` of a small module, loaded before any room is."""
+"""Detects the format of files: `is_it` of a small module per format, loaded before front ends."""

@@ -1,4 +1,4 @@
-"""GGUF: one file, which begins with its name."""
+"""GGUF: one file, which begins with the magic "GGUF"."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from ..common.source import Source
 
 
 def is_it(source: Source) -> bool:
-    """Whether it begins so."""
+    """Whether a source begins with GGUF's magic."""
     return source.head[:4] == b"GGUF"

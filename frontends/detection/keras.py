@@ -1,4 +1,4 @@
-"""How Keras's models are known."""
+"""Detection of Keras models."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ..common.source import Source
 
 
 def is_it(source: Source) -> bool:
-    """An archive of Keras 3, HDF5 of an older one, or a model in this process."""
+    """Whether a source is an archive of Keras 3, HDF5 of older versions, or a live model."""
     if source.object is not None:
         kinds = (one.__module__ for one in type(source.object).__mro__)
         return any(kind.startswith(("keras.", "tf_keras.")) for kind in kinds)

@@ -8,7 +8,7 @@ _PARAMETERS = b"\x12\x01" + bytes(14)
 
 
 def is_it(source: Source) -> bool:
-    """Whether it is either of the two files."""
+    """Whether a source is a symbol or parameters of MXNet."""
     head = source.head
     return head[:16] == _PARAMETERS or (
         head.lstrip()[:1] == b"{" and b'"nodes"' in head and b'"op"' in head

@@ -6,5 +6,5 @@ from ..common.source import Source
 
 
 def is_it(source: Source) -> bool:
-    """A `.param` begins with a number, as text or as four bytes."""
+    """Whether a source begins with the magic number of `.param`, as text or four bytes."""
     return source.head.startswith((b"7767517", b"\xdd\x85\x76\x00"))

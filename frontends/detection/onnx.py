@@ -1,4 +1,4 @@
-"""ONNX: what no other format knows, so that its reader says what a file is instead."""
+"""ONNX: the fallback, so that its reader's error describes unknown files."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from ..common.source import Source
 
 
 def is_it(source: Source) -> bool:
-    """All that is asked for: it is the last in the list."""
+    """Always True, as ONNX is the last format in the list."""
     return True

@@ -9,7 +9,7 @@ _MAIN_BLOCK = b"\x08\x00\x10\xff\xff\xff\xff"
 
 
 def is_it(source: Source) -> bool:
-    """Whether it is a program of either version."""
+    """Whether a source is a program of either version."""
     head = source.head
     if head[:1] == b"{":
         return b'"magic":"pir"' in head.replace(b" ", b"")

@@ -32,7 +32,7 @@ def is_it(source: Source) -> bool:
 
 
 def _is_object(given: Any, inputs: Any) -> bool:
-    """Whether it is a program or module, weights by name, or a function with example tensors."""
+    """Whether an object is a program, module, named weights, or function with example tensors."""
     names = _classes(given)
     if isinstance(given, Mapping):
         given, inputs = None, list(given.values())[:1]

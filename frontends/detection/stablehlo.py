@@ -21,7 +21,7 @@ Exported
 
 
 def exported(source: Source) -> Table | None:
-    """What `jax.export` has written, None where it is nothing like that."""
+    """The contents of a file that `jax.export` has written; None for others."""
     if not source.head:
         return None
     try:
@@ -43,11 +43,11 @@ def is_it(source: Source) -> bool:
 
 
 def is_of_jax(given: Any) -> bool:
-    """Whether an object is a lowered or exported function, by its type alone."""
+    """Whether an object is a lowered or exported JAX function, by its type alone."""
     is_jax = type(given).__module__.split(".")[0] in ("jax", "jaxlib")
     return is_jax and (hasattr(given, "mlir_module") or hasattr(given, "as_text"))
 
 
 def is_function(source: Source) -> bool:
-    """Whether it is a function with example inputs, in a process that has loaded JAX."""
+    """Whether a source is a function with example inputs, in a process that has loaded JAX."""
     return source.inputs is not None and callable(source.object) and "jax" in sys.modules

@@ -25,12 +25,12 @@ def is_it(source: Source) -> bool:
 
 
 def is_text(head: bytes) -> bool:
-    """Whether it begins as a graph in text form does."""
+    """Whether a file begins as a graph in text form."""
     return b"\0" not in head and bool(_NODE.match(head) and _OPERATOR.search(head))
 
 
 def _is_graph(head: bytes) -> bool:
-    """Whether the first field is a node: a message of a name and an operator."""
+    """Whether the first field is a node: a message with a name and an operator."""
     if head[:1] != b"\n":
         return False
     at = 1

@@ -1,4 +1,4 @@
-"""TensorFlow Lite: flatbuffers that say so."""
+"""TensorFlow Lite: flatbuffers with its identifier."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file is that no format knows: said in the error it gets."""
+"""Describes files of unknown formats, for the error message."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _JAX_BEGIN = 1 << 16
 
 
 def what_it_is(source: Source) -> str | None:
-    """What a file looks like, if like anything."""
+    """A description of what a file looks like, or None."""
     head = source.head
     for magic, words in _MAGIC:
         if head.startswith(magic):
@@ -52,7 +52,7 @@ def what_it_is(source: Source) -> str | None:
 
 
 def _kind_of_text(source: Source) -> str | None:
-    """JSON or other text; only a short file is read to the end."""
+    """JSON or other text, in words, or None; only short files are read to the end."""
     if not all(32 <= byte < 127 or byte in b"\t\n\r\f" for byte in source.head[:64]):
         return None
     if source.head[:1] not in (b"{", b"["):

@@ -1,7 +1,7 @@
-"""How GGUF packs numbers: blocks of a row with scales of their own.
+"""GGUF's packing of numbers: blocks of a row with scales of their own.
 
-A number is an unsigned integer times the scale of its group, with an offset added, or counted from
-a middle. Integers of 3 bits take 4 here, those of 5 and 6 bits a byte.
+A number is an unsigned integer times the scale of its group, plus an offset, or counted from a
+middle. Integers of 3 bits take 4 here, those of 5 and 6 bits a byte.
 
 Source: ggml's ggml-common.h and ggml-quants.c.
 """
@@ -29,7 +29,7 @@ class Blocks:
 
     @property
     def bytes(self) -> np.ndarray:
-        """The integers [blocks, groups, bytes], side by side, the first in the lowest bits."""
+        """The packed integers [blocks, groups, bytes], the first in the lowest bits."""
         return pack_bits(self.integers.reshape(*self.scale.shape, -1), self.bits)
 
 
@@ -58,7 +58,7 @@ def wide(x: np.ndarray) -> np.ndarray:
 
 
 def _bits(x: np.ndarray, width: int, run: int, count: int | None = None) -> np.ndarray:
-    """Numbers of few bits: of each run of bytes all lowest ones, then all the next.
+    """Numbers of `width` bits: for each run of bytes all lowest ones, then the next ones.
 
     [blocks, bytes] -> [blocks, bytes * 8 / width], or the first `count` groups of each run.
     """
@@ -68,12 +68,12 @@ def _bits(x: np.ndarray, width: int, run: int, count: int | None = None) -> np.n
 
 
 def _fifth(x: np.ndarray) -> np.ndarray:
-    """The fifth bit of 32 numbers, of four bytes."""
+    """The fifth bits of 32 numbers, from four bytes."""
     return np.unpackbits(x, axis=1, bitorder="little") << np.uint8(4)
 
 
 def _unsigned(x: np.ndarray) -> np.ndarray:
-    """Signed bytes, counted from -128."""
+    """Signed bytes as their distance from -128."""
     return x.view(np.uint8) ^ np.uint8(128)
 
 

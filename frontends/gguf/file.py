@@ -44,7 +44,7 @@ _NUMBERS = {
 
 @dataclass(frozen=True)
 class Tensor:
-    """A tensor; `data` are its bytes in rows, of the mapped file."""
+    """A tensor; `data` is a view of its rows of bytes in the mapped file."""
 
     kind: Kind
     shape: tuple[int, ...]
@@ -53,7 +53,7 @@ class Tensor:
 
 @dataclass(frozen=True)
 class GgufFile:
-    """What is in a file."""
+    """The contents of a file."""
 
     version: int
     metadata: Mapping[str, Any]
@@ -84,7 +84,7 @@ class _Reader(ByteReader):
         return GgufFile(version, metadata, dict(self.tensors(tensors, metadata)))
 
     def count(self, least: int) -> int:
-        """How many of something follow, each of so many bytes at least."""
+        """The number of elements that follow, each of at least `least` bytes."""
         count = self.number("Q")
         if count * least > self.left:
             raise self.source.error(

@@ -1,4 +1,4 @@
-"""The table of the layers."""
+"""The table of converters."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""The graphs of decoders: a file tells its architecture and numbers, the graph is known here.
+"""The graphs of decoders: a file gives its architecture's name and numbers; the graph is built
+here.
 
-What differs between architectures is a row of `ARCHITECTURES`, or shows in which tensors there are:
-fused queries, keys and values, biases, norms of heads, norms behind a layer.
+Architectures differ by a row of `ARCHITECTURES`, or by which tensors exist: fused queries, keys and
+values, biases, norms of heads, norms after a layer.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ MOST_LAYERS = 4096
 
 @dataclass(frozen=True)
 class Architecture:
-    """What no file tells."""
+    """The properties of an architecture that files do not contain."""
 
     norm: str = "rms"
     rotary: str | None = "halves"
@@ -88,7 +89,7 @@ IGNORED_TENSORS = IgnoredFields(
 
 
 def read_model(source: Source) -> Graph:
-    """The graph. Raises NncError where the file is damaged, or its architecture not known."""
+    """The graph. Raises NncError if the file is damaged, or its architecture unknown."""
     file = read_file(source)
     name = file.metadata.get("general.architecture")
     if name not in ARCHITECTURES:
@@ -98,7 +99,7 @@ def read_model(source: Source) -> Graph:
 
 
 class _Decoder:
-    """The nodes of one file's model, as they are made."""
+    """Builds the nodes of one file's model."""
 
     def __init__(self, source: Source, file: GgufFile, name: str) -> None:
         self.source, self.file, self.name = source, file, name
@@ -126,7 +127,7 @@ class _Decoder:
         return self.metadata.get(f"{self.name}.{key}")
 
     def number(self, key: str, default: float | None = None) -> float:
-        """A positive number. Raises NncError where it is none."""
+        """A positive number of the metadata. Raises NncError for others."""
         value = self.get(key)
         value = default if value is None else value
         if not isinstance(value, int | float) or not 0 < value < math.inf:
@@ -136,7 +137,7 @@ class _Decoder:
         return float(value)
 
     def integer(self, key: str, default: int | None = None) -> int:
-        """A positive integer, the same one for all layers. Raises NncError where it is none."""
+        """A positive integer, equal for all layers. Raises NncError for others."""
         value = self.get(key)
         if isinstance(value, list) and len(set(value)) == 1:
             value = value[0]
@@ -159,7 +160,7 @@ class _Decoder:
         return names[0] if outputs == 1 else names
 
     def weight(self, name: str) -> str:
-        """A tensor that has to be there; its name as a value."""
+        """Add a required tensor as a constant; returns its name. Raises NncError."""
         if not self.has(name):
             raise self.source.error(f"its tensor '{name}' is missing")
         self.used.add(name)
@@ -170,7 +171,7 @@ class _Decoder:
         return (self.weight(f"{name}.bias"),) if self.has(f"{name}.bias") else ()
 
     def linear(self, name: str, x: str, weight: str | None = None) -> str:
-        """A product with the rows of a matrix."""
+        """The product of x and a matrix, plus a bias if there is one."""
         key = f"{name}.weight" if weight is None else weight
         tensor = self.weight(key)
         shape = self.file.tensors[key].shape
@@ -247,7 +248,7 @@ class _Decoder:
         return self.gated(lead, x)
 
     def gated(self, lead: str, x: str, of: str = "") -> str:
-        """A feed-forward part; `of` tells that of a shared expert from others."""
+        """A gated feed-forward network; `of` distinguishes that of a shared expert."""
         up = self.linear(f"{lead}.ffn_up{of}", x)
         activation = self.kind.activation
         if not self.kind.gated:
@@ -262,7 +263,7 @@ class _Decoder:
         return self.linear(f"{lead}.ffn_down{of}", hidden)
 
     def experts(self, lead: str, x: str) -> str:
-        """Each token is sent to some of the experts, and perhaps to one that all are sent to."""
+        """A mixture of experts: each token is sent to some, and perhaps to a shared one."""
         if self.get("expert_gating_func") not in (None, 1):
             raise self.source.error("experts that are chosen by other functions than softmax")
         count, used = self.integer("expert_count"), self.integer("expert_used_count")
@@ -334,14 +335,14 @@ class _Decoder:
         return self.linear(f"{lead}.attn_output", out)
 
     def scale(self) -> float:
-        """What scores are multiplied with."""
+        """The factor of attention scores."""
         if self.get("attention.scale"):
             return self.number("attention.scale")
         wide = self.layers == self.kind.wide_layers
         return 1 / math.sqrt(self.width / self.heads if wide else self.size)
 
     def window(self, i: int) -> int | None:
-        """How many tokens a layer sees, or None for all."""
+        """The number of tokens that a layer sees; None for all."""
         given, pattern = self.get("attention.sliding_window"), self.kind.full_every
         told = self.get("attention.sliding_window_pattern")
         if isinstance(told, list) and i < len(told):
@@ -364,7 +365,7 @@ class _Decoder:
 
     @property
     def turned(self) -> int:
-        """How many elements of a head are turned."""
+        """The number of rotated elements of a head."""
         count = self.integer("rope.dimension_count", self.size)
         if count > self.size or count % 2:
             raise self.source.error(f"{count} of the {self.size} elements of a head turn in pairs")
@@ -389,7 +390,7 @@ class _Decoder:
         return names
 
     def frequencies(self, base: float | None) -> tuple[np.ndarray, float]:
-        """The angles of the first position, and the size of what is turned by them."""
+        """The angles per position, and the factor of rotated elements."""
         count = self.turned
         local = base is not None
         base = self.number("rope.freq_base", 1e4) if base is None else base
@@ -406,7 +407,7 @@ class _Decoder:
         return self.yarn(found, base, factor), size * (1 + 0.1 * math.log(max(factor, 1.0)))
 
     def yarn(self, found: np.ndarray, base: float, factor: float) -> np.ndarray:
-        """Slow turns are stretched, fast ones stay. Source: YaRN (arXiv:2309.00071), section 3."""
+        """YaRN: low frequencies are stretched, high ones kept. Source: arXiv:2309.00071, 3."""
         context = self.number(
             "rope.scaling.original_context_length", self.number("context_length", 4096)
         )
@@ -421,7 +422,7 @@ class _Decoder:
         return found / factor * ramp + found * (1 - ramp)
 
     def check_read(self) -> None:
-        """Raises NncError where a number or tensor that may mean something is not used."""
+        """Raise NncError if a number or tensor that may matter is unused."""
         own = [(k, v) for k, v in self.metadata.unread() if k.startswith(f"{self.name}.")]
         keys = [(key.removeprefix(f"{self.name}."), value) for key, value in own]
         for key, value in IGNORED.refused(self.name, keys):
@@ -437,7 +438,7 @@ class _Decoder:
         return f"version {self.file.version}, {self.name}"
 
     def notes(self) -> Mapping[str, str]:
-        """The metadata that is short, the tokenizer's among it; how long the lists are."""
+        """The short metadata, with the tokenizer's; the lengths of lists."""
         notes = {}
         for key, value in self.file.metadata.items():
             if isinstance(value, list) and len(value) > 16:
@@ -447,7 +448,7 @@ class _Decoder:
 
 
 def _array(tensor: Any) -> np.ndarray:
-    """Numbers that are not packed as they are, others as bytes."""
+    """The numbers of an unpacked tensor, or the bytes of a packed one."""
     dtype = tensor.kind.dtype
     if dtype is None:
         return tensor.data

@@ -1,4 +1,4 @@
-"""The calls of the layers of a model: what each is called with, and the order in which they run."""
+"""The calls of a model's layers: their arguments, and their order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Key = tuple[str, int]
 def calls_of(
     kind: str, layer: Mapping[str, Any], table: Mapping[str, Any]
 ) -> list[tuple[list, dict]]:
-    """The calls of a layer with this configuration, as arguments by position and by name."""
+    """The calls of a layer with this configuration, as positional and named arguments."""
     found = []
     if kind == "InputLayer":
         return found
@@ -38,8 +38,8 @@ def calls_of(
 def counted_from_zero(
     pending: Mapping[str, list], tails: list[Reference], table: Mapping[str, Any]
 ) -> list[Reference]:
-    """Calls of models are counted from 1 in Keras 2, and in the outputs of Keras 3: a model had
-    a call before, that with its own inputs.
+    """References with calls of models counted from 0. Keras 2 counts them from 1, and so do Keras
+    3's outputs, as the model's own inputs are its first call.
     """
     least: dict[str, int] = {}
     old = any(
@@ -81,7 +81,7 @@ def outputs_wanted(pending: Mapping[str, list], tails: Sequence[Reference]) -> d
 
 
 def resolved(value: Any, table: Mapping[str, Any]) -> Any:
-    """A structure with the tensors that its references stand for."""
+    """A structure with its references replaced by tensors."""
     if isinstance(value, Reference):
         return table[value.layer].calls[value.call][value.output]
     return mapped(value, lambda item: resolved(item, table))
@@ -90,10 +90,10 @@ def resolved(value: Any, table: Mapping[str, Any]) -> Any:
 def order_of_calls(calls: Mapping[str, list], tails: Sequence[Reference]) -> list[Key]:
     """The calls that outputs need, in the order in which Keras runs them.
 
-    Those farthest from the outputs come first, and of equally far ones those that a walk from the
-    outputs leaves last (Keras 3, `keras.src.ops.function.map_graph`). It counts where a layer takes
-    the mask off a tensor that others use. Raises LookupError with the layer's name where a call
-    waits for itself or for one that is not there.
+    The calls farthest from the outputs come first; of equally far ones, those that a walk from the
+    outputs leaves last (Keras 3, `keras.src.ops.function.map_graph`). The order matters if a layer
+    removes the mask of a tensor that others use. Raises LookupError with the layer's name for a
+    cyclic or missing call.
     """
     walked = _walked(calls, tails)
     distances: dict[Key, int] = {}
@@ -107,7 +107,7 @@ def order_of_calls(calls: Mapping[str, list], tails: Sequence[Reference]) -> lis
 
 
 def _walked(calls: Mapping[str, list], tails: Sequence[Reference]) -> list[Key]:
-    """The calls that outputs need, each behind those that it needs."""
+    """The calls that outputs need, each after those that it needs."""
     walked: dict[Key, None] = {}
     begun: set[Key] = set()
     stack = [(tail.layer, tail.call) for tail in reversed(tails)]

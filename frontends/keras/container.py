@@ -44,13 +44,13 @@ class Weights(Protocol):
         ...
 
     def text(self, name: str) -> str | None:
-        """A text that the layer has beside its weights, None where there is none."""
+        """A text stored beside the layer's weights; None if there is none."""
         ...
 
 
 @dataclass
 class Container:
-    """What a file has: the model's configuration, its weights, and the version of Keras."""
+    """The contents of a file: the model's configuration, its weights, and the version of Keras."""
 
     config: Mapping[str, Any]
     weights: Weights
@@ -58,7 +58,7 @@ class Container:
 
 
 def open_container(source: Source) -> Container:
-    """Raises NncError where the file has no model."""
+    """Open a model file. Raises NncError if it has no model."""
     if source.object is not None:
         return open_container(_saved(source))
     if source.head.startswith(hdf5.SIGNATURE):
@@ -72,7 +72,7 @@ def open_container(source: Source) -> Container:
 
 
 def _saved(source: Source) -> Source:
-    """A model of this process, as Keras saves it."""
+    """A live model, saved by Keras."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "model.keras"
         try:
@@ -110,7 +110,7 @@ def _open_hdf5(source: Source) -> Container:
 
 
 class Tree:
-    """Weights of Keras 3: a tree of groups, named by the classes of the layers."""
+    """The weights of Keras 3: a tree of groups, named by the layers' classes."""
 
     def __init__(self, archive: Archive, group: hdf5.Group | None, path: str = "assets") -> None:
         self._archive = archive
@@ -157,7 +157,7 @@ class Tree:
 
 
 def unique_names(layers: Sequence[Mapping[str, Any]]) -> list[str]:
-    """How Keras 3 names the weights of layers: by class, and a number where a class is there again.
+    """Keras 3's names for the weights of layers: the class, with a number from the second on.
 
     Operations that are no layers have no weights and do not count.
     """
@@ -178,7 +178,7 @@ def unique_names(layers: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def is_operation(layer: Mapping[str, Any]) -> bool:
-    """Whether it is an operation of `keras.ops` and no layer."""
+    """Whether an entry is an operation of `keras.ops` rather than a layer."""
     if "module" in layer:
         return ".ops." in str(layer["module"])
     kind = str(layer.get("class_name")).rpartition(">")[2]
@@ -190,7 +190,7 @@ def is_operation(layer: Mapping[str, Any]) -> bool:
 
 
 class Named:
-    """Weights of Keras 2: for each layer of the model a list of arrays with names."""
+    """The weights of Keras 2: a list of named arrays for each layer of the model."""
 
     def __init__(self, source: Source, group: hdf5.Group, names: Sequence[str] = ()) -> None:
         self._source = source
@@ -208,13 +208,13 @@ class Named:
         return found
 
     def _of(self, layer: Mapping[str, Any]) -> Sequence[str]:
-        """The names of a layer's weights; models do not always stand in them."""
+        """The names of a layer's weights; nested models may not be listed."""
         found = [name for name in self._names if name_of(layer) in name.split("/")]
         is_model = "layers" in (layer.get("config") or ())
         return self._names if is_model and not found else found
 
     def inside(self, *path: str) -> Weights:
-        """The same: names do not say of which part they are, but for what a wrapper keeps."""
+        """These weights: their names do not tell parts apart, except in some wrappers."""
         own = [name for name in self._names if name.rpartition("/")[2] not in WRAPPERS_OWN]
         return Named(self._source, self._group, own)
 

@@ -1,4 +1,4 @@
-"""Activation functions as layers name them."""
+"""Activation functions by the names that layers use."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def log_softmax(n: KerasLayer, x: Value, axis: int = -1) -> Value:
 
 
 def _hard_sigmoid(n: KerasLayer, x: Value) -> Value:
-    """Of slope 1/6, but 0.2 in Keras 2."""
+    """The hard sigmoid, with slope 1/6, or 0.2 in Keras 2."""
     old = n.builder.graph.producer.startswith(("1.", "2."))
     slope = 0.2 if old else 1 / 6
     if x.type.element_type is f64:  # that of the op has 32 bits
@@ -36,7 +36,7 @@ def _hard_sigmoid(n: KerasLayer, x: Value) -> Value:
 
 
 def squareplus(n: KerasLayer, x: Value, b: float = 4) -> Value:
-    """A smooth relu, by a root."""
+    """(x + sqrt(x^2 + b)) / 2, a smooth relu."""
     t = Term(n, x)
     return ((t + (t * t + b).function(nn.Sqrt)) * 0.5).value
 
@@ -47,20 +47,20 @@ def _sparse_plus(n: KerasLayer, x: Value) -> Value:
 
 
 def hard_shrink(n: KerasLayer, x: Value, threshold: float = 0.5) -> Value:
-    """x where it is far from 0."""
+    """x where abs(x) > threshold, else 0."""
     t = Term(n, x)
     return (t.function(nn.Abs) > threshold).choose(t, 0.0).value
 
 
 def soft_shrink(n: KerasLayer, x: Value, threshold: float = 0.5) -> Value:
-    """x nearer to 0."""
+    """x moved towards 0 by the threshold."""
     t = Term(n, x)
     below = (t < -threshold).choose(t + threshold, 0.0)
     return (t > threshold).choose(t - threshold, below).value
 
 
 def glu(n: KerasLayer, x: Value, axis: int = -1) -> Value:
-    """One half of x, times the sigmoid of the other."""
+    """The first half of x along an axis, times the sigmoid of the second half."""
     axis %= x.type.rank
     count = x.type.shape[axis]
     if count is None or count % 2:
@@ -81,8 +81,8 @@ def log_sigmoid(n: KerasLayer, x: Value) -> Value:
 
 
 def sparsemax(n: KerasLayer, x: Value, axis: int = -1) -> Value:
-    """What exceeds a threshold, along an axis, by Keras's formula: it sums the running sums where
-    A. Martins and R. Astudillo, From Softmax to Sparsemax, 2016, take the last of them.
+    """max(x - threshold, 0) along an axis, by Keras's formula: its threshold sums the running sums
+    where A. Martins and R. Astudillo, From Softmax to Sparsemax, 2016, take the last of them.
     """
     t, axis = Term(n, x), axis % x.type.rank
     count = extent(n, (x, axis))
@@ -96,7 +96,7 @@ def sparsemax(n: KerasLayer, x: Value, axis: int = -1) -> Value:
 
 
 def by_name(name: str, alpha: float | None = None, beta: float | None = None) -> Function:
-    """A function that all formats have."""
+    """A function shared with other formats, by name."""
     return lambda n, x: named(n, name, x, alpha, beta)
 
 
@@ -136,7 +136,7 @@ FUNCTIONS: Mapping[str, Function] = {
 
 
 def activated(n: KerasLayer, x: Value, given: Any) -> Value:
-    """An activation of a configuration: a name, or the configuration of a function or a layer."""
+    """x after an activation: a name, or the configuration of a function or a layer."""
     if given is None:
         return x
     if isinstance(given, dict):
@@ -151,7 +151,7 @@ def activated(n: KerasLayer, x: Value, given: Any) -> Value:
 
 
 def _by_layer(n: KerasLayer, x: Value, kind: str, config: Mapping[str, Any]) -> Value:
-    """An activation that is a layer without weights."""
+    """x after an activation that is a layer without weights."""
     layers: Mapping[str, Function] = {
         "Activation": lambda n, x: activated(n, x, config.get("activation")),
         "ReLU": lambda n, x: relu(n, x, config),
@@ -165,7 +165,7 @@ def _by_layer(n: KerasLayer, x: Value, kind: str, config: Mapping[str, Any]) -> 
 
 
 def relu(n: KerasLayer, x: Value, config: Mapping[str, Any]) -> Value:
-    """With a slope below a threshold, and a largest value."""
+    """Relu with a threshold, a slope below it, and a largest value."""
     threshold = float(config.get("threshold") or 0)
     slope, most = float(config.get("negative_slope") or 0), config.get("max_value")
     if not threshold and not slope:
@@ -176,18 +176,18 @@ def relu(n: KerasLayer, x: Value, config: Mapping[str, Any]) -> Value:
 
 
 def leaky_relu(n: KerasLayer, x: Value, config: Mapping[str, Any]) -> Value:
-    """Its slope has another name in Keras 2."""
+    """Leaky relu, whose slope has another name in Keras 2."""
     slope = config.get("negative_slope", config.get("alpha", 0.3))
     return n(nn.LeakyRelu(x, alpha=float(slope)))
 
 
 def far_below(element: Type) -> float:
-    """What stands where a mask hides something, before a softmax."""
+    """The number that replaces masked scores before a softmax."""
     return -3e4 if element is f16 else -1e9
 
 
 def softmax(n: KerasLayer, x: Value, axes: int | list[int], mask: Value | None) -> Value:
-    """Along one axis or several, where a mask says what counts; the rest is 0 since Keras 3."""
+    """Softmax along one or several axes with a mask; masked elements are 0 since Keras 3."""
     shown = None if mask is None else n.cast(mask, i1)
     if shown is not None:
         x = n(nn.Where(shown, x, n.scalar(far_below(x.type.element_type), x)))

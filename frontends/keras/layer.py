@@ -1,4 +1,4 @@
-"""What a converter sees of a layer of Keras: configuration, arguments of the call, weights."""
+"""A converter's view of a Keras layer: its configuration, call arguments and weights."""
 
 from __future__ import annotations
 
@@ -74,21 +74,21 @@ MISFITS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeErr
 
 
 def element_type(name: Any) -> Type | None:
-    """The element type of a name or a policy."""
+    """The element type of a dtype or policy name; None if unknown."""
     return TYPES.get(str(name or "float32").removeprefix("mixed_"))
 
 
 @dataclass(frozen=True)
 class Slot:
-    """In the arguments of a call: an input of the node."""
+    """In the arguments of a call: the index of an input of the node."""
 
     index: int
 
 
 @dataclass(frozen=True)
 class Call:
-    """A call of a layer. Inputs of the node are first the tensors of the arguments, then masks
-    and weights, which stand here as the slots of their inputs.
+    """A call of a layer. The node's inputs are the tensors in the arguments, then masks and
+    weights; these fields refer to inputs by slots.
     """
 
     config: Mapping[str, Any]
@@ -116,24 +116,24 @@ class KerasLayer(NodeLayer):
         """Whether results have other types than the policy says."""
 
     def part(self, name: str, config: Mapping[str, Any]) -> Fields:
-        """The configuration of a layer inside of this one."""
+        """The configuration of a nested layer."""
         self._parts.append((f"{name}.", Fields(config)))
         return self._parts[-1][1]
 
     @contextmanager
     def inside(self, config: Mapping[str, Any]) -> Iterator[None]:
-        """Meanwhile, `option` and its like read the configuration of a layer inside of this one."""
+        """In the context, `option` etc. read the configuration of a nested layer."""
         whole, self.config = self.config, Fields(config)
         yield
         self.config = whole
 
     def unread(self) -> Iterator[tuple[str, Any]]:
-        """The fields of the configurations and the arguments by name that no converter has read."""
+        """The configuration fields and named arguments that no converter has read."""
         for prefix, fields in (("", self.config), ("", self.kwargs), *self._parts):
             yield from ((prefix + name, value) for name, value in fields.unread())
 
     def given(self, inputs: Sequence[Any]) -> KerasLayer:
-        """This layer with the values of its inputs, floats as the type that it computes in."""
+        """This layer with the values of its inputs, floats in its compute type."""
         self._inputs = inputs
         if self._has_policy:
             exact = self.kind.endswith(("Normalization", "ReversibleEmbedding"))
@@ -143,7 +143,7 @@ class KerasLayer(NodeLayer):
         return self
 
     def results(self, found: Any) -> Any:
-        """The layer's outputs, floats of the type that its policy has for them."""
+        """The layer's outputs, floats in the output type of its policy."""
         if not self._has_policy or self.keeps_types:
             return found
         if isinstance(found, list | tuple):
@@ -156,13 +156,13 @@ class KerasLayer(NodeLayer):
         return self.config.get("dtype") is not None and not self.kind.startswith(("ops.", "tf."))
 
     def _cast(self, x: Any, exact: bool) -> Any:
-        """A float as the layer's policy rounds it, in the type that the layer computes in."""
+        """A float rounded by the layer's policy, in its compute type."""
         if not isinstance(x, Value) or not isinstance(x.type.element_type, FloatType):
             return x
         return self.cast(x if exact else self.cast(x, self.result), self.element)
 
     def option(self, name: str, default: Any = REQUIRED) -> Any:
-        """A field of the configuration. Raises NncError where a needed one is missing."""
+        """A field of the configuration. Raises NncError if a required one is missing."""
         if name in self.config:
             return self.config[name]
         if default is REQUIRED:
@@ -184,7 +184,7 @@ class KerasLayer(NodeLayer):
         return float(found)
 
     def integers(self, name: str, count: int, default: Any = REQUIRED) -> tuple[int, ...]:
-        """A field that is a list of so many integers, or one for all."""
+        """A field that is a list of `count` integers, or one for all."""
         found = self.option(name, default)
         listed = [found] * count if isinstance(found, int) else found
         if not (
@@ -196,7 +196,7 @@ class KerasLayer(NodeLayer):
         return tuple(listed)
 
     def choice(self, name: str, *choices: str, default: Any = REQUIRED) -> str:
-        """A field that is one of some texts."""
+        """A field that is one of `choices`."""
         found = self.option(name, default)
         if found not in choices:
             raise self.error(f"'{name}' is {found!r}, expected one of {', '.join(choices)}")
@@ -204,15 +204,13 @@ class KerasLayer(NodeLayer):
 
     @property
     def element(self) -> Type:
-        """The element type of the weights, which the layer computes in here, also where its results
-        have fewer bits.
-        """
+        """The element type of the weights and the computation; results may have fewer bits."""
         mixed = str(self._policy).startswith("mixed_")
         return f32 if mixed else element_type(self._policy) or f32
 
     @property
     def _policy(self) -> Any:
-        """The name of the types of weights and of what is computed."""
+        """The policy that names the types of weights and computation."""
         policy = self.config.get("dtype")
         if isinstance(policy, dict):
             policy = policy.get("config") or {}
@@ -221,18 +219,18 @@ class KerasLayer(NodeLayer):
 
     @property
     def result(self) -> Type:
-        """The element type of what comes in and out."""
+        """The element type of inputs and outputs."""
         return element_type(self._policy) or f32
 
     @property
     def quantization(self) -> str | None:
-        """What the weights are quantized as: int8, .."""
+        """The quantization of the weights: int8, ..; None for none."""
         policy = self.config.get("dtype")
         inner = policy.get("config") if isinstance(policy, dict) else None
         return inner.get("mode") if isinstance(inner, dict) else None
 
     def value(self, argument: Any) -> Any:
-        """An argument with the values of its tensors."""
+        """An argument with its slots replaced by values."""
         match argument:
             case Slot():
                 return self._inputs[argument.index]
@@ -244,11 +242,11 @@ class KerasLayer(NodeLayer):
 
     @property
     def args(self) -> list[Any]:
-        """What the layer is called with."""
+        """The positional arguments of the call."""
         return self.value(list(self.attributes.args))
 
     def argument(self, position: int, name: str, default: Any = None) -> Any:
-        """An argument of the call by position or name, else the field of the configuration."""
+        """A call argument by position or name, else the field of the configuration."""
         if position < len(self.attributes.args):
             return self.value(self.attributes.args[position])
         if name in self.kwargs:
@@ -256,11 +254,11 @@ class KerasLayer(NodeLayer):
         return self.config.get(name, default)
 
     def keyword(self, name: str, default: Any = None) -> Any:
-        """An argument of the call by name."""
+        """A named argument of the call."""
         return self.value(self.kwargs.get(name, default))
 
     def mask_of(self, position: int, name: str) -> Value | None:
-        """The mask of the tensor that an argument of the call is."""
+        """The mask of the tensor in a call argument."""
         args = self.attributes.args
         found = args[position] if position < len(args) else self.kwargs.get(name)
         mask = self.attributes.masks.get(found) if isinstance(found, Slot) else None
@@ -268,7 +266,7 @@ class KerasLayer(NodeLayer):
 
     @property
     def masks(self) -> list[Value | None]:
-        """The masks of the tensors of the first argument, or those that the call is given."""
+        """The masks of the tensors in the first argument, or the mask arguments."""
         given = self.keyword("mask")
         if isinstance(given, list):
             return given
@@ -278,7 +276,7 @@ class KerasLayer(NodeLayer):
 
     @property
     def mask(self) -> Value | None:
-        """The mask that the call is given, or of the only tensor, in Keras 2 of the first one."""
+        """The mask argument, or the mask of the only tensor (in Keras 2, of the first one)."""
         given = self.keyword("mask")
         if isinstance(given, Value):
             return given
@@ -292,7 +290,7 @@ class KerasLayer(NodeLayer):
         return self.builder.graph.producer.startswith(("1.", "2."))
 
     def weights(self, *counts: int) -> list[Value]:
-        """The weights. Raises NncError where there are not as many as expected."""
+        """The weights. Raises NncError unless their number is one of `counts`."""
         found = [self.value(slot) for slot in self.attributes.weights]
         if counts and len(found) not in counts:
             expected = " or ".join(map(str, counts))
@@ -300,7 +298,7 @@ class KerasLayer(NodeLayer):
         return found
 
     def tensor(self, position: int = 0) -> Value:
-        """An argument that must be a tensor."""
+        """An argument that must be a tensor. Raises NncError if it is not."""
         found = self.args[position] if position < len(self.attributes.args) else None
         if isinstance(found, list) and len(found) == 1:
             found = found[0]
@@ -311,7 +309,7 @@ class KerasLayer(NodeLayer):
         return found
 
     def tensors(self) -> list[Value]:
-        """The tensors that the layer is called with, a list or several arguments."""
+        """The tensor arguments of the layer: a list, or several arguments."""
         found: list[Value] = []
         for item in self.args:
             found += item if isinstance(item, list) else [item]
@@ -328,7 +326,7 @@ Convert = Callable[[KerasLayer], Any]
 def layer(*kinds: str) -> Callable[[Convert], Convert]:
     """Register the function that imports layers of these classes.
 
-    Arguments, masks and weights come by the layer, as they do not go by position.
+    It reads arguments, masks and weights from the layer, as they are not positional.
     """
 
     def register(function: Convert) -> Convert:
@@ -339,9 +337,9 @@ def layer(*kinds: str) -> Callable[[Convert], Convert]:
 
 
 def called(function: Convert) -> Callable[..., Any]:
-    """The converter as the importer calls it: with all inputs of the node.
+    """The converter in the importer's form: called with all inputs of the node.
 
-    A configuration may have anything in any place: what does not fit is an error of the layer.
+    A configuration may have anything anywhere: misfits become errors of the layer.
     """
 
     def convert(n: KerasLayer, *inputs: Any) -> Any:

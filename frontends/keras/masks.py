@@ -1,7 +1,7 @@
-"""Which steps of a sequence count: the masks that Keras hangs on tensors while a model runs.
+"""Masks of sequence steps, which Keras attaches to tensors at run time.
 
-A layer that is called looks for the masks of its tensors, and leaves one on what it gives. Layers
-that give back the very tensor that they got share its mask.
+A called layer looks for the masks of its input tensors, and attaches one to its output. Layers that
+return their input tensor itself share its mask.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ def by_name(
 
 
 def first_argument(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """What a layer is called with first."""
+    """The first argument of a call."""
     if args:
         return args[0]
     return next((kwargs[name] for name in FIRST if name in kwargs), next(iter(kwargs.values()), ()))
 
 
 def makes_mask(kind: str, config: Mapping[str, Any], masks: Sequence[str | None]) -> bool:
-    """Whether a layer makes a mask of its own, for first inputs with these ones."""
+    """Whether a layer makes a new mask, given the masks of its first inputs."""
     if kind in MERGES_MASKS:
         return len(masks) > 1 and None not in masks
     if kind == "Concatenate":
@@ -73,7 +73,7 @@ def makes_mask(kind: str, config: Mapping[str, Any], masks: Sequence[str | None]
 def masks_behind(
     kind: str, config: Mapping[str, Any], masks: Sequence[str | None]
 ) -> list[str | None]:
-    """The masks of a layer's first outputs that are one of its input's."""
+    """The input mask that each of a layer's first outputs has, or None."""
     mask = next(iter(masks), None)
     if kind in KEEPS_MASK:
         return [mask]

@@ -45,14 +45,14 @@ PARTS: Mapping[str, Sequence[str]] = {
 
 @dataclass(frozen=True)
 class Tensor:
-    """A value of the graph, and which tensor it is to Keras: that of another, if no new one."""
+    """A value of the graph, and its identity for Keras: that of another tensor, unless new."""
 
     name: str
     same_as: str = ""
 
     @property
     def identity(self) -> str:
-        """What a mask hangs on."""
+        """The identity by which masks are attached."""
         return self.same_as or self.name
 
 
@@ -64,7 +64,7 @@ def read(source: Source) -> Graph:
 
 @dataclass
 class _Layer:
-    """A layer of a model that is being read: its configuration and what its calls gave."""
+    """A layer of a model that is being read: its configuration and the results of its calls."""
 
     kind: str
     name: str
@@ -94,7 +94,7 @@ class _Reader:
         self._is_old = version.startswith(("1.", "2."))
 
     def graph(self, config: Mapping[str, Any], weights: Weights) -> Graph:
-        """Of the outermost model."""
+        """The graph of the outermost model."""
         try:
             model = self._layer(config, weights, "")
             model.label = ""
@@ -136,7 +136,7 @@ class _Reader:
     def _model(
         self, model: _Layer, given: Sequence[Tensor] | None
     ) -> tuple[list[Tensor], list[str]]:
-        """The outputs of a model, and their names. Without given tensors it is the outermost."""
+        """The outputs of a model, and their names; of the outermost model if nothing is given."""
         self._depth += 1
         if self._depth > DEEPEST:
             raise self.source.error("models are nested too deeply")
@@ -171,7 +171,7 @@ class _Reader:
         return current, [layers[-1].name if layers else model.name] * len(current)
 
     def _first_input(self, model: _Layer, layers: list[_Layer]) -> Tensor:
-        """Of a sequential model that has no layer for it."""
+        """The input of a sequential model without an input layer."""
         first = layers[0] if layers else model
         shape = first.config.get("batch_input_shape") or model.config.get("build_input_shape")
         shape = shape or (model.whole.get("build_config") or {}).get("input_shape")
@@ -234,7 +234,7 @@ class _Reader:
     # -- calls ------------------------------------------------------------------------------------
 
     def _call(self, layer: _Layer, args: list[Any], kwargs: Mapping[str, Any], count: int) -> list:
-        """The outputs of a call of a layer, of which so many are used."""
+        """The outputs of a call of a layer, of which `count` are used."""
         tensors = [t for t in flat([args, kwargs]) if isinstance(t, Tensor)]
         if _is_model(layer):
             first = flat(first_argument(args, kwargs))
@@ -274,7 +274,7 @@ class _Reader:
     def _tensors(
         self, layer: _Layer, outputs: list[str], args: list[Any], kwargs: Mapping[str, Any]
     ) -> list[Tensor]:
-        """The tensors that a call gives, with their masks; one of its own is one more output."""
+        """The result tensors of a call, with their masks; a new mask is a further output."""
         first = flat(first_argument(args, kwargs))
         first = [t for t in first if isinstance(t, Tensor)]
         found = [Tensor(output) for output in outputs]
@@ -300,11 +300,11 @@ class _Reader:
         return found
 
     def _clears_masks(self, layer: _Layer) -> bool:
-        """Whether a layer takes the masks off the tensors that it is called with."""
+        """Whether a layer removes the masks of its input tensors."""
         return layer.kind == "MultiHeadAttention" and not self._is_old
 
     def _inside(self, layer: _Layer, masked: bool) -> Mapping[str, Graph]:
-        """The graph of what a layer does at each step of a sequence, perhaps with its mask."""
+        """The graph of what a layer does at each step of a sequence; with a mask if `masked`."""
         if layer.kind != "TimeDistributed":
             return {}
         inner = _Reader(self.source, self.version)
@@ -319,7 +319,7 @@ class _Reader:
         return {"layer": Graph(inputs, inner.nodes, [("output", output.name)])}
 
     def _weights(self, layer: _Layer) -> list[str]:
-        """The names of a layer's weights, which are new constants of the graph."""
+        """The names of a layer's weights, which are added as constants of the graph."""
         names = []
         for i, array in enumerate(_arrays(layer)):
             name = self._unique(f"{layer.label}/{i}")
@@ -337,7 +337,7 @@ class _Reader:
 
 
 def _arrays(layer: _Layer) -> list[np.ndarray]:
-    """The weights of a layer in the order of Keras 2, which has no parts."""
+    """The weights of a layer in the order of Keras 2, which has no nested parts."""
     if layer.kind == "TimeDistributed":
         return []
     paths = list(PARTS.get(layer.kind, ()))
@@ -355,7 +355,7 @@ def _arrays(layer: _Layer) -> list[np.ndarray]:
 
 
 def _cell_paths(config: Mapping[str, Any]) -> list[str]:
-    """Where the weights of a recurrent layer's cells are."""
+    """The paths of the weights of a recurrent layer's cells."""
     cells = ((config.get("cell") or {}).get("config") or {}).get("cells")
     if not cells:
         return ["cell"]
@@ -363,7 +363,7 @@ def _cell_paths(config: Mapping[str, Any]) -> list[str]:
 
 
 def _words(kind: str, text: str) -> list[Any]:
-    """A line each; empty ones at the end do not count."""
+    """The lines of a vocabulary; empty ones at the end are dropped."""
     lines = text.rstrip("\n").splitlines()
     return [int(line) for line in lines] if kind == "IntegerLookup" else lines
 
@@ -390,7 +390,7 @@ def _element(dtype: Any, source: Source) -> Type:
 
 
 def _dims(name: str, extents: Sequence[int | None]) -> list[str]:
-    """Names of the dimensions that are not known; the first one is the batch's."""
+    """Names for unknown dimensions; the first one is the batch."""
     return [
         "" if d is not None else "batch" if i == 0 else f"{name}_{i}" for i, d in enumerate(extents)
     ]

@@ -1,8 +1,8 @@
-"""The element type of a result of `keras.ops`, by that of its operands.
+"""Type promotion of `keras.ops`.
 
-Types stand in a lattice, in which a number of Python has a place of its own below those of its
-kind; a result has the least type that is above all of its operands (Keras 3,
-`keras.backend.result_type`, which is JAX's rule with 64 bits where TensorFlow has them).
+Types form a lattice, in which a Python number has its own position below the types of its kind; a
+result has the least type above all of its operands (Keras 3, `keras.backend.result_type`, which is
+JAX's rule with 64 bits where TensorFlow has them).
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ NAMES = {element: name for name, element in TYPES.items()}
 
 @cache
 def _bounds(name: str) -> frozenset[str]:
-    """A type and all above it."""
+    """A type and all types above it."""
     return frozenset({name}).union(*(_bounds(one) for one in ABOVE[name].split()))
 
 
 def result_type(*operands: Type | type) -> Type:
-    """Of element types, and `bool`, `int` and `float` for numbers of Python."""
+    """The promoted type of element types, and of `bool`, `int` and `float` for Python numbers."""
     names = {one.__name__ if isinstance(one, type) else NAMES[one] for one in operands}
     if len(names) == 1 and not names & {"int", "float"}:
         return TYPES[names.pop()]  # also one that is not in the lattice
@@ -45,9 +45,9 @@ def result_type(*operands: Type | type) -> Type:
 
 
 def type_of(operand: Any, is_weak: bool) -> Type | type:
-    """What an operand of a call counts as: a tensor, a number or an array.
+    """The type of an operand (a tensor, number or array) in promotion.
 
-    A number is `is_weak` where the operation gives it the type of the other operand, and else a
+    A number `is_weak` if the operation gives it the other operand's type; else it counts as a
     tensor of 32 bits.
     """
     if isinstance(operand, Value):
@@ -61,14 +61,14 @@ def type_of(operand: Any, is_weak: bool) -> Type | type:
 
 
 def wide_floating(element: Type) -> Type:
-    """Floats as they are, integers of 64 bits as f64 and all others as f32."""
+    """Floats unchanged; 64-bit integers as f64, all others as f32."""
     if isinstance(element, FloatType):
         return element
     return f64 if element is i64 else f32
 
 
 def greatest(element: FloatType) -> float:
-    """The largest finite number of floats."""
+    """The largest finite number of a float type."""
     import ml_dtypes  # slow to import
 
     return float(ml_dtypes.finfo(type_to_numpy(element)).max)

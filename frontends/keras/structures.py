@@ -1,4 +1,4 @@
-"""Arguments of calls as configurations have them: structures with references to tensors."""
+"""Call arguments in configurations: structures with references to tensors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Reference:
 
 
 def decoded(value: Any, table: Mapping[str, Any]) -> Any:
-    """A part of a configuration: references to tensors, tuples, slices, arrays, types, .."""
+    """A decoded part of a configuration: references to tensors, tuples, slices, arrays, .."""
     match value:
         case {"class_name": "__keras_tensor__", "config": {"keras_history": [name, call, output]}}:
             return output_of(name, call, output)
@@ -54,14 +54,14 @@ def decoded(value: Any, table: Mapping[str, Any]) -> Any:
 
 
 def output_of(name: Any, call: Any, output: Any) -> Reference:
-    """The output of a call. Raises ValueError where there are never so many."""
+    """A reference to a call's output. Raises ValueError for impossible numbers."""
     if not (0 <= int(call) <= MOST_OUTPUTS and 0 <= int(output) <= MOST_OUTPUTS):
         raise ValueError(f"output {output} of call {call} of layer '{name}'")
     return Reference(str(name), int(call), int(output))
 
 
 def mapped(value: Any, function: Any) -> Any:
-    """A structure with its parts as a function makes them."""
+    """A structure with a function applied to its leaves."""
     match value:
         case list() | tuple():
             return type(value)(function(item) for item in value)

@@ -1,4 +1,4 @@
-"""What a converter sees of one of MXNet's operators: attributes, all of which are texts."""
+"""A converter's view of an MXNet operator; all attributes are texts."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class MxnetLayer(NodeLayer):
     attributes: Mapping[str, str]
 
     def get(self, name: str, default: Any = None) -> Any:
-        """What an attribute's text means; the default where it is left out or None."""
+        """The parsed value of an attribute; the default if it is missing or None."""
         text = self.attributes.get(name)
         value = None if text is None else parsed(text)
         return default if value is None or value == "None" else value
@@ -144,7 +144,7 @@ class MxnetLayer(NodeLayer):
     def floats(
         self, name: str, default: tuple[float, ...] = (), count: int | None = None
     ) -> tuple[float, ...]:
-        """Numbers, so many where that is told, at least one where there are by default."""
+        """Numbers, `count` of them if given; at least one if the default has some."""
         value = self.get(name, default)
         value = (value,) if isinstance(value, int | float) else value
         if not isinstance(value, tuple | list) or not all(

@@ -111,7 +111,7 @@ class _Symbol:
                 self.add_statistics(i)
 
     def add_statistics(self, i: int) -> None:
-        """Let a normalization have its mean and variance, which MXNet before 0.9 left out."""
+        """Add the mean and variance that MXNet before 0.9 omitted for a normalization."""
         for which in ("moving_mean", "moving_var"):
             self.inputs[i].append((len(self.nodes), 0))
             self.nodes.append({"op": "null"})
@@ -246,7 +246,7 @@ def _used(symbol: _Symbol) -> set[int]:
 
 
 def _input(symbol: _Symbol, i: int, arrays: Mapping[str, np.ndarray]) -> Input:
-    """Its shape is an attribute, where it is told at all; 0 is an extent that is not known."""
+    """An input; its shape comes from an attribute, if any; 0 means an unknown extent."""
     attributes, name = symbol.attributes(i), symbol.names[i]
     code = parsed(attributes.get("__dtype__", "-1"))
     if isinstance(code, int) and code in TYPES:
@@ -260,7 +260,7 @@ def _input(symbol: _Symbol, i: int, arrays: Mapping[str, np.ndarray]) -> Input:
 
 
 def _element_of_users(symbol: _Symbol, i: int, arrays: Mapping[str, np.ndarray]) -> Type:
-    """The element type of the parameters that it is computed with, else f32."""
+    """The element type of the parameters that an input is combined with, else f32."""
     for at, inputs in enumerate(symbol.inputs):
         names = [symbol.names[one] for one, _ in inputs]
         if symbol.names[i] not in names or symbol.operator(at) in _TYPE_OF_INDICES:

@@ -1,4 +1,4 @@
-"""What a converter sees of a layer of ncnn."""
+"""A converter's view of a layer of ncnn."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class NcnnLayer(NodeLayer):
         self.text = parameters.text
 
     def unread(self) -> Iterator[tuple[str, Any]]:
-        """The parameters that neither the shapes of weights tell nor a converter has read."""
+        """The parameters that neither weight shapes nor a converter has used."""
         assert isinstance(self.parameters.found, Fields)
         list(parts(Entry(self.kind, self.node.name, (), (), self.parameters)))
         return ((str(number), value) for number, value in self.parameters.found.unread())
@@ -80,7 +80,7 @@ class NcnnLayer(NodeLayer):
         return self.weight(name) if self.has_weight(name) else None
 
     def stored(self, name: str, array: np.ndarray) -> Value:
-        """An array that is made of a weight, under its name."""
+        """A constant array derived from a weight, under its name."""
         array = np.asarray(array, np.float32)
         return self.builder.constant(array, self.loc, key=f"{self.node.name}.{name}")
 

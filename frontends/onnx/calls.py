@@ -1,4 +1,4 @@
-"""Operators that are imported through their definition: a function of other operators."""
+"""Operators that are imported by their definition: a function of other operators."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ MOST_NODES = 200_000
 
 
 def check_calls(model: Model) -> None:
-    """Raises NncError where the calls of a model's functions stand for too many nodes.
+    """Raise NncError if the calls of a model's functions expand to too many nodes.
 
-    Forty functions that each call the next one twice stand for 2^40.
+    Forty functions that each call the next one twice expand to 2^40.
     """
     counts: dict[Any, int] = {}
 
@@ -54,7 +54,7 @@ def check_calls(model: Model) -> None:
 
 
 def fixed_body(node: Any, domain_name: str, opset: int) -> tuple[Any | None, bool]:
-    """The operator's body if it has one of its own; whether one depends on the input types."""
+    """The operator's fixed body or None; whether it has a body that depends on the input types."""
     schema = find_schema(domain_name, node.op_type, opset)
     if schema is None:
         return None, False
@@ -67,7 +67,7 @@ def fixed_body(node: Any, domain_name: str, opset: int) -> tuple[Any | None, boo
 
 @rows.takes_any_rank
 def expand_call(node: Node, *inputs: Any) -> list[Any]:
-    """The values of a node's outputs, by importing the body of the function it calls."""
+    """The outputs of a node, by importing the body of the function it calls."""
     body = node.local if node.local is not None else _body_of(node, inputs)
     importer, context = node.builder, node.context
     depth = importer.scope.depth + 1
@@ -108,7 +108,7 @@ def expand_call(node: Node, *inputs: Any) -> list[Any]:
 
 
 def _bindings(node: Node, body: Any) -> dict[str, Any]:
-    """What the body's references to attributes mean: the call's attributes and defaults."""
+    """The values of the body's attribute references: the call's attributes and defaults."""
     bindings = {proto.name: proto for proto in body.attribute_proto}
     if node.schema is not None:
         for name, declared in node.schema.attributes.items():

@@ -1,4 +1,4 @@
-"""What holds for all nodes of a graph or a function's body, besides the values they see."""
+"""The state that all nodes of a graph or function body share, besides the visible values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .schema import find_schema
 
 @dataclass(frozen=True)
 class Context:
-    """The versions of operators. Of a function's body, also how the function is called."""
+    """The versions of operators; for a function's body, also its call."""
 
     opsets: dict[str, int]
     bindings: dict[str, Any] = field(default_factory=dict)
@@ -28,11 +28,11 @@ class Context:
     """Whether the nodes are inside one of two branches, of which one may not fit."""
 
     def place_of(self, node: Node) -> str:
-        """How messages name a node, with the call that it was inlined from."""
+        """A node's name in messages, with the call that it was inlined from."""
         return f"{self.call_label}, in its body {node.label}" if self.call_label else node.label
 
     def opset_of(self, node: Any) -> int:
-        """The version of the node's operator set; 1 where the model does not name it."""
+        """The version of the node's operator set; 1 if the model does not give it."""
         return self.opsets.get(domain(node.domain), 1)
 
     def schema_of(self, node: Any) -> Any:
@@ -40,7 +40,7 @@ class Context:
         return find_schema(domain(node.domain), node.op_type, self.opset_of(node))
 
     def resolve_attributes(self, node: Any) -> dict[str, Any]:
-        """The node's attributes by name, references to the call's attributes resolved."""
+        """The node's attributes by name, with references to the call's attributes resolved."""
         found: dict[str, Any] = {}
         for attribute in node.attribute:
             if attribute.ref_attr_name:

@@ -1,4 +1,4 @@
-"""Parts of a model's graph as models of their own."""
+"""Extracts parts of a model's graph as models of their own."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ MOST_INTEGERS = 64
 
 
 class CutGraph:
-    """A model's main graph as a row of nodes, of which each part can be made a model.
+    """A model's main graph as a list of nodes, each range of which can be made a model.
 
-    What needs no input, constants and what is made of them, is repeated in each part. `given` are
-    values of inputs for good.
+    Constants, and values computed from them only, are repeated in each part. `given` are fixed
+    values of inputs.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class CutGraph:
                 self._last[name] = max(self._last.get(name, 0), i)
 
     def frontier(self, at: int) -> list[str]:
-        """The values that the first `at` nodes make and later ones, or the caller, use."""
+        """The values that the first `at` nodes make and that later nodes or the caller use."""
         return [
             name
             for name, maker in self.makers.items()
@@ -73,11 +73,11 @@ class CutGraph:
         ]
 
     def label(self, at: int) -> str:
-        """How messages name a node."""
+        """The name of node `at` in messages."""
         return node_of(self.model, self.nodes[at]).label
 
     def used(self, node: Any) -> list[str]:
-        """The names that a node uses, also inside its graphs."""
+        """The names that a node uses, also in its nested graphs."""
         return used_names(node_of(self.model, node))
 
     @property
@@ -89,29 +89,29 @@ class CutGraph:
     def inner(
         self, graph: Any, outputs: Sequence[str], values: Mapping[str, Any]
     ) -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:
-        """A graph inside of a node as a model, and its inputs, of `values`, which has also those
-        of the graph.
+        """A graph nested in a node as a model, and the model's inputs, taken from `values`, which
+        also has the inputs of the graph.
         """
         return self._model([*self._constant, *graph.node], graph, outputs, values)
 
     def instead(
         self, node: Any, outputs: Sequence[str], values: Mapping[str, Any]
     ) -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:
-        """A node in the place of one of these as a model, and its inputs, of `values`."""
+        """A changed node as a model, and the model's inputs, taken from `values`."""
         return self._model([*self._constant, node], None, outputs, values)
 
     def part(
         self, first: int, last: int, outputs: Sequence[str], values: Mapping[str, Any]
     ) -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:
-        """The nodes from `first` up to `last`, without it, as a model that gives `outputs`; and
-        its inputs, of `values`, which has what is made before.
+        """The nodes [first, last) as a model with these outputs, and the model's inputs, taken from
+        `values`, which has the results of earlier nodes.
         """
         return self._model([*self._constant, *self.nodes[first:last]], None, outputs, values)
 
     def _model(
         self, nodes: Sequence[Any], branch: Any, outputs: Sequence[str], values: Mapping[str, Any]
     ) -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:
-        """A model of those of the nodes that the outputs need, and its inputs."""
+        """A model of the nodes that the outputs need, and its inputs."""
         made = {name for node in nodes for name in node.output}
         needed = self._needed(nodes, outputs)
         used = dict.fromkeys(name for node in needed for name in self.used(node))
@@ -140,7 +140,7 @@ class CutGraph:
         return proto, inputs
 
     def _needed(self, nodes: Sequence[Any], outputs: Sequence[str]) -> list[Any]:
-        """Those of the nodes, in their order, that the outputs depend on."""
+        """The nodes, in order, that the outputs depend on."""
         wanted, found = set(outputs), []
         for node in reversed(nodes):
             if any(name in wanted for name in node.output if name):
@@ -149,7 +149,7 @@ class CutGraph:
         return found[::-1]
 
     def _give(self, name: str, value: Any, graph: Any, inputs: dict[str, np.ndarray]) -> None:
-        """A value from outside: an input, or a constant where it is some integers."""
+        """Add an outside value to a graph: as an input, or a constant if it is a few integers."""
         if name in self.inputs:
             graph.input.append(self.inputs[name])
             inputs[name] = value
@@ -162,12 +162,12 @@ class CutGraph:
 
 
 def model_tensors(source: Any) -> list[str]:
-    """The names of what the nodes of a model's main graph make."""
+    """The names of the tensors that the nodes of a model's main graph make."""
     return [name for node in read_model(source).proto.graph.node for name in node.output if name]
 
 
 def with_outputs(source: Any, names: Sequence[str]) -> onnx.ModelProto:
-    """The whole model with other outputs, its weights inside."""
+    """The whole model with other outputs, and with its weights inside."""
     model: Model = read_model(source)
     proto = onnx.ModelProto()
     proto.CopyFrom(model.proto)
@@ -181,7 +181,7 @@ def with_outputs(source: Any, names: Sequence[str]) -> onnx.ModelProto:
 
 
 def _inlined(model: Model) -> Model:
-    """The model with its own functions inlined, so that their bodies are cut."""
+    """The model with its own functions inlined, so that their bodies can be cut."""
     if not model.functions:
         return model
     try:
@@ -192,7 +192,7 @@ def _inlined(model: Model) -> Model:
 
 
 def _is_fixed(node: Any) -> bool:
-    """Whether equal operands always give an equal result: random numbers are drawn once."""
+    """Whether equal operands always give an equal result; random operators are not repeatable."""
     return not node.op_type.startswith("Random") and node.op_type not in (
         "Bernoulli",
         "Multinomial",
@@ -200,7 +200,7 @@ def _is_fixed(node: Any) -> bool:
 
 
 def _with_data(node: Any, tensors: TensorReader) -> Any:
-    """The node with what its tensors refer to in files."""
+    """The node with the data of its tensors inside, instead of references to files."""
     copy = NodeProto()
     copy.CopyFrom(node)
     for attribute in copy.attribute:

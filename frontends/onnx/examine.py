@@ -1,4 +1,4 @@
-"""What an import would meet, all at once: the operators, and every node that cannot be imported."""
+"""Examines a model without stopping: its operators, and every node that cannot be imported."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def examine_model(
     """Import a model as far as possible.
 
     Raises:
-        NncError: it is no valid model, or what is said of its inputs does not fit.
+        NncError: it is no valid model, or the given shapes or values do not fit its inputs.
     """
     model = read_model(source)
     choices = InputChoices.of(shapes, None, constants)
@@ -69,20 +69,20 @@ def _names_node(error: NncError, model: Model) -> bool:
 
 
 class _UnknownError(NncError):
-    """Something depends on a node that cannot be imported."""
+    """A value depends on a node that cannot be imported."""
 
 
 class _Patient(Survey):
-    """The examiner asks for each node by itself."""
+    """A survey that refuses nothing, as the examiner checks each node by itself."""
 
     def check(self, nodes: Iterable[GraphNode], context: Context) -> None:
-        """All nodes pass."""
+        """Accept all nodes."""
 
 
 class _Examiner(OnnxImporter):
-    """An import that goes on behind a node that it cannot import.
+    """An import that continues after a node that it cannot import.
 
-    What such a node gives is an argument of the function where the model says its type.
+    The results of such a node become arguments of the function if the model declares their types.
     """
 
     def __init__(self, model: Model, choices: InputChoices) -> None:
@@ -93,7 +93,7 @@ class _Examiner(OnnxImporter):
         self.unexamined: dict[str, None] = {}
 
     def import_node(self, node: GraphNode) -> None:
-        """Insert what a node stands for; where that fails, note why and stand in for it."""
+        """Import a node; if that fails, record why and insert substitutes for its results."""
         context, proto = self.scope.context, node.attributes
         lacking = self.survey.fault_of(proto, context)
         try:
@@ -112,11 +112,11 @@ class _Examiner(OnnxImporter):
             self.scope.values[name] = self._stand_in(name)
 
     def may_leave_out(self, error: NncError) -> bool:
-        """A branch that lacks an operator may not."""
+        """False: a branch with an unsupported operator is not left out."""
         return not isinstance(error, _UnknownError)
 
     def module(self, *arguments: Any) -> ModuleOp:
-        """The module, unless something is wrong."""
+        """The module, unless a node could not be imported."""
         if self.faults:
             raise _UnknownError("the model cannot be imported", self.loc)
         return super().module(*arguments)
@@ -130,7 +130,7 @@ class _Examiner(OnnxImporter):
 
     @cached_property
     def _types(self) -> dict[str, TensorType]:
-        """The types of the main graph's tensors as far as ONNX tells them."""
+        """The types of the main graph's tensors, as far as ONNX infers them."""
         try:
             graph = onnx.shape_inference.infer_shapes(self.model.proto).graph
         except Exception:  # the binding raises several kinds
@@ -150,7 +150,7 @@ class _Examiner(OnnxImporter):
 
 
 def _operators(model: Model) -> Iterator[tuple[str, str]]:
-    """Domain and name of each node, those inside others and in the model's functions included."""
+    """Domain and name of each node, also in nested graphs and in the model's functions."""
     nodes = [*model.proto.graph.node]
     nodes += (node for function in model.proto.functions for node in function.node)
     while nodes:

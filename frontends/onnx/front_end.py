@@ -1,4 +1,4 @@
-"""ONNX as one of the formats."""
+"""The front end of ONNX."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .model import needs_other_files
 
 
 class OnnxFrontEnd:
-    """Models of ONNX; its nodes have schemas, versions and function bodies that others lack."""
+    """Models of ONNX: unlike other formats, nodes have schemas, versions and function bodies."""
 
     name = "ONNX"
 
@@ -24,13 +24,13 @@ class OnnxFrontEnd:
         return import_model(source, **choices)
 
     def examine_model(self, source: Source, **choices: Any) -> Examination:
-        """What is in a model. Raises NncError where it is no valid one."""
+        """The operators of a model, and its faults. Raises NncError for an invalid model."""
         return examine_model(source, **choices)
 
     def files(self, path: Path) -> Sequence[Path]:
-        """The model's file; tensors may lie in others."""
+        """The model's file; tensors may be in further files."""
         return [path]
 
     def needs_other_files(self, path: Path) -> bool:
-        """Whether tensors lie in files beside the model's own."""
+        """Whether tensors are in files beside the model's own."""
         return needs_other_files(path)

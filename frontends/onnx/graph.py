@@ -1,4 +1,4 @@
-"""Graphs of ONNX as those of all formats. A node's attributes are its proto."""
+"""Graphs of ONNX in the common form. A node's attributes are its proto."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from .model import Model
 
 
 class ProtoNode(GraphNode):
-    """A node as messages of ONNX name it."""
+    """A node with a label as ONNX users know it."""
 
     @property
     def label(self) -> str:
-        """How messages name the node."""
+        """The node's name in messages."""
         if self.name:
             return f"node '{self.name}' ({self.kind})"
         first = next((name for name in self.outputs if name), "")
@@ -30,7 +30,7 @@ class ProtoNode(GraphNode):
 
 
 class Tensors(Mapping[str, np.ndarray]):
-    """The initializers of a graph, each read when it is asked for."""
+    """The initializers of a graph, each read on first use."""
 
     def __init__(self, model: Model, graph: Any) -> None:
         self._model = model
@@ -54,9 +54,9 @@ class Tensors(Mapping[str, np.ndarray]):
 
 
 def graph_of(model: Model, proto: Any, inputs: Sequence[Input] | None = None) -> Graph:
-    """The graph; by default its inputs are of any type, as those of graphs inside nodes are.
+    """The graph; by default its inputs have any type, as those of nested graphs do.
 
-    Raises NncError where two initializers have one name.
+    Raises NncError if two initializers have one name.
     """
     if inputs is None:
         inputs = [Input(value.name, NoneType()) for value in proto.input]
@@ -84,7 +84,7 @@ def function_of(model: Model, proto: Any) -> Graph:
 
 
 def node_of(model: Model, proto: Any) -> GraphNode:
-    """The node; its graphs are named by their attributes."""
+    """The node; its nested graphs are named by their attributes."""
     graphs = {}
     for attribute in proto.attribute:
         for i, graph in enumerate(subgraphs(attribute)):
@@ -101,8 +101,8 @@ def node_of(model: Model, proto: Any) -> GraphNode:
 
 
 def _scopes_of(proto: Any) -> tuple[str, ...]:
-    """The modules of a node, as exporters of PyTorch note them: as a list in Python the paths of
-    all modules around it, and its own name.
+    """The paths of the modules that a node is in, from PyTorch exporters' metadata: a list in
+    Python syntax, which ends with the node's own name.
     """
     for entry in proto.metadata_props:
         if entry.key == SCOPES and len(entry.value) <= _MOST_SCOPES:

@@ -1,4 +1,4 @@
-"""From a model to a module: `func.func @main` with one nn op or a few for every node."""
+"""From an ONNX model to a module: `func.func @main` with one or a few nn ops per node."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def import_model(
 ) -> ModuleOp:
     """The module of an ONNX model, on the `nn` level; not verified.
 
-    `shapes` gives the shapes of inputs by name, `dims` the extents of symbolic dimensions by
-    theirs (`{"batch": 1}`); dimensions that stay unknown are `?`. `constants` gives inputs
-    a value for good, which are no arguments then: axes, sizes and the like, on which shapes
-    depend. Weights are mapped where they lie in files beside the model.
+    `shapes` gives the shapes of inputs by name, `dims` the extents of symbolic dimensions by name
+    (`{"batch": 1}`); dimensions that stay unknown are `?`. `constants` fixes the values of inputs,
+    which then are no arguments: axes, sizes and the like, on which shapes depend. Weights in files
+    beside the model are mapped.
 
     Raises:
-        NncError: the model cannot be read, is not valid, or has operators that nnc does not
-            know; all of those are listed at once.
+        NncError: the model cannot be read, is not valid, or has unsupported operators, which are
+            all listed at once.
     """
     model = read_model(source)
     if progress is not None:
@@ -58,10 +58,10 @@ def import_model(
 
 
 def constant_values(source: Any, constants: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """The values of inputs as arrays of their types, as `import_model` takes them.
+    """The values of inputs as arrays of their types, for `import_model`.
 
     Raises:
-        NncError: an input has another type, or there is none of the name.
+        NncError: a value does not fit the input's type, or there is no such input.
     """
     if not constants:
         return {}
@@ -86,21 +86,21 @@ class OnnxImporter(Importer):
         """Bodies of the model's own functions, by the identity of their protos, which it holds."""
 
     def check_operators(self) -> None:
-        """Only those that are needed are, in `ordered`."""
+        """Nothing: `ordered` checks the operators that are needed."""
 
     def ordered(self, scope: Scope, given: Iterable[str]) -> list[GraphNode]:
-        """The nodes that are needed, operands first, all of which nnc has."""
+        """The needed nodes, operands first. Raises NncError if nnc lacks an operator of them."""
         nodes = super().ordered(scope, given)
         self.survey.check(nodes, scope.context)
         return nodes
 
     def converter(self, n: Node) -> Convert:
-        """The operator's function; else its definition or the model's own function is imported."""
+        """The operator's converter, or one that imports its definition or local function."""
         found = None if n.local is not None else self.survey.converter(n.proto, n.context)
         return found or expand_call
 
     def function(self, n: Node, body: Any) -> Graph:
-        """The body of the function that a node calls; the model's own ones are read once."""
+        """The body of the function that a node calls; the model's own functions are read once."""
         if n.local is None:
             return function_of(self.model, body)
         if id(body) not in self._functions:
@@ -108,5 +108,5 @@ class OnnxImporter(Importer):
         return self._functions[id(body)]
 
     def may_leave_out(self, error: NncError) -> bool:
-        """Whether a branch that this happens in may be left out, and fail where it is taken."""
+        """Whether a branch with this error may be left out, so that the program fails in it."""
         return True

@@ -1,4 +1,4 @@
-"""What a model says of its inputs and outputs."""
+"""A model's declarations of its inputs and outputs."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .tensors import element_type
 
 
 def declared_inputs(model: Model, choices: InputChoices) -> list[Input]:
-    """Every input that is no initializer, and those for which the user gives a shape or a value.
+    """Every input that is no initializer, or for which the user gives a shape or a value.
 
     Raises:
-        NncError: one is of a kind or element type that nnc does not have.
+        NncError: one has a kind or element type that nnc does not support.
     """
     graph = model.proto.graph
     initialized = {name for name, _ in initializers(graph)}
@@ -38,13 +38,13 @@ def declared_inputs(model: Model, choices: InputChoices) -> list[Input]:
 
 
 def initializers(graph: Any) -> Iterator[tuple[str, Any]]:
-    """The names and tensors that a graph holds, dense and sparse ones."""
+    """The names and tensors of a graph's initializers, dense and sparse ones."""
     yield from ((tensor.name, tensor) for tensor in graph.initializer)
     yield from ((tensor.values.name, tensor) for tensor in graph.sparse_initializer)
 
 
 def value_type(proto: Any, bound: Mapping[str, int]) -> Type:
-    """The type of a value of any kind that a host handles. Raises NncError for other kinds."""
+    """The type of a value, also of kinds that only a host handles. Raises NncError for others."""
     match proto.WhichOneof("value"):
         case "tensor_type":
             element = element_type(proto.tensor_type.elem_type)
@@ -74,14 +74,14 @@ def _extent(dim: Any, bound: Mapping[str, int]) -> int | None:
 
 
 def dimensions(values: Iterable[Any]) -> dict[str, list[str]]:
-    """What the model calls the dimensions of its inputs or outputs, by their names."""
+    """The names of the dimensions of inputs or outputs, by the names of these."""
     return {value.name: dimension_names(value) for value in values}
 
 
 def dimension_names(value: Any) -> list[str]:
-    """What a model calls each dimension; names are equal where the extents are.
+    """The names of a value's dimensions; equal names mean equal extents.
 
-    "?" and the like are no names.
+    Placeholders such as "?" give "".
     """
     shape = value.type.tensor_type.shape.dim
     names = (dim.dim_param for dim in shape)

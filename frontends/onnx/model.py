@@ -1,4 +1,4 @@
-"""Reading a model file, and what must be right about it before the graph is looked at."""
+"""Reads a model file, and checks it before its graph is used."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Source: onnxruntime's nchwc_transformer.cc; MlasNchwcGetBlockSize is 8 or 16 by 
 
 @dataclass
 class Model:
-    """A parsed model: its proto, the name for messages, and the reader of its tensors."""
+    """A parsed model: its proto, its name in messages, and the reader of its tensors."""
 
     proto: Any
     name: str
@@ -52,7 +52,7 @@ class Model:
 
 
 def read_model(given: Any) -> Model:
-    """The model of a path, bytes or a ModelProto. Raises NncError where it is not a usable one."""
+    """The model of a path, bytes or a ModelProto. Raises NncError if it is unusable."""
     source = given if isinstance(given, Source) else Source(given)
     name, loc = source.name, source.loc
     if isinstance(source.object, onnx.ModelProto):
@@ -88,7 +88,7 @@ def read_model(given: Any) -> Model:
 
 
 def domain(name: str) -> str:
-    """The domain's name; the default one has two spellings."""
+    """The normalized name of a domain; the default one has two spellings."""
     return "" if name == "ai.onnx" else name
 
 
@@ -103,7 +103,7 @@ def _opsets(model: Model, imports: Any) -> dict[str, int]:
 
 
 def check_opset(model: Model, opsets: dict[str, int]) -> None:
-    """Raises NncError unless the default domain's opset is one we know."""
+    """Raise NncError unless the default domain's opset is supported."""
     version = opsets.get("")
     newest = onnx.defs.onnx_opset_version()
     if version is None:
@@ -126,7 +126,7 @@ def function_opsets(model: Model, function: Any) -> dict[str, int]:
 
 
 def needs_other_files(source: str | Path) -> bool:
-    """Whether a model's tensors lie in files beside its own. Raises NncError as `read_model`."""
+    """Whether a model's tensors are in files beside its own. Raises NncError as `read_model`."""
     proto = read_model(source).proto
     nodes = [*proto.graph.node, *(node for function in proto.functions for node in function.node)]
     return any(
@@ -137,7 +137,7 @@ def needs_other_files(source: str | Path) -> bool:
 
 
 def _tensors(nodes: Iterable[Any]) -> Iterator[Any]:
-    """The tensors in attributes of the nodes and of those inside them."""
+    """The tensors in attributes of the nodes and of nested nodes."""
     for node in nodes:
         for attribute in node.attribute:
             yield attribute.t
@@ -151,7 +151,7 @@ def _tensors(nodes: Iterable[Any]) -> Iterator[Any]:
 
 
 def _parse(source: Source) -> Any:
-    """The model without its large weights."""
+    """The parsed model without its large weights."""
     data, loc = source.data, source.loc
     proto = onnx.ModelProto()
     try:
@@ -164,14 +164,14 @@ def _parse(source: Source) -> Any:
 
 
 def _no_model(source: Source) -> str:
-    """What a file is not: it came here as no other format knows it, or by its name."""
+    """A message that a file is no ONNX model, though its name or contents suggest it."""
     if source.path is not None and source.path.suffix not in (".onnx", ".pb"):
         return "in no format that nnc reads"
     return "not an ONNX model"
 
 
 def _reason(source: Source, error: Exception | None) -> str:
-    """Why it is none."""
+    """Why a file is no ONNX model."""
     if words := what_it_is(source):
         return f"it is {words}"
     return f"it cannot be decoded; is it truncated? ({error})" if error else "it has no graph"

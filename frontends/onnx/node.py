@@ -1,4 +1,4 @@
-"""What a converter sees: one node with its inputs and attributes, and a place for new ops."""
+"""A converter's view of an ONNX node: its inputs, attributes, and where new ops are inserted."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _FIELDS = {
 
 
 class Node(NodeLayer):
-    """A node that is being imported. Called with an nn op, it inserts it and gives its value."""
+    """A node that is being imported. Calling it with an nn op inserts it; returns the value."""
 
     builder: Any
     """The import that the node is part of: an `OnnxImporter`, which needs this file."""
@@ -66,7 +66,7 @@ class Node(NodeLayer):
 
     @property
     def outputs(self) -> Sequence[str]:
-        """The names of the outputs; "" for one that nobody asks for."""
+        """The names of the outputs; "" for an unused one."""
         return self.node.outputs
 
     def error(self, message: str) -> NncError:
@@ -76,14 +76,14 @@ class Node(NodeLayer):
     # -- checks -------------------------------------------------------------------------------
 
     def fault(self) -> str | None:
-        """What the operator's declaration says against the node, or None."""
+        """How the node violates the operator's declaration; None if it does not."""
         if self.schema is None or self.local is not None:
             return None
         fault = fault_of_signature(self.schema, len(self.node.inputs), len(self.node.outputs))
         return fault or fault_of_attributes(self.schema, self.given)
 
     def fault_of(self, convert: Callable[..., Any], inputs: list[Any]) -> str | None:
-        """What is wrong with the inputs, by the declaration where there is one, or None."""
+        """What is wrong with the inputs, by the declaration if there is one; None if nothing is."""
         if self.local is not None:
             return None
         if self.schema is None:
@@ -97,15 +97,13 @@ class Node(NodeLayer):
         return fault_of_ranks(inputs, self.schema is not None)
 
     def unread(self) -> Iterator[tuple[str, Any]]:
-        """The attributes that no converter has read, but those that say what the operator does
-        without them.
-        """
+        """The attributes that no converter has read, except those with the operator's default."""
         for name, proto in self.attributes.unread():
             if not self._is_default(name, value := _value(proto)):
                 yield name, value
 
     def _is_default(self, name: str, value: Any) -> bool:
-        """Whether the operator means the same without the attribute."""
+        """Whether the value equals the operator's default."""
         if self.schema is None or name not in self.schema.attributes:
             return False
         default = self.schema.attributes[name].default_value
@@ -126,12 +124,12 @@ class Node(NodeLayer):
         return getattr(proto, _FIELDS[kind])
 
     def value(self, name: str) -> Any:
-        """The attribute as Python has it, else the operator's default, else None."""
+        """The attribute as a Python value, else the operator's default, else None."""
         proto = self._proto(name)
         return None if proto is None else _plain(helper.get_attribute_value(proto))
 
     def _proto(self, name: str) -> Any:
-        """The attribute, else the operator's default, else None."""
+        """The attribute's proto, else the operator's default, else None."""
         proto = self.attributes.get(name)
         if proto is not None or self.schema is None or name not in self.schema.attributes:
             return proto
@@ -147,7 +145,7 @@ class Node(NodeLayer):
         return default if value is None else value
 
     def string(self, name: str, default: str = "", choices: Sequence[str] = ()) -> str:
-        """The text; one of `choices` where they are given."""
+        """A text attribute; one of `choices` if there are any. Raises NncError for others."""
         value = self.attribute(name, A.STRING)
         text = default if value is None else value.decode("utf-8", "replace")
         if choices and text not in choices:
@@ -167,7 +165,7 @@ class Node(NodeLayer):
         return None if value is None else tuple(v.decode("utf-8", "replace") for v in value)
 
     def tensor(self, name: str) -> np.ndarray | None:
-        """The elements, also of a sparse tensor."""
+        """The elements of a tensor attribute, dense or sparse; None if it is missing."""
         proto = self._proto(name)
         is_sparse = proto is not None and proto.type == A.SPARSE_TENSOR
         value = self.attribute(name, A.SPARSE_TENSOR if is_sparse else A.TENSOR)
@@ -180,9 +178,9 @@ class Node(NodeLayer):
         return name in self.attributes
 
     def declared_rank(self, output: int) -> int | None:
-        """The rank that the model declares for an output of a node of its main graph, if any.
+        """The rank that the model declares for an output of a node of its main graph, or None.
 
-        In the body of a function, that of the call's output, where it is one.
+        In the body of a function, it is that of the call's output, if the value is one.
         """
         if self.context.caller is not None:
             return self.context.ranks.get(self.outputs[output])
@@ -197,13 +195,13 @@ class Node(NodeLayer):
 
 
 def _value(proto: Any) -> Any:
-    """What an attribute says, bytes as text."""
+    """The value of an attribute, with bytes as text."""
     value = helper.get_attribute_value(proto)
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 
 def _plain(value: Any) -> Any:
-    """Text as such, lists as tuples."""
+    """Bytes as text, lists as tuples, other values unchanged."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     return tuple(map(_plain, value)) if isinstance(value, list) else value

@@ -66,7 +66,7 @@ _declared: dict[tuple[str, str], str] = {}
 
 @dataclass(frozen=True)
 class ArrayType:
-    """What `gives` is told of an operand: its extents, None for an unknown one, and its dtype."""
+    """The description of an operand for `gives`: its extents, None for unknown ones, and dtype."""
 
     shape: tuple[int | None, ...]
     dtype: np.dtype
@@ -125,7 +125,7 @@ def _digest(file: str) -> str:
 
 
 def load_operators(path: Path) -> None:
-    """Run a file that declares operators. One that was run before is run again where it changed.
+    """Run a file that declares operators; if it was run before, only if it has changed.
 
     Raises NncError that names the file and the line.
     """
@@ -158,7 +158,7 @@ def load_operators(path: Path) -> None:
 
 
 def _forget(file: str, module: str) -> None:
-    """Undo what a file declared, which is to be declared anew."""
+    """Undo what a file has declared, before it is run again."""
     sys.modules.pop(module, None)
     for key in [key for key, declared_by in _declared.items() if declared_by == file]:
         rows.forget(*key)
@@ -182,7 +182,7 @@ def _in_file(error: Exception, path: Path) -> NncError:
 
 
 def _of_class(cls: type[NnOp]) -> Callable[..., Any]:
-    """The converter of an op's class: operands in order, attributes by name."""
+    """The converter for an op's class: operands in order, attributes by name."""
     parameters = operands_of(cls)
     if len(parameters) < len(cls.definition.operands):
         raise NncError(f"op '{cls.name}' takes any number of operands, which no operator does")
@@ -210,7 +210,7 @@ def _is_required(one: Attr) -> bool:
 
 
 def _attributes(n: Node, names: list[str], required: list[str]) -> dict[str, Any]:
-    """The node's attributes as Python has them. Raises NncError for others, and missing ones."""
+    """The node's attributes as Python values. Raises NncError for unknown or missing ones."""
     for name in n.attributes:
         if name not in names:
             known = ", ".join(names) or "none"
@@ -225,7 +225,7 @@ def _attributes(n: Node, names: list[str], required: list[str]) -> dict[str, Any
 
 
 def _of_function(function: Callable[..., Any], opset: int) -> Callable[..., Any]:
-    """The converter of a composition, whose first parameter makes nodes."""
+    """The converter for a composition, a function whose first parameter makes nodes."""
     found = list(inspect.signature(function).parameters.values())[1:]
     inputs = [p for p in found if p.kind is not p.KEYWORD_ONLY]
     named = [p for p in found if p.kind is p.KEYWORD_ONLY]
@@ -254,7 +254,7 @@ def _of_function(function: Callable[..., Any], opset: int) -> Callable[..., Any]
 def _of_host(
     function: Callable[..., Any], name: str, gives: Callable[..., Any] | None
 ) -> Callable[..., Any]:
-    """The converter of a function on arrays, which is called when the model runs."""
+    """The converter for a function on arrays, which is called at run time."""
     found = list(inspect.signature(function).parameters.values())
     inputs = [p for p in found if p.kind is not p.KEYWORD_ONLY]
     named = {p.name: p.default for p in found if p.kind is p.KEYWORD_ONLY}
@@ -279,7 +279,7 @@ def _of_host(
 
 
 def _array_type(type: Any) -> Any:
-    """What `gives` is told of an operand; the type itself of what is no tensor."""
+    """The `ArrayType` of a tensor; another type itself."""
     if isinstance(type, TensorType):
         return ArrayType(type.shape, type_to_numpy(type.element_type))
     return type
@@ -293,7 +293,7 @@ def _tensor_type(given: Any) -> Type:
 
 
 def _attribute(value: Any) -> Attribute:
-    """A number, text or a tuple of them as an attribute of an op."""
+    """A number, a text or a tuple of them as an op's attribute."""
     match value:
         case bool() | int():
             return IntegerAttr(int(value), i64)
@@ -309,8 +309,8 @@ def _attribute(value: Any) -> Attribute:
 class Composer:
     """Makes nodes of ONNX's operators: `op.Softmax(x, axis=1)`, `op("com.microsoft.Gelu", x)`.
 
-    Numbers and arrays may stand for operands: a number is a constant of the first operand's type.
-    Of several `outputs` it gives a tuple.
+    Operands may be numbers and arrays: a number is a constant of the first operand's type. It
+    returns a tuple for several `outputs`.
     """
 
     def __init__(self, n: Node, opset: int) -> None:
@@ -325,7 +325,7 @@ class Composer:
         return lambda *inputs, **attributes: self(op_type, *inputs, **attributes)
 
     def __call__(self, name: str, *inputs: Any, outputs: int = 1, **attributes: Any) -> Any:
-        """What a node of the operator gives."""
+        """Import a node of the operator; returns its outputs."""
         domain, _, op_type = name.rpartition(".")
         self._count += 1
         label = f"{op_type}_{self._count}"

@@ -1,4 +1,4 @@
-"""The table of converters: which function imports which ONNX operator, from which opset on."""
+"""The table of converters: the function that imports each ONNX operator, by opset."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ NEWEST = 1 << 16
 
 
 class VersionedRows(Rows):
-    """Operators by domain and name, each with a function from some opsets on.
+    """Operators by domain and name, each with functions for ranges of opsets.
 
         @converter("Relu")
         def relu(n: Node, x: Value) -> Value:
             return n(nn.Relu(x))
 
-    A function is that of opset `since` and later ones. With `any_rank` it also takes tensors of
-    which not even the rank is known.
+    A function is for opset `since` and later ones. With `any_rank` it also accepts tensors of
+    unknown rank.
     """
 
     def __init__(self) -> None:
@@ -44,12 +44,12 @@ class VersionedRows(Rows):
         return register
 
     def add(self, table: Mapping[str, Convert], domain: str = "") -> None:
-        """Register converters that a family makes: `add_rows(direct("Neg Abs"))`."""
+        """Register a table of converters: `add_rows(direct("Neg Abs"))`."""
         for kind, function in table.items():
             self(kind, domain=domain)(function)
 
     def takes_any_rank(self, function: Convert) -> Convert:
-        """Say that a converter also takes tensors of which not even the rank is known."""
+        """Declare that a converter also accepts tensors of unknown rank."""
         self.of_any_rank.add(function)
         return function
 
@@ -61,7 +61,7 @@ class VersionedRows(Rows):
         return versions[at - 1][1] if at else None
 
     def forget(self, domain: str, kind: str) -> None:
-        """Undo what was registered for an operator."""
+        """Remove the converters of an operator."""
         self._table.pop((domain, kind), None)
 
 

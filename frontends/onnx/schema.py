@@ -19,7 +19,7 @@ _FLOATS = tuple(map(element_type_code, (f32, f16, f64, bf16)))
 
 @lru_cache(maxsize=4096)
 def find_schema(domain: str, op_type: str, opset: int) -> Any | None:
-    """The declaration of an operator in an opset, or None where onnx knows none."""
+    """The declaration of an operator in an opset; None if onnx has none."""
     try:
         return onnx.defs.get_schema(op_type, opset, domain)
     except onnx.defs.SchemaError:
@@ -53,7 +53,7 @@ def fault_of_signature(schema: Any, inputs: int, outputs: int) -> str | None:
 
 
 def fault_of_presence(schema: Any, inputs: list[Any]) -> str | None:
-    """Which input is left out (None) though the operator needs it, or None."""
+    """Which required input is missing (None), or None."""
     formals = schema.inputs
     for i, value in enumerate(inputs):
         formal = formals[min(i, len(formals) - 1)]
@@ -150,7 +150,7 @@ def _fault_of_value(type: Any, formal: Any, choices: Iterable[str]) -> str | Non
 
 
 def _value_texts(type: Any) -> Iterator[str]:
-    """The beginnings of ONNX's texts of a type: none of a sequence is one of any element."""
+    """Prefixes of ONNX's names of a type; None of a sequence is one of any element."""
     match type:
         case nn.SequenceType() | nn.OptionalType():
             start = "seq(" if isinstance(type, nn.SequenceType) else "optional("
@@ -168,7 +168,7 @@ def _value_texts(type: Any) -> Iterator[str]:
 
 
 def fault_of_kinds(schema: Any, inputs: list[Any]) -> str | None:
-    """What is wrong where a sequence stands for a tensor, or None; a tensor has a `type`."""
+    """What is wrong if a sequence is passed for a tensor, or None; a tensor has a `type`."""
     allowed = _type_table(schema.name, schema.domain, schema.since_version)
     for i, value in enumerate(inputs):
         if value is None or hasattr(value, "type"):
@@ -187,5 +187,5 @@ def _type_table(op_type: str, domain: str, version: int) -> dict[str, frozenset[
 
 
 def _type_text(code: int) -> str:
-    """The type string of a tensor of these elements, `tensor(float)`."""
+    """The name of a tensor type with these elements: `tensor(float)`."""
     return f"tensor({element_type_name(code).lower()})"

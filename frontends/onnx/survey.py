@@ -1,4 +1,4 @@
-"""What a model needs that nnc does not have: found before the import, and told all at once."""
+"""Finds a model's unsupported operators before the import, and reports them all at once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXPERIMENTAL = ("MeanVarianceNormalization", "ThresholdedRelu", "Upsample")
 
 
 class Survey:
-    """How each operator of a model is imported: a converter, a function body, or not at all."""
+    """The way each operator of a model is imported: a converter, a function body, or not at all."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -30,11 +30,11 @@ class Survey:
         return self.model.functions.get((domain(node.domain), node.op_type, node.overload))
 
     def converter(self, node: Any, context: Context) -> Convert | None:
-        """The node's converter, or None: where its opset has no such operator, too."""
+        """The node's converter; None if there is none, or its opset lacks the operator."""
         return _converter(domain(node.domain), node.op_type, context.opset_of(node))
 
     def check(self, nodes: Iterable[Node], context: Context) -> None:
-        """Raises one NncError that lists all nodes that cannot be imported."""
+        """Raise one NncError that lists all nodes that cannot be imported."""
         faults = [
             f"{node.label}: {fault}"
             for node in nodes
@@ -45,7 +45,7 @@ class Survey:
             raise self.model.error(listed(faults, "node", where))
 
     def fault_of(self, node: Any, context: Context) -> str | None:
-        """The operator that cannot be imported, and what its body lacks; None if it can be."""
+        """The unsupported operator, and those that its body lacks, in words; None if supported."""
         lacking = self._lacking_of(node, context.opsets, ())
         if lacking is None:
             return None
@@ -98,7 +98,7 @@ def _converter(domain_name: str, op_type: str, opset: int) -> Convert | None:
 
 
 def operator_text(node: Any, context: Context) -> str:
-    """The operator as messages name it: `Loop of ai.onnx, opset 13`."""
+    """The operator's name in messages: `Loop of ai.onnx, opset 13`."""
     name = domain(node.domain)
     version = context.opsets.get(name)
     if version is None:

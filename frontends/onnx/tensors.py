@@ -65,7 +65,7 @@ _CODES = {kind[0]: code for code, kind in _KINDS.items()}
 
 
 def _shape(proto: Any, element: Type) -> tuple[int, ...]:
-    """The extents that a tensor declares. Raises NncError where they are none."""
+    """The declared extents of a tensor. Raises NncError if they are invalid."""
     shape = tuple(proto.dims)
     if any(extent < 0 for extent in shape):
         raise NncError(f"shape {list(shape)} has a negative extent")
@@ -75,7 +75,7 @@ def _shape(proto: Any, element: Type) -> tuple[int, ...]:
 
 
 def element_type_name(code: int) -> str:
-    """ONNX's name of an element type, `FLOAT`; the number where it has none."""
+    """ONNX's name of an element type, such as `FLOAT`; the code itself if it has none."""
     try:
         return TensorProto.DataType.Name(code)
     except ValueError:
@@ -83,7 +83,7 @@ def element_type_name(code: int) -> str:
 
 
 def element_type(code: int) -> Type:
-    """The element type for ONNX's number of it. Raises NncError where nnc has none."""
+    """The element type of an ONNX code. Raises NncError for an unsupported one."""
     if code not in _KINDS:
         known = ", ".join(element_type_name(c) for c in _KINDS)
         raise NncError(
@@ -93,14 +93,14 @@ def element_type(code: int) -> Type:
 
 
 def element_type_code(type: Type) -> int:
-    """ONNX's number of an element type."""
+    """The ONNX code of an element type."""
     return _CODES[type]
 
 
 class TensorReader:
     """Reads the tensors of one model.
 
-    `folder` is where its external data must lie, `own` are the bytes of the model's file.
+    `folder` is the folder of external data, `own` are the bytes of the model's file.
     """
 
     def __init__(self, folder: Path | None, own: np.ndarray | None = None) -> None:
@@ -109,9 +109,9 @@ class TensorReader:
         self._maps: dict[str, np.ndarray] = {}
 
     def array(self, proto: Any) -> np.ndarray:
-        """The elements of a tensor, or of a sparse one with its zeros.
+        """The elements of a tensor, dense or sparse.
 
-        Raises NncError where the data is missing or does not fit.
+        Raises NncError if the data is missing or does not fit.
         """
         is_sparse = isinstance(proto, SparseTensorProto)
         try:
@@ -122,7 +122,7 @@ class TensorReader:
             raise NncError(f"{name}: {error.message}") from None
 
     def with_data(self, proto: Any) -> Any:
-        """The tensor with its data inside where it lies in a file."""
+        """The tensor with its data inside, instead of a reference to a file."""
         if proto.data_location != TensorProto.EXTERNAL:
             return proto
         size = (math.prod(proto.dims) * _stored_bits(element_type(proto.data_type)) + 7) // 8
@@ -132,7 +132,7 @@ class TensorReader:
         )
 
     def _dense(self, proto: Any) -> np.ndarray:
-        """Zeros but for values [count] at places [count], in row-major order, or [count, rank]."""
+        """A dense array from values [count] at indices [count] (row-major) or [count, rank]."""
         element = element_type(proto.values.data_type)
         if element is string:
             raise NncError("a sparse tensor of text is not supported")
@@ -231,7 +231,7 @@ class TensorReader:
         return self._maps[location]
 
     def _inside(self, location: str) -> Path:
-        """The file's real path, which must be a file in the model's folder."""
+        """The real path of a file, which must be in the model's folder. Raises NncError."""
         if self.folder is None:
             raise NncError(
                 f"external data in '{location}', but the model has no file; give its path"
@@ -257,7 +257,7 @@ class TensorReader:
 
 
 def _strings(proto: Any, shape: tuple[int, ...], count: int) -> np.ndarray:
-    """The strings of a tensor, which stand in a field of their own."""
+    """The strings of a tensor, which have a field of their own."""
     if len(proto.string_data) != count:
         raise NncError(f"{len(proto.string_data)} strings, but shape {list(shape)} needs {count}")
     found = np.empty(count, object)
@@ -273,18 +273,18 @@ def _whole_number(text: str, what: str) -> int:
 
 
 def _stored_bits(type: Any) -> int:
-    """The bits of an element in a model: truth values are bytes, only smaller numbers packed."""
+    """The bits of a stored element: truth values are bytes; only small numbers are packed."""
     return 8 if type is i1 else type.width
 
 
 def _unpacked(raw: np.ndarray, width: int, count: int) -> np.ndarray:
-    """The elements in bytes, the first in the lowest bits, as a byte each."""
+    """The elements packed in bytes, lowest bits first, as one byte each."""
     shifts = np.arange(0, 8, width, dtype=np.uint8)
     return (raw[:, None] >> shifts & ((1 << width) - 1)).reshape(-1)[:count]
 
 
 def _normalized(array: np.ndarray) -> np.ndarray:
-    """Bools as 0 and 1, whatever bytes stood in the file."""
+    """Bools normalized to 0 and 1, whatever bytes the file has."""
     if array.dtype == np.bool_:
         return array.view(np.uint8) != 0
     return array

@@ -1,4 +1,4 @@
-"""What a converter of ONNX may leave unread of a node, and why."""
+"""The attributes of ONNX nodes that a converter may leave unread, with reasons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The attributes of convolutions and poolings that speak of windows."""
+"""The attributes of convolutions and poolings that describe windows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ AUTO_PADS = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
 
 
 def spatial_ints(n: Node, name: str, count: int, default: int) -> tuple[int, ...]:
-    """An attribute with a number for each spatial dimension, none below the default."""
+    """An attribute with a number for each spatial dimension, at least the default."""
     values = n.ints(name)
     if values is None:
         return (default,) * count
@@ -22,13 +22,13 @@ def spatial_ints(n: Node, name: str, count: int, default: int) -> tuple[int, ...
 
 
 def padding_of(n: Node, count: int) -> Padding:
-    """What the attributes `auto_pad` and `pads` say, for so many spatial dimensions."""
+    """The padding in the attributes `auto_pad` and `pads`, for `count` spatial dimensions."""
     mode = n.string("auto_pad", "NOTSET", AUTO_PADS)
     return spatial_ints(n, "pads", 2 * count, 0) if mode == "NOTSET" else mode
 
 
 def spatial_rank(n: Node, x: Value) -> int:
-    """The number of spatial dimensions. Raises NncError where there is none."""
+    """The number of spatial dimensions. Raises NncError if there are none."""
     if x.type.rank < 3:
         name = n.schema.inputs[0].name if n.schema is not None else "X"
         raise n.error(f"input '{name}' has rank {x.type.rank}, expected at least 3")

@@ -37,7 +37,7 @@ def without_weights(data: np.ndarray) -> bytes:
 
 
 def _rewritten(data: np.ndarray, begin: int, end: int, path: list[int]) -> bytes:
-    """A message with the messages at the path in it rewritten, tensors at its end."""
+    """A message, with tensors at the end of the field `path` rewritten."""
     parts: list[bytes] = []
     # Packed numbers may come in several parts, which protobuf joins.
     whole = not path and sum(one.number in _TENSOR_DATA for one in places(data, begin, end)) == 1
@@ -55,7 +55,7 @@ def _rewritten(data: np.ndarray, begin: int, end: int, path: list[int]) -> bytes
 
 
 def _reference(offset: int, length: int) -> bytes:
-    """The fields of a TensorProto that say where its data is."""
+    """The fields of a TensorProto that refer to its data."""
     tensor: Any = TensorProto()
     tensor.data_location = TensorProto.EXTERNAL
     for key, value in (("location", OWN_FILE), ("offset", offset), ("length", length)):

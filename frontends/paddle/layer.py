@@ -1,4 +1,4 @@
-"""What a converter sees of an operator of PaddlePaddle.
+"""A converter's view of an operator of PaddlePaddle.
 
 Values that PIR calls vectors are lists of values here.
 """
@@ -170,12 +170,12 @@ class PaddleLayer(NodeLayer):
         return tuple(self.axis(x, a) for a in axes) or tuple(range(x.type.rank))
 
     def numbers(self, value: Any, what: str) -> tuple[int, ...]:
-        """The integers of an operand, a tensor or a vector of them, which must be known."""
+        """The known integers in an operand, a tensor or a vector. Raises NncError if unknown."""
         parts = value if isinstance(value, list | tuple) else [value]
         return tuple(number for part in parts for number in self.known_ints(part, what))
 
     def vector(self, value: Any) -> Value:
-        """A 1-D tensor of i64, of a tensor, alone or in a list, or of tensors of one element."""
+        """A 1-D i64 tensor, from a tensor, a list with one, or a list of one-element tensors."""
         if isinstance(value, list | tuple) and len(value) == 1:
             (value,) = value
         if not isinstance(value, list | tuple):

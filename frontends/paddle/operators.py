@@ -210,9 +210,9 @@ set_value set_value Input ValueTensor *StartsTensorList@starts *EndsTensorList@e
 
 @dataclass(frozen=True)
 class Slot:
-    """One operand of an operator: the names of the old format under which it may stand.
+    """An operand of an operator: the names of the old format's slots for it.
 
-    `many` says that it is a list; `attribute` names what stands in its place where it is absent.
+    `many` says that it is a list; `attribute` names the attribute used if it is absent.
     """
 
     name: str
@@ -227,7 +227,7 @@ class Slot:
 
 @dataclass(frozen=True)
 class Operator:
-    """What an operator is in PIR."""
+    """An operator's form in PIR."""
 
     kind: str
     inputs: tuple[Slot, ...]

@@ -1,4 +1,4 @@
-"""What the arguments of ATen's operators are where no tensor is meant, and its element types."""
+"""Arguments of ATen's operators that are not tensors, and ATen's element types."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..common import elements
 
 @dataclass(frozen=True)
 class Ref:
-    """A value of the graph, by its name; also one that is a number, a 0-d i64."""
+    """A value of the graph, by its name; a number is a 0-d i64."""
 
     name: str
 
@@ -23,7 +23,7 @@ class Ref:
 
 @dataclass(frozen=True)
 class GraphRef:
-    """A graph inside the node, by its name."""
+    """A graph nested in the node, by its name."""
 
     name: str
 
@@ -46,12 +46,12 @@ IGNORED = frozenset(
 
 
 def words(text: str) -> tuple[str, ...]:
-    """The names that a text lists."""
+    """The names in a text, separated by spaces."""
     return tuple(text.split())
 
 
 def refs_in(value: Any) -> Iterator[Ref]:
-    """The values of the graph that an argument is made of."""
+    """The values of the graph in an argument."""
     if isinstance(value, Ref):
         yield value
     elif isinstance(value, list | tuple):
@@ -62,7 +62,7 @@ def refs_in(value: Any) -> Iterator[Ref]:
 
 
 def with_refs(value: Any, change: Any) -> Any:
-    """The argument with other things in place of its values of the graph."""
+    """The argument with `change` applied to each value of the graph in it."""
     if isinstance(value, Ref):
         return change(value)
     if isinstance(value, list | tuple):

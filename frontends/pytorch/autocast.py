@@ -1,7 +1,7 @@
-"""Graphs that run under autocast: operators get their operands in the type that it gives them.
+"""Graphs under autocast: casts operands to the type that autocast gives each operator.
 
 The lists are those of PyTorch's page "Automatic Mixed Precision package", "CPU Op-Specific
-Behavior", and what its composite operators come down to.
+Behavior", with composite operators replaced by their parts.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ CAST = "nnc.autocast"
 
 
 def with_autocast(graph: Graph, element: Type) -> Graph:
-    """The graph with casts to the element type, or to f32, before operators that ask for them."""
+    """The graph with casts to the element type, or to f32, before operators that need them."""
     made: dict[tuple[str, Type], str] = {}
     nodes: list[Node] = []
     for node in graph.nodes:
@@ -74,7 +74,7 @@ def _wanted(node: Node, element: Type) -> Type | None:
 def _cast_operands(
     node: Node, element: Type, made: dict[tuple[str, Type], str], nodes: list[Node]
 ) -> Node:
-    """The node on casts of its operands, which are added once for each value."""
+    """The node with casts of its operands; a value is cast once."""
     names: Mapping[str, str] = {}
     for ref in refs_in(node.attributes):
         key = ref.name, element

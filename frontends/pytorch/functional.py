@@ -45,7 +45,7 @@ SOMETIMES = words(
 
 @dataclass
 class _View:
-    """A value that is part `index` of what a view's node gives of a base."""
+    """A value that is result `index` of a view operator's node on a base."""
 
     base: str
     node: Node
@@ -56,7 +56,7 @@ class _View:
 def functional(
     nodes: Sequence[Node], layouts: Mapping[str, Layout]
 ) -> tuple[list[Node], Mapping[str, str]]:
-    """Nodes that write nothing in place, and the names that stand for those of before."""
+    """Nodes without in-place writes, and the new names of values."""
     if not any(_writes(node) for node in nodes):
         return list(nodes), {}
     return _Functional(layouts).run(nodes)
@@ -71,14 +71,14 @@ def _writes(node: Node) -> bool:
 
 
 def pure(name: str) -> str | None:
-    """The operator that gives what this one writes: `add` for `add_`, `__and__` for `__iand__`."""
+    """The pure form of an in-place operator: `add` for `add_`, `__and__` for `__iand__`."""
     if name.endswith("__"):
         return f"__{name[3:]}" if name.startswith("__i") else None
     return name[:-1] if name.endswith("_") else None
 
 
 def _target(node: Node) -> str | None:
-    """The value that is written, or viewed."""
+    """The name of the value that is written, or viewed."""
     first = next(iter(node.attributes.values()), None)
     return first.name if isinstance(first, Ref) else None
 
@@ -110,7 +110,7 @@ class _Functional:
         return self.nodes, self.values
 
     def keep(self, node: Node) -> None:
-        """A node as it is, on the newest values."""
+        """Append a node that reads the newest values."""
         base = self.base_of(node)
         arguments = with_refs(node.attributes, lambda ref: Ref(self.newest(ref.name)))
         inputs = list(dict.fromkeys(ref.name for ref in refs_in(arguments)))
@@ -122,7 +122,7 @@ class _Functional:
                     self.views[name] = _View(base, node, i, self.versions.get(base, 0))
 
     def base_of(self, node: Node) -> str | None:
-        """What the node's results are views of."""
+        """The base of which the node's results are views; None if they are not."""
         base, name = _target(node), _name_of(node)
         if base is None or (name not in VIEWS and name not in SOMETIMES):
             return None
@@ -131,7 +131,7 @@ class _Functional:
         return base
 
     def shares(self, name: str, base: str, node: Node) -> bool:
-        """Whether an operator that may copy has no need to."""
+        """Whether an operator that may copy returns a view here."""
         own, out = self.layouts.get(base), self.layouts.get(node.outputs[0])
         if name in ("dropout", "feature_dropout"):
             return not node.attributes.get("train", False)
@@ -146,7 +146,7 @@ class _Functional:
     # -- values -----------------------------------------------------------------------------------
 
     def newest(self, name: str) -> str:
-        """The name of the value that a name stands for now."""
+        """The current name of a value."""
         view = self.views.get(name)
         if view is not None:
             base = self.newest(view.base)
@@ -157,7 +157,7 @@ class _Functional:
         return self.values.get(name, name)
 
     def _replay(self, view: _View, base: str) -> None:
-        """Take a view again; all its parts."""
+        """Compute a view again from its changed base, with all its results."""
         arguments = dict(view.node.attributes)
         arguments[next(iter(arguments))] = Ref(base)
         outputs = [self.new_name(name) if name else "" for name in view.node.outputs]
@@ -181,7 +181,7 @@ class _Functional:
     # -- writes -----------------------------------------------------------------------------------
 
     def write(self, node: Node) -> None:
-        """The operator without its underscore, and its result as the new value of its target."""
+        """Append the pure form of an in-place operator, whose result is its target's new value."""
         target = _target(node)
         if target is None:
             raise ValueError(f"{node.label} writes no value")
@@ -203,13 +203,13 @@ class _Functional:
             self.is_now(name, target)
 
     def is_now(self, name: str, target: str) -> None:
-        """A result that is what has been written, itself."""
+        """Let `name` stand for the written value itself."""
         if name:
             self.views[name] = _View(target, _alias(target, name), 0, self.versions[target])
             self.values[name] = self.values[target]
 
     def write_given(self, node: Node, given: Given) -> None:
-        """The operator that gives new values of tensors, and these as theirs."""
+        """Append the operator that returns the new values of written tensors, and assign these."""
         arguments = with_refs(given.arguments, lambda ref: Ref(self.newest(ref.name)))
         names = list(node.outputs) + [""] * (max(given.targets) + 1 - len(node.outputs))
         made = [
@@ -228,7 +228,7 @@ class _Functional:
                 self.is_now(names[i], target)
 
     def check_extents(self, node: Node, target: str, result: str) -> None:
-        """Raises NncError where PyTorch would give the target the extents of the result."""
+        """Raise NncError if PyTorch would resize the target to the extents of the result."""
         own, out = self.layouts.get(target), self.layouts.get(result)
         if own is not None and out is not None and own.known != out.known:
             raise NncError(
@@ -245,7 +245,7 @@ class _Functional:
         return view is not None and view.base == target and _name_of(view.node) in ITSELF
 
     def assign(self, target: str, value: str) -> None:
-        """Give a value, and all that it is a view of, a new value."""
+        """Assign a new value to a value, and update all its bases."""
         view = self.views.get(target)
         if view is not None:
             base = Ref(self.newest(view.base))
@@ -265,7 +265,7 @@ def _alias(target: str, name: str) -> Node:
 
 
 def _reshapes_in_place(own: Layout, shape: Sequence[int]) -> bool:
-    """Whether other extents need no copy."""
+    """Whether a reshape to other extents needs no copy."""
     if own.is_contiguous:
         return True
     probe = np.lib.stride_tricks.as_strided(np.zeros(1, np.uint8), own.shape, own.strides)

@@ -1,4 +1,4 @@
-"""Operators that write to tensors they are given, though their names have no underscore.
+"""Operators that write to given tensors, though their names have no underscore.
 
 Those with `out=` write their results there, and norms in training their running statistics.
 """
@@ -35,10 +35,10 @@ _NORMS = {
 
 @dataclass(frozen=True)
 class Given:
-    """An operator that gives what another one writes.
+    """A pure operator that returns what another one writes.
 
-    Its results have the places of the written tensors' new values in `targets`. They are also the
-    results of the operator that writes them if `are_results`; else they are more.
+    `targets` has the indices of the written tensors' new values among its results. They are also
+    the results of the writing operator if `are_results`; else they are additional.
     """
 
     kind: str
@@ -48,7 +48,7 @@ class Given:
 
 
 def writes_given(node: Node) -> Given | None:
-    """How to give what a node writes to tensors that it is given; None where it writes to none."""
+    """The pure form of a node that writes to given tensors; None if it writes to none."""
     namespace, _, rest = node.kind.partition(".")
     name, _, overload = rest.partition(".")
     if namespace != "aten":

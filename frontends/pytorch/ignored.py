@@ -1,6 +1,6 @@
-"""The arguments of PyTorch's operators that a row need not read, each with its reason.
+"""The arguments of PyTorch's operators that a converter may leave unread, with reasons.
 
-A row names the arguments that it takes, so that what its code never loads is what it does not read.
+A converter names its arguments as parameters; those that its code never loads are unread.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ IGNORED = IgnoredFields(
 
 
 def unread(function: Convert, given: dict[str, Any]) -> dict[str, Any]:
-    """The arguments that a row's code never loads, but those that are as if they were not given."""
+    """The given arguments that a converter's code never loads, except those with default values."""
     names, rest = _unloaded(function)
     parameters = signature(function).parameters
     return {
@@ -49,7 +49,7 @@ def unread(function: Convert, given: dict[str, Any]) -> dict[str, Any]:
 
 @cache
 def _unloaded(function: Convert) -> tuple[dict[str, Any], bool]:
-    """The parameters that code never loads with their defaults, and whether `**rest` is one."""
+    """The parameters that code never loads, with their defaults, and whether `**rest` is one."""
     code: Any = function.__code__  # type: ignore[attr-defined]
     loaded = {i.argval for i in dis.get_instructions(code) if i.opname.startswith("LOAD_")}
     loaded.update(code.co_cellvars)

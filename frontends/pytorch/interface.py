@@ -1,4 +1,4 @@
-"""What a graph has outside: states for buffers that a run changes, reals for complex numbers."""
+"""A graph's interface: states for buffers that a run changes, reals for complex numbers."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _LARGEST_START = 1 << 20
 
 
 def with_states(graph: Graph, changed: Mapping[str, str], buffers: Mapping[str, str]) -> Graph:
-    """The graph that takes buffers and gives the new values of what is changed.
+    """The graph with changed buffers as inputs, and their new values as outputs.
 
-    `changed` has the new values by the names of inputs and buffers, `buffers` the names outside.
+    `changed` has the new values by the names of inputs and buffers, `buffers` the external names.
     """
     if not changed:
         return graph
@@ -60,9 +60,8 @@ def with_states(graph: Graph, changed: Mapping[str, str], buffers: Mapping[str, 
 
 
 def with_complex_values(graph: Graph, layouts: Mapping[str, Layout]) -> Graph:
-    """The graph whose inputs, constants and outputs have two reals for a complex number.
-
-    They are the last dimension.
+    """The graph whose inputs, constants and outputs have a last dimension of two reals for complex
+    numbers.
     """
     inner: dict[str, str] = {}
     inputs, constants = list(graph.inputs), dict(graph.constants)
@@ -104,7 +103,7 @@ def _node(kind: str, source: str, made: str) -> Node:
 
 
 def _renamed(nodes: Sequence[Node], names: Mapping[str, str]) -> list[Node]:
-    """The nodes with other names for what they use."""
+    """The nodes with other names for the values that they use."""
 
     def change(node: Node) -> Node:
         arguments = with_refs(node.attributes, lambda ref: Ref(names.get(ref.name, ref.name)))

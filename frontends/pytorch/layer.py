@@ -1,4 +1,4 @@
-"""What a converter of ATen's operators sees: numbers, shapes and element types as PyTorch's."""
+"""A converter's view of an ATen node: numbers, shapes and element types by PyTorch's rules."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class AtenLayer(NodeLayer):
     """A node of an ATen graph."""
 
     def axis(self, dim: int, rank: int) -> int:
-        """The dimension counted from the front; a number has one dimension to name."""
+        """The dimension counted from the front; a 0-d tensor has dimension 0."""
         return normalize_axis(self, self.int(dim), max(rank, 1), "dimension")
 
     def axes(self, dims: Any, rank: int) -> tuple[int, ...]:
-        """Dimensions in order; None or none at all are all of them."""
+        """Dimensions sorted and counted from the front; None or an empty list means all."""
         if dims is None or (isinstance(dims, list) and not dims):
             return tuple(range(rank))
         given = dims if isinstance(dims, list | tuple) else [dims]
@@ -43,17 +43,17 @@ class AtenLayer(NodeLayer):
         return self.known_int(value, "a number") if isinstance(value, Value) else int(value)
 
     def number(self, value: Any) -> Any:
-        """A number; a value that is not known stays one."""
+        """A number as a Python value; a value that is not known stays one."""
         if isinstance(value, Value) and (known := self.known(value)) is not None:
             return known.reshape(())[()].item()
         return value
 
     def value(self, name: str) -> Any:
-        """An attribute of an operator of one's own."""
+        """An attribute of a custom operator."""
         return self.attributes.get(name)
 
     def as_value(self, value: Any, element: Type | None = None) -> Value:
-        """A number as a 0-d tensor, by default of the type that PyTorch gives it; integers wrap."""
+        """A number as a 0-d tensor, by default of PyTorch's type for it; integers wrap."""
         if isinstance(value, Value):
             return value if element is None else self.cast(value, element)
         element = element or element_of_number(value)
@@ -65,7 +65,7 @@ class AtenLayer(NodeLayer):
     # -- shapes -----------------------------------------------------------------------------------
 
     def sizes(self, sizes: Sequence[Size]) -> tuple[list[Extent | None], Value]:
-        """Extents as numbers, those of values, or None for one that only the vector has."""
+        """Extents (numbers, values, or None if only the vector has one), and the vector of all."""
         found: list[Extent | None] = []
         for size in sizes:
             size = self.number(size)
@@ -87,7 +87,7 @@ class AtenLayer(NodeLayer):
         return reshape_by(self, x, vector, own)
 
     def expand(self, x: Value, sizes: Sequence[Size]) -> Value:
-        """x repeated to a shape, in which -1 stands for x's own extent."""
+        """x broadcast to a shape; -1 keeps x's own extent."""
         lead = len(sizes) - x.type.rank
         own = [self.number(size) for size in sizes]
         kept = [i for i, size in enumerate(own) if i >= lead and _is_own(size)]
@@ -102,7 +102,7 @@ class AtenLayer(NodeLayer):
         return expand_by(self, x, vector, known)
 
     def filled(self, value: Value, sizes: Sequence[Size]) -> Value:
-        """A tensor of a shape whose elements are a 0-d one."""
+        """A tensor of a shape filled with a 0-d value."""
         extents, vector = self.sizes(sizes)
         shape = tuple(e[0].type.shape[e[1]] if isinstance(e, tuple) else e for e in extents)
         out = TensorType(shape, value.type.element_type)
@@ -111,7 +111,7 @@ class AtenLayer(NodeLayer):
         return self(nn.FillDynamic(vector, value, out=out))
 
     def size(self, x: Value, axis: int) -> Size:
-        """An extent: a number, or computed."""
+        """An extent: a number, or a computed value."""
         extent = x.type.shape[axis]
         if extent is not None:
             return extent
@@ -124,12 +124,12 @@ class AtenLayer(NodeLayer):
     # -- element types ----------------------------------------------------------------------------
 
     def promoted(self, *operands: Any) -> list[Value]:
-        """Tensors and numbers with the element type that PyTorch gives what is made of them."""
+        """Tensors and numbers converted to their promoted element type."""
         element = common_element(operands)
         return [self.as_value(x, element) for x in operands]
 
     def promoted_floating(self, *operands: Any) -> list[Value]:
-        """As `promoted`, but integers become f32, each from what it is."""
+        """As `promoted`, but integers become f32."""
         element = common_element(operands)
         element = element if isinstance(element, FloatType) else f32
         return [self.as_value(x, element) for x in operands]
@@ -144,14 +144,14 @@ def _is_own(size: Any) -> bool:
 
 
 def element_of_number(value: Any) -> Type:
-    """The element type of a number of Python."""
+    """The element type of a Python number."""
     if isinstance(value, bool):
         return i1
     return i64 if isinstance(value, int) else f32
 
 
 def ends_of(element: Type) -> tuple[Any, Any]:
-    """What no number of an element type is below, and what none is above."""
+    """The lowest and the highest value of an element type (infinities for floats)."""
     if isinstance(element, FloatType):
         return -np.inf, np.inf
     if element is i1:
@@ -169,7 +169,7 @@ def _kind(element: Type | None) -> int:
 
 
 def promote(a: Type | None, b: Type | None) -> Type:
-    """The type of both, as of two tensors with dimensions."""
+    """The promoted type of two tensors with dimensions."""
     if a is None or b is None or a is b:
         return a or b  # type: ignore[return-value]
     if _kind(a) != _kind(b):
@@ -190,7 +190,7 @@ def _width(element: Any) -> int:
 
 
 def _combined(higher: Type | None, lower: Type | None) -> Type | None:
-    """The type where numbers of one kind count less than those of another."""
+    """The type of operands of which one kind has priority over another."""
     if _kind(higher) == 2:
         return higher
     if higher is i1 or (_kind(lower) == 2 and higher is not None):
@@ -199,7 +199,7 @@ def _combined(higher: Type | None, lower: Type | None) -> Type | None:
 
 
 def common_element(operands: Sequence[Any]) -> Type:
-    """Tensors with dimensions decide, unless those without, or numbers, are of a higher kind."""
+    """The promoted type: of tensors with dimensions, unless other operands are of a higher kind."""
     ranks: list[Type | None] = [None, None, None]
     for x in operands:
         if isinstance(x, Value):

@@ -1,4 +1,4 @@
-"""Where the elements of PyTorch's tensors lie."""
+"""The memory layout of PyTorch's tensors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...ir.types import Dim
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the elements of a tensor lie: extents and strides, of an example where they vary."""
+    """The layout of a tensor: extents and strides; of an example if they vary."""
 
     shape: tuple[int, ...]
     strides: tuple[int, ...]
@@ -19,7 +19,7 @@ class Layout:
     """The extents, None where they vary."""
 
     def in_order(self) -> tuple[Layout, list[int]]:
-        """The layout with dimensions in the order of their strides, and that order."""
+        """The layout with dimensions sorted by stride, and their order."""
         order = sorted(range(len(self.shape)), key=lambda i: -self.strides[i])
         shape, strides = (tuple(row[i] for i in order) for row in (self.shape, self.strides))
         return Layout(shape, strides, self.element), order

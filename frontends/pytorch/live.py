@@ -1,4 +1,4 @@
-"""Programs of PyTorch in this process: what `torch.export` gives, modules, and FX graphs of ATen.
+"""PyTorch programs in this process: results of `torch.export`, modules, and FX graphs of ATen.
 
 Whoever has such an object has imported PyTorch already.
 """
@@ -60,7 +60,7 @@ def _module_of(function: Callable[..., Any]) -> Any:
 
 
 def _exported(source: Source, module: Any, inputs: Any) -> Any:
-    """The module's program for inference; it stays in the mode that it is in."""
+    """The module exported for inference; its mode is unchanged."""
     import torch  # pyright: ignore[reportMissingImports]
     from torch.utils._pytree import tree_map_only  # pyright: ignore[reportMissingImports]
 
@@ -83,13 +83,13 @@ def _exported(source: Source, module: Any, inputs: Any) -> Any:
 
 
 def _in_a_line(error: Exception) -> str:
-    """An exception's name and the first line of what it says."""
+    """An exception's name and the first line of its message."""
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0] if lines else ''}"
 
 
 def _taken_apart(program: Any) -> Any:
-    """The program with PyTorch's decompositions of operators that have no row. Raises NncError."""
+    """The program with PyTorch's decompositions of unsupported operators. Raises NncError."""
     import torch  # pyright: ignore[reportMissingImports]
 
     graphs = [m for m in program.graph_module.modules() if isinstance(m, torch.fx.GraphModule)]
@@ -110,8 +110,8 @@ def _taken_apart(program: Any) -> Any:
 
 
 def is_read(kind: str) -> bool:
-    """Whether nnc reads an operator: by a row of its own, or by that of the operator that returns
-    what this one writes in place.
+    """Whether nnc supports an operator: by its own converter, or by that of the pure form of an
+    in-place operator.
     """
     if kind == "_operator.getitem" or ROWS.find(kind) is not None:
         return True
@@ -155,8 +155,8 @@ def graph_of(
 ) -> Graph:
     """The graph of an FX GraphModule of ATen operators.
 
-    `weights` are tensors for placeholders by their names, `wanted` tells which outputs count.
-    Placeholders need `meta["val"]`, as torch.export, AOTAutograd and torch.compile give it.
+    `weights` are tensors for placeholders by their names, `wanted` says which outputs are used.
+    Placeholders need `meta["val"]`, as torch.export, AOTAutograd and torch.compile provide it.
     """
     return _Reader(module, weights or {}).read(wanted).graph()
 
@@ -165,7 +165,7 @@ _CHECKS = words("aten._linalg_check_errors.default aten._assert_async.msg")
 
 
 def without_tokens(module: Any) -> Any:
-    """The GraphModule without checks whose order tokens tell; these have no value any more."""
+    """The GraphModule without the tokens that order checks, which have no value here."""
     import torch  # pyright: ignore[reportMissingImports]
 
     def is_check(one: Any) -> bool:
@@ -270,7 +270,7 @@ class _Reader:
         self.program.nodes.append(node(kind, name, outputs, arguments, graphs, modules))
 
     def parts(self, one: Any, value: Any) -> list[str]:
-        """The names of a node's outputs: those of the nodes that take them."""
+        """The names of a node's outputs: those of the getitem nodes that take them."""
         users = [user for user in one.users if user.target is operator.getitem]
         count = len(value) if isinstance(value, list | tuple) else 0
         count = max([count, *(user.args[1] + 1 for user in users)])
@@ -287,7 +287,7 @@ class _Reader:
         return names
 
     def note(self, name: str, value: Any) -> None:
-        """Where the elements of a tensor lie, and what its open extents are called."""
+        """Record a tensor's layout, and the names of its open extents."""
         if not hasattr(value, "stride") or not hasattr(value, "shape"):
             return
         try:
@@ -300,7 +300,7 @@ class _Reader:
         self.program.dims[name] = [_symbol(d) for d in value.shape]
 
     def argument(self, value: Any, graphs: dict[str, Graph]) -> Any:
-        """A value of the graph, a number, .. as rows take it."""
+        """An FX argument in the form that converters use: a Ref, a number, .."""
         import torch  # pyright: ignore[reportMissingImports]
 
         if isinstance(value, torch.fx.Node):
@@ -330,7 +330,7 @@ _MODULES = {"_operator": "operator"}
 
 
 def _kind(target: Any) -> str:
-    """The operator's qualified name, as files have it."""
+    """The operator's qualified name, as in files."""
     import torch  # pyright: ignore[reportMissingImports]
 
     if isinstance(target, torch._ops.OpOverload):
@@ -342,7 +342,7 @@ def _kind(target: Any) -> str:
 
 
 def element_of(dtype: Any) -> Type:
-    """The element type of a dtype of PyTorch. Raises NncError."""
+    """The element type of a PyTorch dtype. Raises NncError for an unsupported one."""
     name = str(dtype).removeprefix("torch.")
     if name not in ELEMENTS:
         raise NncError(f"element type {name} is not supported")
@@ -350,7 +350,7 @@ def element_of(dtype: Any) -> Type:
 
 
 def as_array(tensor: Any) -> np.ndarray:
-    """The elements of a tensor, where they lie if that can be."""
+    """The elements of a tensor as an array, without a copy if possible."""
     import torch  # pyright: ignore[reportMissingImports]
 
     if tensor.is_meta:
@@ -371,7 +371,7 @@ def _input(name: str, value: Any) -> Input | None:
 
 
 def type_of(value: Any) -> TensorType | None:
-    """The type of a tensor, or of a number that is not known; None for anything else."""
+    """The type of a tensor, or of a symbolic number; None for anything else."""
     import torch  # pyright: ignore[reportMissingImports]
 
     for kind, element in ((torch.SymInt, i64), (torch.SymBool, i1), (torch.SymFloat, f64)):
@@ -384,7 +384,7 @@ def type_of(value: Any) -> TensorType | None:
 
 
 def hint_of(size: Any) -> int:
-    """An extent or stride, of which a symbolic one may have an example."""
+    """An extent or stride as a number; a symbolic one gives its example value."""
     if isinstance(size, int):
         return size
     hint = getattr(size.node, "hint", None)
@@ -392,7 +392,7 @@ def hint_of(size: Any) -> int:
 
 
 def _symbol(size: Any) -> str:
-    """The name of an extent that is a symbol."""
+    """The name of a symbolic extent; "" for others."""
     if isinstance(size, int):
         return ""
     text = str(size.node.expr)

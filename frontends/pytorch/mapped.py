@@ -1,8 +1,8 @@
-"""`torch.vmap`, as `torch.export` keeps it, undone: operators on whole batches.
+"""Undoes `torch.vmap`, as `torch.export` keeps it: operators work on whole batches.
 
-Between `_add_batch_dim` and `_remove_batch_dim` a value does not show the dimension that is mapped,
-level by level. Here these dimensions come first, in the order of their levels, and operators are
-told so:
+Between `_add_batch_dim` and `_remove_batch_dim` the mapped dimension of a value is hidden, level by
+level. Here these dimensions come first, in the order of their levels, and the arguments of
+operators are adjusted:
 
     a = _add_batch_dim(x, 1, 1)          a = movedim(x, 1, 0)
     y = sum(a, 0)                   ->   y = sum(a, 1)
@@ -27,7 +27,7 @@ _DIMS = words("dim dims dim0 dim1 start_dim end_dim source destination")
 
 
 def unmapped(nodes: Sequence[Node], layouts: Mapping[str, Layout]) -> Sequence[Node]:
-    """Nodes that map nothing. Raises NncError for an operator that is not known to have a batch."""
+    """Nodes without vmap. Raises NncError for an operator without a batching rule."""
     if not any(node.kind.startswith(PREFIX) for node in nodes):
         return nodes
     return _Unmapped(layouts).run(nodes)
@@ -64,13 +64,13 @@ class _Unmapped:
         return self.nodes
 
     def begin(self, out: str, given: Ref, dim: int, level: int) -> None:
-        """Hide a dimension."""
+        """Hide a dimension at a level."""
         own = self.levels.get(given.name, ())
         place = dim % self.ranks[given.name] + len(own)
         self.emit("movedim.int", (*own, level), out, self=given, source=place, destination=len(own))
 
     def end(self, out: str, given: Ref, level: int, extent: Any, dim: int) -> None:
-        """Show a dimension again; a value that has it not is repeated."""
+        """Show a dimension again; a value that lacks it is repeated."""
         own, rank = self.levels.get(given.name, ()), self.ranks[given.name] + 1
         left = tuple(one for one in own if one != level)
         place = len(left) + dim % rank
@@ -86,7 +86,7 @@ class _Unmapped:
     # -- operators --------------------------------------------------------------------------------
 
     def map(self, node: Node) -> None:
-        """A node on whole batches."""
+        """Append a node that works on whole batches."""
         name, kind = node.kind.split(".")[1], node.kind
         if name.startswith("_assert"):
             return
@@ -123,7 +123,7 @@ class _Unmapped:
         self.levels |= dict.fromkeys(node.outputs, levels)
 
     def indexed(self, given: dict[str, Any], levels: tuple[int, ...]) -> dict[str, Any]:
-        """Indices aligned, behind those of the batches of what is indexed."""
+        """Indices aligned to the batch dimensions of the indexed tensor."""
         indices = given["indices"]
         rank = max(self.ranks[one.name] for one in indices)
         own = []
@@ -135,9 +135,9 @@ class _Unmapped:
         return given | {"indices": [*own, *self.aligned(indices, levels, rank)]}
 
     def aligned(self, given: Any, levels: tuple[int, ...], rank: int, wide: bool = False) -> Any:
-        """Arguments whose tensors have a dimension for each level, and `rank` ones that show.
+        """Arguments whose tensors have a dimension for each level, then `rank` visible ones.
 
-        These dimensions have the batch's extents, if `wide`, else 1 where a value has them not.
+        A missing batch dimension gets the batch's extent if `wide`, else extent 1.
         """
         return with_refs(given, lambda ref: self.align(ref, levels, rank, wide))
 
@@ -159,7 +159,7 @@ class _Unmapped:
         return self.extents[level - 1]
 
     def emit(self, kind: str, levels: tuple[int, ...], out: str = "", /, **given: Any) -> Ref:
-        """A node with one result."""
+        """Append a node with one result; returns a reference to it."""
         self.fresh += 1
         out = out or f"mapped.{self.fresh}"
         self.add(f"aten.{kind}", [out], given, out)
@@ -172,12 +172,12 @@ class _Unmapped:
 
 
 def _named(given: Mapping[str, Any]) -> list[str]:
-    """The arguments that name dimensions."""
+    """The names of the arguments that are dimensions."""
     return [key for key in _DIMS if given.get(key) not in (None, [])]
 
 
 def _behind(how: str, given: dict[str, Any], lead: int, rank: int) -> dict[str, Any]:
-    """Arguments whose dimensions are counted behind some others."""
+    """Arguments with their dimensions shifted by `lead` leading ones."""
 
     def moved(dim: Any) -> Any:
         if isinstance(dim, list):

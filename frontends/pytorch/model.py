@@ -1,4 +1,4 @@
-"""Files of `torch.export.save`, read without PyTorch.
+"""Reads files of `torch.export.save` without PyTorch.
 
 Source: torch/_export/serde/schema.py, schema 8.20.
 """
@@ -118,7 +118,7 @@ class _Reader:
         return found.graph("torch " + str(self.program.get("torch_version", "")))
 
     def constants(self, found: Program, specs: Any, inputs: Mapping[str, Input]) -> None:
-        """Weights by the values that they are; what is left are inputs."""
+        """Split a program's inputs: weights become constants, by value name; others stay inputs."""
         files = {
             "weights": self.payload("weights"),
             "constants": self.payload("constants"),
@@ -140,7 +140,7 @@ class _Reader:
                     found.buffers[name] = str(key)
 
     def note_change(self, found: Program, value: Any, kind: str, content: Any) -> None:
-        """Which buffer or input an output is the new value of."""
+        """Record which buffer or input an output is the new value of."""
         if kind == "buffer_mutation":
             target = content["buffer_name"]
             names = [name for name, one in found.buffers.items() if one == target]
@@ -152,7 +152,7 @@ class _Reader:
             found.changed |= dict.fromkeys(names, value.name)
 
     def payload(self, kind: str) -> dict[str, Any]:
-        """Where weights lie, by their names."""
+        """The table of weights in the archive, by their names."""
         name = f"{self.root}data/{kind}/{self.name}_{kind}_config.json"
         if name not in self.archive:
             return {}
@@ -162,7 +162,7 @@ class _Reader:
         }
 
     def array(self, key: str, config: Any) -> np.ndarray:
-        """A tensor whose elements lie somewhere in a member."""
+        """A tensor stored as a part of an archive member."""
         if config.get("use_pickle"):
             raise self.source.error(f"weights '{key}' are a pickle, which is not read")
         meta = config["tensor_meta"]
@@ -181,7 +181,7 @@ class _Reader:
         sizes: Sequence[int],
         strides: Sequence[int],
     ) -> np.ndarray:
-        """Elements by their places among bytes."""
+        """An array with these strides, from an archive member."""
         shape = tuple(sizes)
         fault = size_fault(TensorType(shape, element))
         if fault or len(shape) != len(strides):
@@ -256,7 +256,7 @@ class _Reader:
         return node(kind, name, outputs, arguments, graphs, modules)
 
     def argument(self, arg: Any, graphs: dict[str, Graph]) -> Any:
-        """A value in the union of arguments; `_WHERE` for one that says where a tensor lies."""
+        """An argument's value; `_WHERE` for one that is a device, layout or the like."""
         kind, content = _one(arg)
         match kind:
             case "as_none":
@@ -298,7 +298,7 @@ class _Reader:
 
 
 class _OlderReader(_Reader):
-    """Of an archive as PyTorch wrote it up to 2.7, with weights as torch.save has them."""
+    """Reads an archive of PyTorch up to 2.7, whose weights are saved by torch.save."""
 
     def payload(self, kind: str) -> dict[str, Any]:
         name = "serialized_state_dict.pt" if kind == "weights" else "serialized_constants.pt"
@@ -324,13 +324,13 @@ _SYMBOLIC: dict[str, Type] = {"as_sym_int": i64, "as_sym_bool": i1, "as_sym_floa
 
 
 def _one(union: Any) -> tuple[str, Any]:
-    """Which kind of thing a union is, and the thing."""
+    """The kind of a union's member, and its value."""
     ((kind, content),) = union.items()
     return kind, content
 
 
 def _names(arg: Any) -> Sequence[str]:
-    """The names of the values that an output stands for."""
+    """The names of an output's values."""
     kind, content = _one(arg)
     if kind == "as_tensors":
         return [one["name"] for one in content]
@@ -349,7 +349,7 @@ def _symbolic(content: Any) -> Any:
 
 
 def _count(size: Any) -> int:
-    """An extent that must be known."""
+    """An extent that must be known. Raises NncError."""
     found = size["as_int"]
     if not isinstance(found, int) or found < 0:
         raise ValueError(f"an extent is {found!r}")
@@ -367,6 +367,6 @@ def _hint(size: Any) -> int:
 
 
 def _symbol(size: Any) -> str:
-    """The name of an extent that is a symbol."""
+    """The name of a symbolic extent; "" for others."""
     found = None if "as_int" in size else _SYMBOL.match(size["as_expr"]["expr_str"])
     return found[1] if found else ""

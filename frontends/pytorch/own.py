@@ -1,4 +1,4 @@
-"""Operators of one's own, declared with `nnc.operator("library.name")`."""
+"""Custom operators, declared with `nnc.operator("library.name")`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ..declared import digests
 
 
 def find_own(kind: str) -> Convert | None:
-    """The converter of an operator that was declared, or None.
+    """The converter of a declared operator, or None.
 
-    The tensors among its arguments are the operands in order, the others attributes by name.
+    The tensors among its arguments are the operands in order, the others are attributes by name.
     """
     name = kind.rpartition(".")[0]
     if name not in digests:

@@ -1,7 +1,7 @@
-"""Tensors that torch.save wrote, read without executing the pickle that names them.
+"""Reads tensors of torch.save without executing the pickle that names them.
 
-What a pickle builds is worked out here: dictionaries, lists and tuples of numbers, text and
-tensors. A pickle that names any other function is an error, and nothing is ever called by name.
+The pickle is interpreted here: dictionaries, lists and tuples of numbers, text and tensors. A
+pickle that names any other function is an error, and nothing is ever called by name.
 
 Source: Python's pickletools, and torch/_utils.py.
 """
@@ -38,7 +38,7 @@ class Storage:
 
 @dataclass(frozen=True)
 class Tensor:
-    """Where the elements of a tensor lie, counted in elements."""
+    """The layout of a tensor in its storage, counted in elements."""
 
     data: np.ndarray
     element: Type
@@ -80,7 +80,7 @@ _COUNTED = {"TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
 
 
 def read_tensors(source: Source, data: np.ndarray) -> Mapping[str, Any]:
-    """What an archive of torch.save has, by name. Raises NncError."""
+    """The contents of a torch.save archive, by name. Raises NncError."""
     inner = Source(memoryview(np.ascontiguousarray(data)))  # type: ignore[arg-type]
     inner.name = source.name
     archive = Archive(inner)
@@ -111,7 +111,7 @@ class _Pickle:
         self.memo: dict[int, Any] = {}
 
     def read(self, data: bytes) -> Any:
-        """What the pickle stands for. Raises ValueError."""
+        """The object that a pickle describes. Raises ValueError for unsupported ones."""
         for opcode, argument, _ in pickletools.genops(data):
             if opcode.name == "STOP":
                 return self.stack.pop()
@@ -145,7 +145,7 @@ class _Pickle:
             self.build(name)
 
     def build(self, name: str) -> None:
-        """Opcodes that make one thing of several."""
+        """Execute an opcode that combines several objects."""
         stack = self.stack
         if name == "TUPLE":
             stack.append(tuple(self.marked()))
@@ -166,7 +166,7 @@ class _Pickle:
             raise ValueError(f"opcode {name} is not read")
 
     def marked(self) -> list[Any]:
-        """What lies above the last mark, taken away."""
+        """Pop the objects above the last mark."""
         at = len(self.stack) - 1 - self.stack[::-1].index(_MARK)
         found = self.stack[at + 1 :]
         del self.stack[at:]
@@ -177,7 +177,7 @@ class _Pickle:
         return Storage(key, _STORAGES.get(own, ""))
 
     def made(self, function: Name, arguments: tuple[Any, ...]) -> Any:
-        """What a function that is known would give."""
+        """The result of a known function, without calling it."""
         match function.text:
             case "collections OrderedDict":
                 return {}

@@ -1,4 +1,4 @@
-"""A program of ATen as files and live objects of PyTorch have it, before it is a graph."""
+"""A program of ATen, from a file or a live PyTorch object, before it becomes a graph."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _SIZES = {"aten.view.default": "size", "aten.reshape.default": "shape"}
 class Program:
     """Nodes in order, which may write in place; `outputs` are values or None.
 
-    `buffers` are what the model calls those of its constants that a run may change, and `changed`
-    the new values of buffers and inputs that the program gives itself.
+    `buffers` are the model's names of the constants that a run may change, and `changed` the new
+    values of buffers and inputs that the program returns itself.
     """
 
     inputs: list[Input] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Program:
     changed: dict[str, str] = field(default_factory=dict)
 
     def prepared(self) -> list[Node]:
-        """Nodes as `functional` takes them."""
+        """The nodes in the form that `functional` takes."""
         found = []
         for node in unmapped(self.nodes, self.layouts):
             strided = node.kind.rpartition(".")[0] in _OF_STRIDES
@@ -52,7 +52,7 @@ class Program:
         return found
 
     def _by_strides(self, one: Node) -> list[Node]:
-        """What reads or writes by strides, on the tensor in the order in which its elements lie."""
+        """A node that reads or writes by strides, on the tensor in memory order."""
         source, first = one.attributes.get("self"), next(iter(one.outputs), "")
         layout = self.layouts.get(source.name) if isinstance(source, Ref) else None
         if layout is None or layout.is_contiguous:
@@ -79,7 +79,7 @@ class Program:
         ]
 
     def _sized(self, node: Node) -> Node:
-        """-1 for what is left of a shape becomes the number that PyTorch knows it to be."""
+        """The node with a size of -1 replaced by the number that PyTorch has computed."""
         key = _SIZES.get(node.kind)
         layout = self.layouts.get(node.outputs[0]) if key else None
         if key is None or layout is None:
@@ -91,9 +91,9 @@ class Program:
         return replace(node, attributes=node.attributes | {key: whole})
 
     def graph(self, producer: str = "", notes: Mapping[str, str] | None = None) -> Graph:
-        """The graph, in which no node writes in place; outputs of equal names are told apart.
+        """The graph, without in-place writes; outputs of equal names are made distinct.
 
-        A buffer that is changed is a state, an input and an output of its name, as is an input.
+        A changed buffer or input becomes a state: an input and an output of the same name.
         """
         nodes, renamed = functional(self.prepared(), self.layouts)
         changed = {name: self.changed.get(name, renamed.get(name, name)) for name in self._open()}
@@ -125,14 +125,14 @@ class Program:
         return with_complex_values(with_states(found, changed, self.buffers), self.layouts)
 
     def _shapes(self) -> dict[str, Sequence[int | None]]:
-        """The extents that PyTorch knows of values; under vmap it leaves out those it adds."""
+        """The extents that PyTorch recorded for values; under vmap, without mapped dimensions."""
         if any("_batch_dim" in node.kind for node in self.nodes):
             return {}
         # Storage that is seen through strides has no extents of its own.
         return {name: layout.known for name, layout in self.layouts.items() if layout.known}
 
     def _elements(self) -> dict[str, Type]:
-        """The element types that PyTorch gave to values, but for complex ones."""
+        """The element types that PyTorch recorded for values, except complex ones."""
         found = {name: ELEMENTS.get(_name(x.element)) for name, x in self.layouts.items()}
         return {
             name: element
@@ -141,12 +141,12 @@ class Program:
         }
 
     def _open(self) -> list[str]:
-        """The names of what a run may change: buffers and inputs."""
+        """The names of values that a run may change: buffers and inputs."""
         return [*self.buffers, *(value.name for value in self.inputs)]
 
 
 def _without_unused(nodes: Sequence[Node], used: set[str]) -> list[Node]:
-    """The nodes, whose outputs behind the first have no name where nothing uses them."""
+    """The nodes, with unused outputs after the first left unnamed."""
     used = used.union(_uses(nodes))
 
     def named(node: Node) -> list[str]:
@@ -157,12 +157,12 @@ def _without_unused(nodes: Sequence[Node], used: set[str]) -> list[Node]:
 
 
 def _name(element: Any) -> str:
-    """A data type's name in PyTorch."""
+    """The name of an element type in PyTorch."""
     return str(element).removeprefix("torch.")
 
 
 def _uses(nodes: Sequence[Node]) -> Iterator[str]:
-    """The names of values that nodes use, and graphs inside of them."""
+    """The names of values that nodes and their nested graphs use."""
     for one in nodes:
         yield from one.inputs
         for graph in one.graphs.values():
@@ -178,9 +178,9 @@ def node(
     graphs: Mapping[str, Graph] | None = None,
     modules: Sequence[str] = (),
 ) -> Node:
-    """A node whose inputs are the values of the graph that its arguments name.
+    """A node whose inputs are the graph values in its arguments.
 
-    `modules` are the paths of the modules that it is in, each from the whole model on.
+    `modules` are the paths of the modules that it is in, each from the root.
     """
     for output in outputs:
         if not isinstance(output, str):

@@ -34,8 +34,8 @@ class AtenRows(Rows):
         def relu(n: AtenLayer, self: Value) -> Value:
             return n(nn.Relu(self))
 
-    One name without an overload stands for all overloads that have no row of their own, and for
-    those of the operator that copies where this one gives a view.
+    A name without an overload covers all overloads without a row of their own, and those of the
+    operator's copying form.
     """
 
     def __init__(self, package: str) -> None:
@@ -49,11 +49,11 @@ class AtenRows(Rows):
         return super().__call__(*kinds)
 
     def take_batches(self, how: Batched, kinds: Iterable[str]) -> None:
-        """Say how some of a row's operators take whole batches."""
+        """Set how operators work on whole batches."""
         self._batched |= dict.fromkeys(kinds, how)
 
     def batching(self, kind: str) -> Batched | None:
-        """How an operator takes whole batches; None where it is not known to."""
+        """How an operator works on whole batches; None if unknown."""
         self._load()
         return self._batched.get(kind if kind in self._table else kind.rpartition(".")[0])
 
@@ -105,14 +105,14 @@ def _called_by_names(function: Convert) -> Convert:
 
 
 def _has_complex(given: dict[str, Any]) -> bool:
-    """Whether a complex number is added to, .. real tensors; those that are made have a row."""
+    """Whether a complex number is combined with real tensors."""
     operand = given.get("self", given.get("tensor1"))
     numbers = [value for value in given.values() if isinstance(value, complex)]
     return bool(numbers) and isinstance(operand, Value)
 
 
 def _of_pairs(n: Any, function: Convert, given: dict[str, Any]) -> Convert:
-    """What an operator does to complex numbers: a row of its own, or the same to both parts."""
+    """The converter for complex operands: a row of its own, or the same on both parts."""
     name = n.kind.split(".")[1].removesuffix("_copy")
     own = Rows.find(ROWS, COMPLEX + name)
     first, *others = given.values()
@@ -137,7 +137,7 @@ Row = Callable[..., Any]
 
 
 def table(make: Callable[[Any], Row], batched: Batched | None = None, **rows: Any) -> None:
-    """Rows of ATen that one function makes, by operator: `table(unary, neg=nn.Neg)`."""
+    """Register the rows that one function makes, by operator: `table(unary, neg=nn.Neg)`."""
     kinds = {f"aten.{name}": make(given) for name, given in rows.items()}
     if batched is not None:
         ROWS.take_batches(batched, kinds)

@@ -1,7 +1,7 @@
-"""From MLIR bytecode to a module: StableHLO as its dialect encodes it, and VHLO.
+"""From MLIR bytecode to a module: StableHLO in its dialect's encoding, and VHLO.
 
-VHLO spells attributes otherwise: what StableHLO has as one is several, lists are tensors, names
-of functions are strings, and what has its default is written all the same.
+VHLO encodes attributes differently: one of StableHLO may be several, lists are tensors, names of
+functions are strings, and default values are written out.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ DEFAULTS: dict[str, Any] = {
 
 
 def read_module(data: Any, name: str, start: int = 0) -> Operation:
-    """The module of bytecode that starts there. Raises NncError, which names the byte."""
+    """The module in bytecode from offset `start`. Raises NncError, which names the byte."""
     try:
         file = Bytecode(data, _decoded, start)
         root = _Builder(file).op(file.root(), {}, "")
@@ -156,14 +156,14 @@ def _from_text(kind: str, at: Cursor) -> Any:
 
 
 class _Builder:
-    """Makes operations of records."""
+    """Makes operations from records."""
 
     def __init__(self, file: Bytecode) -> None:
         self.file = file
         self.rows: dict[str, list[tuple[str, bool]]] = {}
 
     def op(self, record: Record, values: dict[int, Value], parent: str) -> Operation:
-        """The operation, in one of the name `parent`, with what is inside of it."""
+        """The operation of a record, nested in one named `parent`, with everything inside."""
         file = self.file
         name = our_name(record.name, parent)
         cls = registry.find_op(name)
@@ -190,7 +190,7 @@ class _Builder:
         return op
 
     def value(self, record: Record, number: int, values: dict[int, Value]) -> Value:
-        """The value of a number."""
+        """The value with this number."""
         if number not in values:
             raise BytecodeError(f"byte {record.at}: value {number} is not defined before its use")
         return values[number]
@@ -238,7 +238,7 @@ class _Builder:
 
 
 def our_name(name: str, parent: str) -> str:
-    """The operation that one of VHLO is, which has its version behind its name."""
+    """The StableHLO name of a VHLO operation, whose name ends in a version."""
     if not name.startswith("vhlo."):
         return name
     base = name[len("vhlo.") :].rpartition("_v")[0]
@@ -248,7 +248,7 @@ def our_name(name: str, parent: str) -> str:
 
 
 def property_names(name: str, definition: Any) -> list[tuple[str, bool]]:
-    """The attributes that an operation's encoding has, in order, and which may miss."""
+    """The attributes in an operation's encoding, in order, and whether each is optional."""
     base = definition.name.partition(".")[2]
     names = {
         key: attribute.optional or attribute.default is not None or attribute.kind is UNIT
@@ -267,7 +267,7 @@ def property_names(name: str, definition: Any) -> list[tuple[str, bool]]:
 
 
 def _plain(name: str, cls: Any, entries: dict[str, Attribute]) -> dict[str, Attribute]:
-    """Attributes of VHLO as those of the operation that ours is."""
+    """VHLO's attributes converted to those of the StableHLO operation."""
     base = name.partition(".")[2]
     for (op, key), (parts, make) in PARTS.items():
         if op == base:
@@ -287,7 +287,7 @@ def _may_miss(attribute: Any) -> bool:
 
 
 def _is(value: Any, default: Any) -> bool:
-    """Whether it is the default, or all of its elements are."""
+    """Whether a value, or each of its elements, equals the default."""
     match value:
         case DenseElements():
             return all(element == default for element in value.values())
@@ -299,7 +299,7 @@ def _is(value: Any, default: Any) -> bool:
 
 
 def _of_kind(key: str, value: Any, attribute: Any) -> Attribute:
-    """A tensor as the array, a string as the name of a function that an attribute has to be."""
+    """A tensor converted to an array, or a string to a symbol, as the attribute requires."""
     kind = attribute.kind if attribute is not None else None
     dense = i1 if key == "window_reversal" else kind and kind.dense
     if isinstance(value, DenseElements) and dense:
@@ -312,7 +312,7 @@ def _of_kind(key: str, value: Any, attribute: Any) -> Attribute:
 
 
 def _part(name: str, value: Any) -> Any:
-    """What a part of an attribute is: a number, a list of them, a type; None for no type."""
+    """A part of an attribute as a number, a list of them, or a type; None for no type."""
     if name.endswith(("dims", "dimensions", "map")):
         value = checked(value, DenseElements, f"a tensor as {name}")
         return tuple(value.to_numpy().reshape(-1).tolist())

@@ -83,7 +83,7 @@ FEW_BYTES = 1 << 12
 
 
 def checked(value: Any, kind: Any, what: str) -> Any:
-    """The value, which must be of a kind. Raises BytecodeError."""
+    """The value, checked to be of a kind. Raises BytecodeError."""
     if not isinstance(value, kind):
         raise BytecodeError(f"expected {what}; found {type(value).__name__}")
     return value
@@ -124,7 +124,7 @@ def _width(type: Any) -> int:
 
 
 def bits(at: Cursor, width: int) -> int:
-    """The bits of a number: a byte, a signed integer or so many of them."""
+    """The bits of a number: a byte, a zigzag integer or a multi-byte one of `width` bits."""
     if width <= 8:
         return at.byte()
     if width <= 64:

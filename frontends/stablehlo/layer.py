@@ -1,4 +1,4 @@
-"""What a converter of StableHLO sees of an operation: its attributes, types and regions."""
+"""A converter's view of a StableHLO operation: its attributes, types and regions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class HloLayer(NodeLayer):
         return self.graph(str(at), *arguments)
 
     def last(self, at: int) -> Operation:
-        """The operation that ends a region."""
+        """The terminator of a region."""
         return list(self.op.regions[at].blocks[0].ops)[-1]
 
     def integer(self, x: Value) -> bool:

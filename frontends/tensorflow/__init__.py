@@ -1,7 +1,7 @@
 """TensorFlow: SavedModel folders and frozen graphs.
 
-`model` finds the signature and reads the graph, `functions` what it calls, `variables` the values
-of the checkpoint; `ops/` has the rows.
+`model` finds the signature and reads the graph, `functions` the functions that it calls,
+`variables` the values in the checkpoint; `ops/` has the converters.
 """
 
 from ..common.front_end import FrontEnd

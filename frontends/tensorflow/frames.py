@@ -30,7 +30,7 @@ Tag = tuple[str, int]
 
 
 def structured(graph: Graph) -> Graph:
-    """The graph without gates. Raises WireError where they do not fit together."""
+    """The graph with structured loops and branches. Raises WireError if gates are inconsistent."""
     kinds = {node.kind for node in graph.nodes}
     if not kinds & KINDS:
         return graph
@@ -57,7 +57,7 @@ def _frame_of(node: Node) -> str:
 
 
 def _innermost(nodes: Sequence[Node], enters: Sequence[Node]) -> str:
-    """A frame in which no other begins."""
+    """A frame that contains no other frame."""
     users = _users(nodes)
     for frame in dict.fromkeys(map(_frame_of, enters)):
         inside = _inside(users, [node for node in enters if _frame_of(node) == frame])
@@ -67,7 +67,7 @@ def _innermost(nodes: Sequence[Node], enters: Sequence[Node]) -> str:
 
 
 def _inside(users: Mapping[str, list[Node]], enters: Sequence[Node]) -> dict[str, Node]:
-    """The nodes that what enters reaches, up to where it leaves, by name."""
+    """The nodes between a frame's entry and its exits, by name."""
     found: dict[str, Node] = {}
     waiting = list(enters)
     while waiting:
@@ -91,7 +91,7 @@ class _Frame:
         self.inside = _inside(self.users, self.enters)
 
     def replaced(self) -> list[Node]:
-        """All nodes, with one for the loop."""
+        """All nodes, with the loop as one node."""
         merges = [n for n in self.inside.values() if n.kind == "Merge" and self._starts(n)]
         conditions = [n for n in self.inside.values() if n.kind == "LoopCond"]
         if len(conditions) != 1 or not merges:
@@ -125,7 +125,7 @@ class _Frame:
         return [*(n for n in self.nodes if n.name not in self.inside), *fixed, loop]
 
     def _starts(self, merge: Node) -> int:
-        """Which input of a merge, counted from 1, comes into the frame; 0 for none."""
+        """The input of a merge, counted from 1, that comes from outside the frame; 0 for none."""
         for i, name in enumerate(merge.inputs):
             maker = self.makers.get(name)
             if maker is not None and maker.kind == "Enter" and _frame_of(maker) == self.frame:
@@ -136,7 +136,7 @@ class _Frame:
         return node.kind == "Switch" and node.inputs[1:2] == condition.outputs[:1]
 
     def _variable(self, merge: Node, gate: Node | None) -> tuple[str, str, str, str, str]:
-        """What a variable is before, in the condition, in the body, behind it, and at the end."""
+        """A loop variable's names: before, in the condition, in the body, after, and at the end."""
         start = self._starts(merge) - 1
         backs = [self.makers.get(name) for i, name in enumerate(merge.inputs) if i != start]
         if len(backs) != 1 or backs[0] is None or backs[0].kind != "NextIteration":
@@ -151,7 +151,7 @@ class _Frame:
 
 
 def _graph(inputs: Iterable[str], nodes: Sequence[Node], outputs: Iterable[str]) -> Graph:
-    """A graph of those of the nodes that its outputs need."""
+    """A graph of the nodes that its outputs need."""
     inputs, outputs = list(inputs), list(outputs)
     makers = {name: node for node in nodes for name in node.outputs if name not in inputs}
     needed: dict[str, Node] = {}
@@ -166,7 +166,7 @@ def _graph(inputs: Iterable[str], nodes: Sequence[Node], outputs: Iterable[str])
 
 
 def _used(node: Node) -> Iterator[str]:
-    """The values that a node uses, also inside of it."""
+    """The values that a node uses, also in its nested graphs."""
     yield from node.inputs
     for graph in node.graphs.values():
         for inner in graph.nodes:
@@ -178,14 +178,14 @@ def _used(node: Node) -> Iterator[str]:
 
 
 def _branched(nodes: Sequence[Node]) -> list[Node]:
-    """Nodes with one for every few merges that belong together."""
+    """Nodes with branches replaced by one node for each group of merges."""
     if not any(node.kind in (*GATES, "Merge") for node in nodes):
         return list(nodes)
     return _Branches(nodes).replaced()
 
 
 class _Branches:
-    """Which gates each value has come through."""
+    """Tracks which gates each value has passed."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         makers = {name: node.name for node in nodes for name in node.outputs}
@@ -205,7 +205,7 @@ class _Branches:
         self.placed: dict[frozenset[Tag], list[Node]] = {}
 
     def replaced(self) -> list[Node]:
-        """The nodes behind no gate."""
+        """The nodes outside of all branches."""
         for node in self.order:
             tags: dict[Tag, None] = {}
             behind: set[str] = set()
@@ -234,7 +234,7 @@ class _Branches:
         return self.placed.get(frozenset(), [])
 
     def _merge(self, node: Node, behind: set[str]) -> dict[Tag, None]:
-        """Put a merge in a group; the gates that its result has still come through."""
+        """Add a merge to a group; returns the gates that its result still depends on."""
         given = [self.tags.get(name, ()) for name in node.inputs]
         common = frozenset.intersection(*map(frozenset, given))
         own = [tag for tags in given for tag in reversed(tags) if tag not in common]
@@ -261,7 +261,7 @@ class _Branches:
     def _node(
         self, condition: str, outer: frozenset[Tag], group: Sequence[tuple[Node, list[str]]]
     ) -> Node:
-        """The branches of merges that have one condition."""
+        """The node of the branches whose merges have one condition."""
         count = len(group[0][1])
         graphs = [
             _graph((), self.placed.get(outer | {(condition, i)}, ()), [v[i] for _, v in group])
@@ -277,5 +277,5 @@ class _Branches:
 
 
 def _number(name: str) -> int:
-    """Which output of its node a value is."""
+    """The index of a value among its node's outputs."""
     return int(name.rpartition(":")[2])

@@ -1,7 +1,7 @@
 """Nodes and functions of TensorFlow as graphs.
 
-A function sees its arguments and nothing else. Its values are named by node, output argument and
-position, as in `split:output:1`; here as in graphs, `split:1`.
+A function sees only its arguments. Its values are named by node, output argument and position, as
+in `split:output:1`; graphs name them `split:1`.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ GRAPHS = {
 
 
 class Functions:
-    """The functions of a model by name, each read when it is first called."""
+    """The functions of a model by name, each read on first use."""
 
     def __init__(self, source: Source, library: Record | None) -> None:
         self.source = source
@@ -119,7 +119,7 @@ class Functions:
         return self._records[name]
 
     def writes(self, record: Record) -> bool:
-        """Whether a node writes variables, perhaps in a function that it calls."""
+        """Whether a node writes variables, directly or in a function that it calls."""
         return self.has(record, WRITERS)
 
     def has(self, record: Record, kinds: tuple[str, ...]) -> bool:
@@ -137,7 +137,7 @@ class Functions:
         return self._kinds[known]
 
     def graph(self, name: str) -> Graph:
-        """The function as a graph. Raises NncError where it calls itself."""
+        """The function as a graph. Raises NncError if it is recursive."""
         found = self._graphs.get(name)
         if found is not None:
             return found
@@ -157,14 +157,14 @@ class Functions:
 
 
 class GraphValues:
-    """The names of values in a graph: `node` is its first output."""
+    """The names of values in a graph: `node` stands for its first output."""
 
     def name(self, text: str) -> str:
-        """The value's name, always with the output's number."""
+        """The value's name, always with the output's index."""
         return text if ":" in text else f"{text}:0"
 
     def maker(self, text: str) -> str:
-        """The node of a name."""
+        """The name of a value's node."""
         return text.lstrip("^").partition(":")[0]
 
 
@@ -175,7 +175,7 @@ class FunctionValues(GraphValues):
         self._kinds = {node.name: node.op for node in record.node_def}
 
     def name(self, text: str) -> str:
-        """The value's name with the output's number, or that of an argument."""
+        """The value's name with the output's index, or an argument's name."""
         node, *rest = text.split(":")
         if not rest:
             return text
@@ -189,7 +189,7 @@ class FunctionValues(GraphValues):
 
 
 def output_arguments(kind: str) -> Sequence[str]:
-    """The output arguments of an operator, where there are several."""
+    """The output arguments of an operator that has several."""
     base = kind[:-2] if kind[-2:-1] == "V" and kind not in OUTPUTS else kind
     return OUTPUTS.get(base, "").split()
 
@@ -202,7 +202,7 @@ def graph_of(
     functions: Functions,
     renamed: Mapping[str, str] | None = None,
 ) -> Graph:
-    """The nodes that outputs need, as a graph; `renamed` are values that are inputs."""
+    """The nodes that outputs need, as a graph; `renamed` values are inputs."""
     renamed = renamed or {}
     by_name = {record.name: record for record in records}
 
@@ -244,7 +244,7 @@ def graph_of(
 
 
 class _Effects:
-    """Which nodes write variables, and what each node must come after: also reads of old values."""
+    """The nodes that write variables, and the nodes that each node must follow, also old reads."""
 
     def __init__(self, records: Mapping[str, Record], values: GraphValues, functions: Functions):
         self.records = records
@@ -255,7 +255,7 @@ class _Effects:
         self._found: dict[str, tuple[str, ...]] = {}
 
     def before(self, name: str) -> tuple[str, ...]:
-        """The nodes at variables that a node waits for, through others."""
+        """The nodes accessing variables that a node waits for, also indirectly."""
         if not self.writers:
             return ()
         if name not in self._found:
@@ -278,7 +278,7 @@ def _data_inputs(record: Record) -> list[str]:
 
 
 def _last_outputs(used: set[str]) -> dict[str, int]:
-    """The largest number of an output that is used, by the node's name."""
+    """The largest used output index of each node, by name."""
     last: dict[str, int] = {}
     for value in used:
         node, _, number = value.partition(":")
@@ -301,7 +301,7 @@ def _constant(record: Record, source: Source) -> Any:
 
 
 def called_functions(record: Record, functions: Functions) -> dict[str, str]:
-    """The functions that a node calls, by the names of the graphs that they become."""
+    """The functions that a node calls, by the names of its nested graphs."""
     if record.op in functions:
         return {"f": record.op}
     found: dict[str, str] = {}

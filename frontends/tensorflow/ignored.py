@@ -1,4 +1,4 @@
-"""The attributes of TensorFlow's nodes that rows need not read, each with its reason."""
+"""The attributes of TensorFlow's nodes that converters may leave unread, with reasons."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ IGNORED = IgnoredFields(
 
 
 def plain(value: Any) -> Any:
-    """What an attribute holds: a number, a text, a list, or a message."""
+    """The value of an attribute: a number, a text, a list, or a message."""
     if not isinstance(value, Record):
         return value
     for name, held in value.fields():

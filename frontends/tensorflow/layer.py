@@ -1,4 +1,4 @@
-"""What TensorFlow's converters get: a node's attributes, by their names and kinds."""
+"""A converter's view of a TensorFlow node: its attributes by name and kind."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from .xla import converter, hlo_layer
 
 
 class TfRows(Rows):
-    """Rows whose functions say of each operand that it is a tensor, a list or a variable.
+    """Rows whose annotations say of each operand whether it is a tensor, a list or a variable.
 
-    Operands that are not annotated are tensors; of `Any`, nothing is asked. What only moves
-    elements (`MOVES`) does so with both parts of complex numbers.
+    Operands without annotation are tensors; `Any` accepts everything. Operators that only move
+    elements (`MOVES`) are applied to both parts of complex numbers.
     """
 
     def __call__(self, *kinds: str) -> Callable[[Convert], Convert]:
@@ -40,7 +40,7 @@ class TfRows(Rows):
         return checked
 
     def find(self, kind: str) -> Convert | None:
-        """The converter of an operator, also of StableHLO's, or None."""
+        """The converter of an operator, also of StableHLO's; None if there is none."""
         return super().find(kind) or converter(kind)
 
 
@@ -83,7 +83,7 @@ class TfLayer(NodeLayer):
     """A node of TensorFlow's."""
 
     def unread(self) -> Iterator[tuple[str, Any]]:
-        """The attributes that no converter has read, as Python has them."""
+        """The attributes that no converter has read, as Python values."""
         return ((name, plain(value)) for name, value in super().unread())
 
     def has(self, name: str) -> bool:
@@ -91,7 +91,7 @@ class TfLayer(NodeLayer):
         return name in self.attributes
 
     def int(self, name: str, default: int | None = None) -> int:
-        """An integer. Raises NncError where it is missing and has no default."""
+        """An integer attribute. Raises NncError if it is missing and has no default."""
         found = self._of(name, "i", default is None)
         return default if found is None else found  # type: ignore[return-value]
 
@@ -106,7 +106,7 @@ class TfLayer(NodeLayer):
         return default if found is None else found
 
     def text(self, name: str, default: str = "", cases: tuple[str, ...] = ()) -> str:
-        """A string, one of the cases where there are such."""
+        """A text attribute; one of `cases` if there are any. Raises NncError for others."""
         found = self._of(name, "s", False)
         text = default if found is None else bytes(found).decode("utf-8", "replace")
         if cases and text not in cases:
@@ -132,7 +132,7 @@ class TfLayer(NodeLayer):
             raise self.error(str(error)) from None
 
     def dtype(self, name: str) -> Any:
-        """An element type as NumPy's."""
+        """An element type attribute as NumPy's dtype."""
         self.element(name)
         return dtype_of(self._of(name, "type", True))
 
@@ -157,5 +157,5 @@ class TfLayer(NodeLayer):
 
 
 def layer_of(importer: Any, node: Node) -> NodeLayer:
-    """What the converter of a node gets."""
+    """The layer for a node."""
     return hlo_layer(importer, node) or TfLayer(importer, node)

@@ -1,4 +1,4 @@
-"""Lists of tensors, which functions pass on and loops write; no program has them.
+"""Lists of tensors, which functions pass and loops write; they exist only at import.
 
 list = TensorList(element, count, shape)
 list = list.with_item(n, index, item)
@@ -23,7 +23,7 @@ MOST_ITEMS = 1 << 16
 
 @dataclass(frozen=True)
 class Written:
-    """What an iteration of a loop writes into a list that it was given."""
+    """What a loop iteration writes into a given list."""
 
     index: Index
     item: Value
@@ -33,9 +33,9 @@ class Written:
 
 @dataclass(frozen=True)
 class TensorList:
-    """A list: a tensor of its elements, those that have been replaced, or neither yet.
+    """A list: a tensor of its elements, its replaced elements, or neither yet.
 
-    `written` is what was written by the iteration of a loop that does not read the list.
+    `written` is what the iteration of a loop that does not read the list has written.
     """
 
     element: Type
@@ -58,7 +58,7 @@ class TensorList:
         return TensorList(x.type.element_type, count, x.type.shape[1:], x)
 
     def item(self, n: Layer, index: Value) -> Value:
-        """An element. Raises NeedsStack in a loop that was to write only."""
+        """An element. Raises NeedsStack in a loop that should only write."""
         at = _place(n, index)
         if isinstance(at, int) and at in self.items:
             return self.items[at]
@@ -67,7 +67,7 @@ class TensorList:
         return column(n, self.stacked(n), 0, at)
 
     def with_item(self, n: Layer, index: Value, item: Value, grows: bool = False) -> TensorList:
-        """The list with another element, which may make it longer."""
+        """The list with an element replaced; with `grows`, it may become longer."""
         at = _place(n, index)
         if self.state is not None:
             if self.written is not None:
@@ -84,7 +84,7 @@ class TensorList:
         return self._replaced(n, at, item)
 
     def _longer(self, n: Layer, at: Index, item: Value) -> TensorList:
-        """The list with zeros behind its end, so that it has a place."""
+        """The list extended with zeros, so that the index exists."""
         base = self if self.shape is not None else replace(self, shape=item.type.shape)
         stack = base.stacked(n)
         length = extent(n, (stack, 0))
@@ -96,7 +96,7 @@ class TensorList:
         return replace(TensorList.of(n, concat(n, [stack, more], 0)), grows=True)
 
     def _replaced(self, n: Layer, at: Index, item: Value) -> TensorList:
-        """The list with another element at a place that it has."""
+        """The list with an existing element replaced."""
         base = self if self.shape is not None else replace(self, shape=item.type.shape)
         place = reshape(n, as_vector(n, at), [1, 1])
         row = reshape(n, item, [1, *((item, i) for i in range(item.type.rank))])
@@ -104,7 +104,7 @@ class TensorList:
         return replace(base, stack=stack, items={})
 
     def stacked(self, n: Layer) -> Value:
-        """All elements along a new first dimension; one that was never written is 0."""
+        """All elements along a new first dimension; unwritten ones are 0."""
         if self.state is not None:
             raise NeedsStack(self.state, self.written)
         if not self.items:
@@ -124,7 +124,7 @@ class TensorList:
         return concat(n, parts, 0)
 
     def _untouched(self, n: Layer, begin: int, end: int, like: Value) -> Value:
-        """Elements that have not been replaced."""
+        """Elements [begin, end), which have not been replaced."""
         if self.stack is not None:
             return slice_axis(n, self.stack, 0, begin, end)
         shape = shape_vector(n, [end - begin, *((like, i) for i in range(like.type.rank))])
@@ -144,7 +144,7 @@ class TensorList:
         return n.constant(self.count, i64) if isinstance(self.count, int) else self.count
 
     def pushed(self, n: Layer, item: Value) -> TensorList:
-        """With one more element."""
+        """The list with one more element."""
         if not isinstance(self.count, int) or self.state is not None:
             raise n.error("a list that grows in a loop of an unknown number of iterations")
         if self.count >= MOST_ITEMS:
@@ -156,7 +156,7 @@ class TensorList:
         return replace(longer, items={**longer.items, self.count: item})
 
     def popped(self, n: Layer) -> tuple[TensorList, Value]:
-        """Without the last element, and this."""
+        """The list without its last element, and that element."""
         if not isinstance(self.count, int) or not self.count:
             raise n.error("a list of an unknown number of elements, or of none, loses one")
         last = self.count - 1
@@ -168,12 +168,12 @@ class TensorList:
         return replace(self, count=last, stack=stack, items=items), item
 
     def cleared(self) -> TensorList:
-        """A list of zeros like this."""
+        """A list of zeros with the same properties."""
         return replace(self, stack=None, items={})
 
 
 class NeedsStack(Exception):  # noqa: N818
-    """A loop reads a list that it also writes, its state of this number; what it has written."""
+    """A loop reads a list that it also writes; carries the state's number and what was written."""
 
 
 def _place(n: Layer, index: Value) -> Index:

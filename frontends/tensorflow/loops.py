@@ -1,6 +1,6 @@
-"""What is known of a loop before it is made: how often it runs, and what it leaves alone.
+"""Analyzes a loop before it is made: its number of iterations, and its unchanged states.
 
-One iteration is imported for a look, and dropped:
+One iteration is imported for inspection, and dropped:
 
     i + 1 -> i, i < n     ->  n iterations where i starts at 0
     n -> n                ->  n stays outside
@@ -27,10 +27,10 @@ Given = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Counted:
-    """The states that no iteration changes, and the number of iterations where it is known.
+    """The unchanged states of a loop, and the number of iterations if it is known.
 
-    `limit` is that number as a 0-d i64 that the run computes. `written` are the lists that are
-    written only, with the element that every iteration writes, None for its own.
+    `limit` is that number as a 0-d i64 computed at run time. `written` are the lists that are only
+    written, with the element that each iteration writes, None for its own.
     """
 
     fixed: tuple[int, ...]
@@ -40,7 +40,7 @@ class Counted:
 
 
 def kept(body: Graph) -> tuple[int, ...]:
-    """The inputs that a body gives back as they are."""
+    """The inputs that a body returns unchanged."""
     makers = {node.outputs[0]: node for node in body.nodes if node.kind == "Identity"}
     found = []
     for i, (given, (_, value)) in enumerate(zip(body.inputs, body.outputs, strict=False)):
@@ -54,10 +54,10 @@ def kept(body: Graph) -> tuple[int, ...]:
 
 
 class Look:
-    """A look at a loop: one iteration, imported into a block that goes nowhere.
+    """Inspects a loop: one iteration, imported into a block that is dropped.
 
-    `given` makes the body's states from arguments of a block, one for each that is carried.
-    Raises NeedsStack where the loop reads what it was to write only.
+    `given` makes the body's states from block arguments, one for each carried state. Raises
+    NeedsStack if the loop reads a list that it should only write.
     """
 
     def __init__(
@@ -84,11 +84,11 @@ class Look:
             raise
 
     def drop(self) -> None:
-        """Take the iteration away."""
+        """Drop the iteration."""
         self.block.erase()
 
     def result(self) -> Counted:
-        """What was seen; the iteration is gone."""
+        """The result of the inspection; drops the iteration."""
         written: dict[int, int | None] = {}
         for i, value in enumerate(self.after):
             if isinstance(value, TensorList) and value.written is not None:
@@ -102,7 +102,7 @@ class Look:
         return Counted(self.fixed, written, count, limit)
 
     def _trips(self) -> tuple[int | None, Value | None]:
-        """The number of iterations, known or computed."""
+        """The number of iterations, known at import or computed."""
         bounds: list[Value] = []
         waiting = [self.going]
         while waiting:
@@ -131,7 +131,7 @@ class Look:
         return (None, total) if known is None else (int(known), None)
 
     def _step(self, value: Value, written_by: bool = False) -> Value | None:
-        """The start of a counter that goes up by one, if the value is its state.
+        """The start of a counter that goes up by one, if the value is its state; else None.
 
         An index that lists are written by has to start at 0.
         """
@@ -154,7 +154,7 @@ class Look:
         return None
 
     def _is_inside(self, value: Value) -> bool:
-        """Whether a value is made in the iteration, or one of its states."""
+        """Whether a value is made in the iteration, or is one of its states."""
         if value in self.block.args:
             return True
         op = value.defining_op
@@ -174,7 +174,7 @@ def _difference(n: Layer, end: Value, start: Value) -> Value:
 
 
 def _type(state: Any) -> Any:
-    """The type of a state that the program has."""
+    """The type of a state, if the program has it as a value."""
     value = state.stack if isinstance(state, TensorList) else state
     assert isinstance(value, Value)
     return value.type

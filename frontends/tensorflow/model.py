@@ -26,7 +26,7 @@ NO_RESULTS = ("NoOp", "Assert", "Const", *PLACEHOLDERS, *FILLING)
 
 
 def files(path: Path) -> Sequence[Path]:
-    """The files that a model is read from."""
+    """The files of a model."""
     home = path if path.is_dir() else path.parent
     if path.is_dir() or path.name == FILE:
         return [home / FILE, *sorted((home / "variables").glob("*"))]
@@ -34,7 +34,7 @@ def files(path: Path) -> Sequence[Path]:
 
 
 def read(source: Source) -> Graph:
-    """The graph of a model. Raises NncError where it is none."""
+    """The graph of a model. Raises NncError if it is invalid."""
     try:
         if source.is_folder:
             return _saved_model(source, source.beside(FILE))
@@ -74,7 +74,7 @@ def _saved_model(source: Source, file: Source) -> Graph:
 
 
 def _frozen_graph(source: Source, record: Record) -> Graph:
-    """Placeholders are the inputs; the outputs, what nothing uses."""
+    """A frozen graph: placeholders are the inputs, unused values the outputs."""
     values = GraphValues()
     used = {values.maker(text) for node in record.node for text in node.input}
     renamed, inputs = {}, []

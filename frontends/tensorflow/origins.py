@@ -1,4 +1,4 @@
-"""Where values come from: through identities, arguments of functions, and variables set once."""
+"""Traces values back through identities, function arguments, and variables that are set once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LONGEST = 100
 
 @dataclass(frozen=True)
 class Origin:
-    """An output of a node, or of None where nothing makes the value."""
+    """An output of a node; the node is None if nothing makes the value."""
 
     node: Record | None
     output: int
@@ -30,12 +30,12 @@ class Origin:
         return self.node.op if self.node is not None else ""
 
     def array(self) -> Any:
-        """The value of a constant, else None. Raises WireError."""
+        """The value of a constant; None for others. Raises WireError."""
         value = self.node.attr.get("value") if self.node and self.kind == "Const" else None
         return None if value is None or value.tensor is None else array_of(value.tensor)
 
     def key(self) -> str | None:
-        """The key of the checkpoint that the value is read by, if it is read."""
+        """The checkpoint key from which the value is read; None if it is not."""
         if self.node is None or self.kind != "RestoreV2" or len(self.node.input) < 2:
             return None
         keys = self.scope.origin(self.node.input[1]).array()
@@ -45,7 +45,7 @@ class Origin:
 
 
 class Scope:
-    """The nodes of the graph or of a function, where `arguments` come from a scope outside."""
+    """The nodes of a graph or function; `arguments` come from an outer scope."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Scope:
         self.depth = depth
 
     def origin(self, text: str) -> Origin:
-        """What makes a value. Raises WireError where identities go in a circle."""
+        """The origin of a value. Raises WireError if identities are cyclic."""
         scope: Scope = self
         for _ in range(_LONGEST):
             node, _, number = scope.values.name(text).partition(":")
@@ -89,7 +89,7 @@ class Scope:
         return None
 
     def called(self, record: Record, functions: Functions) -> Scope | None:
-        """The function that a node calls as a scope, None for what is no call."""
+        """The function that a node calls, as a scope; None if it is no call."""
         called = record.attr.get("f") if record.op in CALLS else None
         if called is None or called.func is None or self.depth > _DEEPEST:
             return None
@@ -100,7 +100,7 @@ class Scope:
         return Scope(function.node_def, FunctionValues(function), arguments, self.depth + 1)
 
     def inner(self, functions: Functions) -> Iterator[Scope]:
-        """This scope and those of all functions that it calls."""
+        """This scope and those of all functions called from it."""
         yield self
         for record in self.nodes.values():
             if (scope := self.called(record, functions)) is not None:

@@ -1,6 +1,6 @@
-"""Rows of different lengths: all values one after the other, and where the rows split them.
+"""Ragged rows: all values concatenated, and the splits between rows.
 
-values [K, ..], splits [N + 1]  <->  rows [N, W, ..] that are filled up, counts [N]
+values [K, ..], splits [N + 1]  <->  padded rows [N, W, ..], counts [N]
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..common.terms import Term, constant, counting, extent, joined
 
 @dataclass(frozen=True)
 class Partition:
-    """Elements as rows: of each element its row and its place there, and the number of rows."""
+    """A partition into rows: the row of each element, its index there, and the number of rows."""
 
     row: Term
     place: Term
@@ -33,7 +33,7 @@ class Partition:
 
 
 def largest(numbers: Term) -> Term:
-    """The largest of some numbers, -1 where there are none."""
+    """The largest of some numbers; -1 if there are none."""
     n = numbers.n
     return joined([numbers, constant(n, np.array([-1]))], 0).largest(0)
 
@@ -44,12 +44,12 @@ def count_of(x: Term) -> Term:
 
 
 def positions(mask: Term) -> Term:
-    """Where a mask holds, one position in a row: [K, rank]"""
+    """The indices where a mask holds, one per row: [K, rank]"""
     return Term(mask.n, tf.where(mask.n, mask.value))
 
 
 def split_rows(splits: Term) -> Partition:
-    """The partition that the places of splits tell, [N + 1]."""
+    """The partition with these splits [N + 1]."""
     n, count = splits.n, count_of(splits) - 1
     last = splits.column(-1, 0)
     inner = splits.gather(counting(n, (count - 1).max(0)) + 1)
@@ -62,13 +62,13 @@ def split_rows(splits: Term) -> Partition:
 
 
 def numbered_rows(row: Term, count: Term) -> Partition:
-    """The partition of elements whose rows ascend."""
+    """The partition of elements with ascending row numbers."""
     starts = splits_of(lengths_of(row, count))
     return Partition(row, counting(row.n, count_of(row)) - starts.gather(row), count)
 
 
 def lengths_of(row: Term, count: Term) -> Term:
-    """How many elements each row has."""
+    """The number of elements of each row: [N]"""
     n = row.n
     zeros = constant(n, 0, i64).filled(count.reshape(1))
     ones = (row * 0 + 1).value
@@ -76,14 +76,14 @@ def lengths_of(row: Term, count: Term) -> Term:
 
 
 def splits_of(lengths: Term) -> Term:
-    """Where rows of these lengths begin, and where the last one ends: [N] -> [N + 1]"""
+    """The splits of rows with these lengths: [N] -> [N + 1]"""
     n = lengths.n
     ends = Term(n, n(nn.Cumsum(lengths.value, axis=0)))
     return joined([constant(n, np.zeros(1, np.int64)), ends], 0)
 
 
 def places_of(partitions: list[Partition]) -> list[Term]:
-    """The coordinates of each element in rows of rows: [K] each."""
+    """The coordinates of each element in nested rows: [K] each."""
     (last, *outer) = partitions[::-1]
     found, row = [last.place], last.row
     for one in outer:
@@ -93,7 +93,7 @@ def places_of(partitions: list[Partition]) -> list[Term]:
 
 
 def filled_up(values: Term, partitions: list[Partition], default: Term, sizes: list[Term]) -> Term:
-    """Values as a tensor, in which a default stands where rows are too short; sizes are 0-d."""
+    """Values as a dense tensor of `sizes` (0-d each), with a default where rows are too short."""
     n = values.n
     index = joined([place.spread(0, 1) for place in places_of(partitions)], 1)
     bounds = joined([size.reshape(1) for size in sizes], 0)
@@ -109,7 +109,7 @@ def filled_up(values: Term, partitions: list[Partition], default: Term, sizes: l
 
 
 def padded(values: Term, splits: Term, default: Value) -> tuple[Term, Term]:
-    """Rows that are filled up, and their lengths."""
+    """Rows padded with `default` to the longest one [N, W], and their lengths [N]."""
     rows = split_rows(splits)
     index = joined([rows.row.spread(0, 1), rows.place.spread(0, 1)], 1)
     n, shape = values.n, joined([rows.count.reshape(1), rows.width.reshape(1)], 0)
@@ -121,7 +121,7 @@ def padded(values: Term, splits: Term, default: Value) -> tuple[Term, Term]:
 
 
 def inside(rows: Term, counts: Term) -> Term:
-    """Which elements of rows that are filled up count, [N, W]."""
+    """Which elements of padded rows are within the row's length: [N, W]."""
     places = counting(rows.n, extent(rows.n, (rows.value, rows.rank - 1)))
     return places < counts.spread(0, 1)
 
@@ -132,5 +132,5 @@ def term64(n: Layer, x: Value) -> Term:
 
 
 def number(n: Layer, x: Value) -> Term:
-    """A number in a tensor of one element, as 0-d i64."""
+    """The element of a tensor of one element, as a 0-d i64."""
     return Term(n, as_scalar(n, as_i64(n, x)))

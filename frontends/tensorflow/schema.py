@@ -182,19 +182,19 @@ def read_graph(text: str) -> Record:
 
 
 def dtype_of(number: int) -> np.dtype:
-    """NumPy's type of a DataType. Raises WireError for one that no tensor of ours has."""
+    """NumPy's type of a DataType. Raises WireError for an unsupported one."""
     if number % 100 not in _DTYPES:
         raise WireError(f"data type {number} is not supported")
     return np.dtype(_DTYPES[number % 100][0])
 
 
 def element_of(number: int) -> Type:
-    """The element type of a DataType. Raises WireError."""
+    """The element type of a DataType. Raises WireError for an unsupported one."""
     return numpy_to_type(dtype_of(number))
 
 
 def shape_of(shape: Record | None) -> tuple[int | None, ...] | None:
-    """The extents, None for one that is open; None for a shape of unknown rank."""
+    """The extents, with None for an open one; None for a shape of unknown rank."""
     if shape is None or shape.unknown_rank:
         return None
     return tuple(None if dim.size < 0 else dim.size for dim in shape.dim)
@@ -211,7 +211,7 @@ def type_of(dtype: int, shape: Record | None) -> Type:
 
 
 def array_of(tensor: Record) -> np.ndarray:
-    """A constant: a view of its bytes where they are stored raw. Raises WireError."""
+    """The elements of a constant, as a view of raw bytes if possible. Raises WireError."""
     dtype = dtype_of(tensor.dtype)
     shape = shape_of(tensor.tensor_shape) if tensor.tensor_shape else ()
     if shape is None or None in shape:
@@ -242,7 +242,7 @@ def array_of(tensor: Record) -> np.ndarray:
 
 
 def texts_of(values: Iterable[str | bytes]) -> np.ndarray:
-    """Text as an array of objects; bytes that are none stay as they are."""
+    """Text as an array of objects; bytes that are not text stay bytes."""
     texts = [v.decode(*BYTES) if isinstance(v, bytes) else v for v in values]
     found = np.empty(len(texts), object)
     found[:] = texts

@@ -1,7 +1,7 @@
-"""Which function of a SavedModel is meant, and the order of its inputs and outputs.
+"""Selects a SavedModel's signature, and orders its inputs and outputs.
 
-A signature has them by name, in no order. Behind it a function is called, whose arguments and
-results are in the order that the model's author gave them: output_2 comes before output_10.
+A signature has them by name, unordered. It calls a function whose arguments and results are in the
+author's order: output_2 comes before output_10.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ WRAPPER = "signature_wrapper"
 
 
 def signature_of(source: Source, meta: Record) -> Record:
-    """The signature that is asked for, else the one that a server would take first."""
+    """The requested signature, or the one that a server would use by default."""
     named = {name: one for name, one in meta.signatures.items() if one.outputs}
     known = ", ".join(f"'{name}'" for name in meta.signatures) or "none"
     if source.signature is not None:
@@ -54,7 +54,7 @@ class Order:
                     self.inputs.setdefault(given.node.name, i)
 
     def _inner(self, text: str, functions: Functions) -> Origin:
-        """What makes an output, inside of the function that passes it on."""
+        """The origin of an output, inside of the function that returns it."""
         origin = self.main.origin(text)
         called = origin.node.attr.get("f") if origin.node is not None else None
         if called is None or called.func is None or WRAPPER not in called.func.name:
@@ -80,6 +80,6 @@ class Order:
 
 
 def natural(name: str) -> list[tuple[int, str]]:
-    """What sorts names such that their numbers ascend."""
+    """A sort key by which numbers in names ascend."""
     parts = re.split(r"([0-9]+)", name)
     return [(len(part.lstrip("0")) if i % 2 else 0, part) for i, part in enumerate(parts)]

@@ -1,6 +1,6 @@
-"""Variables that a model writes: inputs and outputs of it, of the same name.
+"""Variables that a model writes: inputs and outputs of the same name.
 
-What came out is to be given to the next run. `notes` say what the first run is given.
+The outputs are to be passed to the next run. `notes` describe the values for the first run.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PASSING = ("Identity", "Enter", "Switch")
 
 
 def with_states(source: Source, graph: Graph) -> Graph:
-    """The graph with variables that it writes as inputs and outputs."""
+    """The graph with the written variables as inputs and outputs."""
     handles = {
         node.outputs[0]: node.attributes["variable"]
         for node in graph.nodes
@@ -65,7 +65,7 @@ def _writes(node: Node) -> bool:
 
 
 def _written(graph: Graph, handles: Mapping[str, Variable]) -> Iterator[Variable]:
-    """The variables that nodes of a graph write, whose values have these handles."""
+    """The variables with these handles that nodes of a graph write."""
     own = dict(handles)
     makers = {name: node for node in graph.nodes for name in node.outputs}
 
@@ -87,21 +87,21 @@ def _written(graph: Graph, handles: Mapping[str, Variable]) -> Iterator[Variable
 
 
 def _arguments(graph: Graph, given: Sequence[Variable | None]) -> dict[str, Variable]:
-    """The handles that a graph gets: its inputs are the node's last ones."""
+    """The variable handles of a nested graph: its inputs are the node's last ones."""
     count = len(graph.inputs)
     pairs = zip(graph.inputs, given[len(given) - count :], strict=False)
     return {value.name: variable for value, variable in pairs if variable is not None}
 
 
 def _start(array: np.ndarray) -> np.ndarray | None:
-    """What a state is where a caller leaves it out; None of one with many elements."""
+    """The value of a state that a caller omits; None if it has many elements."""
     if array.size and (array == array.reshape(-1)[0]).all():
         return array.reshape(-1)[:1]
     return array if 0 < array.size <= MOST_NUMBERS and array.dtype.kind in "iufb" else None
 
 
 def _text(array: np.ndarray) -> str:
-    """What a state starts as, in words."""
+    """The initial value of a state, in words."""
     start = _start(array)
     if start is not None and start.size == 1:
         return f"{start[0]}"

@@ -1,4 +1,4 @@
-"""Tables that values are looked up in, filled by the model's initializers or its checkpoint."""
+"""Lookup tables, filled by the model's initializers or its checkpoint."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def bind_tables(
     assets: Sequence[Record] = (),
     bundle: Callable[[], Bundle | None] = lambda: None,
 ) -> None:
-    """Give each table of a graph its contents, as the attribute `table` of its node."""
+    """Set the contents of each table of a graph, as the attribute `table` of its node."""
     nodes = [node for node in graph.nodes if node.kind in TABLES]
     if not nodes:
         return
@@ -68,7 +68,7 @@ def _filling(scope: Scope, functions: Functions) -> Iterator[Scope]:
 
 
 class _Contents:
-    """Reads what tables are filled with: constants, text files, tensors of the checkpoint."""
+    """Reads the contents of tables: constants, text files, tensors of the checkpoint."""
 
     def __init__(
         self, source: Source, files: dict[str, str], bundle: Callable[[], Bundle | None]
@@ -78,7 +78,7 @@ class _Contents:
         self.bundle = bundle
 
     def fill(self, table: LookupTable, node: Any, record: Record, scope: Scope) -> None:
-        """Put into a table what an operator does. What is not known leaves it as it is."""
+        """Fill a table by an initializer operator; unknown contents leave it unchanged."""
         types = [self._dtype(node, name) for name in ("key_dtype", "value_dtype")]
         try:
             if record.op in FROM_FILES:
@@ -117,7 +117,7 @@ class _Contents:
         return texts_of(strings(bundle.raw(key), count))
 
     def _of_file(self, record: Record, origin: Origin, types: list[np.dtype]) -> list[Any]:
-        """The columns of a text file that are keys and values."""
+        """The key and value columns of a text file."""
         lines = self._lines(origin)
         if lines is None:
             return [None, None]
@@ -136,7 +136,7 @@ class _Contents:
         return found
 
     def _lines(self, origin: Origin) -> list[str] | None:
-        """The lines of the file whose path a node gives: one that the model brings."""
+        """The lines of the file whose path a node gives; it must be an asset of the model."""
         name = origin.node.name if origin.node is not None else ""
         if name in self.files:
             file = self.source.beside(f"assets/{self.files[name]}")

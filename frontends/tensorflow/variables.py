@@ -1,4 +1,4 @@
-"""Which tensor of the checkpoint each variable starts with, as the restore function says."""
+"""The checkpoint tensor of each variable, by the restore function."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class States:
 
 @dataclass(eq=False)
 class Variable:
-    """A variable: its name, its value in the file, and what the layers so far have made of it."""
+    """A variable: its name, its value in the file, and its current value during the import."""
 
     name: str
     array: np.ndarray | None
@@ -44,7 +44,7 @@ class Variable:
     states: States | None = field(default=None, repr=False)
 
     def write(self, n: Layer, value: Value) -> None:
-        """Give it another value. Raises NncError where that is done in a place apart."""
+        """Set the variable's value. Raises NncError in a block that may not write it."""
         before = self.read(n)
         if value.type.element_type is not before.type.element_type:
             raise n.error(f"variable '{self.name}' is '{before.type}', not '{value.type}'")
@@ -53,7 +53,7 @@ class Variable:
         self.value = value
 
     def read(self, n: Layer) -> Value:
-        """The value now. Raises NncError where the file has none."""
+        """The current value. Raises NncError if the file has none."""
         if self.value is None and self.states is not None:
             self.value = n.builder.lookup(self.name)  # type: ignore[attr-defined]
         if self.value is None:
@@ -64,12 +64,12 @@ class Variable:
 
 
 def checkpoint(source: Source) -> Bundle | None:
-    """The checkpoint beside a model, where there is one."""
+    """The checkpoint beside a model; None if there is none."""
     return Bundle(source.beside, PREFIX) if source.has_beside(f"{PREFIX}.index") else None
 
 
 def bind_variables(source: Source, meta: Record, graph: Graph, functions: Functions) -> None:
-    """Give each variable of a graph its value, as the attribute `variable` of its node."""
+    """Set the value of each variable of a graph, as the attribute `variable` of its node."""
     nodes = [node for node in graph.nodes if node.kind in VARIABLES]
     if not nodes:
         return
@@ -95,7 +95,7 @@ def bind_variables(source: Source, meta: Record, graph: Graph, functions: Functi
 
 
 def bound(meta: Record, graph: Graph, bundle: Bundle) -> dict[str, str]:
-    """The checkpoint's key of each variable that a function captures, as its object is stored."""
+    """The checkpoint key of each captured variable, by its object in the object graph."""
     if OBJECTS not in bundle.entries or not meta.objects.size:
         return {}
     objects = SCHEMA.read("Objects", meta.objects)
@@ -114,7 +114,7 @@ def bound(meta: Record, graph: Graph, bundle: Bundle) -> dict[str, str]:
 
 
 def _stored_keys(objects: list[Record], stored: list[Record]) -> dict[int, str]:
-    """The key of each object: paths from the root are the same in the model and its checkpoint."""
+    """The key of each object: its path from the root equals that in the checkpoint."""
     keys: dict[int, str] = {}
     pairs, seen = [(0, 0)], {0}
     while pairs:

@@ -1,4 +1,4 @@
-"""StableHLO inside of graphs, as JAX leaves its functions in a SavedModel."""
+"""StableHLO inside of graphs, as in SavedModels from JAX."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def xla_module(record: Record, source: Source) -> Graph:
 
 
 def converter(kind: str) -> Convert | None:
-    """The converter of an operation of StableHLO, None for what is none."""
+    """The converter of a StableHLO operation; None for other operations."""
     if not kind.startswith(_KINDS):
         return None
     from ..stablehlo.layer import rows
@@ -39,7 +39,7 @@ def converter(kind: str) -> Convert | None:
 
 
 def hlo_layer(importer: Any, node: Node) -> NodeLayer | None:
-    """What the converter of such an operation gets."""
+    """The layer for a node of StableHLO; None for other nodes."""
     if not node.kind.startswith(_KINDS):
         return None
     from ..stablehlo.layer import HloLayer

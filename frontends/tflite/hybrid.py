@@ -24,7 +24,7 @@ LEAST, MOST = -128.0, 127.0
 
 
 class Rounding(Enum):
-    """Who rounds, and how."""
+    """The implementation that rounds, and its rule."""
 
     XNNPACK = "halves to even, computed in f32; 0 lies where the range says"
     ASYMMETRIC = "halves away from 0, the scale computed in f64; 0 lies where the range says"
@@ -32,12 +32,12 @@ class Rounding(Enum):
 
     @staticmethod
     def asked(n: TfliteLayer) -> Rounding:
-        """That of LiteRT's own kernels which have an option for it."""
+        """The rounding of LiteRT's own kernels, by their option."""
         return Rounding.ASYMMETRIC if n.options.asymmetric_inputs else Rounding.SYMMETRIC
 
 
 def rounded(n: TfliteLayer, x: Value, axes: Sequence[int], how: Rounding) -> Value:
-    """Floats as kernels round them, with one scale for the elements along these axes."""
+    """Floats rounded as by kernels, with one scale for the elements along these axes."""
     term = Term(n, x)
     along = tuple(sorted(axis % x.type.rank for axis in axes))
     low = term.least(*along, keep=True).min(0.0)
@@ -76,7 +76,7 @@ def _symmetric(x: Term, low: Term, high: Term) -> Term:
 
 
 def _away(x: Term) -> Term:
-    """Rounded, halves away from 0."""
+    """x rounded to whole numbers, halves away from 0."""
     return (x.function(nn.Abs) + 0.5).function(nn.Floor) * x.function(nn.Sign)
 
 

@@ -1,4 +1,4 @@
-"""What the converters of TensorFlow Lite's operators see of one."""
+"""A converter's view of a TensorFlow Lite operator."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ACTIVATIONS: dict[int, Callable[[Any, Any], Any]] = {
 
 
 class Complex:
-    """Complex numbers as two tensors, which no value of the program is."""
+    """Complex numbers as two tensors; the program has no such value."""
 
     def __init__(self, real: Value, imaginary: Value) -> None:
         self.real = real
@@ -47,7 +47,7 @@ class TfliteLayer(NodeLayer):
 
     @cached_property
     def options(self) -> Any:
-        """The options, which remember what is read of them."""
+        """The options, which record what is read of them."""
         return remembered(self.attributes.options)
 
     def unread(self) -> Iterator[tuple[str, Any]]:
@@ -78,7 +78,7 @@ class TfliteLayer(NodeLayer):
         return element_type(self.attributes.outputs[i].type)
 
     def real(self, i: int, x: Value | None) -> Any:
-        """Operand i as floats: what it stands for where it is quantized, else itself."""
+        """Operand i as floats: dequantized if it is quantized, else itself."""
         if x is None:
             return None
         tensor = self.attributes.inputs[i]
@@ -91,11 +91,11 @@ class TfliteLayer(NodeLayer):
         return real_numbers(self, x, size, zero).value
 
     def quantized(self, i: int, x: Value) -> Value:
-        """Floats as output i has them: quantized where it is."""
+        """Floats quantized as output i, if that is quantized."""
         return self._as_tensor(self.attributes.outputs[i], x)
 
     def as_operand(self, i: int, x: Value) -> Value:
-        """Floats as operand i has them."""
+        """Floats quantized as operand i, if that is quantized."""
         tensor = self.attributes.inputs[i]
         return x if tensor is None else self._as_tensor(tensor, x)
 
@@ -136,7 +136,7 @@ class TfliteLayer(NodeLayer):
         return self.output_type() is i1 and _has_steps(inputs[0])
 
     def zero_point(self, i: int) -> int:
-        """What stands for 0 in operand i."""
+        """The integer that stands for 0 in operand i."""
         tensor = self.attributes.inputs[i]
         if tensor is None or scales_of(tensor) is None or not len(tensor.quantization.zero):
             return 0
@@ -198,10 +198,10 @@ def _has_steps(tensor: Table | None) -> bool:
 
 
 def real(convert: Callable[..., Any]) -> Callable[..., Any]:
-    """A converter of floats for quantized tensors too.
+    """A converter of floats that also supports quantized tensors.
 
-    Where the table of integers has a row, that computes as the kernels do. Else real numbers go in,
-    and steps come out.
+    If the table of integers has a row, it computes as the kernels do. Else operands are
+    dequantized, and results quantized.
     """
 
     @wraps(convert)
@@ -220,9 +220,9 @@ def real(convert: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def moved(convert: Callable[..., Any]) -> Callable[..., Any]:
-    """A converter that only moves elements: of quantized tensors the steps.
+    """A converter that only moves elements, and is applied to quantized integers as they are.
 
-    Kernels do not look at scales; where those of a result differ, its numbers do.
+    Kernels ignore scales; if a result's scale differs, its real numbers do.
     """
     through_numbers = real(convert)
 

@@ -1,7 +1,7 @@
 """A .tflite file as a graph: tensors by unique names, constants in place, states made explicit.
 
-A variable that a graph reads and assigns is an input and an output of the model, of the same
-name: what came out is to be given to the next run. The first run may leave it out.
+A variable that a graph reads and assigns is an input and an output of the model, of the same name:
+the output is to be passed to the next run. The first run may omit it.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Operator:
 
 @dataclass
 class State:
-    """A variable: its name outside, its tensor's type, first value, and the newest one's name."""
+    """A variable: its external name, its tensor's type, first value, and current value's name."""
 
     name: str
     value: str
@@ -81,7 +81,7 @@ class State:
     first: np.ndarray | None = None
 
     def start(self, source: Source) -> float:
-        """The number that all of its elements are at first. Raises NncError for several."""
+        """The initial number of all its elements. Raises NncError if there are several."""
         found = np.unique(self.first) if self.first is not None else np.zeros(1)
         if found.size > 1:
             raise source.error(f"variable '{self.name}' starts with different elements")
@@ -123,7 +123,7 @@ class _Reader:
         return graph
 
     def signature(self) -> Table | None:
-        """The signature that is asked for, else that of the first graph."""
+        """The requested signature, else that of the first graph; None without any."""
         name, known = self.source.signature, self.model.signatures
         for one in known:
             if one.key == name if name is not None else one.subgraph == 0:
@@ -262,14 +262,14 @@ class _SubGraph:
         return operator.custom
 
     def numbers(self, found: np.ndarray) -> list[int]:
-        """Numbers of tensors, -1 for one that is left out."""
+        """Tensor indices, -1 for an omitted one."""
         count = len(self.table.tensors)
         if any(not -1 <= number < count for number in found.tolist()):
             raise self.reader.source.error(f"an operator or graph uses tensors {found.tolist()}")
         return found.tolist()
 
     def name(self, number: int) -> str:
-        """The name of a tensor's value, as it is now; "" for one that is left out."""
+        """The name of a tensor's current value; "" for an omitted one."""
         if number < 0:
             return ""
         name = self.names[number]
@@ -278,7 +278,7 @@ class _SubGraph:
     # -- tables ---------------------------------------------------------------------------------
 
     def table_of(self, handle: int) -> LookupTable:
-        """The table of a handle."""
+        """The lookup table of a handle."""
         if handle not in self.tables:
             raise self.reader.source.error(f"'{self.names[handle]}' is no table's handle")
         return self.tables[handle]
@@ -293,7 +293,7 @@ class _SubGraph:
     # -- states --------------------------------------------------------------------------------
 
     def state(self, handle: int, like: Table) -> State:
-        """The variable of a handle, of which a tensor like this one is read or assigned."""
+        """The variable of a handle; `like` is a tensor that is read from or assigned to it."""
         name = self.handles.get(handle)
         if name is None:
             raise self.reader.source.error(f"'{self.names[handle]}' is no variable's handle")
@@ -311,7 +311,7 @@ class _SubGraph:
         return self.states[name]
 
     def initialize(self, table: Table) -> None:
-        """Take the first values of variables from a graph that assigns constants to them."""
+        """Record initial values of variables from a graph that assigns constants to them."""
         inner = _SubGraph(self.reader, table)
         inner.names = _unique([tensor.name for tensor in table.tensors])
         for number, operator in enumerate(table.operators):

@@ -1,1 +1,1 @@
-"""Readers of the encodings that several formats are written in; weights stay where they lie."""
+"""Readers of encodings that several formats use; weights stay in the mapped file."""

@@ -27,7 +27,7 @@ _LOCAL = struct.Struct("<4s5H3I2H")
 
 
 class Archive:
-    """The members of an archive by their names. Raises NncError where it is broken or a trick."""
+    """The members of an archive by name. Raises NncError if it is damaged or malicious."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -61,7 +61,7 @@ class Archive:
         return name in self.members
 
     def read(self, name: str) -> np.ndarray:
-        """The bytes of a member; a view of the data where it is stored as it is."""
+        """The bytes of a member; a view of the data if it is stored uncompressed."""
         info = self.members.get(name)
         if info is None:
             raise self.source.error(f"the archive has no member '{name}'")

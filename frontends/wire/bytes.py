@@ -1,4 +1,4 @@
-"""Bytes in memory as a file, for libraries that read nothing else."""
+"""Bytes in memory as a file object, for libraries that need one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 class Bytes(io.RawIOBase):
-    """A file of bytes that stay where they are."""
+    """A file object on bytes, without a copy."""
 
     def __init__(self, data: np.ndarray) -> None:
         self._view = data.data

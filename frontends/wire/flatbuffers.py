@@ -41,7 +41,7 @@ _NUMBERS = {
 
 
 class FlatbufferError(ValueError):
-    """The bytes are no flatbuffer of this schema."""
+    """The bytes are not a flatbuffer of this schema."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class _Field:
 
 
 class Table:
-    """A table. Its fields are attributes; `has` tells whether one stood in the data."""
+    """A table. Its fields are attributes; `has` tells whether one is present in the data."""
 
     def __init__(self, fields: dict[str, _Field], unknown: tuple[int, ...] = ()) -> None:
         self._fields = fields
@@ -68,13 +68,13 @@ class Table:
         return field.default
 
     def has(self, name: str) -> bool:
-        """Whether the field stood in the data."""
+        """Whether the field is present in the data."""
         return name in self.__dict__
 
     def fields(self) -> Iterator[tuple[str, Any]]:
-        """The names and values of the fields that stood in the data.
+        """The names and values of the fields that are present in the data.
 
-        One that the schema does not name is `field NUMBER`, and its value is not known.
+        A field that the schema lacks is `field NUMBER`, without a known value.
         """
         yield from ((name, value) for name, value in self.__dict__.items() if name[0] != "_")
         yield from ((f"field {number}", "not known") for number in self._unknown)
@@ -82,7 +82,7 @@ class Table:
 
 @dataclass(frozen=True)
 class AnyTable:
-    """A table that can be read when its kind is known."""
+    """A table that can be read once its kind is known."""
 
     reader: _Reader
     at: int
@@ -97,7 +97,7 @@ class AnyTable:
 
 
 class Schema:
-    """Tables by name, from a text as above; tables that are alike share their fields."""
+    """Tables by name, from a text as above; equal tables share their fields."""
 
     def __init__(self, text: str) -> None:
         self.tables: dict[str, dict[str, _Field]] = {}
@@ -117,7 +117,7 @@ class Schema:
         return reader.table(table, reader.reference(0), 0)
 
     def empty(self, table: str) -> Table:
-        """A table of which no field is there."""
+        """A table without any field."""
         return Table(self.tables[table])
 
 
@@ -141,7 +141,7 @@ class _Reader:
         """So many more may stand in vectors: each needs bytes of its own."""
 
     def table(self, kind: str, at: int, depth: int) -> Table:
-        """One that stands in the data several times is one object."""
+        """The table at an offset; a table that is referenced several times is one object."""
         if depth > DEEPEST:
             raise FlatbufferError(f"tables are nested more than {DEEPEST} deep")
         if (found := self.read.get((kind, at))) is not None:
@@ -161,7 +161,7 @@ class _Reader:
         return made
 
     def unknown(self, fields: dict[str, _Field], slots: int, size: int) -> tuple[int, ...]:
-        """The numbers of the fields that stand in the data and that the schema does not name."""
+        """The numbers of the fields in the data that the schema lacks."""
         known = {field.slot for field in fields.values()}
         count = max(0, size - 4) // 2
         return tuple(
@@ -198,7 +198,7 @@ class _Reader:
         return text.tobytes().decode("utf-8", "replace")
 
     def reference(self, at: int) -> int:
-        """Where the offset at a place leads."""
+        """The target of the offset at a position."""
         return at + self.number("<I", at)
 
     def number(self, form: str, at: int) -> int:
@@ -207,7 +207,7 @@ class _Reader:
         return struct.unpack_from(form, self.bytes, at)[0]
 
     def span(self, at: int, count: int, dtype: np.dtype) -> np.ndarray:
-        """A view of so many numbers."""
+        """A view of `count` numbers."""
         end = at + count * dtype.itemsize
         if at < 0 or end > self.data.size:
             raise FlatbufferError(f"{count} numbers at byte {at} end outside the {self.data.size}")

@@ -1,4 +1,4 @@
-"""Flexbuffers, which say themselves what is in them, as Python's own values.
+"""Flexbuffers, which are self-describing, as Python values.
 
 Source: https://flatbuffers.dev/internals (FlexBuffers)
 """
@@ -32,7 +32,7 @@ class _Reader:
         """So many more values may be read: parts that overlap would be read without end."""
 
     def value(self, at: int, packed: int, width: int, depth: int) -> Any:
-        """The value at a place, whose type and children's width are packed in a byte."""
+        """The value at an offset; `packed` has its type and its children's width."""
         self.left -= 1
         if depth > DEEPEST or self.left < 0:
             raise FlatbufferError("a flexbuffer that has no end")

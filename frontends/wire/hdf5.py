@@ -21,7 +21,7 @@ SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 
 class Group:
-    """A group; everything that a broken file raises becomes an NncError.
+    """A group; every exception that a damaged file causes becomes an NncError.
 
     Links out of the file are never followed.
     """
@@ -42,7 +42,7 @@ class Group:
             return Group(h5py.File(_File(data), "r"), data, error)
 
     def names(self) -> list[str]:
-        """What is in the group."""
+        """The names of the group's members."""
         with Faults(self._error):
             return [name for name in self._group if self._is_own(name)]
 
@@ -55,7 +55,7 @@ class Group:
         return found
 
     def array(self, name: str) -> np.ndarray | None:
-        """The elements of a dataset, a view of the file where they are stored as they are."""
+        """The elements of a dataset, a view of the file if they are stored raw; None if missing."""
         found = self
         *path, last = name.split("/")
         for part in path:
@@ -79,7 +79,7 @@ class Group:
             return [item for part in parts for item in part] if parts else None
 
     def _is_own(self, name: str) -> bool:
-        """Whether it is stored here, and no link to elsewhere."""
+        """Whether a member is stored here, rather than a link to elsewhere."""
         link = self._group.get(name, getlink=True)
         return type(link).__name__ == "HardLink"
 
@@ -113,7 +113,7 @@ class Group:
 
 
 class _File(Bytes):
-    """The file for libhdf5, which does not come back from a broken global heap."""
+    """The file object for libhdf5, which hangs on a damaged global heap."""
 
     def readinto(self, buffer: Any) -> int:
         at = self._at
@@ -123,9 +123,7 @@ class _File(Bytes):
         return size
 
     def _check_heap(self, at: int) -> None:
-        """Raises OSError where an object does not reach beyond its start. Source: HDF5's file
-        format 3.0, III.E.
-        """
+        """Raise OSError for an empty heap object. Source: HDF5's file format 3.0, III.E."""
         end = min(at + int.from_bytes(self._view[at + 8 : at + 16], "little"), len(self._view))
         at += 16
         while at + _OBJECT.size <= end:
@@ -136,7 +134,7 @@ class _File(Bytes):
 
 
 class Faults:
-    """Whatever is raised inside becomes one error of the file."""
+    """A context in which every exception becomes one error of the file."""
 
     def __init__(self, error: Error) -> None:
         self._error = error

@@ -42,12 +42,12 @@ LAZY_REGIONS, USE_ORDERS, SHORT_ARGUMENTS, NATIVE_PROPERTIES = 2, 3, 4, 5
 
 
 class BytecodeError(ValueError):
-    """The bytes are no bytecode that can be read."""
+    """The bytes are not readable bytecode."""
 
 
 @dataclass(frozen=True)
 class Span:
-    """The encoding of an attribute or a type of a dialect; a text where it is not `coded`."""
+    """The encoding of a dialect's attribute or type; text unless it is `coded`."""
 
     dialect: str
     coded: bool
@@ -57,9 +57,9 @@ class Span:
 
 @dataclass
 class Record:
-    """An operation: numbers of attributes, types and values. `at` is where it stands.
+    """An operation: indices of attributes, types and values. `at` is its offset.
 
-    `properties` is the span of bytes that holds them, `values` the numbers of its results.
+    `properties` is the span of bytes that holds them, `values` are the numbers of its results.
     """
 
     name: str
@@ -76,7 +76,7 @@ class Record:
 
 @dataclass
 class BlockRecord:
-    """A block: its arguments as numbers of a type and perhaps a location, and operations."""
+    """A block: its arguments as type indices, perhaps with locations, and operations."""
 
     arguments: list[tuple[int, int | None]]
     values: range
@@ -84,7 +84,7 @@ class BlockRecord:
 
 
 class Cursor:
-    """A place in the data and the end of what may be read from it."""
+    """A position in the data and the end of the readable range."""
 
     def __init__(self, file: Bytecode, at: int, end: int) -> None:
         self.file = file
@@ -93,11 +93,11 @@ class Cursor:
         self.end = end
 
     def error(self, message: str) -> BytecodeError:
-        """An error with the place."""
+        """An error with the position."""
         return BytecodeError(f"byte {self.at}: {message}")
 
     def take(self, count: int) -> int:
-        """Where the next bytes start, which are skipped."""
+        """Skip `count` bytes; returns their offset."""
         if not 0 <= count <= self.end - self.at:
             raise self.error(f"{count} bytes are expected, {self.end - self.at} are left")
         self.at += count
@@ -108,7 +108,7 @@ class Cursor:
         return self.data[self.take(1)]
 
     def number(self) -> int:
-        """An integer; zeros at the end of its first byte tell how many follow."""
+        """An integer; the trailing zeros of its first byte give the number of further bytes."""
         first = self.data[self.take(1)]
         if first & 1:
             return first >> 1
@@ -118,19 +118,19 @@ class Cursor:
         return found >> (more + 1 if first else 8)
 
     def signed(self) -> int:
-        """An integer whose lowest bit is its sign."""
+        """A zigzag-encoded signed integer."""
         found = self.number()
         return found >> 1 ^ -(found & 1)
 
     def count(self, what: str = "elements") -> int:
-        """A number of things that follow."""
+        """The number of elements that follow."""
         found = self.number()
         if found > self.end - self.at:
             raise self.error(f"{found} {what} are expected, {self.end - self.at} bytes are left")
         return found
 
     def index(self, among: list[Any], what: str) -> Any:
-        """One of a list, by a number."""
+        """The element of a list with the index that follows."""
         return self._one(among, self.number(), what)
 
     def _one(self, among: list[Any], number: int, what: str) -> Any:
@@ -139,7 +139,7 @@ class Cursor:
         return among[number]
 
     def flagged(self, among: list[Any], what: str) -> tuple[Any, int]:
-        """One of a list and the bit behind its number."""
+        """The element of a list with the index that follows, and the flag bit after that."""
         found = self.number()
         return self._one(among, found >> 1, what), found & 1
 
@@ -164,7 +164,7 @@ class Cursor:
         return kind & 0x7F, Cursor(self.file, at, at + size)
 
     def fields(self, row: str) -> list[Any]:
-        """The values of a row, see above."""
+        """The values of a row of fields, see above."""
         read = _readers(self)
         return [
             [_some(read, kind[:-1]) for _ in range(self.count())]
@@ -204,10 +204,10 @@ def _readers(at: Cursor) -> dict[str, Callable[[], Any]]:
 
 
 class Bytecode:
-    """A file: its tables, and the operation that it holds.
+    """A file: its tables, and its top-level operation.
 
-    `decode(kind, span, cursor)` makes an attribute or a type, "attribute" or "type", of its span;
-    each is made once, when it is first asked for. Raises BytecodeError.
+    `decode(kind, span, cursor)` makes an "attribute" or a "type" from its span; each is made once,
+    on first use. Raises BytecodeError.
     """
 
     def __init__(
@@ -247,11 +247,11 @@ class Bytecode:
         self._ir = sections[IR]
 
     def attribute(self, number: int) -> Any:
-        """The attribute of this number."""
+        """The attribute with this index."""
         return self._entity("attribute", number)
 
     def type(self, number: int) -> Any:
-        """The type of this number."""
+        """The type with this index."""
         return self._entity("type", number)
 
     def _entity(self, kind: str, number: int) -> Any:
@@ -266,7 +266,7 @@ class Bytecode:
         return made
 
     def _decoded(self, kind: str, number: int) -> tuple[Any, int]:
-        """The attribute or type, and how many it is with all that it holds."""
+        """The attribute or type, and its size including nested ones."""
         spans = self._spans[kind]
         if not 0 <= number < len(spans):
             raise BytecodeError(f"{kind} {number} of {len(spans)}")
@@ -281,7 +281,7 @@ class Bytecode:
         return made, parts
 
     def _dialects(self, at: Cursor) -> list[str]:
-        """The names of dialects; `names` becomes those of operations."""
+        """Read the names of dialects, and those of operations into `names`."""
         dialects = []
         for _ in range(at.count("dialects")):
             if self.version == 0:
@@ -318,7 +318,7 @@ class Bytecode:
     # -- operations ------------------------------------------------------------------------------
 
     def root(self) -> Record:
-        """The operation at the top, with all inside of it."""
+        """The top-level operation, with everything inside."""
         block = self._block(self._ir, _Numbers(), 0)
         if len(block.ops) != 1:
             raise self._ir.error(f"{len(block.ops)} operations at the top, expected one")
@@ -391,7 +391,7 @@ class Bytecode:
 
 @dataclass
 class _Numbers:
-    """The numbers of the values that a region defines: so many, from `next` on."""
+    """The numbers of the values that a region defines: `next` is the first unused one."""
 
     next: int = 0
     size: int = 0
@@ -400,7 +400,7 @@ class _Numbers:
         self.end = self.next + self.size
 
     def take(self, count: int, at: Cursor) -> range:
-        """The next numbers."""
+        """The numbers of the next `count` values."""
         if self.next + count > self.end:
             raise at.error("more values are defined than the region announces")
         self.next += count
@@ -408,7 +408,7 @@ class _Numbers:
 
 
 def _skip_use_orders(at: Cursor, results: int) -> None:
-    """The orders in which values list their uses, which say nothing here."""
+    """Skip the use-list orders of values, which are not needed."""
     for _ in range(1 if results == 1 else at.count("orders")):
         if results != 1:
             at.number()

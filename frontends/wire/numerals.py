@@ -1,4 +1,4 @@
-"""Numbers that files have as text."""
+"""Numbers that files store as text."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ MOST_DIGITS = 40
 
 
 def whole_number(text: str) -> int | None:
-    """The number that decimal digits stand for; None where the text is none, or a longer one."""
+    """The integer in a text of decimal digits; None if it is not one, or too long."""
     is_one = text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS
     return int(text) if is_one else None

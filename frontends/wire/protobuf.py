@@ -49,12 +49,12 @@ _DEFAULTS = {"string": "", "bytes": np.empty(0, np.uint8), "bool": False}
 
 
 class WireError(ValueError):
-    """The bytes are not a message."""
+    """The bytes are not a valid message."""
 
 
 @dataclass(frozen=True)
 class Field:
-    """What the table says of a field."""
+    """The table's description of a field."""
 
     name: str
     kind: str
@@ -67,7 +67,7 @@ class Field:
 
 
 class Record:
-    """A message. Its fields are attributes; `has` tells whether one stood in the data."""
+    """A message. Its fields are attributes; `has` tells whether one is present in the data."""
 
     def __init__(self, schema: Schema, message: str) -> None:
         self._schema = schema
@@ -79,28 +79,28 @@ class Record:
         return self._schema.empty(self._schema.field_of(self._message, name))
 
     def has(self, name: str) -> bool:
-        """Whether the field stood in the data."""
+        """Whether the field is present in the data."""
         return name in self.__dict__
 
     def which(self, *names: str) -> str:
-        """The one of several fields that stood in the data; "" for none."""
+        """The one of several fields that is present in the data; "" for none."""
         return next((name for name in names if name in self.__dict__), "")
 
     def part(self, name: str) -> Record:
-        """A message inside of it; an empty one where it did not stand in the data."""
+        """A nested message; an empty one if it is not present in the data."""
         found = self.__dict__.get(name)
         return found or Record(self._schema, self._schema.field_of(self._message, name).kind)
 
     def unknown(self) -> Iterable[str]:
-        """The fields that stood in the data and are not in the table: `field_25`."""
+        """The fields in the data that the table lacks, as `field_25`."""
         return self.__dict__.get("_unknown", ())
 
     def add_unknown(self, name: str) -> None:
-        """Note that a field stood in the data that is not in the table."""
+        """Record a field in the data that the table lacks."""
         self.__dict__.setdefault("_unknown", {})[name] = None
 
     def fields(self) -> Iterator[tuple[str, Any]]:
-        """The names and values of the fields that stood in the data."""
+        """The names and values of the fields that are present in the data."""
         return ((name, value) for name, value in self.__dict__.items() if name[0] != "_")
 
 
@@ -127,18 +127,18 @@ class Schema:
             self._names[name] = {field.name: field for field in found.values()}
 
     def field_of(self, message: str, name: str) -> Field:
-        """What the table says of a field. Raises AttributeError where there is none."""
+        """The table's description of a field. Raises AttributeError if there is none."""
         try:
             return self._names[message][name]
         except KeyError:
             raise AttributeError(name) from None
 
     def find(self, message: str, name: str) -> Field | None:
-        """What the table says of a field, None where there is none."""
+        """The table's description of a field; None if there is none."""
         return self._names.get(message, {}).get(name)
 
     def empty(self, field: Field) -> Any:
-        """What a field is that was left out."""
+        """The value of a missing field."""
         if field.key:
             return {}
         if field.repeated:
@@ -155,7 +155,7 @@ class Schema:
 
 
 def _numbered(names: list[str]) -> dict[int, str]:
-    """The names of an enum by number, each one above the last where it is not given."""
+    """The names of an enum by number; a missing number is the previous one plus 1."""
     found, number = {}, 0
     for word in names:
         given, _, name = word.rpartition(":")
@@ -181,7 +181,7 @@ def _declared(name: str, words: list[str], enums: Mapping[str, Mapping[int, str]
 
 
 def _fixed(field: Field) -> int | None:
-    """The kind on the wire of a number of fixed size, None for other fields."""
+    """The wire type of a fixed-size number; None for other fields."""
     dtype = FIXED.get(field.kind)
     return None if dtype is None else 1 if dtype.itemsize == 8 else 5
 
@@ -229,7 +229,7 @@ class _Reader:
         return record
 
     def content(self, kind: int, at: int, end: int) -> tuple[int, int]:
-        """Where the content of a field begins and ends."""
+        """The begin and end of a field's content."""
         if kind == 0:
             _, stop = self.varint(at, end)
         elif kind == 2:
@@ -246,7 +246,7 @@ class _Reader:
         return at, stop
 
     def group(self, at: int, end: int) -> int:
-        """The end of a group, which no format that we read uses: it is skipped."""
+        """The end of a group, which is skipped, as no supported format uses one."""
         open_groups = 1
         while at < end:
             tag, at = self.varint(at, end)
@@ -261,7 +261,7 @@ class _Reader:
     def _run(
         self, tag: int, start: int, at: int, end: int, parts: list[Any], dtype: np.dtype
     ) -> int:
-        """Numbers that are not packed, each behind the same tag, read as one array; their end."""
+        """Read unpacked numbers with repeated tags as one array; returns their end."""
         head = varint_bytes(tag)
         step = len(head) + dtype.itemsize
         most = (end - (start - len(head))) // step
@@ -359,7 +359,7 @@ def _integer(field: Field, number: int) -> Any:
 
 
 def varint_bytes(value: int) -> bytes:
-    """A number as the wire format has it."""
+    """A number encoded as a varint."""
     out = bytearray()
     while value >= 128:
         out.append(value & 127 | 128)
@@ -369,7 +369,7 @@ def varint_bytes(value: int) -> bytes:
 
 
 class Place(NamedTuple):
-    """A field of a message in bytes: where it starts, and where its content lies."""
+    """A field of a message in bytes: its offset, and the range of its content."""
 
     number: int
     kind: int
@@ -379,7 +379,7 @@ class Place(NamedTuple):
 
 
 def places(data: np.ndarray, begin: int = 0, end: int | None = None) -> Iterator[Place]:
-    """The fields of the message in some of the bytes. Raises WireError."""
+    """The fields of the message in a range of the bytes. Raises WireError."""
     reader, at, end = _Reader(Schema(""), data), begin, data.size if end is None else end
     while at < end:
         start = at
@@ -395,9 +395,9 @@ MOST_LOOKED_AT = 4096
 
 
 def kinds_of_fields(data: np.ndarray, inside: int = 0) -> dict[int, int]:
-    """By number, how the fields of a message are encoded; of no message none.
+    """The wire types of a message's fields by number; empty if it is no message.
 
-    With `inside`, those of the first message that has this number in it.
+    With `inside`, those of the first message in the field of this number.
     """
     found: dict[int, int] = {}
     try:

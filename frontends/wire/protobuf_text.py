@@ -32,7 +32,7 @@ _CLOSING = {"{": "}", "<": ">"}
 
 
 class TextError(ValueError):
-    """The text is not a message; `line` and `column` count from 1."""
+    """The text is not a valid message; `line` and `column` count from 1."""
 
     def __init__(self, message: str, line: int, column: int) -> None:
         super().__init__(message)
@@ -41,7 +41,7 @@ class TextError(ValueError):
 
 
 def read_text(schema: Schema, message: str, text: str) -> Record:
-    """The message that the text spells. Raises TextError."""
+    """The message in a text. Raises TextError."""
     return _Parser(schema, text).message(message, "", 0)
 
 
@@ -54,7 +54,7 @@ class _Parser:
         self.next()
 
     def next(self) -> str:
-        """Go on to the next token; the one that was read."""
+        """Return the current token and advance."""
         read = self.token
         while True:
             self.start = self.at
@@ -70,17 +70,17 @@ class _Parser:
                 return read
 
     def error(self, message: str) -> TextError:
-        """An error at the token that comes next."""
+        """An error at the current token."""
         line = self.text.count("\n", 0, self.start) + 1
         column = self.start - (self.text.rfind("\n", 0, self.start) + 1) + 1
         return TextError(message, line, column)
 
     def found(self) -> str:
-        """What comes next, as messages name it."""
+        """The current token, in words."""
         return f"'{self.token[:40]}'" if self.token else "the end of the text"
 
     def take(self, mark: str) -> bool:
-        """Whether this mark comes next, which is read then."""
+        """If the current token is this mark, skip it; returns whether it was."""
         if self.kind == "mark" and self.token == mark:
             self.next()
             return True
@@ -112,7 +112,7 @@ class _Parser:
         return record
 
     def several(self, field: Field | None, depth: int) -> list[Any]:
-        """The values of a list in brackets."""
+        """The values of a bracketed list."""
         values: list[Any] = []
         while not self.take("]"):
             if values and not self.take(","):
@@ -121,7 +121,7 @@ class _Parser:
         return values
 
     def value(self, field: Field | None, colon: bool, depth: int) -> Any:
-        """A value of a field, of one that the table lacks None."""
+        """A value of a field; None for a field that the table lacks."""
         mark = self.token
         if self.kind == "mark" and mark in _CLOSING:
             if field is not None and field.kind not in self.schema.messages and not field.key:
@@ -165,7 +165,7 @@ class _Parser:
         return found["key"], found["value"]
 
     def string(self, field: Field) -> Any:
-        """One string of all that stand side by side."""
+        """A string, concatenated from adjacent literals."""
         if self.kind != "string":
             raise self.error(f"field '{field.name}' is a string, found {self.found()}")
         whole = b""
@@ -200,7 +200,7 @@ class _Parser:
 
 
 def put(record: Record, field: Field | None, value: Any) -> None:
-    """Give a field of a record a value, one more where it is repeated; none where it is unknown."""
+    """Set a field of a record, or append to a repeated one; nothing for an unknown field."""
     if field is None:
         return
     if field.key:

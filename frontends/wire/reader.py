@@ -1,4 +1,4 @@
-"""Numbers and bytes of a file, one after the other."""
+"""A sequential reader of numbers and bytes in a file."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ..common.source import Source
 
 
 class ByteReader:
-    """A walk over the bytes of a model's file, whose numbers have the lowest byte first.
+    """Reads the little-endian bytes of a model's file in sequence.
 
-    `part` says what the bytes hold, for the message where the file ends too early.
+    `part` names their contents, for the message if the file ends too early.
     """
 
     part: ClassVar[str] = "contents"
@@ -25,11 +25,11 @@ class ByteReader:
 
     @property
     def left(self) -> int:
-        """How many bytes follow."""
+        """The number of remaining bytes."""
         return len(self.data) - self.at
 
     def take(self, count: int) -> np.ndarray:
-        """The next bytes. Raises NncError where there are fewer."""
+        """The next bytes. Raises NncError if there are fewer."""
         if count > self.left:
             raise self.source.error(
                 f"the file ends within its {self.part} (it has {len(self.data)} bytes)"
@@ -38,7 +38,7 @@ class ByteReader:
         return self.data[self.at - count : self.at]
 
     def number(self, form: str) -> Any:
-        """The next number, of a form of Python's `struct`, such as "I" for a u32."""
+        """The next number, in a format of Python's `struct`, such as "I" for a u32."""
         return struct.unpack("<" + form, self.take(struct.calcsize("<" + form)).data)[0]
 
     def text(self, count: int) -> str:

@@ -44,7 +44,7 @@ Dim
 
 
 class Bundle:
-    """A checkpoint whose files `beside` finds by name; `prefix` is what all names begin with."""
+    """A checkpoint whose files `beside` finds by name; `prefix` starts all file names."""
 
     def __init__(self, beside: Callable[[str], Source], prefix: str) -> None:
         self.index = beside(f"{prefix}.index")
@@ -67,7 +67,7 @@ class Bundle:
         self._files: dict[int, np.ndarray] = {}
 
     def array(self, name: str, dtype: np.dtype) -> np.ndarray:
-        """A tensor of numbers, which lies in its file. Raises NncError where it does not."""
+        """A numeric tensor, as a view of its file. Raises NncError if it is missing or damaged."""
         entry, shape = self.entries[name], self.shape(name)
         if entry.slices:
             raise self.index.error(f"variable '{name}' is stored in slices")
@@ -78,7 +78,7 @@ class Bundle:
         return self.raw(name).view(dtype).reshape(shape)
 
     def shape(self, name: str) -> tuple[int, ...]:
-        """A tensor's extents, as they are given."""
+        """The extents of a tensor."""
         shape = self.entries[name].shape
         return tuple(dim.size for dim in shape.dim) if shape else ()
 
@@ -114,7 +114,7 @@ def table(data: np.ndarray) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _block(data: np.ndarray, where: tuple[int, int]) -> Iterator[tuple[bytes, bytes]]:
-    """The entries of a block; behind them are restart points, which only a search needs."""
+    """The entries of a block; the restart points after them are needed only for searches."""
     begin, size = where
     if size < 4 or begin + size + 1 > data.size:
         raise WireError("a block ends behind the table")
@@ -135,13 +135,13 @@ def _block(data: np.ndarray, where: tuple[int, int]) -> Iterator[tuple[bytes, by
 
 
 def _handle(data: bytes, at: int) -> tuple[tuple[int, int], int]:
-    """Where a block begins and how long it is, and what follows the handle."""
+    """A block's offset and size, and the position after the handle."""
     (begin, size), at = _numbers(data, at, 2)
     return (begin, size), at
 
 
 def _numbers(data: bytes, at: int, count: int) -> tuple[list[int], int]:
-    """Numbers of seven bits a byte, and what follows them."""
+    """Varints, and the position after them."""
     found: list[int] = []
     value = shift = 0
     while len(found) < count:

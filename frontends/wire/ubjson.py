@@ -18,7 +18,7 @@ DEEPEST = 100
 
 
 def parse(data: np.ndarray, error: Callable[[str], NncError]) -> Any:
-    """The value that the data is. Raises NncError."""
+    """The value in the data. Raises NncError."""
     try:
         return _Reader(data.tobytes()).value(0)
     except (IndexError, ValueError, OverflowError) as fault:
@@ -39,21 +39,21 @@ class _Reader:
         return part
 
     def marker(self) -> str:
-        """The next character, without padding."""
+        """The next marker, after any padding."""
         found = "N"
         while found == "N":
             found = chr(self.take(1)[0])
         return found
 
     def number(self, marker: str) -> Any:
-        """A number of this kind."""
+        """A number of the kind that a marker gives."""
         if marker not in NUMBERS:
             raise ValueError(f"'{marker}' at byte {self.at - 1}, expected a number")
         dtype = np.dtype(NUMBERS[marker])
         return np.frombuffer(self.take(dtype.itemsize), dtype)[0].item()
 
     def text(self) -> str:
-        """A length and so many bytes."""
+        """A text, preceded by its length."""
         return self.take(self.count()).decode("utf-8")
 
     def count(self) -> int:
@@ -64,7 +64,7 @@ class _Reader:
         return found
 
     def value(self, depth: int, marker: str = "") -> Any:
-        """The next value, of a kind that is told already or stands here."""
+        """The next value; its kind is `marker`, or else follows."""
         if depth > DEEPEST:
             raise ValueError("it is nested too deeply")
         marker = marker or self.marker()
@@ -80,7 +80,7 @@ class _Reader:
         return CONSTANTS[marker] if marker in CONSTANTS else self.number(marker)
 
     def header(self) -> tuple[str, int | None]:
-        """The type and the number of elements, where they stand before them."""
+        """The element type and count of a container, if they precede its elements."""
         kind, count = "", None
         if self.data[self.at : self.at + 1] == b"$":
             self.at += 1
@@ -93,7 +93,7 @@ class _Reader:
         return kind, count
 
     def array(self, depth: int) -> Any:
-        """A list, or an array of NumPy where the type stands before."""
+        """A list, or a NumPy array if the element type is given."""
         kind, count = self.header()
         if kind in NUMBERS and count is not None:
             dtype = np.dtype(NUMBERS[kind])
@@ -109,7 +109,7 @@ class _Reader:
         return found
 
     def object(self, depth: int) -> dict[str, Any]:
-        """Names and values."""
+        """The members of an object."""
         kind, count = self.header()
         found: dict[str, Any] = {}
         if count is not None:

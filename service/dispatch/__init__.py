@@ -1,3 +1,3 @@
-"""Takes jobs from the queue, has them carried out by hands (this machine, workers of a fleet), and
-commits what comes of them, once.
+"""Takes jobs from the queue, has them run by hands (this machine, workers of a fleet), and commits
+their results, once.
 """

@@ -1,8 +1,8 @@
-"""`Dispatcher`: a thread for each pair of hands, which claims a job, has it carried out, commits.
+"""`Dispatcher`: a thread for each pair of hands, which claims a job, has it run, and commits.
 
-A job that is cancelled, or was given to somebody else meanwhile, is stopped within seconds. After
-a restart, jobs that this dispatcher had are queued again at once: it owns them by a name that it
-keeps in the service's folder, so that several dispatchers may share a database.
+A job that was cancelled, or meanwhile given to another dispatcher, is stopped within seconds. After
+a restart, this dispatcher's jobs are queued again at once: it owns them by a name stored in the
+service's folder, so that several dispatchers may share a database.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Say = Callable[[str], None]
 
 
 class Dispatcher:
-    """Carries out the jobs of a service until it is stopped; `say` is told what goes wrong."""
+    """Runs the jobs of a service until it is stopped; `say` gets messages about failures."""
 
     def __init__(
         self, service: Service, hands: Sequence[Hands], say: Say = lambda line: None
@@ -57,14 +57,14 @@ class Dispatcher:
         ]
 
     def start(self) -> None:
-        """Remove what a killed server has left, and begin."""
+        """Remove the files that a killed server left, and start the threads."""
         remove(self._work)
         self._work.mkdir(mode=0o700)
         for one in self._threads:
             one.start()
 
     def stop(self) -> None:
-        """End the commands that run; their jobs are queued again."""
+        """End the running commands; their jobs are queued again."""
         self._stopping.set()
         for one in self._threads:
             one.join()
@@ -77,7 +77,7 @@ class Dispatcher:
         self.stop()
 
     def _serve(self, hands: Hands) -> None:
-        """Carry out one job after the other."""
+        """Run one job after the other."""
         owner = f"{self._name}:{hands.name}"
         released = False
         while not self._stopping.is_set():
@@ -114,7 +114,7 @@ class _Attempt:
         self._unwanted = False
 
     def go(self, work: Path) -> bool:
-        """Whether the job is settled: committed, or nobody's any more."""
+        """Run the job; returns whether it is settled: committed, or no longer ours."""
         folder = work / f"{self._job.id}-{self._job.attempt}"
         try:
             folder.mkdir(mode=0o700)
@@ -148,7 +148,7 @@ class _Attempt:
             return Outcome("failed", f"it could not be carried out: {_line(error)}")
 
     def _is_unwanted(self) -> bool:
-        """Whether the job is to be stopped; keeps its lease meanwhile."""
+        """Whether the job is to be stopped; renews its lease meanwhile."""
         if self._stopping.is_set() or self._unwanted:
             return True
         now = time.monotonic()
@@ -169,9 +169,9 @@ class _Attempt:
                 self._queue.progress(self._job, note)
 
     def _commit(self, outcome: Outcome) -> None:
-        """Store the results with the state. Where there is no room for them, the job has failed.
+        """Store the results and the state. If there is no room for results, the job has failed.
 
-        Raises NncError where even that cannot be noted.
+        Raises NncError if even that cannot be stored.
         """
         files = dict(outcome.files)
         for left in reversed(range(_STORING)):
@@ -194,7 +194,7 @@ class _Attempt:
 
 
 def _own_name(folder: Path) -> str:
-    """What tells this dispatcher from others of the same database, now and after a restart."""
+    """The name of this dispatcher, distinct in the database and kept across restarts."""
     path = folder / "dispatcher"
     with suppress(OSError, ValueError):
         if name := path.read_text(encoding="ascii").strip():

@@ -1,7 +1,7 @@
-"""Hands that are workers of a fleet, and what is said to jobs whose targets have none.
+"""Hands that are workers of a fleet, and messages to jobs whose targets have no worker.
 
-With a fleet, jobs for `host` and looks are this machine's, and all other targets are for workers
-that have joined for them.
+With a fleet, this machine runs jobs for `host` and looks; jobs for all other targets go to workers
+that joined for these.
 """
 
 from __future__ import annotations
@@ -32,30 +32,30 @@ _LOOK = 5.0
 
 
 class Members:
-    """The workers of a fleet, as hands see them; a scheduler that was gone is asked for again."""
+    """The workers of a fleet, as hands use them; reconnects to a scheduler that was gone."""
 
     def __init__(self, connect: Callable[[], Fleet]) -> None:
-        """Raises NncError where no scheduler answers now."""
+        """Raises NncError if no scheduler answers now."""
         self._connect = connect
         self._lock = threading.Lock()
         self._fleet: Fleet | None = connect()
 
     def fleet(self) -> Fleet:
-        """The connection. Raises NncError."""
+        """The connection to the fleet. Raises NncError."""
         with self._lock:
             if self._fleet is None:
                 self._fleet = self._connect()
             return self._fleet
 
     def lost(self, fleet: Fleet) -> None:
-        """Take note that a connection's scheduler is gone."""
+        """Drop a connection whose scheduler is gone."""
         with self._lock:
             if self._fleet is fleet:
                 self._fleet = None
         fleet.close()
 
     def targets(self) -> set[str]:
-        """The targets that there are workers for; none while the scheduler is gone."""
+        """The targets that workers exist for; none while the scheduler is gone."""
         with suppress(NncError):
             fleet = self.fleet()
             try:
@@ -65,7 +65,7 @@ class Members:
         return set()
 
     def close(self) -> None:
-        """Leave the fleet."""
+        """Disconnect from the fleet."""
         with self._lock:
             if self._fleet is not None:
                 self._fleet.close()
@@ -73,7 +73,7 @@ class Members:
 
 
 class OfFleet:
-    """One pair of hands: whichever worker is free. It holds one from `wanted` to the next."""
+    """One pair of hands: any idle worker, reserved from one call of `wanted` to the next."""
 
     def __init__(self, name: str, members: Members) -> None:
         self.name = name
@@ -82,9 +82,9 @@ class OfFleet:
         self._turn = 0
 
     def wanted(self) -> Wanted | None:
-        """Jobs of a free worker's target; of several workers, each is asked for in its turn.
+        """The jobs for an idle worker's target; several workers take turns.
 
-        Raises NncError where the scheduler is gone.
+        Raises NncError if the scheduler is gone.
         """
         self._let_go()
         fleet = self._members.fleet()
@@ -109,7 +109,7 @@ class OfFleet:
     def carry(
         self, job: Job, folder: Path, progress: Progress, cancelled: Callable[[], bool]
     ) -> Outcome:
-        """By the worker that was held."""
+        """Run the job on the reserved worker."""
         if self._held is None:
             raise LostError("no worker was free")
         fleet, member = self._held
@@ -123,7 +123,7 @@ class OfFleet:
 
 
 class Waiting:
-    """Tells jobs that no worker is there for them, and fails them after a while."""
+    """Tells jobs that there is no worker for them, and fails them after a while."""
 
     def __init__(
         self,
@@ -152,7 +152,7 @@ class Waiting:
                 self.look()
 
     def look(self) -> None:
-        """Look once at all targets."""
+        """Check all targets once."""
         now, there = time.time(), self._members.targets()
         self._seen.update(dict.fromkeys(there, now))
         missing = [name for name in self._targets if name not in there]

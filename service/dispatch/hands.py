@@ -1,4 +1,4 @@
-"""Who carries out jobs: each pair of hands does one at a time."""
+"""Hands run jobs: each pair of hands runs one at a time."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ MEASURING = (*PACKAGES, "experiment")
 
 
 class Hands(Protocol):
-    """One at a time, in a thread of its own."""
+    """Runs one job at a time, on a thread of its own."""
 
     @property
     def name(self) -> str:
-        """Tells them from others of the same server, and is the same after a restart."""
+        """The name of the hands, distinct on this server and kept across restarts."""
         ...
 
     def wanted(self) -> Wanted | None:
-        """Which jobs can be carried out now; None for none."""
+        """The jobs that can be run now; None for none."""
         ...
 
     def carry(
         self, job: Job, folder: Path, progress: Progress, cancelled: Callable[[], bool]
     ) -> Outcome:
-        """Carry out a job in an empty folder. Raises LostError, CancelledError."""
+        """Run a job in an empty folder. Raises LostError, CancelledError."""
         ...
 
 
 @dataclass(frozen=True)
 class Here:
-    """This machine's, by commands that are run confined."""
+    """This machine's hands, which run confined commands."""
 
     name: str
     which: Wanted

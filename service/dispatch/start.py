@@ -1,4 +1,4 @@
-"""`dispatching`: all that carries out the jobs of one server, as `serve` takes it."""
+"""`dispatching`: sets up all that runs the jobs of one server, for `serve`."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .hands import LOOKS, MEASURING, PACKAGES, PAGES, Hands, Here
 
 @dataclass(frozen=True)
 class Dispatching:
-    """How jobs are carried out: `looks` at once on this machine, as many pages about models, as
-    many packages that nothing is measured for, and where else.
+    """How jobs are run: at most `looks` at once on this machine, as many pages about models, as
+    many packages without measurements, and where else.
 
     `scheduler` with `certificates` is that of a fleet. `private` are folders, beside the service's
     own, that no job may see.
@@ -37,10 +37,9 @@ class Dispatching:
 def dispatching(
     how: Dispatching, say: Say
 ) -> Callable[[Service], AbstractContextManager[Dispatcher]]:
-    """What carries out a service's jobs while its context lasts; `say` is told of its state.
+    """A context that runs a service's jobs while it lasts; `say` gets messages on its state.
 
-    Entering raises NncError where commands cannot be confined here and are to be, and where no
-    scheduler answers.
+    Entering raises NncError if commands must be confined and cannot be, or if no scheduler answers.
     """
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""A client of `nnc serve`: models go up, orders run there, packages come back.
+"""A client of `nnc serve`: uploads models, orders packages, downloads them.
 
     from nnc.service.remote import Remote
     with Remote("https://nnc.example.org", token) as remote:

@@ -1,4 +1,4 @@
-"""What a client is given: the address of a server, and a token."""
+"""Checks of a client's settings: the address of a server, and a token."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _IDENTIFIER = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 
 def checked_url(url: str, plain: bool) -> str:
-    """The address of a server, without a slash at its end. Raises NncError.
+    """The address of a server, without a trailing slash. Raises NncError.
 
-    http:// would show the token, and the models, to whoever is on the way: it is for servers on
-    this machine, or for networks that are `plain` by the user's word.
+    http:// exposes the token and the models on the network: it is allowed for servers on this
+    machine, or with `plain`, by which the user declares the network safe.
     """
     try:
         parts = urlsplit(url)
@@ -47,14 +47,14 @@ def _is_loopback(host: str) -> bool:
 
 
 def checked_token(token: str) -> str:
-    """A token as it goes into a header. Raises NncError, which does not show it."""
+    """A token that can go into a header. Raises NncError, which does not show it."""
     if not _TOKEN.fullmatch(token):
         raise NncError("a token has letters, digits and signs alone, without spaces")
     return token
 
 
 def checked_identifier(identifier: str) -> str:
-    """What the server called something, as it goes into an address. Raises NncError."""
+    """A server's identifier that can go into an address. Raises NncError."""
     if not _IDENTIFIER.fullmatch(identifier):
         raise NncError(f"{identifier[:100]!r} is no id: those have letters, digits, - and _")
     return identifier

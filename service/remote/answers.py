@@ -1,7 +1,6 @@
-"""What a server answers, checked: fields that are missing or of another type are an error.
+"""A server's answers, checked: missing fields, or fields of another type, are an error.
 
-Fields that this version does not know are left out. Times are seconds since 1970 (UTC), sizes are
-bytes.
+Unknown fields are ignored. Times are seconds since 1970 (UTC), sizes are bytes.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Answer(BaseModel):
-    """What all answers share."""
+    """The base of all answers."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", strict=True, allow_inf_nan=False)
 
 
 class Limits(Answer):
-    """What a user may have: bytes kept, jobs that wait, seconds of each job."""
+    """A user's limits: bytes stored, waiting jobs, seconds of each job."""
 
     bytes: Size
     jobs_queued: Size
@@ -30,14 +29,14 @@ class Limits(Answer):
 
 
 class Used(Answer):
-    """What a user has of that."""
+    """The part of the limits that is used."""
 
     bytes: Size
     jobs_queued: Size
 
 
 class Me(Answer):
-    """Who asks."""
+    """The user of the token."""
 
     user: str
     operator: bool
@@ -46,7 +45,7 @@ class Me(Answer):
 
 
 class Token(Answer):
-    """A token of one's own, without its text; `expires` is None where it never does."""
+    """A token of the user, without its text; `expires` is None if it never does."""
 
     id: Identifier
     name: str
@@ -56,13 +55,13 @@ class Token(Answer):
 
 
 class MadeToken(Token):
-    """A token with its text, which is told once."""
+    """A token with its text, which is shown only once."""
 
     token: str
 
 
 class Upload(Answer):
-    """A file that is on its way: how much of it is there, and what it became once all of it is."""
+    """A file in transfer: how much of it has arrived, and what it became once it was complete."""
 
     id: Identifier
     name: str
@@ -76,20 +75,20 @@ class Upload(Answer):
 
     @property
     def made(self) -> str | None:
-        """What it became."""
+        """The id of the model or input file that it became."""
         return self.model if self.purpose == "model" else self.inputs
 
 
 class Pages(Answer):
-    """Which pages there are of a model; while one is being made, `making` is true."""
+    """The pages about a model; while one is being made, `making` is true."""
 
     explore: bool
     making: bool = False
 
 
 class Model(Answer):
-    """A model; `error` says why it is refused. `look` is what `nnc check --json` said of a model
-    that is ready, where it was asked for alone.
+    """A model; `error` says why it is refused. `look` is the output of `nnc check --json` for a
+    model that is ready, in the answer for a single model.
     """
 
     id: Identifier
@@ -105,7 +104,7 @@ class Model(Answer):
 
 
 class InputsFile(Answer):
-    """A file of values that models are measured and compared on."""
+    """A file of inputs that models are measured and compared on."""
 
     id: Identifier
     name: str
@@ -115,7 +114,7 @@ class InputsFile(Answer):
 
 
 class Target(Answer):
-    """What can be compiled for; `measured` where packages have figures, else `why_not`."""
+    """A compilation target; `measured` if packages have figures, else `why_not`."""
 
     name: str
     about: str
@@ -124,7 +123,7 @@ class Target(Answer):
 
 
 class Engine(Answer):
-    """What models can be measured on, if it is `available`, else `why_not`."""
+    """An engine that models can be measured on, if it is `available`, else `why_not`."""
 
     name: str
     about: str
@@ -133,7 +132,7 @@ class Engine(Answer):
 
 
 class Progress(Answer):
-    """Where a job is: a step, the part of it that is done, and words for people."""
+    """The progress of a job: a step, the part of it that is done, and text for people."""
 
     step: str = ""
     done: float | None = None
@@ -141,9 +140,9 @@ class Progress(Answer):
 
 
 class Job(Answer):
-    """One command that the server carries out; `place` is its place in the queue, 1 the next one.
+    """A job of the server; `place` is its position in the queue, 1 is next.
 
-    `files` names what can be taken of it, `report` is what came of it as data.
+    `files` are the names of its downloads, `report` is its result as data.
     """
 
     id: Identifier
@@ -163,12 +162,12 @@ class Job(Answer):
 
     @property
     def over(self) -> bool:
-        """Whether nothing of it changes any more."""
+        """Whether the job has reached its final state."""
         return self.state in ("done", "failed", "cancelled")
 
 
 class Compared(Answer):
-    """What one job of an order measured."""
+    """The measurements of one job of an order."""
 
     job: Identifier
     target: str
@@ -177,8 +176,8 @@ class Compared(Answer):
 
 
 class Order(Answer):
-    """What was asked for at once; `comparison` sets what its jobs measured beside each other, where
-    the order was asked for alone.
+    """An order of several jobs; `comparison` compares their measurements, in the answer for a
+    single order.
     """
 
     id: Identifier
@@ -191,7 +190,7 @@ class Order(Answer):
 
     @property
     def over(self) -> bool:
-        """Whether all of its jobs are."""
+        """Whether all of its jobs are over."""
         return all(job.over for job in self.jobs)
 
 

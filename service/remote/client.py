@@ -1,4 +1,4 @@
-"""`Remote`: a server of models, as Python sees it."""
+"""`Remote`: the Python interface to a server of models."""
 
 from __future__ import annotations
 
@@ -27,19 +27,20 @@ _SOON, _LATER = 0.2, 2.0
 
 
 def _untold(done: int, total: int) -> None:
-    """What is told of progress where nobody asks."""
+    """Ignore progress."""
 
 
 class Remote:
-    """A server of `nnc serve` at an address, and the user whose token it is.
+    """A server of `nnc serve` at an address, and the user of a token.
 
-    `timeout` is how many seconds may pass without a byte from the server. One that has answered
-    before, and does not any more, is waited for with `patience`. `certificates` is a PEM file of
-    who signs the server's certificate, where that is nobody whom everybody knows. `plain` allows
-    http:// to other machines than this one, where the token can be read on the way.
+    `timeout` is the number of seconds that may pass without a byte from the server. If a server
+    that has answered before stops answering, requests are repeated with `patience`. `certificates`
+    is a PEM file of the authority that signed the server's certificate, if that is not a public
+    one. `plain` allows http:// to other machines than this one, where the token can be read on the
+    network.
 
-    All methods raise NncError (RemoteError where the server is why), whose message is one line.
-    Instances may be shared by threads.
+    All methods raise NncError (RemoteError if the server is the cause), with a message of one line.
+    Instances are thread-safe.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class Remote:
         self.close()
 
     def close(self) -> None:
-        """End the connections."""
+        """Close the connections."""
         self._exchange.close()
 
     @property
@@ -79,34 +80,34 @@ class Remote:
     # -- who asks ----------------------------------------------------------------------------------
 
     def me(self) -> Me:
-        """Who the token's user is, what that user may have and has."""
+        """The token's user, with limits and use."""
         return self._exchange.ask(routes.ME, shape=answers.ME)
 
     def delete_me(self) -> None:
-        """Delete the user, and all that the server has of it."""
+        """Delete the user with all data on the server."""
         self._exchange.read(routes.DELETE_ME)
 
     def tokens(self) -> list[Token]:
-        """The user's tokens, without what would let one use them."""
+        """The user's tokens, without their texts."""
         return self._exchange.ask(routes.TOKENS, shape=answers.TOKENS)
 
     def new_token(self, name: str, days: int | None = None) -> MadeToken:
-        """A new token, the only time that its text is told; it expires after so many days."""
+        """Make a token, whose text is only in this answer; it expires after `days` days."""
         asked = {"name": name, "days": days}
         return self._exchange.ask(routes.NEW_TOKEN, shape=answers.MADE_TOKEN, json=asked)
 
     def delete_token(self, token: str) -> None:
-        """Make the token of this id good for nothing."""
+        """Revoke the token of this id."""
         self._exchange.read(routes.DELETE_TOKEN, token, about=f"token '{token}'")
 
     # -- what there is -----------------------------------------------------------------------------
 
     def targets(self) -> list[Target]:
-        """What the server compiles for, and whether it can measure there."""
+        """The targets that the server compiles for, and whether it can measure there."""
         return self._exchange.ask(routes.TARGETS, shape=answers.TARGETS)
 
     def engines(self) -> list[Engine]:
-        """What the server can time models on."""
+        """The engines that the server can measure models on."""
         return self._exchange.ask(routes.ENGINES, shape=answers.ENGINES)
 
     def precisions(self) -> list[str]:
@@ -114,7 +115,7 @@ class Remote:
         return self._exchange.ask(routes.PRECISIONS, shape=answers.PRECISIONS)
 
     def inputs(self) -> list[InputsFile]:
-        """The user's files of inputs."""
+        """The user's input files."""
         return self._exchange.ask(routes.INPUTS, shape=answers.INPUTS)
 
     def models(self) -> list[Model]:
@@ -122,7 +123,7 @@ class Remote:
         return self._exchange.ask(routes.MODELS, shape=answers.MODELS)
 
     def model(self, model: str) -> Model:
-        """A model by its id, as far as the server has looked into it by now."""
+        """A model by its id, with the results of the look so far."""
         return self._exchange.ask(
             routes.MODEL, model, shape=answers.MODEL, about=f"model '{model}'"
         )
@@ -132,13 +133,13 @@ class Remote:
         return self._exchange.ask(routes.ORDERS, shape=answers.ORDERS)
 
     def get_order(self, order: str) -> Order:
-        """An order by its id, with its jobs as they are now."""
+        """An order by its id, with the current states of its jobs."""
         return self._exchange.ask(
             routes.ORDER, order, shape=answers.ORDER, about=f"order '{order}'"
         )
 
     def job(self, job: str) -> Job:
-        """A job by its id, as it is now."""
+        """A job by its id, in its current state."""
         return self._exchange.ask(routes.JOB, job, shape=answers.JOB, about=f"job '{job}'")
 
     # -- uploads and orders ------------------------------------------------------------------------
@@ -146,10 +147,10 @@ class Remote:
     def upload(
         self, path: str | PathLike[str], *, name: str | None = None, progress: Told = _untold
     ) -> Model:
-        """Send a model's file or folder, or what is missing of it; the model it became.
+        """Send a model's file or folder, or its missing rest; returns the resulting model.
 
-        A folder goes as a ZIP archive. A model that the server has already, under the same name,
-        is not sent again. `progress` is told the bytes that are there and how many there will be.
+        A folder is sent as a ZIP archive. A model that the server already has under the same name
+        is not sent again. `progress` gets the bytes that have arrived and their total.
         """
         given = Path(path)
         with as_file(given) as file:
@@ -163,17 +164,17 @@ class Remote:
         return self.model(made)
 
     def uploads(self) -> list[Upload]:
-        """The user's uploads that are not finished."""
+        """The user's unfinished uploads."""
         return self._exchange.ask(routes.UPLOADS, shape=answers.UPLOADS)
 
     def delete_upload(self, upload: str) -> None:
-        """Delete what there is of an unfinished upload."""
+        """Delete an unfinished upload."""
         self._exchange.read(routes.DELETE_UPLOAD, upload, about=f"upload '{upload}'")
 
     def look(self, model: str, *, seconds: float | None = None) -> Model:
-        """A model by its id, once the server has looked into it, for at most so many seconds.
+        """Wait until the server has looked into a model, for at most so many seconds; returns it.
 
-        Raises NncError where the server refuses the model, with its reason.
+        Raises NncError if the server refuses the model, with its reason.
         """
         ends = None if seconds is None else time.monotonic() + seconds
         pause = _SOON
@@ -198,11 +199,11 @@ class Remote:
         engines: Sequence[str] = (),
         inputs: str | PathLike[str] | None = None,
     ) -> Order:
-        """Order packages of a model: a job for each target and precision, measured on `engines`,
-        or on all that the server has.
+        """Order packages of a model: a job for each target and precision, measured on `engines`, or
+        on all that the server has.
 
-        `seconds` is how long nnc may look for faster schedules, `inputs` a .npz file of what the
-        model is measured and compared on.
+        `seconds` is the time for searching faster schedules, `inputs` a .npz file that the model is
+        measured and compared on.
         """
         asked: dict[str, Any] = {
             "targets": list(targets),
@@ -221,9 +222,9 @@ class Remote:
         )
 
     def watch(self, order: str) -> Iterator[Job]:
-        """The jobs of an order as they are now, and each again when it has changed, to the end.
+        """Yield each job of an order now, and again whenever it changes, until all have ended.
 
-        It goes on over broken connections and restarts of the server.
+        It continues over broken connections and restarts of the server.
         """
         return watch_order(self._exchange, order)
 
@@ -237,8 +238,8 @@ class Remote:
     # -- what came of it ---------------------------------------------------------------------------
 
     def download(self, job: str, path: str | PathLike[str], *, progress: Told = _untold) -> None:
-        """Write a job's package into a file: whole, with the digest that the server has, or not
-        at all.
+        """Write a job's package into a file, completely and with the server's digest, or not at
+        all.
         """
         self._fetch(routes.PACKAGE, job, path, f"package of job '{job}'", progress)
 
@@ -251,13 +252,13 @@ class Remote:
         self._fetch(routes.EXPLORE, model, path, f"page of model '{model}'")
 
     def log(self, job: str) -> str:
-        """What the command of a job said."""
+        """The output of a job's command."""
         about = f"log of job '{job}'"
         body = self._exchange.read(routes.LOG, job, about=about, kind="text/plain")
         return body.decode("utf-8", "replace")
 
     def cancel(self, job: str) -> Job:
-        """End a job, or take it from the queue; one that has ended stays as it is."""
+        """Cancel a job; one that has ended is unchanged."""
         about = f"job '{job}'"
         try:
             return self._exchange.ask(routes.CANCEL, job, shape=answers.JOB, about=about)
@@ -271,11 +272,11 @@ class Remote:
         self._exchange.read(routes.DELETE_MODEL, model, about=f"model '{model}'")
 
     def delete_order(self, order: str) -> None:
-        """Delete an order, with its packages; what runs of it ends."""
+        """Delete an order with its packages; running jobs are ended."""
         self._exchange.read(routes.DELETE_ORDER, order, about=f"order '{order}'")
 
     def delete_inputs(self, inputs: str) -> None:
-        """Delete a file of inputs; orders that wait for their turn go on with random ones."""
+        """Delete an input file; waiting orders continue with random inputs."""
         self._exchange.read(routes.DELETE_INPUTS, inputs, about=f"file of inputs '{inputs}'")
 
     def _fetch(

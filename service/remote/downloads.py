@@ -1,4 +1,4 @@
-"""Taking a file from a server: all of it or nothing, as it was sent."""
+"""Downloads a file from a server: completely and unchanged, or not at all."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SIZE = re.compile(r"[0-9]{1,18}")
 def fetch_file(
     exchange: Exchange, route: Route, identifier: str, path: Path, about: str, told: Told
 ) -> None:
-    """Write what a route gives into a file, whole or not at all. Raises NncError."""
+    """Write the answer of a route into a file, whole or not at all. Raises NncError."""
     check_folder(path)
     tries, furthest = exchange.patience.tries(), 0
     with folder_beside(path) as folder:
@@ -51,7 +51,7 @@ def _fetch(
     about: str,
     told: Told,
 ) -> None:
-    """One try, from the beginning of the file. Raises RemoteError."""
+    """Try once, from the beginning of the file. Raises RemoteError."""
     file.seek(0)
     file.truncate()
     with exchange.stream(route, identifier, about=about) as response:
@@ -74,7 +74,7 @@ def _fetch(
 
 
 def _announced(exchange: Exchange, response: httpx.Response) -> tuple[int, bytes]:
-    """Size and SHA-256 of the file that follows. Raises RemoteError where one is missing."""
+    """The announced size and SHA-256 of the file. Raises RemoteError if one is missing."""
     digest = _DIGEST.fullmatch(response.headers.get("repr-digest", ""))
     size = _SIZE.fullmatch(response.headers.get("content-length", ""))
     if digest is None or size is None:

@@ -1,4 +1,4 @@
-"""Following what the jobs of an order become, over connections that break."""
+"""Follows the jobs of an order, over connections that may break."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ behind something that keeps them back, is asked as often, and not more."""
 
 
 def watch_order(exchange: Exchange, identifier: str) -> Iterator[Job]:
-    """Each job as it is now, and again whenever it has changed, until all have ended.
+    """Yield each job now, and again whenever it has changed, until all have ended.
 
     Raises RemoteError.
     """
@@ -55,7 +55,7 @@ def _changed(known: dict[str, Job], jobs: list[Job]) -> Iterator[Job]:
 
 
 def _jobs(exchange: Exchange, identifier: str, about: str) -> Iterator[Job]:
-    """The jobs that events tell of, until the connection ends or nothing comes for a while."""
+    """The jobs in events, until the connection ends or nothing comes for a while."""
     with exchange.stream(
         routes.EVENTS, identifier, headers={"Accept": _KIND}, about=about
     ) as response:
@@ -66,7 +66,7 @@ def _jobs(exchange: Exchange, identifier: str, about: str) -> Iterator[Job]:
 
 
 def _events(exchange: Exchange, response: httpx.Response) -> Iterator[tuple[str, bytes]]:
-    """Names and data of server-sent events. Raises RemoteError where one does not end."""
+    """The names and data of server-sent events. Raises RemoteError for an overlong one."""
     name, data = "message", bytearray()
     for line in _lines(exchange, response):
         if not line:
@@ -85,7 +85,7 @@ def _events(exchange: Exchange, response: httpx.Response) -> Iterator[tuple[str,
 
 
 def _lines(exchange: Exchange, response: httpx.Response) -> Iterator[bytes]:
-    """Lines as they come, without their ends."""
+    """The lines of a response as they arrive, without line ends."""
     rest = bytearray()
     for part in response.iter_raw():
         rest += part

@@ -1,4 +1,4 @@
-"""Requests to one server, and what an answer may be."""
+"""Requests to one server, and checks of its answers."""
 
 from __future__ import annotations
 
@@ -32,10 +32,11 @@ Shape = TypeVar("Shape")
 
 
 class Exchange:
-    """A server's address, who asks, and how long an answer is waited for.
+    """The address of a server, the client's token, and its timeouts.
 
-    `timeout` is how many seconds may pass without a byte. A server that has answered before is
-    tried again for as long as there is `patience`; one that never did is not.
+    `timeout` is the number of seconds that may pass without a byte. Requests to a server that has
+    answered before are repeated as long as there is `patience`; to one that never did, they are
+    not.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class Exchange:
         )
 
     def close(self) -> None:
-        """End the connections."""
+        """Close the connections."""
         self._client.close()
 
     def ask(
@@ -74,9 +75,9 @@ class Exchange:
         json: Mapping[str, Any] | None = None,
         about: str = "",
     ) -> Shape:
-        """The answer in its shape, after as many tries as it takes. Raises RemoteError.
+        """The answer parsed as `shape`, after as many tries as it takes. Raises RemoteError.
 
-        `about` says in messages what is asked for.
+        `about` is the name of the requested thing in messages.
         """
         body = self.read(route, *identifiers, json=json, about=about)
         return self.shaped(shape, body)
@@ -89,7 +90,7 @@ class Exchange:
         about: str = "",
         kind: str = "application/json",
     ) -> bytes:
-        """The answer, of one kind, or nothing where it is empty. Raises RemoteError."""
+        """The body of the answer, of content type `kind`, or b"" if empty. Raises RemoteError."""
         tries, uncertain = self.patience.tries(), False
         while True:
             try:
@@ -107,7 +108,7 @@ class Exchange:
                 uncertain = uncertain or error.retry is Retry.IF_SAFE
 
     def may_repeat(self, error: RemoteError, route: Route) -> bool:
-        """Whether a request that ended so may be sent again."""
+        """Whether a request that failed with this error may be repeated."""
         if not self._met:
             return False
         return error.retry is Retry.ALWAYS or (error.retry is Retry.IF_SAFE and route.safe)
@@ -122,9 +123,9 @@ class Exchange:
         headers: Mapping[str, str] | None = None,
         about: str = "",
     ) -> Iterator[httpx.Response]:
-        """Send a request once; its successful answer, whose body the block has yet to read.
+        """Send a request once; yields its successful answer, with the body still unread.
 
-        Raises RemoteError, also where the connection breaks while the block reads.
+        Raises RemoteError, also if the connection breaks while the block reads.
         """
         address = self.url + route.address(*identifiers)
         try:
@@ -151,13 +152,13 @@ class Exchange:
         return bytes(body[:_MOST_ERROR])
 
     def check_kind(self, response: httpx.Response, kind: str) -> None:
-        """Raises RemoteError where an answer is of another kind than was asked for."""
+        """Raise RemoteError if an answer is of another content type than requested."""
         found = response.headers.get("content-type", "none").partition(";")[0].strip()
         if found != kind:
             raise unexpected(self.url, f"an answer of type {found[:60]} in place of {kind}")
 
     def whole(self, response: httpx.Response) -> bytes:
-        """All bytes of an answer, if they are not too many. Raises RemoteError."""
+        """All bytes of an answer. Raises RemoteError if there are too many."""
         body = bytearray()
         ends = time.monotonic() + LONGEST
         for part in response.iter_raw():
@@ -169,7 +170,7 @@ class Exchange:
         return bytes(body)
 
     def shaped(self, shape: TypeAdapter[Shape], body: bytes) -> Shape:
-        """What JSON says. Raises RemoteError where it is not what is expected."""
+        """JSON parsed as `shape`. Raises RemoteError if it does not fit."""
         try:
             return shape.validate_json(body, strict=True)
         except ValidationError as error:
@@ -180,9 +181,9 @@ class Exchange:
 
 
 def _trusted(url: str, certificates: Path | None) -> ssl.SSLContext:
-    """Who may have signed a server's certificate: the usual ones, or those of a file.
+    """The trusted signers of a server's certificate: the usual ones, or those of a file.
 
-    Raises NncError where that has none.
+    Raises NncError if the file has none.
     """
     if url.startswith("http:"):
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # nobody: TLS is not spoken

@@ -1,4 +1,4 @@
-"""What may go wrong between a client and its server, in words."""
+"""Failures between a client and its server, in words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_TEXT = 400
 
 
 class Retry(Enum):
-    """Whether a request may be sent again that has failed."""
+    """Whether a failed request may be sent again."""
 
     NEVER = auto()
     IF_SAFE = auto()
@@ -26,10 +26,10 @@ class Retry(Enum):
 
 
 class RemoteError(NncError):
-    """A server that refuses, fails, cannot be reached, or answers what no `nnc serve` answers.
+    """A server that refuses, fails, cannot be reached, or gives an invalid answer.
 
-    `status` is HTTP's, None where there was no answer; `after` the seconds that the server asks to
-    wait for.
+    `status` is the HTTP status, None without an answer; `after` is the number of seconds that the
+    server asks to wait.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class RemoteError(NncError):
 
 
 def unexpected(url: str, what: str) -> RemoteError:
-    """An answer that no server of this version gives."""
+    """The error for an answer that no server of this version gives."""
     return RemoteError(
         f"{url}: {what}, which no `nnc serve` of this version answers (this is nnc {VERSION}, "
         "which speaks /api/v1)"
@@ -52,7 +52,7 @@ def unexpected(url: str, what: str) -> RemoteError:
 
 
 def lost(url: str, error: Exception) -> RemoteError:
-    """A request without an answer, or with a part of one."""
+    """The error for a request without an answer, or with an incomplete one."""
     if (fault := _tls(error)) is not None:
         return RemoteError(f"{url}: {fault}")
     match error:
@@ -76,7 +76,7 @@ def lost(url: str, error: Exception) -> RemoteError:
 
 
 def _reason(error: BaseException) -> str:
-    """The innermost cause that has words, such as `Connection refused`."""
+    """The innermost cause that has a message, such as `Connection refused`."""
     text = ""
     seen: BaseException | None = error
     while seen is not None:
@@ -86,7 +86,7 @@ def _reason(error: BaseException) -> str:
 
 
 def _tls(error: BaseException) -> str | None:
-    """What is wrong with TLS, where that is it."""
+    """The TLS fault behind an error; None if it is another kind of error."""
     seen: BaseException | None = error
     while seen is not None:
         if isinstance(seen, ssl.SSLCertVerificationError):
@@ -101,13 +101,13 @@ def _tls(error: BaseException) -> str | None:
 
 
 def one_line(text: str) -> str:
-    """The beginning of a text that someone else wrote, as part of a message."""
+    """The beginning of a foreign text as one line, for use in a message."""
     text = " ".join(text.split())
     return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}.."
 
 
 def refusal(url: str, response: httpx.Response, body: bytes, about: str) -> RemoteError:
-    """The error for an answer that is no success; `about` is what was asked for: `model 'x1'`."""
+    """The error for a failed request; `about` is what was requested: `model 'x1'`."""
     status = response.status_code
     said = _error_line(body)
     if 300 <= status < 400:
@@ -137,7 +137,7 @@ def refusal(url: str, response: httpx.Response, body: bytes, about: str) -> Remo
 
 
 def _error_line(body: bytes) -> str | None:
-    """What `{"error": ..}` says; None where the body is something else."""
+    """The message in `{"error": ..}`; None if the body is something else."""
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):

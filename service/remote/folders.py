@@ -1,6 +1,6 @@
-"""A model that is a folder, as one file: an archive that is the same each time it is made.
+"""A model that is a folder, packed into an archive with reproducible bytes.
 
-So an upload of a folder that broke off goes on, by the digest of the archive. Nothing is
+So an interrupted upload of a folder can resume, by the digest of the archive. Nothing is
 compressed: weights hardly get smaller, and other versions of a library would give other bytes.
 """
 
@@ -23,7 +23,7 @@ MOST_FILES = 10_000
 
 @contextmanager
 def as_file(path: Path) -> Iterator[Path]:
-    """A file as it is; a folder as an archive in a temporary place.
+    """A file itself; a folder as an archive in a temporary place.
 
     Raises NncError.
     """
@@ -40,7 +40,7 @@ def as_file(path: Path) -> Iterator[Path]:
 
 
 def write_archive(folder: Path, archive: Path) -> None:
-    """All files below a folder, by their paths from the folder's own name on. Raises NncError."""
+    """Pack all files below a folder, with paths that begin with its name. Raises NncError."""
     top = folder.resolve().name  # whose suffix may say what it is, as in `net.mlpackage`
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED) as packed:
         for name in sorted(_files(folder)):
@@ -53,10 +53,10 @@ def write_archive(folder: Path, archive: Path) -> None:
 
 
 def _files(folder: Path) -> list[str]:
-    """The paths of files below a folder, from there with `/` between. Raises NncError.
+    """The paths of files below a folder, relative to it and with `/`. Raises NncError.
 
-    Links to files are followed, as caches of hubs have them; links to folders are not, which may
-    lead back.
+    Links to files are followed, as hub caches have them; links to folders are not, as they may be
+    cyclic.
     """
     found: list[str] = []
     for place, folders, files in os.walk(folder, onerror=_raise):

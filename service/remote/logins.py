@@ -1,4 +1,4 @@
-"""Which servers a user has signed in to, and with which tokens: a file for that user alone."""
+"""The servers that a user has signed in to, with their tokens: a file private to that user."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ URL, TOKEN = "NNC_REMOTE", "NNC_REMOTE_TOKEN"
 
 
 class Login(BaseModel):
-    """How a server is spoken to, see `Remote`."""
+    """The settings for a server, see `Remote`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -27,7 +27,7 @@ class Login(BaseModel):
 
 
 class Logins(BaseModel):
-    """All servers by address, and which one is meant where none is named."""
+    """All servers by address, and the default one."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -36,12 +36,12 @@ class Logins(BaseModel):
 
 
 def logins_file() -> Path:
-    """Where it is. It may not exist yet."""
+    """The path of the file, which may not exist yet."""
     return config_home() / "remote.json"
 
 
 def read_logins() -> Logins:
-    """What the file says. Raises NncError where it is damaged, or others can read it."""
+    """The contents of the file. Raises NncError if it is damaged, or readable by others."""
     path = logins_file()
     try:
         mode = stat.S_IMODE(path.stat().st_mode)
@@ -71,9 +71,9 @@ def write_logins(logins: Logins) -> None:
 
 
 def find_login(url: str | None) -> tuple[str, Login]:
-    """A server and how it is spoken to: the one named, by NNC_REMOTE, or signed in to last.
+    """A server and its settings: the named one, that of NNC_REMOTE, or the one last signed in to.
 
-    Raises NncError where there is none.
+    Raises NncError if there is none.
     """
     url = (url or os.environ.get(URL) or "").rstrip("/") or None
     token = os.environ.get(TOKEN)
@@ -90,7 +90,7 @@ def find_login(url: str | None) -> tuple[str, Login]:
 
 
 def forget(url: str | None) -> str:
-    """Remove a server, or the one signed in to last; which one it was. Raises NncError."""
+    """Remove a server, or the one last signed in to; returns its address. Raises NncError."""
     logins = read_logins()
     gone = (url or logins.usual or "").rstrip("/")
     if gone not in logins.servers:
@@ -102,7 +102,7 @@ def forget(url: str | None) -> str:
 
 
 def remember(url: str, login: Login) -> None:
-    """Store how to speak to a server, which is from now on the one that commands use."""
+    """Store the settings for a server, which becomes the default one."""
     servers = dict(read_logins().servers)
     servers[url] = login
     write_logins(Logins(usual=url, servers=servers))

@@ -1,4 +1,4 @@
-"""What a client asks a server for: the methods and paths of its interface, below /api/v1."""
+"""The requests of a client: methods and paths of the server's interface, below /api/v1."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ ROOT = "/api/v1"
 class Route:
     """A method and a path, in which `{}` stands for an id.
 
-    A `safe` one may be sent again although it may have been carried out: it asks, or says what
-    shall be so in the end.
+    A `safe` one may be repeated even if it may have been carried out: it only reads, or is
+    idempotent.
     """
 
     method: Literal["GET", "POST", "PATCH", "DELETE"]
@@ -23,7 +23,7 @@ class Route:
     safe: bool = False
 
     def address(self, *identifiers: str) -> str:
-        """The path with ids. Raises NncError where one is none."""
+        """The path with ids filled in. Raises NncError for an invalid id."""
         return ROOT + self.path.format(*map(checked_identifier, identifiers))
 
 

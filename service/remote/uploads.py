@@ -1,7 +1,7 @@
-"""Sending a file in parts, from the byte on that the server has.
+"""Sends a file in parts, resuming at the byte that the server lacks.
 
-The server knows an unfinished upload by the digest of its file: after a broken connection, a
-restart of the server or one of the client, sending the same file goes on where it had stopped.
+The server knows an unfinished upload by the digest of its file: after a broken connection, or a
+restart of the server or the client, sending the same file again resumes it.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ def send_file(
     purpose: Literal["model", "inputs"],
     told: Told,
 ) -> str:
-    """Send a file, or what is missing of it; the id of the model, or the inputs, that it became.
+    """Send a file, or its missing rest; returns the id of the model or input file it became.
 
-    Raises NncError where the file cannot be read or changes, RemoteError.
+    Raises NncError if the file cannot be read or changes, RemoteError.
     """
     try:
         file = path.open("rb", buffering=0)  # what is sent is what is there then
@@ -82,14 +82,14 @@ def _begun(exchange: Exchange, asked: dict[str, Any]) -> Upload:
 
 
 class _Sending:
-    """A file that is being sent."""
+    """A file in transfer."""
 
     def __init__(self, exchange: Exchange, file: FileIO, path: Path, size: int, told: Told) -> None:
         self._exchange, self._file, self._path = exchange, file, path
         self._size, self._told = size, told
 
     def from_offset(self, upload: Upload) -> str:
-        """Send what the server lacks of the file. Returns the id of what the upload became."""
+        """Send what the server lacks; returns the id of the model or input file it became."""
         tries, furthest = self._exchange.patience.tries(), upload.offset
         while (made := upload.made) is None:
             if upload.offset > self._size:
@@ -117,7 +117,7 @@ class _Sending:
         return made
 
     def _send(self, upload: Upload) -> Upload:
-        """Send the next part: none, where all have arrived and nothing was made of them yet."""
+        """Send the next part: an empty one, if all have arrived but the upload is not finished."""
         part = self._part(upload.offset)
         headers = {
             "Upload-Offset": str(upload.offset),
@@ -134,7 +134,7 @@ class _Sending:
         return self._exchange.shaped(answers.UPLOAD, body)
 
     def _part(self, offset: int) -> bytes:
-        """The bytes of the next part. Raises NncError where they are not there any more."""
+        """The bytes of the next part. Raises NncError if the file is shorter now."""
         wanted = min(PART, self._size - offset)
         try:
             self._file.seek(offset)
@@ -146,8 +146,8 @@ class _Sending:
         return part
 
     def _may_go_on(self, error: RemoteError) -> bool:
-        """Whether asking for the offset, and sending from there, may help: nothing is done twice.
+        """Whether to ask for the offset and continue there, which is safe: nothing is done twice.
 
-        409 says that the offset is another one, as after an answer that was lost.
+        409 means that the offset is another one, as after an answer that was lost.
         """
         return error.retry is not Retry.NEVER or error.status == httpx.codes.CONFLICT

@@ -1,1 +1,1 @@
-"""Where the service keeps what it has: tables in a database, contents of files in a store."""
+"""The service's storage: tables in a database, contents of files in a store."""

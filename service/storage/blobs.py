@@ -1,4 +1,4 @@
-"""Contents of files, each under an identifier: in a folder, or in a store that speaks S3."""
+"""Contents of files by identifier: in a folder, or in an S3 store."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ CHUNK = 1 << 18
 class Blobs(Protocol):
     """A store of files that are written once and never changed.
 
-    What a blob is, whose, and how large, is in the database; a store knows identifiers alone. A
-    blob is there whole or not at all.
+    The database knows the owner, purpose and size of each blob; a store only knows identifiers. A
+    blob exists completely or not at all.
     """
 
     def put(self, id: str, file: Path) -> None:
-        """Store a file's content; the file itself may be moved away. Doing it again is no error.
+        """Store a file's content; the file itself may be moved away. It is idempotent.
 
-        Raises StoreFullError where there is no room, NncError where the store cannot be reached.
+        Raises StoreFullError if there is no room, NncError if the store cannot be reached.
         """
         ...
 
     def read(self, id: str) -> Iterator[bytes]:
-        """The content, part by part. Raises NncError where it is not there."""
+        """The content, part by part. Raises NncError if it does not exist."""
         ...
 
     def size(self, id: str) -> int | None:
-        """The size in bytes; None where there is no such blob."""
+        """The size in bytes; None if there is no such blob."""
         ...
 
     def delete(self, id: str) -> None:
-        """Forget a blob; no error where there is none."""
+        """Delete a blob; no error if there is none."""
         ...
 
     def identifiers(self) -> Iterator[tuple[str, float]]:
-        """Each blob and when it was stored, in seconds since 1970."""
+        """The identifier and the time of storage, in seconds since 1970, of each blob."""
         ...
 
 
 def copy_to(blobs: Blobs, id: str, path: Path) -> None:
-    """Write a blob's content to a file, and make the file's folder. Raises NncError."""
+    """Write a blob's content to a file, and create the file's folder. Raises NncError."""
     with translated(f"write '{path.name}'"):
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as file:
@@ -57,7 +57,7 @@ def copy_to(blobs: Blobs, id: str, path: Path) -> None:
 
 @contextmanager
 def translated(doing: str) -> Iterator[None]:
-    """Turn what the system refuses into an error that says what was being done."""
+    """Turn an OSError into an NncError that says what was being done."""
     try:
         yield
     except OSError as error:

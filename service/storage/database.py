@@ -34,11 +34,11 @@ def new_id() -> str:
 
 
 class Database:
-    """Connections with the right isolation: `read()` for looking, `write()` for changing.
+    """Connections with the right isolation: `read()` for reading, `write()` for changes.
 
-    A write is one transaction: all of it or nothing. SQLite lets one writer in at a time, which
-    is said at its start, so that no write fails half way for want of the lock; PostgreSQL runs
-    them side by side, and who decides on what he has read locks a row first (`with_for_update`).
+    A write is one transaction, done completely or not at all. SQLite admits one writer at a time;
+    the lock is taken at the start, so that no write fails halfway for lack of it. PostgreSQL runs
+    writers in parallel; one that decides on what it has read locks a row first (`with_for_update`).
     """
 
     def __init__(self, url: str) -> None:
@@ -48,10 +48,10 @@ class Database:
         self._writer = threading.Lock()
 
     def prepare(self) -> None:
-        """Make the tables, or bring older ones to this version.
+        """Create the tables, or migrate older ones to this version.
 
-        Raises NncError where the database cannot be reached, or is of a version that nothing is
-        known to make this one of: a newer one, or one that no nnc has written.
+        Raises NncError if the database cannot be reached, or has a version that cannot be migrated:
+        a newer one, or one that no nnc has written.
         """
         try:
             with self.write() as connection:
@@ -77,15 +77,15 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """A connection that looks and changes nothing."""
+        """A connection for reading only."""
         with self.engine.connect() as connection:
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """A transaction: committed at the end, undone by an exception.
+        """A transaction: committed at the end, rolled back by an exception.
 
-        Raises StoreFullError where the disk under the database is full.
+        Raises StoreFullError if the disk of the database is full.
         """
         if not self._is_sqlite:
             with self.engine.begin() as connection, _full_disk():
@@ -103,7 +103,7 @@ class Database:
 
 @contextmanager
 def _full_disk() -> Iterator[None]:
-    """Say a full disk as what it is: both databases have words of their own for it."""
+    """Turn the errors of both databases for a full disk into StoreFullError."""
     try:
         yield
     except DBAPIError as error:

@@ -1,8 +1,8 @@
-"""Whose blobs there are: the store and the table of what is in it, kept in step.
+"""The owners of blobs: keeps the store and the table of its contents in step.
 
-A blob is stored first and noted after; it is forgotten in the table first and deleted after. Who
-is killed in between leaves a blob that no table knows, which `sweep` deletes; never a row without
-its blob.
+A blob is stored first and recorded after; it is removed from the table first and deleted after. So
+a killed process leaves a blob that no table knows, which `sweep` deletes; never a row without its
+blob.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Files:
         self._database = database
 
     def used(self, connection: Connection, user: str) -> int:
-        """Bytes that are a user's, uploads that are under way as announced among them."""
+        """The bytes that a user occupies, including the announced size of running uploads."""
         stored = select(func.coalesce(func.sum(rows.c.bytes), 0)).where(rows.c.user == user)
         coming = select(func.coalesce(func.sum(uploads.c.bytes), 0)).where(
             uploads.c.user == user, uploads.c.made.is_(None)
@@ -41,10 +41,10 @@ class Files:
         return int(connection.scalar(stored) or 0) + int(connection.scalar(coming) or 0)
 
     def check_room(self, connection: Connection, user: str, more: int) -> None:
-        """Raise QuotaError where a user has no room for so many bytes more.
+        """Raise QuotaError if a user has no room for `more` bytes.
 
-        It locks the user's row until the transaction ends: of two that ask at once, the second
-        sees what the first has taken.
+        It locks the user's row until the transaction ends, so that concurrent requests count each
+        other.
         """
         quota = connection.scalar(
             select(users.c.quota_bytes).where(users.c.id == user).with_for_update()
@@ -59,12 +59,12 @@ class Files:
             )
 
     def note(self, connection: Connection, user: str, id: str, bytes: int, sha256: str) -> None:
-        """Note a blob that was stored."""
+        """Record a stored blob."""
         row = {"id": id, "user": user, "bytes": bytes, "sha256": sha256, "created": time.time()}
         connection.execute(insert(rows).values(row))
 
     def remove(self, connection: Connection, ids: Iterable[str]) -> None:
-        """Forget blobs that no other row refers to any more; `reap` deletes them."""
+        """Remove blobs without other references from the table; `reap` deletes them."""
         all = list(ids)
         for first in range(0, len(all), _MANY):
             some = all[first : first + _MANY]
@@ -72,11 +72,11 @@ class Files:
             connection.execute(delete(rows).where(rows.c.id.in_(some)))
 
     def remove_all(self, connection: Connection, user: str) -> None:
-        """Forget all blobs of a user."""
+        """Remove all blobs of a user from the table."""
         self.remove(connection, connection.scalars(select(rows.c.id).where(rows.c.user == user)))
 
     def reap(self) -> None:
-        """Delete what was forgotten from the store. Raises NncError; the next call goes on."""
+        """Delete removed blobs from the store. Raises NncError; the next call continues."""
         with self._database.read() as connection:
             ids = list(connection.scalars(select(doomed.c.id)))
         for id in ids:
@@ -85,7 +85,7 @@ class Files:
                 connection.execute(delete(doomed).where(doomed.c.id == id))
 
     def sweep(self) -> int:
-        """Delete blobs that no table knows and that are not new; how many there were."""
+        """Delete old blobs that no table knows; returns their number."""
         old = time.time() - _YOUNG_SECONDS
         found = [id for id, stored in self.blobs.identifiers() if stored < old]
         with self._database.read() as connection:

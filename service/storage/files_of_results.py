@@ -1,4 +1,4 @@
-"""Results on their way into the store, before the database knows of them."""
+"""Results on their way into the store, before the database knows them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .database import new_id
 
 @dataclass(frozen=True)
 class Result:
-    """A file that is in the store."""
+    """A file in the store."""
 
     name: str
     id: str
@@ -24,7 +24,7 @@ class Result:
 
 
 class Results:
-    """Files that were stored together; all but those that are kept go again."""
+    """Files that were stored together; those not kept are deleted again."""
 
     def __init__(self, all: list[Result]) -> None:
         self.all = all
@@ -32,19 +32,19 @@ class Results:
         self._kept: set[str] = set()
 
     def keep(self, some: Iterable[Result]) -> None:
-        """Say that the database knows these."""
+        """Mark files as known to the database."""
         self._kept.update(result.id for result in some)
 
     def unwanted(self) -> list[str]:
-        """Identifiers of those that nobody keeps."""
+        """The identifiers of files that were not kept."""
         return [result.id for result in self.all if result.id not in self._kept]
 
 
 @contextmanager
 def stored_results(blobs: Blobs, files: Mapping[str, Path]) -> Iterator[Results]:
-    """Store files by name; what is not kept by the end is deleted again. Raises NncError.
+    """Store files by name; those not kept by the end of the block are deleted. Raises NncError.
 
-    After an exception of the body nobody knows whether the database has them: they stay, and
+    After an exception in the block, it is unknown whether the database has them: they stay, and
     `Files.sweep` deletes them later if it has not.
     """
     stored: list[Result] = []

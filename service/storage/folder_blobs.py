@@ -80,7 +80,7 @@ def _parts(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _flush(path: Path) -> None:
-    """Have the disk hold a file's content, or a folder's list of names."""
+    """Flush a file's content, or a folder's list of names, to the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

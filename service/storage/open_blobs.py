@@ -1,4 +1,4 @@
-"""Which store of blobs a URL names."""
+"""Opens the store of blobs that a URL names."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from .folder_blobs import FolderBlobs
 
 
 def open_blobs(url: str | None, folder: Path) -> Blobs:
-    """The store that a URL names (`s3://BUCKET/PREFIX?endpoint=http://HOST:PORT`), else a folder.
+    """The store of a URL (`s3://BUCKET/PREFIX?endpoint=http://HOST:PORT`), else a folder.
 
-    Raises NncError where it cannot be used.
+    Raises NncError if it cannot be used.
     """
     if url is None:
         return FolderBlobs(folder)

@@ -1,4 +1,4 @@
-"""Blobs as objects of a store that speaks S3."""
+"""Blobs as objects of an S3 store."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _SENT_AT_ONCE = 4
 class S3Blobs:
     """An object per blob; see `Blobs`.
 
-    The URL is `s3://BUCKET/PREFIX`, with `?endpoint=http://HOST:PORT` for a store that is not
-    Amazon's and `&region=NAME`. Keys are where boto3 looks for them: AWS_ACCESS_KEY_ID and
-    AWS_SECRET_ACCESS_KEY, or its files. The bucket has to be there.
+    The URL is `s3://BUCKET/PREFIX`, with `?endpoint=http://HOST:PORT` for a store other than
+    Amazon's and `&region=NAME`. Credentials are found by boto3: in AWS_ACCESS_KEY_ID and
+    AWS_SECRET_ACCESS_KEY, or in its files. The bucket must exist.
     """
 
     def __init__(self, url: str) -> None:

@@ -1,4 +1,4 @@
-"""The tables of the service, and how a database of an older version becomes one of this.
+"""The tables of the service, and migrations from older versions.
 
 Times are seconds since 1970 (UTC), sizes bytes, identifiers 128 random bits in 22 characters.
 """

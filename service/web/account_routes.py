@@ -1,4 +1,4 @@
-"""Routes of sessions, of the user who asks, and of tokens."""
+"""Routes for sessions, the signed-in user, and tokens."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DAY = 24 * 3600
 
 @router.post("/session", response_model=Me)
 def sign_in(asked: SignIn, request: Request, response: Response, service: Serving) -> Any:
-    """Begin a browser's session: the answer sets its cookie."""
+    """Sign in with a token: the answer sets the cookie of a new browser session."""
     check_origin(request)
     user, secret = service.accounts.sign_in(asked.token)
     settings = settings_of(request)
@@ -45,13 +45,13 @@ def sign_out(request: Request, response: Response, service: Serving, user: Asker
 
 @router.get("/me", response_model=Me)
 def me(service: Serving, user: Asker) -> Any:
-    """Who asks, with quota and use."""
+    """The signed-in user, with quota and use."""
     return service.accounts.shown(user)
 
 
 @router.delete("/me", status_code=204)
 def delete_me(service: Serving, user: Asker) -> None:
-    """Delete the user who asks, and all that is this user's."""
+    """Delete the signed-in user with all data."""
     if user.operator:
         raise ForbiddenError("an operator is deleted by `nnc serve user remove` alone")
     service.accounts.remove(user)
@@ -65,7 +65,7 @@ def tokens(service: Serving, user: Asker) -> Any:
 
 @router.post("/tokens", response_model=MadeToken, status_code=201)
 def add_token(asked: NewToken, service: Serving, user: Asker) -> Any:
-    """Make a token. Its text is in this answer and never again."""
+    """Make a token. Its text is only in this answer."""
     seconds = None if asked.days is None else asked.days * _DAY
     row, text = service.accounts.add_token(user, asked.name, seconds)
     return {**row, "token": text}
@@ -73,5 +73,5 @@ def add_token(asked: NewToken, service: Serving, user: Asker) -> Any:
 
 @router.delete("/tokens/{id}", status_code=204)
 def delete_token(id: str, service: Serving, user: Asker) -> None:
-    """Delete a token; it is refused from now on, and sessions that began with it are over."""
+    """Delete a token; it is refused from now on, and the sessions that it began are over."""
     service.accounts.remove_token(user, id)

@@ -1,4 +1,4 @@
-"""The application of FastAPI: its routes, and how what goes wrong is said."""
+"""The FastAPI application: its routes, and its error answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who asks: by a token in a header, or by the session of a browser."""
+"""Authenticates requests: by a token in a header, or by a browser's session."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def service_of(request: Request) -> Service:
 
 
 def settings_of(request: Request) -> WebSettings:
-    """Where the application is reached."""
+    """The addresses at which the application is reached."""
     return request.app.state.settings
 
 
 def check_origin(request: Request) -> None:
-    """Raise ForbiddenError where a browser's page of another origin may have made this request.
+    """Raise ForbiddenError if a page of another origin may have made this browser's request.
 
-    Such pages cannot set a header of their own, and browsers say on whose behalf they ask.
+    Such pages cannot set a custom header, and browsers send the origin that makes the request.
     """
     origin = request.headers.get("origin")
     if request.headers.get("x-nnc") != "1":
@@ -41,7 +41,7 @@ def check_origin(request: Request) -> None:
 
 
 def current_user(request: Request) -> User:
-    """The user who asks. Raises UnauthorizedError, or ForbiddenError for a forged request."""
+    """The user of a request. Raises UnauthorizedError, or ForbiddenError for a forged request."""
     accounts = service_of(request).accounts
     header = request.headers.get("authorization")
     if header is not None:

@@ -1,4 +1,4 @@
-"""Server-sent events: what changes of an order, until all of its jobs have ended."""
+"""Server-sent events: the changes of an order, until all of its jobs have ended."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SILENCE = 15
 
 
 class Streams:
-    """All streams that are open."""
+    """All open streams."""
 
     def __init__(self, service: Service) -> None:
         self._service = service

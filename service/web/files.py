@@ -1,4 +1,4 @@
-"""Answers that are files of the store."""
+"""Answers with files of the store."""
 
 from __future__ import annotations
 

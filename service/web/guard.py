@@ -1,4 +1,4 @@
-"""What every request passes before any route: its host, its body's size and pace; and headers."""
+"""Checks of every request before its route: host, size and pace of the body; and headers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _HEADERS = {
 
 
 class Guard:
-    """Middleware of ASGI around the whole application."""
+    """ASGI middleware around the whole application."""
 
     def __init__(self, app: ASGIApp, settings: WebSettings, limits: Limits) -> None:
         self._app = app
@@ -90,7 +90,7 @@ class Guard:
 
 
 class _Answering:
-    """Knows whether an answer has begun."""
+    """Tracks whether an answer has begun."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -102,7 +102,7 @@ class _Answering:
 
 
 class _Body:
-    """The body of a request, as far as it comes in time and is not too large."""
+    """The body of a request; it fails if it is too slow or too large."""
 
     def __init__(self, receive: Receive, most: int, limits: Limits, is_upload: bool) -> None:
         self._receive = receive
@@ -130,7 +130,7 @@ class _Body:
         return message
 
     def _patience(self, started: float) -> float:
-        """Seconds until the next part has to be here."""
+        """The seconds until the next part must arrive."""
         limits, passed = self._limits, time.monotonic() - started
         if not self._is_upload:
             return max(0.0, limits.request_seconds - passed)
@@ -139,7 +139,7 @@ class _Body:
 
 
 def _with_headers(send: Send, headers: Mapping[str, str]) -> Send:
-    """Add the headers that an answer does not have itself."""
+    """Add the headers that an answer does not set itself."""
 
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -1,4 +1,4 @@
-"""Routes of orders and jobs: states, events, results."""
+"""Routes for orders and jobs: states, events, results."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def orders(service: Serving, user: Asker) -> Any:
 
 @router.get("/orders/{id}", response_model=Order)
 def order(id: str, service: Serving, user: Asker) -> Any:
-    """An order with its jobs, and what they measured side by side."""
+    """An order with its jobs, and a comparison of their measurements."""
     return service.orders.get(user.id, id)
 
 
@@ -38,7 +38,7 @@ def delete_order(id: str, service: Serving, user: Asker) -> None:
 
 @router.get("/orders/{id}/events", response_class=StreamingResponse)
 async def events(id: str, request: Request, service: Serving, user: Asker) -> Any:
-    """Server-sent events: `job` with a job whenever one changes, at the end `end`."""
+    """Server-sent events: `job` with a job whenever one changes, and finally `end`."""
     await run_in_threadpool(service.orders.get, user.id, id)
     streams: Streams = request.app.state.streams
     return StreamingResponse(
@@ -56,7 +56,7 @@ def job(id: str, service: Serving, user: Asker) -> Any:
 
 @router.post("/jobs/{id}/cancel", response_model=Job)
 def cancel(id: str, service: Serving, user: Asker) -> Any:
-    """Have a job end without a result."""
+    """End a job without a result."""
     service.queue.cancel(user.id, id)
     return service.queue.get(user.id, id)
 
@@ -74,13 +74,13 @@ def package(id: str, service: Serving, user: Asker) -> Any:
 
 @router.get("/jobs/{id}/report", response_class=HTMLResponse)
 def report(id: str, service: Serving, user: Asker) -> Any:
-    """The report that a job wrote, a page; it has no access to the service's own pages."""
+    """The report of a job, a page; it has no access to the service's own pages."""
     blob = service.queue.file(user.id, id, "report")
     return file_answer(service, blob, "text/html; charset=utf-8", headers=SANDBOXED)
 
 
 @router.get("/jobs/{id}/log", response_class=PlainTextResponse)
 def log(id: str, service: Serving, user: Asker) -> Any:
-    """What a job's commands said."""
+    """The output of a job's commands."""
     blob = service.queue.file(user.id, id, "log")
     return file_answer(service, blob, "text/plain; charset=utf-8")

@@ -1,4 +1,4 @@
-"""Figures for Prometheus, and whether the service is well."""
+"""Metrics for Prometheus, and the health check."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _STATES = ("queued", "running", "done", "failed", "cancelled")
 
 
 class Metrics:
-    """Counts of one application."""
+    """The counters of one application."""
 
     def __init__(self, service: Service) -> None:
         self.registry = CollectorRegistry()
@@ -48,7 +48,7 @@ class Metrics:
 
 
 class _Jobs(Collector):
-    """How many jobs are in each state, asked when somebody wants to know."""
+    """The number of jobs in each state, queried when metrics are read."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -65,7 +65,7 @@ class _Jobs(Collector):
 
 
 class Measured:
-    """Middleware of ASGI that counts requests and times them."""
+    """ASGI middleware that counts and times requests."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app = app
@@ -89,7 +89,7 @@ class Measured:
 
 
 def _pattern(scope: Scope) -> str:
-    """The path with the names of its parameters in place of their values."""
+    """The path with its parameters' names in place of their values; "none" without a route."""
     if "route" not in scope:
         return "none"
     path: str = scope["path"]
@@ -101,7 +101,7 @@ def _pattern(scope: Scope) -> str:
 
 @router.get("/healthz", response_class=PlainTextResponse)
 def health(request: Request) -> str:
-    """`ok` as long as the database answers."""
+    """`ok` if the database answers."""
     with service_of(request).database.read() as connection:
         connection.execute(select(meta.c.value)).first()
     return "ok\n"
@@ -109,7 +109,7 @@ def health(request: Request) -> str:
 
 @router.get("/metrics", response_class=PlainTextResponse)
 def metrics(request: Request) -> PlainTextResponse:
-    """Prometheus' text, for this machine itself and for operators with a token."""
+    """Metrics in Prometheus' format, for this machine itself and for operators with a token."""
     client = request.client.host if request.client else ""
     near = client in ("127.0.0.1", "::1") and not settings_of(request).proxied
     if not near and not current_user(request).operator:

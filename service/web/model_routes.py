@@ -1,4 +1,4 @@
-"""Routes of models, files of inputs, and what can be ordered for them."""
+"""Routes for models, input files, and what can be ordered for them."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ def models(service: Serving, user: Asker) -> Any:
 
 @router.get("/models/{id}", response_model=Model)
 def model(id: str, service: Serving, user: Asker) -> Any:
-    """A model with what was seen in it."""
+    """A model with the results of the look."""
     return service.models.get(user.id, id)
 
 
 @router.delete("/models/{id}", status_code=204)
 def delete_model(id: str, service: Serving, user: Asker) -> None:
-    """Delete a model with its orders and their results; a job that runs ends."""
+    """Delete a model with its orders and their results; a running job is ended."""
     service.models.remove(user.id, id)
 
 
 @router.get("/models/{id}/explore", response_class=HTMLResponse)
 def explore(id: str, request: Request, service: Serving, user: Asker) -> Any:
-    """The page to look inside a model. In a browser it may have schedules tried here.
+    """The page that shows a model's inside; in a browser it can have schedules tried.
 
-    There, what a job wrote is data in it; where that is no page of this version, it is sent as it
-    is, without access to the service.
+    For browsers, the data of the job's page is put into this version's page. If it is of another
+    version, it is sent unchanged, without access to the service.
     """
     from ...explorer.served import served_page
 
@@ -79,31 +79,31 @@ def add_order(id: str, asked: NewOrder, service: Serving, user: Asker) -> Any:
 
 @router.post("/models/{id}/experiments", response_model=Job, status_code=201)
 def add_experiment(id: str, asked: NewExperiment, service: Serving, user: Asker) -> Any:
-    """Have a kernel's schedule checked and measured beside the one that nnc chose."""
+    """Have a kernel's schedule checked, and measured beside the one that nnc chose."""
     return service.orders.add_experiment(user.id, id, asked.model_dump())
 
 
 @router.get("/inputs", response_model=list[InputsFile])
 def inputs(service: Serving, user: Asker) -> Any:
-    """The user's files of inputs, the newest first."""
+    """The user's input files, the newest first."""
     return service.models.inputs(user.id)
 
 
 @router.delete("/inputs/{id}", status_code=204)
 def delete_inputs(id: str, service: Serving, user: Asker) -> None:
-    """Delete a file of inputs; orders that wait for their turn go on with random ones."""
+    """Delete an input file; waiting orders continue with random inputs."""
     service.models.remove_inputs(user.id, id)
 
 
 @router.get("/targets", response_model=list[Target])
 def targets(service: Serving, user: Asker) -> Any:
-    """What models can be packaged for, and where they are measured."""
+    """The targets that models can be packaged for, and where they are measured."""
     return service.catalogue.targets
 
 
 @router.get("/engines", response_model=list[Engine])
 def engines(service: Serving, user: Asker) -> Any:
-    """What models can be measured on."""
+    """The engines that models can be measured on."""
     return service.catalogue.engines
 
 

@@ -1,4 +1,4 @@
-"""HTTP for clients that are slow on purpose: the head of a request has to arrive in time."""
+"""HTTP against clients that are slow on purpose: the head of a request must arrive in time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 
 def hurried(seconds: float) -> type[H11Protocol]:
-    """uvicorn's protocol, which closes connections whose next head has begun and does not end."""
+    """uvicorn's protocol, but a request head that is not complete in time closes the connection."""
 
     class Hurried(H11Protocol):
         _deadline: asyncio.TimerHandle | None = None

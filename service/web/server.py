@@ -1,4 +1,4 @@
-"""Serving until a signal: uvicorn around the application, and an orderly end."""
+"""Serves until a signal: uvicorn around the application, with an orderly end."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Dispatcher = Callable[[Service], AbstractContextManager[object]]
 
 @dataclass(frozen=True)
 class Listening:
-    """Where the server listens, and with which certificate, if with any."""
+    """The socket that the server listens on, and its certificate, if any."""
 
     listener: socket.socket
     certificate: Path | None = None
@@ -49,7 +49,7 @@ class Listening:
 
 
 class _Server(uvicorn.Server):
-    """Ends streams of events with itself, which would else keep it for ever."""
+    """Ends event streams when it ends, which would otherwise keep it running forever."""
 
     def __init__(self, service: Service, settings: WebSettings, listening: Listening) -> None:
         app = make_app(service, settings)
@@ -71,7 +71,7 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Without raising them again at the end as uvicorn does: what is around ends, too."""
+        """Unlike uvicorn, do not raise signals again at the end: the callers end, too."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -92,7 +92,7 @@ class _Server(uvicorn.Server):
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """The socket to listen on; port 0 is any that is free. Raises NncError where it is taken."""
+    """The socket to listen on; port 0 is any free one. Raises NncError if it is taken."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -110,7 +110,7 @@ def serve(
     listening: Listening,
     dispatchers: Sequence[Dispatcher] = (),
 ) -> None:
-    """Serve until SIGINT or SIGTERM: requests are answered to their end, jobs are stopped."""
+    """Serve until SIGINT or SIGTERM: running requests are finished, jobs are stopped."""
     server = _Server(service, settings, listening)
     with ExitStack() as stack:
         stack.callback(service.close)
@@ -121,7 +121,7 @@ def serve(
 
 @contextmanager
 def serving(service: Service, settings: WebSettings, listening: Listening) -> Iterator[None]:
-    """Serve in a thread of this process, for programs that do other things meanwhile."""
+    """Serve on a thread of this process while the block runs."""
     server = _Server(service, settings, listening)
     thread = threading.Thread(target=server.run, args=([listening.listener],))
     thread.start()

@@ -1,4 +1,4 @@
-"""Where the service is reached, which decides whom it believes."""
+"""The addresses of the service, which decide which requests are trusted."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 @dataclass(frozen=True)
 class WebSettings:
-    """The addresses that browsers use, such as `https://nnc.example.org`.
+    """The origins that browsers use, such as `https://nnc.example.org`.
 
-    A request for another host is refused (a name that somebody made to point here), and so is a
-    change that a page of another origin asks for.
+    A request for another host (a name pointed here by someone else) is refused, and so is a change
+    requested by a page of another origin.
     """
 
     origins: tuple[str, ...]
@@ -23,20 +23,20 @@ class WebSettings:
 
     @property
     def secure(self) -> bool:
-        """Whether browsers reach it by TLS alone."""
+        """Whether browsers reach it by TLS only."""
         return all(origin.startswith("https:") for origin in self.origins)
 
     @property
     def hosts(self) -> frozenset[str]:
-        """What the header `Host` may say."""
+        """The allowed values of the header `Host`."""
         return frozenset(urlsplit(origin).netloc for origin in self.origins)
 
     @property
     def cookie(self) -> str:
-        """The name of the session's cookie; browsers take `__Host-` from this very host alone."""
+        """The name of the session's cookie; browsers accept `__Host-` only from this very host."""
         return "__Host-nnc" if self.secure else "nnc"
 
 
 def loopback_settings(port: int) -> WebSettings:
-    """For a service that only this machine reaches."""
+    """The settings of a service that only this machine reaches."""
     return WebSettings(tuple(f"http://{host}:{port}" for host in LOOPBACK))

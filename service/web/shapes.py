@@ -1,4 +1,4 @@
-"""What requests and answers consist of, as OpenAPI describes it."""
+"""The types of requests and answers, as OpenAPI describes them."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class SignIn(_Asked):
 
 
 class NewToken(_Asked):
-    """A token to be made."""
+    """A token to make."""
 
     name: Name = "token"
     days: int | None = Field(None, ge=1, le=3650, description="until it expires; never if null")
 
 
 class NewUpload(_Asked):
-    """A file that is to be sent."""
+    """A file to be sent."""
 
     name: str = Field(max_length=1000, description="without folders; its extension says the format")
     bytes: int = Field(ge=1, le=_MOST)
@@ -57,13 +57,13 @@ class NewExperiment(_Asked):
 
 
 class Failure(BaseModel):
-    """What every refusal says."""
+    """The body of every refusal."""
 
     error: str
 
 
 class Quotas(BaseModel):
-    """What a user may have."""
+    """The limits of a user."""
 
     bytes: int
     jobs_queued: int
@@ -71,14 +71,14 @@ class Quotas(BaseModel):
 
 
 class Used(BaseModel):
-    """What of it is used."""
+    """The part of the limits that is used."""
 
     bytes: int
     jobs_queued: int
 
 
 class Me(BaseModel):
-    """Who asks."""
+    """The signed-in user."""
 
     user: str
     operator: bool
@@ -103,7 +103,7 @@ class MadeToken(Token):
 
 
 class Upload(BaseModel):
-    """An upload; once it is finished, `model` or `inputs` says what it became."""
+    """An upload; once it is finished, `model` or `inputs` is the id of what it became."""
 
     id: str
     name: str
@@ -117,14 +117,14 @@ class Upload(BaseModel):
 
 
 class Pages(BaseModel):
-    """Which pages there are of a model; while one is being made, `making` is true."""
+    """The pages about a model; while one is being made, `making` is true."""
 
     explore: bool
     making: bool
 
 
 class ModelRow(BaseModel):
-    """A model as it is listed."""
+    """A model as listed."""
 
     id: str
     name: str
@@ -138,13 +138,13 @@ class ModelRow(BaseModel):
 
 
 class Model(ModelRow):
-    """A model with what `nnc check --json` said of it."""
+    """A model with the output of `nnc check --json`."""
 
     look: Any
 
 
 class InputsFile(BaseModel):
-    """A file of inputs."""
+    """An input file."""
 
     id: str
     name: str
@@ -154,7 +154,7 @@ class InputsFile(BaseModel):
 
 
 class Target(BaseModel):
-    """What models can be packaged for."""
+    """A target that models can be packaged for."""
 
     name: str
     about: str
@@ -163,7 +163,7 @@ class Target(BaseModel):
 
 
 class Engine(BaseModel):
-    """What models can be measured on."""
+    """An engine that models can be measured on."""
 
     name: str
     about: str
@@ -172,10 +172,10 @@ class Engine(BaseModel):
 
 
 class Job(BaseModel):
-    """A job; `place` is 1 for the next one, and `files` names what can be fetched of it.
+    """A job; `place` is 1 for the next one, and `files` are the names of its downloads.
 
-    `report` is what came of it as JSON: of a package what was measured, of a look what
-    `nnc check --json` said. A look goes on as a `page`, which shows the model's inside.
+    `report` is its result as JSON: the measurements of a package, or for a look the output of `nnc
+    check --json`. A look goes on as a `page`, which shows the model's inside.
     """
 
     id: str
@@ -195,7 +195,7 @@ class Job(BaseModel):
 
 
 class Compared(BaseModel):
-    """What one job measured."""
+    """The measurements of one job."""
 
     job: str
     target: str
@@ -204,7 +204,7 @@ class Compared(BaseModel):
 
 
 class Order(BaseModel):
-    """An order with its jobs and what they measured; lists leave reports and comparison out."""
+    """An order with its jobs and their comparison; lists leave out reports and comparison."""
 
     id: str
     model: str

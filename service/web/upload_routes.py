@@ -20,19 +20,19 @@ router = APIRouter(tags=["uploads"])
 
 @router.get("/uploads", response_model=list[Upload], response_model_exclude_none=True)
 def uploads(service: Serving, user: Asker) -> Any:
-    """Uploads that are under way."""
+    """The user's running uploads."""
     return service.uploads.all(user.id)
 
 
 @router.post("/uploads", response_model=Upload, response_model_exclude_none=True, status_code=201)
 def begin(asked: NewUpload, service: Serving, user: Asker) -> Any:
-    """Announce a file: name, size and, if it is to be checked, SHA-256."""
+    """Announce a file: name, size and, to have it checked, SHA-256."""
     return service.uploads.begin(user.id, asked.name, asked.bytes, asked.sha256, asked.purpose)
 
 
 @router.get("/uploads/{id}", response_model=Upload, response_model_exclude_none=True)
 def upload(id: str, service: Serving, user: Asker) -> Any:
-    """How far an upload is: who was broken off goes on from `offset`."""
+    """The state of an upload; an interrupted one resumes at `offset`."""
     return service.uploads.get(user.id, id)
 
 
@@ -56,7 +56,7 @@ def upload(id: str, service: Serving, user: Asker) -> Any:
     },
 )
 async def append(id: str, request: Request, service: Serving, user: Asker) -> Any:
-    """Send bytes from an offset on, which is the upload's own; the last one finishes it.
+    """Append bytes at an offset, which must be the upload's own; the last byte finishes it.
 
     Bytes that have arrived are kept whatever happens to the rest.
     """
@@ -90,5 +90,5 @@ async def _receive(request: Request, part: Part) -> None:
 
 @router.delete("/uploads/{id}", status_code=204)
 def delete_upload(id: str, service: Serving, user: Asker) -> None:
-    """Give an upload up; a model that it became stays."""
+    """Delete an upload; a model that it became stays."""
     service.uploads.remove(user.id, id)

@@ -35,9 +35,9 @@ def host() -> LlvmTarget | None:
 
 
 def nearest(cpu: str, features: str, length: int = 0) -> LlvmTarget:
-    """The target that describes a processor, whose features are all there.
+    """The most specific target whose features the processor has.
 
-    `length` is that of its scalable vectors, in units of 128 bits.
+    `length` is the length of its scalable vectors, in units of 128 bits; 0 for none.
     """
     any_processor, *named = TARGETS
     for one in named:
@@ -54,7 +54,7 @@ _PR_SVE_GET_VL, _VL_BYTES = 51, 0xFFFF
 
 
 def vector_length() -> int:
-    """Of this process's scalable vectors, in units of 128 bits; 0 where there are none."""
+    """The length of this process's scalable vectors, in units of 128 bits; 0 if it has none."""
     if platform.system() != "Linux":
         return 0
     answer = ctypes.CDLL(None).prctl(_PR_SVE_GET_VL)

@@ -1,10 +1,10 @@
 """Processors of 64-bit Arm, with NEON's vectors of 128 bits or SVE's of a known length.
 
-Units, latencies and widths are those of Arm's Software Optimization Guides (Cortex-A72,
-Cortex-A76, Neoverse N1, V1 and V2), of Fujitsu's A64FX Microarchitecture Manual, and of LLVM's
-scheduling models, where loads of the N1 take an integer pipe besides; caches and clocks those of
-common machines. Bandwidths are estimates. Nothing says that software prefetches pay: each takes
-the place of a micro-operation.
+Units, latencies and widths are those of Arm's Software Optimization Guides (Cortex-A72, Cortex-A76,
+Neoverse N1, V1 and V2), of Fujitsu's A64FX Microarchitecture Manual, and of LLVM's scheduling
+models, where loads of the N1 take an integer pipe too; caches and clocks are those of common
+machines. Bandwidths are estimates. No source says that software prefetches pay: each takes the slot
+of a micro-operation.
 """
 
 from __future__ import annotations

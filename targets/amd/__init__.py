@@ -24,7 +24,7 @@ _HERE = Path(__file__).parent
 
 @dataclass(frozen=True, kw_only=True)
 class AmdTarget(KernelTarget):
-    """Code objects, which HIP loads."""
+    """A device whose kernels are code objects, which HIP loads."""
 
     triple: ClassVar[str] = "amdgcn-amd-amdhsa"
     asks: ClassVar[Threads] = AmdThreads()
@@ -52,13 +52,13 @@ class AmdTarget(KernelTarget):
 
 
 def check_linker() -> None:
-    """Raises NncError where nothing links code objects."""
+    """Raise NncError if no linker for code objects is installed."""
     if not find_spec("ziglang"):
         raise NncError("code objects need a linker: `pip install 'nnc[cross]'`")
 
 
 def linked(code: bytes) -> bytes:
-    """The code object of an object file. Raises NncError."""
+    """The code object linked from an object file. Raises NncError."""
     check_linker()
     with TemporaryDirectory(prefix="nnc-") as folder:
         source, made = Path(folder) / "kernels.o", Path(folder) / "kernels.hsaco"
@@ -71,7 +71,7 @@ def linked(code: bytes) -> bytes:
 
 
 def host() -> None:
-    """No machine is one of AMD's devices alone."""
+    """None: no machine is an AMD device alone."""
 
 
 def _named(name: str, summary: str, machine: GroupMachine) -> AmdTarget:

@@ -16,7 +16,7 @@ Source: HSA platform system architecture specification, `hsa_kernel_dispatch_pac
 
 
 class AmdThreads(Threads):
-    """See LLVM's user guide of AMDGPU."""
+    """AMD's intrinsics; see LLVM's user guide of AMDGPU."""
 
     convention: ClassVar[str] = "amdgpu_kernelcc"
     private_space: ClassVar[int] = 5

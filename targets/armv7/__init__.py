@@ -1,4 +1,4 @@
-"""32-bit Arm with NEON, floats in its registers: any processor, and some by name."""
+"""32-bit Arm with NEON and the hard-float ABI: any processor, and some by name."""
 
 from .processors import TARGETS, host
 

@@ -3,10 +3,10 @@
 Code is Thumb-2. Units and latencies of the Cortex-A9 are those of Arm's Cortex-A9 NEON Media
 Processing Engine Technical Reference Manual, of the Cortex-A7 those of GCC's description of its
 pipeline (config/arm/cortex-a7.md) and of its published peak, one multiply-add of a single float a
-cycle. Caches and clocks are those of common machines. Bandwidths are estimates. Nothing says that
-software prefetches pay: each takes the place of an instruction.
+cycle. Caches and clocks are those of common machines. Bandwidths are estimates. No source says that
+software prefetches pay: each takes the slot of an instruction.
 
-NEON's arithmetic on single floats takes numbers below 1.2e-38 for 0, and gives 0 for them.
+NEON's arithmetic on single floats flushes subnormal numbers (below 1.2e-38) to 0.
 """
 
 from __future__ import annotations

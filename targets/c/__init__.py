@@ -1,8 +1,8 @@
-"""C for any chip with a C compiler: `c` for this machine, `c-NAME` with another one's numbers.
+"""C for any chip with a C compiler: `c` for this machine, `c-NAME` with the numbers of another one.
 
 `c-scalar` uses no vectors, and so needs no extension of C99. Numbers of the Cortex-M are those of
 Arm's Technical Reference Manuals; the tightly coupled memory counts as the second cache, the flash
-behind it as memory.
+as main memory.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .target import HERE, CTarget
 
 
 def host() -> None:
-    """No machine is one of C alone."""
+    """None: this machine is never just C."""
 
 
 _SCALAR = Processor(

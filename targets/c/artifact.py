@@ -1,4 +1,4 @@
-"""What a user takes away: `model.c` and `model.h`, with the weights inside or in a file beside."""
+"""The files of a C program: `model.c` and `model.h`, with the weights inside or in another file."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def header(signature: Any, prefix: str, inside: bool) -> str:
 
 
 def weights_text(signature: Any, prefix: str, weights: np.ndarray, inside: bool) -> str:
-    """The weights, or what reads them from a file."""
+    """C text that defines the weights, or that reads them from a file."""
     total = signature.weights_bytes
     if not total:
         return "static const void *const nnc_weights = NULL;\n"
@@ -175,7 +175,7 @@ def weights_text(signature: Any, prefix: str, weights: np.ndarray, inside: bool)
 
 
 def call_text(signature: Any, prefix: str, inside: bool) -> str:
-    """What `model.c` has behind the code: the simple call, and the meaning of statuses."""
+    """The end of `model.c`: the simple call, and the messages of statuses."""
     given, made = [], []
     counts = {False: 0, True: 0}
     for name, kind, type, is_output in parameters(signature, C):

@@ -17,7 +17,7 @@ WEIGHTS_HERE = "/* -- weights -- */"
 
 
 def c_text(module: Operation, prefix: str = "nnc", pointer_bits: int = 64) -> str:
-    """A module behind the `text` stage as C; of an entry that is no model's, the function alone.
+    """A module after the `text` stage as C; a function that is no model's entry as itself alone.
 
     Raises NncError.
     """

@@ -1,4 +1,4 @@
-"""C's table: types, operations, and functions on vectors beside those of the headers here."""
+"""C's table: types, operations, and vector functions that the headers here do not have."""
 
 from __future__ import annotations
 
@@ -264,7 +264,7 @@ COMBINED = {
 
 
 def _halves(kind: str, count: int) -> str:
-    """The lanes of `a` combined, the upper half with the lower one until one is left."""
+    """Text that combines the lanes of `a` by folding the upper half onto the lower, repeatedly."""
     text, half = "{T} b; ", count // 2
     while half:
         order = ", ".join(str((i + half) % count) for i in range(count))
@@ -274,7 +274,7 @@ def _halves(kind: str, count: int) -> str:
 
 
 def body(name: str, words: dict[str, Any]) -> str:
-    """A function on vectors in full; empty where there is none of the name."""
+    """The full definition of a function on vectors; empty for an unknown name."""
     if name.startswith("reduce_") and name not in _BODIES:
         made: tuple[str, str, str] = ("{E}", "{T} a", _halves(name[7:], words["n"]))
     elif name in _BODIES:

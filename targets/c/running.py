@@ -1,4 +1,4 @@
-"""C text in this process: built as a shared library by the compiler that is here."""
+"""C text in this process: built as a shared library by the installed compiler."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CPP_FLAGS = ["-std=c++14", "-O1", "-ffp-contract=off", "-w", "-shared", "-fPIC"]
 
 @cache
 def compiler() -> tuple[str, ...]:
-    """The command of a C compiler: $CC, or one that is usual; empty where there is none."""
+    """The command of a C compiler: $CC, or a usual one; empty if none is installed."""
     given = shlex.split(os.environ.get("CC", ""))
     if given and shutil.which(given[0]):
         return tuple(given)
@@ -39,7 +39,7 @@ def compiler() -> tuple[str, ...]:
 
 @cache
 def cpp_compiler() -> tuple[str, ...]:
-    """The same of C++, by $CXX."""
+    """The command of a C++ compiler: $CXX, or a usual one; empty if none is installed."""
     given = shlex.split(os.environ.get("CXX", ""))
     if given and shutil.which(given[0]):
         return tuple(given)
@@ -62,22 +62,22 @@ class LoadedText(LinkedCode):
 
 
 def load_text(code: bytes) -> LoadedText:
-    """Build and load C text. Raises NncError with what the compiler says first."""
+    """Build and load C text. Raises NncError with the start of the compiler's message."""
     return load_library(library_of(code + _THREADS.read_bytes()))
 
 
 def library_of(code: bytes) -> bytes:
-    """The library that the compiler makes of C text without threads of its own. Raises NncError."""
+    """The library that the compiler makes of C text that starts no threads. Raises NncError."""
     return _built([*compiler(), *FLAGS], "C", code, ["-lm", "-lpthread"])
 
 
 def load_cpp(code: bytes) -> LoadedText:
-    """The same of C++ text, loaded."""
+    """Build and load C++ text. Raises NncError with the start of the compiler's message."""
     return load_library(_built([*cpp_compiler(), *CPP_FLAGS], "C++", code, ["-lm"]))
 
 
 def load_library(library: bytes) -> LoadedText:
-    """Load a library. Raises NncError."""
+    """Load a shared library, given as bytes. Raises NncError."""
     with TemporaryDirectory(prefix="nnc-") as folder:
         path = Path(folder) / "model.so"
         path.write_bytes(library)

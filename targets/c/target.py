@@ -37,7 +37,7 @@ _TEXT = stage(
 
 @dataclass(frozen=True, kw_only=True)
 class CTarget(Target):
-    """Portable C99, with vectors by the compilers' extension where the machine has vectors."""
+    """Portable C99; uses the compilers' vector extension if the machine has vectors."""
 
     @property
     def stages(self) -> tuple[Stage, ...]:

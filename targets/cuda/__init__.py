@@ -1,4 +1,4 @@
-"""CUDA: kernels as PTX, which the driver of any newer device compiles too."""
+"""CUDA: kernels as PTX, which the drivers of newer devices can compile too."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ class CudaTarget(KernelTarget):
 
 
 def host() -> None:
-    """No machine is one of CUDA alone."""
+    """None: no machine is a CUDA device alone."""
 
 
 def _named(
     name: str, summary: str, machine: GroupMachine, architecture: str, ptx: int
 ) -> CudaTarget:
-    """A target of an architecture, with the first version of PTX that has it."""
+    """A target for an architecture; `ptx` is the first version of PTX that supports it."""
     return CudaTarget(
         name=name,
         summary=summary,

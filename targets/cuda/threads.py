@@ -12,7 +12,7 @@ _REGISTER = "llvm.nvvm.read.ptx.sreg"
 
 
 class CudaThreads(Threads):
-    """See LLVM's user guide of NVPTX and the PTX ISA."""
+    """NVIDIA's intrinsics; see LLVM's user guide of NVPTX and the PTX ISA."""
 
     convention: ClassVar[str] = "ptx_kernelcc"
 

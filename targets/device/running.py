@@ -1,4 +1,4 @@
-"""A program for a device in this process: linked with the device's host into a library."""
+"""A program for a device in this process: linked with the device's host code into a library."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class LoadedDeviceCode(LinkedCode):
-    """The library of a program; the device is given back when nobody refers to it any more."""
+    """The library of a program; the device is released when the object is no longer referenced."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self.library = library
@@ -46,7 +46,7 @@ class LoadedDeviceCode(LinkedCode):
 
 
 class GrowingDeviceCode(LoadedDeviceCode, GrowingCode):
-    """The same, to which kernels can be added."""
+    """A program's library to which kernels can be added."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         super().__init__(library)
@@ -88,9 +88,9 @@ _TO_DEVICE, _TO_HOST = 0, 1
 
 
 def load_device_code(target: DeviceTarget, code: bytes, grows: bool = False) -> LoadedDeviceCode:
-    """Link and load an object file with the device's host. Raises NncError.
+    """Link and load an object file with the device's host code. Raises NncError.
 
-    With `grows` kernels can be added later, and code of those finds the host's functions.
+    With `grows`, kernels can be added later; their code can call the host's functions.
     """
     defines = {"P": DEFAULT_PREFIX, **({"EXPERIMENTS": "1"} if grows else {})}
     tools = target.caller.toolchain()

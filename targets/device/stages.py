@@ -1,4 +1,4 @@
-"""The stages behind the schedule of devices, up to what their kernels are printed from."""
+"""The stages of devices after the schedule, up to the IR that kernels are printed from."""
 
 from __future__ import annotations
 

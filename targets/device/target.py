@@ -1,4 +1,4 @@
-"""A device with a host: kernels in its own code, inside of a library with the usual interface."""
+"""A device with a host: kernels in the device's code, in a library with the usual interface."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class DeviceTarget(Target):
-    """Kernels for groups of threads; what launches them is code of this machine's processor."""
+    """Kernels for groups of threads, launched by code for this machine's processor."""
 
     machine: GroupMachine
     policy: str = "groups"
@@ -46,12 +46,12 @@ class DeviceTarget(Target):
     @property
     @abstractmethod
     def code_suffix(self) -> str:
-        """The suffix of files that hold the kernels alone."""
+        """The suffix of files that contain only the kernels."""
 
     @property
     @abstractmethod
     def source(self) -> Path:
-        """The C text by which a program calls the device, see `device.h`."""
+        """The C source of the functions by which a program calls the device, see `device.h`."""
 
     @abstractmethod
     def code_of(self, kernels: Operation) -> Kernels:
@@ -124,7 +124,7 @@ class DeviceTarget(Target):
         return self.code_of(found) if found is not None else Kernels("", [], [])
 
     def _around(self, module: Operation) -> str:
-        """LLVM IR of the program around the kernels."""
+        """The LLVM IR of the program without its kernels."""
         from ..llvm.ir import llvm_ir
 
         around = module.clone()
@@ -174,12 +174,15 @@ class DeviceTarget(Target):
 
 
 def computes_in_f64(op: Operation) -> bool:
-    """Whether an operation takes or gives numbers of f64, or buffers of them."""
+    """Whether an operation has operands or results of f64, or buffers of f64."""
     return any(element_type(value.type) is f64 for value in (*op.operands, *op.results))
 
 
 def kernels_in(module: Operation) -> gpu.GPUModuleOp | None:
-    """The kernels of a program, of which `outline-launches` makes one module. Raises NncError."""
+    """The module of a program's kernels, as `outline-launches` makes it; None without kernels.
+
+    Raises NncError if there are several.
+    """
     found = [op for op in module.body_block if isinstance(op, gpu.GPUModuleOp)]
     if len(found) > 1:
         raise NncError("the kernels of a program have to be in one module", found[1].loc)
@@ -196,7 +199,7 @@ def _weights_bytes(module: Operation) -> int:
 
 
 def _constant(name: str, data: bytes) -> str:
-    """A constant of LLVM IR with bytes and a zero."""
+    """LLVM IR of a constant that holds bytes and a final zero."""
     data += b"\0"
     plain = "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in data)
     return f'\n@{name} = hidden constant [{len(data)} x i8] c"{plain}"\n'

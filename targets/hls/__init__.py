@@ -1,7 +1,7 @@
 """HLS C++ for FPGAs, in the dialect of AMD's Vitis: `hls` is a ZU7EV, `hls-PART` another part.
 
-Behind each name may stand `-ap`, for arrays of integers of just as many bits as they need, or
-`-fixedN`, for fixed-point numbers of N bits in place of floats too.
+A suffix `-ap` gives arrays of integers exactly the bits that they need; `-fixedN` also replaces
+floats with fixed-point numbers of N bits.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _BITS = (8, 10, 12, 14, 16, 18, 20, 24, 27, 32)
 
 
 def host() -> None:
-    """No machine is an FPGA alone."""
+    """None: no machine is an FPGA alone."""
 
 
 def _target(name: str, summary: str, machine: FpgaMachine) -> HlsTarget:

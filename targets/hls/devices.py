@@ -1,7 +1,7 @@
-"""Parts of AMD's, as their product tables have them.
+"""AMD's FPGA parts, by its product tables.
 
 Sources: DS891 (Zynq UltraScale+: ZU7EV), DS965 (Alveo U50), DS190 (Zynq-7000: 7Z020). The clocks
-are those that designs of pipelines usually reach there, below what the tables allow.
+are those that pipelined designs usually reach there, below what the tables allow.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What synthesis is expected to make of a module: cycles, DSP slices and memory, by kernel.
+"""The expected result of synthesis of a module: cycles, DSP slices and memory, by kernel.
 
 Nothing here is measured: a pipeline takes its depth and an interval for each iteration, a loop
 around it two cycles for each of its own, as AMD's UG1399 describes. Latencies and DSP slices of
@@ -35,7 +35,7 @@ _FACTORS = (27, 18)
 
 @dataclass
 class Sum:
-    """An accumulator: its bits, and between which numbers it is for all inputs."""
+    """An accumulator: its bits, and the bounds of its values for all inputs."""
 
     bits: int
     low: float
@@ -46,7 +46,7 @@ class Sum:
 
 @dataclass
 class Kernel:
-    """What one function takes."""
+    """The estimate for one function."""
 
     name: str
     node: str
@@ -58,7 +58,7 @@ class Kernel:
 
 @dataclass
 class Report:
-    """What a model takes of a part."""
+    """The resources of a part that a model uses."""
 
     machine: FpgaMachine
     kernels: list[Kernel]
@@ -74,7 +74,7 @@ class Report:
         return [one for kernel in self.kernels for one in kernel.sums]
 
     def as_json(self) -> dict[str, Any]:
-        """The numbers as a file beside the text has them."""
+        """The numbers for the JSON file beside the text."""
         return {
             "clock_mhz": 1000 * self.machine.gigahertz,
             "cycles": self.cycles,
@@ -85,7 +85,7 @@ class Report:
         }
 
     def lines(self) -> Iterator[str]:
-        """A few lines for who compiles."""
+        """A summary in a few lines, for the user."""
         machine = self.machine
         time = self.cycles / machine.cycles_per_microsecond
         yield (
@@ -108,7 +108,7 @@ class Report:
 
 
 def estimated(module: Operation, ranges: Ranges, machine: FpgaMachine) -> Report:
-    """What a module behind the last stage takes."""
+    """The estimate for a module after the last stage."""
     functions = [f for f in module.body_block if isinstance(f, func.FuncOp)]
     by_name = {f.sym_name: f for f in functions}
     entry = next(f for f in functions if ENTRY in f.attributes)
@@ -134,13 +134,13 @@ def estimated(module: Operation, ranges: Ranges, machine: FpgaMachine) -> Report
 
 
 class _Estimate:
-    """The cycles and the hardware of one function."""
+    """Estimates the cycles and the hardware of one function."""
 
     def __init__(self, ranges: Ranges, kernel: Kernel) -> None:
         self.ranges, self.kernel = ranges, kernel
 
     def arrays(self, function: func.FuncOp) -> Iterator[Value]:
-        """The arrays that a function has for itself, whose sums are noted."""
+        """A function's local arrays; records those that hold sums."""
         for op in function.walk():
             if not isinstance(op, memref.Alloca):
                 continue
@@ -154,7 +154,7 @@ class _Estimate:
             yield buffer
 
     def block(self, block: Block, copies: int) -> int:
-        """The cycles of a block, whose hardware is there so many times."""
+        """The cycles of a block, whose hardware exists `copies` times."""
         cycles, ready = 0, dict[Value, int]()
         for op in block:
             match op:
@@ -183,7 +183,7 @@ class _Estimate:
         return turns * (depth + 2)
 
     def dsps(self, op: Operation) -> int:
-        """The slices of one operation."""
+        """The DSP slices of one operation."""
         is_fixed = bool(op.results) and op.results[0] in self.ranges.formats
         if op.name in _FLOAT_DSPS and not is_fixed:
             return _FLOAT_DSPS[op.name] if isinstance(op.results[0].type, FloatType) else 0
@@ -193,7 +193,7 @@ class _Estimate:
         return -(-bits[1] // _FACTORS[0]) * -(-bits[0] // _FACTORS[1])
 
     def bits(self, value: Value) -> int:
-        """How wide an operand of a product is."""
+        """The width in bits of an operand of a product."""
         if value in self.ranges.formats:
             return self.ranges.formats[value].bits
         op = value.defining_op
@@ -211,7 +211,7 @@ def _latency(op: Operation) -> int:
 
 
 def _turns(op: scf.For) -> int:
-    """How often a loop runs; once where that is not known."""
+    """The number of iterations of a loop; 1 if it is not known."""
     numbers = [v.defined_by(arith.Constant) for v in op.operands[:3]]
     if any(one is None for one in numbers):
         return 1

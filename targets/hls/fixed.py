@@ -1,9 +1,9 @@
-"""Floats as fixed-point numbers: what kernels hand over by ranges that were found by running, all
-that is between by what these can be, so that no sum or product is ever cut off.
+"""Floats as fixed-point numbers: the formats of values passed between kernels come from ranges
+observed in runs; those in between follow from these, so that no sum or product ever overflows.
 
-A product has the bits behind the point of both factors, a sum those of the longer addend, up to
-`_LONGEST`; how many stand before the point follows from intervals. Where those are not known, or
-too wide, a value stays a float: behind exponentials and divisions.
+A product has the fraction bits of both factors together, a sum those of the longer addend, up to
+`_LONGEST`; the integer bits follow from intervals. Where those are unknown or too wide, as after
+exponentials and divisions, a value stays a float.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ EXACT = frozenset(
 
 
 def is_single(type: Type) -> bool:
-    """Whether values of a type may become fixed-point numbers."""
+    """Whether values of a type (f32) may become fixed-point numbers."""
     return isinstance(type, FloatType) and type.kind == "f32"
 
 
 class FixedRanges(Ranges):
-    """What the buffers of a module hold whose kernels exchange numbers of so many bits."""
+    """The ranges of a module whose kernels exchange fixed-point numbers of `bits` bits."""
 
     def __init__(self, module: Operation, bits: int) -> None:
         self.bits, self.module = bits, module
@@ -58,7 +58,7 @@ class FixedRanges(Ranges):
 
     @property
     def tolerance(self) -> float:
-        """How far results may be from the reference's: so many bits of the type's are left."""
+        """The largest relative difference from the reference's results."""
         return self.sums_tolerance
 
     @property
@@ -66,7 +66,7 @@ class FixedRanges(Ranges):
         return FixedWalk
 
     def with_floats(self) -> list[str]:
-        """The nodes in whose kernels some numbers stay floats."""
+        """The nodes whose kernels keep some floats."""
         return [
             node_of(function.loc) or function.sym_name
             for function in self._functions.values()
@@ -78,7 +78,7 @@ class FixedRanges(Ranges):
         ]
 
     def _choose_formats(self) -> None:
-        """Formats of what kernels are called with, and of constants."""
+        """Choose the formats of kernels' arguments and of constants."""
         bounds: dict[int, tuple[Class, float, float, str]] = {}
 
         def add(found: Class, low: float, high: float, node: str) -> None:
@@ -113,12 +113,12 @@ class FixedRanges(Ranges):
 
 
 class FixedWalk(Walk):
-    """The values of one function, with their formats."""
+    """The ranges of one function's values, with their formats."""
 
     ranges: FixedRanges
 
     def operation(self, op: Operation) -> None:
-        """As without fixed-point numbers, and which format the result has."""
+        """Record the ranges of an operation's results, and their formats."""
         super().operation(op)
         for result in op.results:
             if is_single(result.type) and (found := self.format(op)) is not None:
@@ -129,13 +129,13 @@ class FixedWalk(Walk):
             self.keep(op)
 
     def computed(self, op: Operation) -> Interval:
-        """What an operation gives, which rounds nothing: so it is without rounding to f32."""
+        """The interval of an operation's result; f32 is not rounded, as fixed point is exact."""
         if not op.results or not is_single(op.results[0].type) or op.name not in RULES:
             return super().computed(op)
         return RULES[op.name](*(self.of(v) for v in op.operands))
 
     def format(self, op: Operation) -> Format | None:
-        """The format of an operation's result; None where it stays a float."""
+        """The format of an operation's result; None if it stays a float."""
         if isinstance(op, memref.Load):
             return self.ranges.of(op.memref).format
         low, high = self.of(op.results[0]).span
@@ -158,7 +158,7 @@ class FixedWalk(Walk):
         return Format(whole + kept, whole) if 0 < whole + kept <= _WIDEST else None
 
     def fraction(self, op: Operation) -> int | None:
-        """The bits behind the point of an exact result."""
+        """The fraction bits of an exact result; None if it is not exact."""
         if op.name not in EXACT:
             return None
         if op.name == "arith.sitofp":
@@ -170,7 +170,7 @@ class FixedWalk(Walk):
         return sum(known) if op.name == "arith.mulf" else max(known)
 
     def keep(self, op: memref.Store) -> None:
-        """Give a kernel's own buffer the format that holds all that is stored in it."""
+        """Give a kernel's own buffer a format that holds everything stored in it."""
         found, given = self.ranges.of(op.memref), self.ranges.formats.get(op.value)
         if found.format is not None and found.format.saturates:
             return

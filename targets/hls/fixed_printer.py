@@ -1,4 +1,4 @@
-"""Functions on fixed-point numbers as HLS C++, with floats where no such number is known to fit."""
+"""Functions on fixed-point numbers as HLS C++; floats remain where no such format fits."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _SIGNS = {"arith.addf": "+", "arith.subf": "-", "arith.mulf": "*"}
 
 
 class FixedPrinter(HlsPrinter):
-    """The text of one function whose floats are fixed-point numbers."""
+    """Prints one function whose floats are fixed-point numbers."""
 
     def format(self, value: Value) -> Format | None:
-        """How a value is kept; None for a float and for all else."""
+        """The fixed-point format of a value; None if it has none."""
         return self.ranges.formats.get(value)
 
     def declare(self, value: Value, expression: str) -> str:
-        """A name of the value's own type."""
+        """Declare a name of the value's own type for an expression."""
         found = self.format(value)
         if found is None:
             return super().declare(value, expression)
@@ -35,7 +35,7 @@ class FixedPrinter(HlsPrinter):
         return name
 
     def operation(self, op: Operation) -> None:
-        """Stores of numbers convert them; all else has a result."""
+        """Print an operation; a store converts its value to the buffer's format."""
         if not isinstance(op, memref.Store) or not is_single(op.value.type):
             super().operation(op)
             return
@@ -46,7 +46,7 @@ class FixedPrinter(HlsPrinter):
         self.line(f"{grouped(base)}[{at}] = {stripped(text)};")
 
     def expression(self, op: Operation) -> None:
-        """A result as a fixed-point number, or computed of floats."""
+        """Print an operation whose result is a fixed-point number, or is computed in floats."""
         (result,) = op.results
         found = self.format(result)
         if isinstance(op, arith.Constant) and found is not None:
@@ -64,7 +64,7 @@ class FixedPrinter(HlsPrinter):
                 super().expression(op)
 
     def exact_text(self, op: Operation, found: Format) -> str:
-        """An operation that loses nothing."""
+        """The text of an operation that is exact in fixed point."""
         texts = [self.text_of(v) for v in op.operands]
         if op.name in _SIGNS:
             return f"{texts[0]} {_SIGNS[op.name]} {texts[1]}"
@@ -80,13 +80,13 @@ class FixedPrinter(HlsPrinter):
         return f"{grouped(test)} ? {a} : {b}"
 
     def as_float(self, value: Value) -> str:
-        """A number as a float."""
+        """A value converted to a float."""
         text = self.text_of(value)
         return text if self.format(value) is None else f"{grouped(text)}.to_float()"
 
     @contextmanager
     def floats(self, op: Operation) -> Iterator[None]:
-        """Let operands be floats while an operation is printed."""
+        """Present fixed-point operands as floats while an operation is printed."""
         kept = {v: self.values[v] for v in op.operands if self.format(v) is not None}
         self.values.update({v: self.as_float(v) for v in kept})
         yield

@@ -1,4 +1,4 @@
-"""Fixed-point numbers: so many bits, of which some stand before the point."""
+"""Fixed-point formats: a number of bits, some of which are integer bits."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Format:
-    """`ap_fixed<bits, whole>`: a sign, and `whole` - 1 bits before the point; `whole` may be
-    negative. What does not fit is rounded to the nearest number and cut off at the limits, if
-    `saturates`; otherwise it is known to fit.
+    """`ap_fixed<bits, whole>`: a sign, and `whole` - 1 integer bits; `whole` may be negative. If it
+    `saturates`, numbers are rounded to nearest and clipped to the limits; otherwise they are
+    known to fit.
     """
 
     bits: int
@@ -21,7 +21,7 @@ class Format:
 
     @property
     def fraction(self) -> int:
-        """Bits behind the point."""
+        """The number of fraction bits."""
         return self.bits - self.whole
 
     @property
@@ -32,18 +32,18 @@ class Format:
 
     @property
     def text(self) -> str:
-        """The type in C++."""
+        """The name of the type in C++."""
         how = ", AP_RND, AP_SAT" if self.saturates else ""
         return f"ap_fixed<{self.bits}, {self.whole}{how}>"
 
     def rounded(self, numbers: np.ndarray) -> np.ndarray:
-        """Numbers as the type keeps them."""
+        """Numbers rounded and clipped as the format stores them."""
         step = 2.0**-self.fraction
         return np.clip(np.floor(numbers / step + 0.5) * step, *self.limits)
 
 
 def whole_bits(low: float, high: float) -> int:
-    """The sign and the bits before the point that numbers between two others need."""
+    """The sign and integer bits that numbers from `low` to `high` need."""
     most = max(high, -low)
     if most == 0:
         return 1
@@ -53,7 +53,7 @@ def whole_bits(low: float, high: float) -> int:
 
 
 def fraction_bits(number: float, most: int) -> int:
-    """The bits behind the point that a number needs, or `most`."""
+    """The fraction bits that a number needs exactly, at most `most`."""
     for bits in range(most + 1):
         if floor(number * 2.0**bits) == number * 2.0**bits:
             return bits

@@ -1,8 +1,8 @@
-"""Between which numbers a value lies, over all iterations of the loops around it.
+"""Bounds of values over all iterations of the enclosing loops.
 
 An interval's bounds are arrays with an axis for each loop, of length 1 along those on which the
-bounds do not depend. Numbers that a program has as constants are so known one by one. Floats are
-rounded as the program rounds them, which keeps order.
+bounds do not depend. So each element of a constant is known by itself. Floats are rounded as the
+program rounds them, which is monotonic.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _ONE = (1,) * AXES
 
 @dataclass(frozen=True, eq=False)
 class Interval:
-    """The least and the greatest number; both of f64, which holds all integers of 53 bits."""
+    """The least and the greatest value, as f64, which holds all integers of 53 bits."""
 
     low: np.ndarray
     high: np.ndarray
 
     @property
     def span(self) -> tuple[float, float]:
-        """Over all iterations."""
+        """The least and the greatest value over all iterations."""
         return float(self.low.min()), float(self.high.max())
 
     @property
@@ -44,14 +44,14 @@ def between(low: Any, high: Any) -> Interval:
 
 
 def along(axis: int, numbers: np.ndarray) -> Interval:
-    """A known number for each iteration of a loop."""
+    """The interval of a loop's known numbers, one for each iteration."""
     shape = (*_ONE[:axis], len(numbers), *_ONE[axis + 1 :])
     found = np.asarray(numbers, np.float64).reshape(shape)
     return Interval(found, found)
 
 
 def limits(type: Type) -> Interval:
-    """All that a type can hold; integers count as signed."""
+    """The interval of all values of a type; integers count as signed."""
     if isinstance(type, IntegerType):
         if type.width == 1:
             return between(0, 1)
@@ -60,12 +60,12 @@ def limits(type: Type) -> Interval:
 
 
 def joined(one: Interval, other: Interval) -> Interval:
-    """What lies in either."""
+    """The union of two intervals (their hull)."""
     return Interval(np.minimum(one.low, other.low), np.maximum(one.high, other.high))
 
 
 def held(found: Interval, type: Type) -> Interval:
-    """What an operation gives in a type: it is rounded, or may have wrapped around."""
+    """The interval of an operation's result in a type: rounded, or the whole type if it wraps."""
     if isinstance(type, FloatType):
         low, high = found.low, found.high
         if type.kind == "f32":
@@ -100,7 +100,7 @@ def _whole_quotient(a: Interval, b: Interval) -> Interval:
 
 
 def _each(function: Callable[[Any], Any]) -> Callable[[Interval], Interval]:
-    """A function that keeps order."""
+    """The rule of a monotonic function."""
     return lambda a: Interval(function(a.low), function(a.high))
 
 
@@ -115,7 +115,7 @@ def _absolute(a: Interval) -> Interval:
 
 
 def _unsigned(a: Interval, type: Any) -> Interval:
-    """The same bits as a number without sign."""
+    """The interval of the same bits read as unsigned."""
     return a if (a.low >= 0).all() else between(0, 2.0**type.width - 1)
 
 
@@ -165,7 +165,7 @@ _OF_BITS = ("arith.extui", "arith.uitofp", "arith.index_castui", "arith.fptoui")
 
 
 def applied(op: Operation, operands: Sequence[Interval]) -> Interval:
-    """What an operation with one result gives; anything, where no rule knows it."""
+    """The interval of an operation's only result; that of the whole type if no rule knows it."""
     type = op.results[0].type
     if op.name in ("arith.cmpi", "arith.cmpf"):
         return between(0, 1)

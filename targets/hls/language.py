@@ -1,4 +1,4 @@
-"""The table of HLS C++: C's, with arrays in place of memory that is asked for, and no vectors."""
+"""The table of HLS C++: C's, with arrays instead of allocated memory, and no vectors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OWN = {
 
 
 def language() -> Language:
-    """A table that no program has used yet."""
+    """A fresh table for one program."""
     templates = {k: v for k, v in TEMPLATES.items() if k not in _NOT_HERE.split()} | _OWN
     scalars = {k: v for k, v in C.scalars.items() if k != "f64"}
     return replace(

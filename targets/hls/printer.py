@@ -18,7 +18,7 @@ from .storage import kind_of, parts_of
 
 
 class HlsPrinter(FunctionPrinter):
-    """The text of one function of hardware."""
+    """Prints one function of hardware."""
 
     def __init__(
         self, language: Language, facts: Facts, op: Any, ranges: Ranges, top: str, exact: bool
@@ -29,12 +29,12 @@ class HlsPrinter(FunctionPrinter):
         self.ranges, self.exact = ranges, exact
 
     def head(self, named: bool = False) -> str:
-        """The declaration; the entry is what other files call."""
+        """The declaration of the function; only the entry is visible to other files."""
         found = super().head(named)
         return found.removeprefix("static ") if ENTRY in self.op.attributes else found
 
     def parameters(self, arg: Value, hint: str, own: bool) -> list[str]:
-        """An argument as an array of known size, in the parts that are touched at once."""
+        """An argument as an array of known size, partitioned by its parallel accesses."""
         if not isinstance(arg.type, MemRefType):
             return super().parameters(arg, hint, own)
         (name,) = self.bind_names(arg, hint)
@@ -48,12 +48,12 @@ class HlsPrinter(FunctionPrinter):
         return f"{self.element_kind(arg)} *"
 
     def local(self, name: str, buffer: Value) -> None:
-        """An array, and its parts."""
+        """Declare an array, and how it is partitioned."""
         super().local(name, buffer)
         self.partition(name, buffer, self.first + 1)
 
     def partition(self, name: str, buffer: Value, at: int | None = None) -> None:
-        """Say in how many memories an array is."""
+        """Add the pragma that partitions an array into several memories."""
         found = parts_of(self.ranges.of(buffer), buffer.type.num_elements)  # type: ignore[attr-defined]
         if found is not None:
             how = found.kind if found.count is None else f"{found.kind} factor={found.count}"
@@ -61,11 +61,11 @@ class HlsPrinter(FunctionPrinter):
             self.lines.insert(len(self.lines) if at is None else at, line)
 
     def element_kind(self, buffer: Value) -> str:
-        """The least type that holds what the elements are."""
+        """The smallest type that holds a buffer's elements."""
         return kind_of(self.ranges.of(buffer), super().element_kind(buffer), self.exact)
 
     def enter(self, op: Operation) -> None:
-        """The pragmas of a loop."""
+        """Print the pragmas of a loop."""
         interval = op.attributes.get(PIPELINE)
         if isinstance(interval, IntegerAttr):
             self.lines.append(f"#pragma HLS PIPELINE II={interval.value}")
@@ -76,7 +76,7 @@ class HlsPrinter(FunctionPrinter):
 def constant_text(
     op: memref.Global, name: str, language: Language, ranges: Ranges, exact: bool
 ) -> str:
-    """An array of numbers in the least type that holds them; nothing, where none is read."""
+    """A constant array in the smallest type that holds it; empty if nothing reads it."""
     found = ranges.constant(op.sym_name)
     if found is None:
         return ""

@@ -1,14 +1,14 @@
-"""Between which numbers the elements of each buffer lie, for all inputs: a proof of widths.
+"""Bounds of the elements of each buffer for all inputs: a proof of their widths.
 
-A function is looked at once, with all iterations of its loops at the same time: see `intervals.py`.
-A sum that a loop adds up in memory,
+A function is analyzed once, with all iterations of its loops at the same time: see `intervals.py`.
+A sum that a loop accumulates in memory,
 
     for k
         sum[n] = sum[n] + x[k] * w[k, n]
 
-is what is there before the loop and, for each `n` by itself, the sum over `k` of the least and of
-the greatest terms, with the weights' own numbers: so is any part of it, in any order. Buffers that
-calls hand over are one with the callee's arguments.
+lies between the value before the loop plus, for each `n` by itself, the sum over `k` of the least
+and of the greatest terms, with the weights' own numbers: so does any part of it, in any order.
+Buffers that calls pass are one with the callee's arguments.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _ROUNDS = 4
 
 @dataclass(eq=False)
 class Store:
-    """What one function's stores give a buffer, in order."""
+    """The stores of one function to a buffer, in order."""
 
     chain: tuple[scf.For, ...] = ()
     found: Interval | None = None
@@ -49,7 +49,7 @@ class Store:
 
 @dataclass
 class Class:
-    """Buffers that are one for calls (arguments and what is passed for them), and their range."""
+    """The range of buffers that calls make one: arguments and the buffers passed for them."""
 
     type: MemRefType
     low: float = inf
@@ -88,7 +88,7 @@ class Class:
 
 
 class Ranges:
-    """What the buffers of a module hold."""
+    """The ranges of a module's buffers."""
 
     sums_tolerance = 1e-4
     """How far results may be from the reference's, for the largest of them, where it adds up floats
@@ -122,11 +122,11 @@ class Ranges:
 
     @property
     def _walk(self) -> type[Walk]:
-        """What looks at a function."""
+        """The class that analyzes a function."""
         return Walk
 
     def _choose_formats(self) -> None:
-        """Say which buffers of floats are kept as fixed-point numbers: none."""
+        """Choose fixed-point formats for buffers of floats; here none."""
 
     def _spans(self) -> list[Any]:
         classes = self._classes.values()
@@ -134,25 +134,25 @@ class Ranges:
 
     @property
     def tolerance(self) -> float:
-        """How far results may be from the reference's, for the largest of them."""
+        """The tolerance of results relative to the largest of the reference's."""
         classes = self._classes.values()
         floats = (c for c in classes if c.terms > 1 and isinstance(c.type.element_type, FloatType))
         return self.sums_tolerance if any(floats) else 0.0
 
     def constant(self, symbol: str) -> Class | None:
-        """What is known of a constant; None where nothing reads it."""
+        """The range of a constant; None if nothing reads it."""
         found = self._constants.get(symbol)
         return None if found is None else self.of(found)
 
     def of(self, buffer: Value) -> Class:
-        """What a buffer, or a view of one, holds."""
+        """The range of a buffer, or of a view of one."""
         root = self.root(buffer)
         if root not in self._classes:
             self._classes[root] = Class(root.type)  # type: ignore[arg-type]
         return self._classes[root]
 
     def root(self, value: Value) -> Value:
-        """The buffer that stands for all that calls make one."""
+        """The buffer that represents all that calls make one."""
         while value in self._parents:
             value = self._parents[value]
         return value
@@ -199,7 +199,7 @@ class Ranges:
 
 
 def _numbers(op: memref.Global) -> np.ndarray:
-    """A constant's numbers, in order; integers as signed ones."""
+    """A constant's numbers in order; integers as signed ones."""
     value = op.initial_value
     if isinstance(value, DenseResource | DenseElements):
         array = np.asarray(value.to_numpy()).reshape(-1)
@@ -211,7 +211,7 @@ def _numbers(op: memref.Global) -> np.ndarray:
 
 
 class Walk:
-    """The values of one function."""
+    """Analyzes the values of one function."""
 
     def __init__(self, ranges: Ranges) -> None:
         self.ranges = ranges
@@ -229,7 +229,7 @@ class Walk:
             self.operation(op)
 
     def operation(self, op: Operation) -> None:
-        """What an operation's results are, and what it does to buffers."""
+        """Record the intervals of an operation's results, and its effects on buffers."""
         match op:
             case arith.Constant() if not isinstance(op.results[0].type, MemRefType):
                 number = getattr(op.properties["value"], "value", None)
@@ -257,11 +257,11 @@ class Walk:
                 self.values[op.results[0]] = self.computed(op)
 
     def computed(self, op: Operation) -> Interval:
-        """What an operation without effects gives."""
+        """The interval that an operation without effects gives."""
         return applied(op, [self.of(v) for v in op.operands])
 
     def copy(self, op: memref.Copy) -> None:
-        """A buffer's elements, all at once, in another."""
+        """Record a copy: all elements of one buffer are stored in another."""
         buffer, found = self.ranges.root(op.target), self.ranges.of(op.source).interval
         state = self.stores.setdefault(buffer, Store())
         before = found if state.found is None else state.found
@@ -270,14 +270,14 @@ class Walk:
         self.ranges.of(buffer).include(state.found)
 
     def unknown(self, op: Operation) -> None:
-        """Whatever else may write to a buffer may write anything; what it gives may be anything."""
+        """Record an unknown operation: it may write to its buffers, and give any result."""
         for one in op.walk():
             for value in one.operands:
                 if isinstance(value.type, MemRefType) and not isinstance(one, memref.Load):
                     self.ranges.of(value).is_given |= not one.results
 
     def loop(self, op: scf.For) -> None:
-        """All iterations of a loop at once."""
+        """Analyze all iterations of a loop at once."""
         low, high, step = (self.of(v) for v in op.operands[:3])
         axis, block = len(self.chain), op.body_block
         if axis >= AXES:
@@ -295,7 +295,7 @@ class Walk:
     # -- memory --------------------------------------------------------------------------------
 
     def loaded(self, op: memref.Load) -> Interval:
-        """The elements of constants one by one, else what the buffer holds."""
+        """The interval of a load: each element of a constant by itself, else the buffer's range."""
         self.touch(op)
         found = self.ranges.of(op.memref)
         shape = op.memref.type.shape
@@ -314,7 +314,7 @@ class Walk:
         return Interval(np.minimum.reduce(read), np.maximum.reduce(read))
 
     def touch(self, op: Any) -> None:
-        """Note how far apart elements are that copies of the hardware touch at once."""
+        """Record the distance between elements that copies of the hardware access at once."""
         strides = self.ranges.of(op.memref).strides
         for axis, loop in enumerate(self.chain):
             inside = any(PIPELINE in one.attributes for one in self.chain[:axis])
@@ -328,7 +328,7 @@ class Walk:
                 strides[stride] = max(strides.get(stride, 1), self.extent(loop))
 
     def store(self, op: memref.Store) -> None:
-        """A number that is written, or added to what is there."""
+        """Record a store of a value, or the addition of one to an element."""
         buffer = self.ranges.root(op.memref)
         self.touch(op)
         state, chain = self.stores.setdefault(buffer, Store()), tuple(self.chain)
@@ -353,7 +353,7 @@ class Walk:
         self.ranges.of(buffer).include(state.found)
 
     def total(self, op: memref.Store, term: Interval, common: int, found: Class) -> Interval:
-        """The sums of terms in each element, over the loops that do not choose the element."""
+        """The interval of the sums of terms in each element, over the loops not indexing it."""
         inside = range(common, len(self.chain))
         extents = [self.extent(self.chain[axis]) for axis in inside]
         places = self.places(op)
@@ -376,7 +376,7 @@ class Walk:
 
     @staticmethod
     def covers(first: np.ndarray | None, later: np.ndarray | None, common: int) -> bool:
-        """Whether each iteration of the outer loops writes before it adds, as far as is known."""
+        """Whether each iteration of the outer loops is known to write before it adds."""
         if first is None or later is None:
             return False
         turns, size = np.zeros((1,) * AXES), 1 + max(first.max(), later.max())
@@ -390,12 +390,12 @@ class Walk:
         return bool(np.isin(other, one).all())
 
     def extent(self, op: scf.For) -> int:
-        """How often a loop runs at most."""
+        """The largest number of iterations of a loop."""
         low, high, step = (self.of(v).span for v in op.operands[:3])
         return max(0, int(-(-(high[1] - low[0]) // max(1.0, step[0]))))
 
     def places(self, op: memref.Store) -> np.ndarray | None:
-        """Which element each iteration writes, where that is known."""
+        """The flat index that each iteration writes; None if unknown."""
         at = [self.of(v) for v in op.indices]
         sizes = np.broadcast_shapes(*(one.low.shape for one in at)) if at else (1,) * AXES
         if prod(sizes) > _MOST_NUMBERS or not all(one.is_known for one in at):
@@ -407,7 +407,7 @@ class Walk:
 
 
 def _is_plain(op: Operation) -> bool:
-    """Whether an operation only computes, or only looks at a buffer in another way."""
+    """Whether an operation only computes, or only makes a view of a buffer."""
     return (
         op.has_trait(memref.ViewLike)
         or op.name.split(".")[0] in ("arith", "math")
@@ -416,7 +416,7 @@ def _is_plain(op: Operation) -> bool:
 
 
 def _term(op: memref.Store) -> Value | None:
-    """What a store adds to the element that it writes; None where it does not add."""
+    """The value that a store adds to its element; None if it does not add."""
     total = op.value.defining_op
     if not isinstance(total, arith.AddI | arith.AddF):
         return None
@@ -428,7 +428,7 @@ def _term(op: memref.Store) -> Value | None:
 
 
 def bits_of(low: float, high: float) -> tuple[int, bool]:
-    """The least width of integers between two numbers, and whether they have a sign."""
+    """The least width of integers from `low` to `high`, and whether they are signed."""
     if low >= 0:
         return max(1, int(high).bit_length()), False
     return max((-int(low) - 1).bit_length(), int(high).bit_length()) + 1, True

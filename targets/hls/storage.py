@@ -1,4 +1,4 @@
-"""How arrays lie in an FPGA's memory: how wide elements are, and in how many parts an array is."""
+"""The storage of arrays in an FPGA's memory: the width of elements, and the partition of arrays."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ BLOCK = 18 << 10
 
 @dataclass(frozen=True)
 class Parts:
-    """How an array is divided: `cyclic` and `block` into so many parts, `complete` into all."""
+    """An array's partition: `cyclic` or `block` into `count` parts, `complete` into elements."""
 
     kind: str
     count: int | None
 
 
 def parts_of(found: Class, size: int) -> Parts | None:
-    """The parts of an array whose elements copies of hardware touch at once; None for one part."""
+    """The partition of an array by its parallel accesses; None for a single part."""
     if not found.strides:
         return None
     if size <= _REGISTERS:
@@ -40,7 +40,7 @@ def parts_of(found: Class, size: int) -> Parts | None:
 
 
 def width_of(found: Class) -> tuple[int, bool]:
-    """The bits of an element, and whether it has a sign."""
+    """The width of an element in bits, and whether it is signed."""
     element = found.type.element_type
     if found.format is not None:
         return found.format.bits, True
@@ -55,8 +55,8 @@ def width_of(found: Class) -> tuple[int, bool]:
 
 
 def kind_of(found: Class, declared: str, exact: bool = False) -> str:
-    """The type of the elements: the least standard one of integers that holds them, `declared` if
-    none is less; with `exact`, one of just as many bits.
+    """The element type: the smallest standard integer type that fits, or `declared` if none is
+    smaller; with `exact`, one of exactly the bits needed.
     """
     element = found.type.element_type
     if found.kind:
@@ -75,7 +75,7 @@ def kind_of(found: Class, declared: str, exact: bool = False) -> str:
 
 
 def block_bits(found: Class, size: int) -> int:
-    """The memory that blocks hold of an array: whole halves of blocks for each part."""
+    """The bits of block memory that an array takes: whole half blocks for each part."""
     bits, _ = width_of(found)
     parts = parts_of(found, size)
     if parts is not None and parts.count is None:

@@ -1,4 +1,4 @@
-"""HLS C++ as a target: one function of hardware, for a part whose numbers decide the schedule."""
+"""HLS C++ as a target: one hardware function, scheduled for the resources of an FPGA part."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _FIXED = stage(
 
 @dataclass(frozen=True, kw_only=True)
 class HlsTarget(Target):
-    """C++ that synthesis makes hardware of, with pragmas; any C++ compiler runs it."""
+    """C++ with pragmas that synthesis turns into hardware; any C++ compiler can run it."""
 
     machine: FpgaMachine  # type: ignore[assignment]
     policy: str = "pipelines"
@@ -138,7 +138,7 @@ class HlsTarget(Target):
 
 
 def _has_types() -> bool:
-    """Whether the C++ compiler finds the types of any number of bits."""
+    """Whether the C++ compiler finds the arbitrary-width types (`ap_fixed.h`)."""
     words = ":".join(os.environ.get(name, "") for name in ("CPLUS_INCLUDE_PATH", "CPATH"))
     folders = [Path(word) for word in words.split(":") if word] + [Path("/usr/include")]
     return any((folder / "ap_fixed.h").exists() for folder in folders)

@@ -1,4 +1,4 @@
-"""The text of a model: its functions of hardware, a header, a test bench, and what it takes."""
+"""The text of a model: its hardware functions, a header, a test bench, and an estimate."""
 
 from __future__ import annotations
 
@@ -68,15 +68,15 @@ _CHECK = """\
 
 
 def ranges_of(module: Operation, fixed: int) -> Ranges:
-    """What a module's buffers hold, floats as fixed-point numbers of so many bits, if any."""
+    """The ranges of a module's buffers; with `fixed` bits, floats are fixed-point numbers."""
     return FixedRanges(module, fixed) if fixed else Ranges(module)
 
 
 def hls_text(
     module: Operation, prefix: str, machine: FpgaMachine, exact: bool = False, fixed: int = 0
 ) -> str:
-    """A module behind the last stage as HLS C++, in parts; `exact` arrays of integers have types of
-    just as many bits as they need, and floats are fixed-point numbers of `fixed` bits, if any.
+    """A module after the last stage as HLS C++, in parts. With `exact`, integer arrays have exactly
+    the bits that they need; with `fixed` > 0, floats are fixed-point numbers of so many bits.
 
     Raises NncError.
     """
@@ -108,7 +108,7 @@ def hls_text(
 
 
 def report_of(module: Operation, ranges: Ranges, machine: FpgaMachine) -> Report:
-    """What a module takes of a part. Raises NncError where the part has less memory."""
+    """The resources that a module uses. Raises NncError if the part has too little memory."""
     found = estimated(module, ranges, machine)
     if found.memory_bits > machine.memory_bits:
         raise NncError(
@@ -119,7 +119,7 @@ def report_of(module: Operation, ranges: Ranges, machine: FpgaMachine) -> Report
 
 
 def samples_of(module: Operation, ranges: Ranges) -> dict[str, Any]:
-    """Inputs and what the reference makes of them, as lists of numbers, and how near that is."""
+    """Sample inputs, the reference's outputs, as lists of numbers, and the tolerance."""
     given = module.attributes.get(SAMPLES)
     if not isinstance(given, DictAttr):
         return {}
@@ -131,14 +131,14 @@ def samples_of(module: Operation, ranges: Ranges) -> dict[str, Any]:
 
 
 def _numbers(array: np.ndarray) -> list[Any]:
-    """Numbers as C++ has them: floats of 16 bits as their bits, truth values as 0 and 1."""
+    """Numbers as C++ literals: 16-bit floats as their bits, truth values as 0 and 1."""
     if array.dtype.itemsize == 2 and array.dtype.kind not in "iu":
         array = array.view(np.uint16)
     return (array.astype(np.uint8) if array.dtype == np.bool_ else array).reshape(-1).tolist()
 
 
 def header(signature: Any, prefix: str) -> str:
-    """What programs that call the function include."""
+    """The header for programs that call the function."""
     listed = ", ".join(
         f"{'' if is_output else 'const '}{kind} {name}[{max(1, type.num_elements)}]"
         for name, kind, type, is_output in parameters(signature, language())
@@ -155,7 +155,7 @@ def header(signature: Any, prefix: str) -> str:
 
 
 def bench_text(signature: Any, prefix: str, name: str, samples: dict[str, Any]) -> str:
-    """A program that says PASS where the function gives what the reference gave."""
+    """A program that prints PASS if the function reproduces the reference's outputs."""
     arrays, checks, arguments = [], [], []
     given, wanted = iter(samples["inputs"]), iter(samples["outputs"])
     for argument, kind, type, is_output in parameters(signature, language()):

@@ -1,4 +1,4 @@
-"""LLVM and compiled code beside the main thread, which so hears Ctrl-C while they work."""
+"""Runs LLVM and compiled code beside the main thread, so that this thread can react to Ctrl-C."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ R = TypeVar("R")
 
 
 def interruptible(function: Callable[P, R]) -> Callable[P, R]:
-    """The function such that Ctrl-C in the main thread ends the wait for it at once.
+    """The function such that Ctrl-C in the main thread stops waiting for it at once.
 
-    What has begun cannot be stopped: it goes on in a thread that nobody waits for.
+    The call itself cannot be stopped: it continues in a thread that nobody waits for.
     """
 
     @wraps(function)

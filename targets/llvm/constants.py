@@ -93,7 +93,7 @@ _BYTES = [chr(b) if 32 <= b < 127 and chr(b) not in '"\\' else f"\\{b:02X}" for 
 
 
 def quoted(text: str) -> str:
-    """A string literal."""
+    """The text as an LLVM string literal."""
     return '"' + "".join([_BYTES[b] for b in text.encode("utf-8", "surrogateescape")]) + '"'
 
 
@@ -104,7 +104,7 @@ def bytes_text(data: bytes) -> str:
 
 
 def constant_text(value: Attribute, type: Type) -> str:
-    """The value of a constant of the type, without the type."""
+    """The value of a constant, without its type."""
     match value:
         case IntegerAttr(number):
             return _scalar_text(number, type)
@@ -165,7 +165,7 @@ def _nested(parts: list[str], type: Type) -> str:
 
 
 def global_text(value: Attribute, type: Type) -> tuple[str, str]:
-    """The type and the initial value of a global; large data become bytes, as any type may."""
+    """The type and the initial value of a global; large data become a byte array."""
     match value:
         case DenseElements() if value.strings is None and value.type.num_elements:
             count = value.type.num_elements

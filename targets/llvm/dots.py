@@ -1,4 +1,4 @@
-"""Instructions that add up products of small integers, as rows of a target's description."""
+"""Dot product instructions on small integers, as rows of a target's description."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Dot:
     """An intrinsic that multiplies the small integers of two vectors of 32-bit words in pairs, and
-    adds up the products of each word.
+    sums the products of each word.
 
-    `packing` says what a word holds, as `ir/packing.py` names it. One that `accumulates` takes the
-    sum to add to as its first operand. One that `takes_bytes` has vectors of bytes for operands.
+    `packing` is the layout of a word, as named in `ir/packing.py`. One that `accumulates` takes the
+    sum to add to as its first operand. One that `takes_bytes` has vectors of bytes as operands.
     """
 
     packing: str

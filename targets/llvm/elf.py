@@ -1,7 +1,7 @@
-"""An object file that holds one block of read-only data, without an assembler.
+"""An object file that holds one block of read-only data, made without an assembler.
 
-The data of a model may be hundreds of megabytes: it is written once, between the head and the
-tail that are made here.
+The data of a model may be hundreds of megabytes: it is written once, between the head and the tail
+that are made here.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ...ir.diagnostics import NncError
 
 @dataclass(frozen=True)
 class _Class:
-    """The records of ELF files of one width of addresses. Units: bits."""
+    """The records of ELF files of one address width. Units: bits."""
 
     bits: int
     header: Struct
@@ -22,7 +22,7 @@ class _Class:
     symbol: Struct
 
     def pack_symbol(self, name: int, size: int) -> bytes:
-        """A global object at the start of the first section, seen in the library alone."""
+        """A global object at the start of the first section, hidden outside of the library."""
         if self.bits == 64:
             return self.symbol.pack(name, _GLOBAL_OBJECT, _HIDDEN, 1, 0, size)
         return self.symbol.pack(name, 0, size, _GLOBAL_OBJECT, _HIDDEN, 1)
@@ -41,7 +41,7 @@ _GLOBAL_OBJECT, _HIDDEN = 0x11, 2
 
 @dataclass(frozen=True)
 class Frame:
-    """What stands before and after the data in an object file."""
+    """The parts of an object file before and after the data."""
 
     head: bytes
     tail: bytes

@@ -24,7 +24,7 @@ def emulated(
     threads: int,
     progress: Callable[[str], None] | None = None,
 ) -> Emulated:
-    """The program as a callable, in an emulator. Raises NncError."""
+    """A program that runs in an emulator, as a callable. Raises NncError."""
     folder = TemporaryDirectory(prefix="nnc-")
     if progress is not None:
         progress(f"linking for {emulator.program} (the first time takes some seconds)")
@@ -38,7 +38,7 @@ def emulated(
 
 
 def _runner(target: Any) -> Path:
-    """The program that loads libraries of a target; made once. Raises NncError."""
+    """The executable that loads libraries of a target; built once, then cached. Raises NncError."""
     tools = target.toolchain()
     about = f"{tools.driver}".encode() + RUNNER_SOURCE.read_bytes()
     name = f"{target.family}-{sha256(about).hexdigest()[:16]}.exe"

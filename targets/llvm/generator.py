@@ -1,7 +1,7 @@
-"""LLVM's code generator as a program of its own: LLVM ends the process where it cannot go on.
+"""LLVM's code generator as a separate program, as LLVM exits the process on fatal errors.
 
-It reads a line of JSON and LLVM IR text, and writes what was asked for: `assembly`, an `object`, or
-the `ir` behind the passes. It imports nothing of the compiler's.
+It reads a line of JSON and LLVM IR text, and writes the requested `assembly`, `object`, or `ir`
+after the passes. It imports nothing of the compiler.
 """
 
 import json
@@ -9,7 +9,7 @@ import sys
 
 
 def main() -> None:
-    """Read what to do, do it, write the result."""
+    """Read a request, carry it out, write the result."""
     import llvmlite.binding as llvm
 
     given = json.loads(sys.stdin.buffer.readline())

@@ -1,4 +1,4 @@
-"""What a target is on this machine: the processor's name and features, its caches and cores."""
+"""A target adapted to this machine: the processor's name and features, its caches and cores."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FORMATS: dict[str, Literal["macho", "coff"]] = {"darwin": "macho", "windows": "
 
 
 def measured(row: LlvmTarget, cpu: str, features: str) -> LlvmTarget:
-    """The target under this system with LLVM's names of this processor, its caches and cores."""
+    """The target under this system, with LLVM's name of the processor, its caches and cores."""
     import llvmlite.binding as llvm  # type: ignore[import-not-found]
 
     system = platform.system().lower()
@@ -42,10 +42,10 @@ def measured(row: LlvmTarget, cpu: str, features: str) -> LlvmTarget:
 
 
 def memory_bandwidth(machine: Processor, known: float | None) -> float:
-    """Bytes per cycle of one core: from the gigabytes per second that are known of the processor.
+    """Bytes per cycle of one core, from `known`, in gigabytes per second.
 
-    The environment variable NNC_MEMORY_BANDWIDTH says otherwise, in gigabytes per second of one
-    core. Raises NncError where it is no such number.
+    The environment variable NNC_MEMORY_BANDWIDTH overrides it, in gigabytes per second of one core.
+    Raises NncError if that is not a valid number.
     """
     given = os.environ.get(BANDWIDTH, "").strip()
     if given:
@@ -59,12 +59,12 @@ def memory_bandwidth(machine: Processor, known: float | None) -> float:
 
 
 def _cores() -> int:
-    """Those that this process may use."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
 
 
 def _cache_sizes() -> dict[int, int]:
-    """Level -> bytes of the data caches that one core sees, as Linux tells it."""
+    """The bytes of the data caches that one core sees, by level, from Linux."""
     sizes: dict[int, int] = {}
     for entry in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
         try:

@@ -19,7 +19,7 @@ EMITTERS: dict[type[Operation], Emitter] = {}
 
 
 def emitter(*classes: type[Operation]) -> Callable[[Emitter], Emitter]:
-    """Register the function that writes the instruction of these ops, or of all of these bases."""
+    """Register the function that writes the instruction of these ops and their subclasses."""
 
     def register(function: Emitter) -> Emitter:
         for cls in classes:
@@ -42,7 +42,7 @@ _FLAGS = {"isExact": "exact ", "isDisjoint": "disjoint ", "nonNeg": "nneg "}
 
 
 def _flags(op: Operation) -> str:
-    """All that the op promises, each word with a space after it."""
+    """All flags of the op, each with a space after it."""
     properties = op.properties
     if not properties:
         return ""
@@ -58,7 +58,7 @@ def _align(op: Operation) -> str:
 
 
 def _word(op: Operation) -> str:
-    """The instruction, which the op is named after."""
+    """The name of the instruction, which the op is named after."""
     return op.name.removeprefix("llvm.")
 
 
@@ -124,7 +124,7 @@ def _store(w: Any, op: llvm.Store) -> str:  # type: ignore[misc]
 
 
 def _atomic(op: llvm.Load | llvm.Store) -> tuple[str, str]:
-    """`atomic ` and ` syncscope("x") acquire`, or nothing twice."""
+    """`atomic ` and ` syncscope("x") acquire`, or two empty strings."""
     ordering = op.ordering
     if ordering == "not_atomic":
         return "", ""
@@ -263,7 +263,7 @@ def _loop(w: Any, op: Operation) -> str:
 
 
 def _parameters(attribute: Any) -> list[tuple[str, Any]]:
-    """The parameters that are given."""
+    """The names and values of an attribute's parameters that are given."""
     names = attribute.definition.parameters
     return [(n, v) for n, v in zip(names, attribute.values, strict=True) if v not in (None, ())]
 
@@ -325,7 +325,7 @@ def _call(w: Any, op: llvm.Call) -> str:  # type: ignore[misc]
 
 
 def refuse(op: Operation, *keys: str) -> None:
-    """Raise for attributes that change what the op means and that are not translated."""
+    """Raise NncError if the op has one of these attributes, which are not translated."""
     for key in keys:
         if key in op.properties:
             raise op.error(f"'{key}' has no translation to LLVM IR")

@@ -24,7 +24,7 @@ from .places import NO_PLACES, Places
 
 
 class FunctionWriter:
-    """Writes one function; `names` holds what each value is called."""
+    """Writes one function; `names` has the name of each value."""
 
     def __init__(self, module: ModuleWriter) -> None:
         self.module = module
@@ -71,7 +71,7 @@ class FunctionWriter:
         lines.append("}\n")
 
     def _name_everything(self, blocks: list[Block]) -> None:
-        """Numbers in the order of definition, as LLVM's parser wants them; constants inline."""
+        """Number values in the order of definition, as LLVM's parser requires; inline constants."""
         names, labels, inline = self.names, self.labels, _INLINE
         count = 0
         for i, block in enumerate(blocks):
@@ -89,7 +89,7 @@ class FunctionWriter:
                         count += 1
 
     def _incoming(self, blocks: list[Block]) -> dict[Block, list[tuple[str, Sequence[Value]]]]:
-        """For each block the edges into it: (label, values of its arguments)."""
+        """The incoming edges of each block: (label, values of the block's arguments)."""
         incoming: dict[Block, list[tuple[str, Sequence[Value]]]] = {}
         for block in blocks:
             edges = successor_values(block.last)
@@ -115,7 +115,7 @@ class FunctionWriter:
 
 
 def _check_edges(op: Operation, edges: list[tuple[Block, Sequence[Value]]]) -> None:
-    """Raise where a phi could not tell two edges between the same blocks apart."""
+    """Raise NncError if two edges between the same blocks pass different values to a phi."""
     passed: dict[Block, Sequence[Value]] = {}
     for target, values in edges:
         if passed.setdefault(target, values) != values:
@@ -165,7 +165,7 @@ class ModuleWriter:
         return "\n".join(self.lines) + "\n"
 
     def _symbol(self, op: Operation) -> list[str]:
-        """Write a global or note a declaration; the lines of a function, which stand last."""
+        """Write a global or record a declaration; returns a function's lines, placed last."""
         match op:
             case llvm.Global():
                 self.lines.append(self._global(op))
@@ -184,12 +184,12 @@ class ModuleWriter:
         return f"!{self.metadata.setdefault(text, len(self.metadata))}"
 
     def declare(self, name: str, result: str, arguments: str, attributes: str = "") -> None:
-        """Declare a function once."""
+        """Declare a function unless it is declared."""
         if name not in self.declarations:
             self.declarations[name] = f"declare {result} {name}({arguments}){attributes}"
 
     def signature(self, func: llvm.Func, names: list[str] | None = None) -> str:
-        """What follows `define` or `declare`."""
+        """The text after `define` or `declare`: result, name, parameters and attributes."""
         refuse(func, *_REFUSED_OF_FUNCTIONS)
         type = func.function_type
         attributes = func.arg_attrs or ()
@@ -348,7 +348,7 @@ def _function_attributes(func: llvm.Func) -> list[str]:
 
 
 def llvm_ir(module: Operation, line_of: Mapping[Operation, int] | None = None) -> str:
-    """The LLVM IR text of a module of the llvm dialect. Raises NncError for what has none.
+    """The LLVM IR text of a module of the llvm dialect. Raises NncError for untranslatable ops.
 
     With `line_of`, instructions have debug locations: the lines, from 1, of their operations.
     """
@@ -362,10 +362,11 @@ _SEQUENTIAL = (llvm.Call, llvm.AtomicRMW, llvm.CmpXchg, llvm.Fence)
 
 
 def has_scalar_loops(func: llvm.Func) -> bool:
-    """Whether a function works through memory in loops that LLVM might vectorize.
+    """Whether a function has loops over memory that LLVM might vectorize.
 
-    They are without any vector, atomic or call, and at least one access is not strided by a number
-    that only a run knows. LLVM takes seconds to find that it can do nothing with others.
+    They have no vector, atomic or call, and at least one access whose stride does not depend on a
+    number known only at run time. For other loops LLVM takes seconds to find that it can do
+    nothing.
     """
     seen: set[Block] = set()
     loops = accesses = False
@@ -385,7 +386,7 @@ def has_scalar_loops(func: llvm.Func) -> bool:
 
 
 def _has_unknown_stride(address: Value) -> bool:
-    """Whether the last step to the address is by products of which no factor is known."""
+    """Whether the last index of an address is a product of unknown factors."""
     op = address.defining_op
     while isinstance(op, llvm.GetElementPtr) and not op.dynamicIndices:
         op = op.base.defining_op
@@ -393,7 +394,7 @@ def _has_unknown_stride(address: Value) -> bool:
 
 
 def _is_unknown_product(value: Value) -> bool:
-    """Whether the integer is a product of unknown factors, or a sum with one."""
+    """Whether an integer is a product of unknown factors, or a sum with such a product."""
     seen, waiting = {value}, [value]
     while waiting:
         op = waiting.pop().defining_op

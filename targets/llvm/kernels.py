@@ -1,4 +1,4 @@
-"""Devices whose kernels LLVM makes: from the llvm dialect to code, in a process of its own."""
+"""Devices whose kernels LLVM compiles: from the llvm dialect to code, in a separate process."""
 
 from __future__ import annotations
 
@@ -80,17 +80,17 @@ class KernelTarget(DeviceTarget):
 
     @abstractmethod
     def made(self, text: str) -> bytes:
-        """What a host gives the driver, of the LLVM IR of kernels. Raises NncError."""
+        """The code that the host gives the driver, from the kernels' LLVM IR. Raises NncError."""
 
     def generated(self, text: str, kind: Code) -> bytes:
-        """What LLVM makes of IR text. Raises NncError."""
+        """The code of a kind that LLVM makes of IR text. Raises NncError."""
         return generated(text, kind, self.name, self.triple, self.cpu, self.features)
 
 
 def generated(
     text: str, kind: Code, name: str, triple: str, cpu: str, features: str, level: int = 2
 ) -> bytes:
-    """What LLVM makes of IR text for a target of this name, by its words. Raises NncError."""
+    """The code of a kind that LLVM makes of IR text; errors name the target. Raises NncError."""
     words = {"triple": triple, "cpu": cpu, "features": features, "level": level, "kind": kind}
     given = json.dumps(words).encode() + b"\n" + text.encode()
     command = [sys.executable, "-P", _GENERATOR]
@@ -112,7 +112,7 @@ def kernels_ir(kernels: Operation) -> str:
 
 
 def _row(op: llvm.Func) -> str:
-    """A kernel's line of `DEVICE_KERNELS`."""
+    """A kernel's line in `DEVICE_KERNELS`: name, threads and kinds of arguments."""
     kinds, threads = op.attributes[KERNEL_ARGUMENTS], op.attributes[THREADS]
     assert isinstance(kinds, StringAttr) and isinstance(threads, IntegerAttr)
     return f"{op.sym_name} {threads.value} {kinds.value}"

@@ -1,9 +1,9 @@
-"""Object files and libraries, and what lies beside them.
+"""Object files and libraries, and the files beside them.
 
-Beside an object file or library go a C header and a JSON description of inputs, outputs and memory,
-beside a `.dll` its import library (`.lib`). A library holds its weights, or has them beside it as
-one file to map (`.weights`), as an object file always has. Bindings are a folder with a shared
-library, and a folder for each language.
+Beside an object file or library are a C header and a JSON description of inputs, outputs and
+memory; beside a `.dll` its import library (`.lib`). A library holds its weights, or has them beside
+it as one file to map (`.weights`), as an object file always has. Bindings are a folder with a
+shared library, and a folder for each language.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _INSIDE_LIMIT = 1 << 30
 
 
 def check_bindings(target: Any, options: ArtifactOptions) -> None:
-    """Refuse bindings for a target whose libraries they cannot call. Raises NncError."""
+    """Raise NncError if bindings cannot call the target's libraries."""
     system = next((one for one in SYSTEMS if one.name == target.system), None)
     if options.bindings and system is None:
         raise NncError(f"bindings call libraries; '{target.name}' is for no operating system")
@@ -50,7 +50,7 @@ def check_bindings(target: Any, options: ArtifactOptions) -> None:
 
 
 def check_system(target: Any, path: Path) -> None:
-    """Refuse a library that another target is written as. Raises NncError."""
+    """Raise NncError for a library in the format of another system than the target's."""
     if path.suffix in target.files or path.suffix == IR:
         return
     rows = [[row, *row.variants] for row in all_targets()]
@@ -78,7 +78,7 @@ def write_binary(
 ) -> list[Path]:
     """Write an object file or library, and the files beside it; returns them, `path` first.
 
-    `sources` is C text that a library gets beside the model's code and its context.
+    `sources` is C text that is linked into a library beside the model's code and its context.
     """
     library = path.suffix != ".o"
     inside = library and options.weights != "beside"
@@ -128,7 +128,7 @@ def write_binary(
 
 @dataclass(frozen=True)
 class _Link:
-    """What goes into a library: the code, its context, and perhaps its weights."""
+    """The parts of a library: the code, its context, and perhaps its weights."""
 
     target: Any
     program: Program
@@ -139,7 +139,7 @@ class _Link:
     sources: Sequence[Path] = ()
 
     def into(self, folder: Path, name: str) -> Path:
-        """The library of this name, in the folder."""
+        """Link the library `name` in the folder; returns its path."""
         tools, program = self.target.toolchain(), self.program
         codes = {level_of(one).name: one.code for one in program.levels} or {"model": program.code}
         sources = [RUNTIME / "context.c", *([RUNTIME / "levels.c"] if program.levels else [])]
@@ -161,7 +161,7 @@ class _Link:
         return result
 
     def _defines(self) -> dict[str, str]:
-        """What the context's C text has to know of the model."""
+        """The preprocessor definitions that the context's C text needs."""
         found = self.program.signature
         defines = {
             "P": self.prefix,
@@ -183,7 +183,7 @@ class _Link:
         return defines
 
     def _weights(self, folder: Path, code: bytes) -> Path:
-        """An object file of the weights, of the same kind as the code's."""
+        """An object file with the weights, for the processor of the code's object file."""
         made = folder / f"{self.prefix}_weights.o"
         # An empty section would have no address.
         weights = self.program.weights.data if self.program.signature.weights_bytes else b"\0"
@@ -200,13 +200,13 @@ class _Link:
 
 
 def level_of(program: Program) -> Target:
-    """The target of one of a library's levels."""
+    """The target of one of the library's levels."""
     assert isinstance(program.target, Target)
     return program.target
 
 
 def _rows(program: Program) -> str:
-    """The levels, as `levels.c` wants them."""
+    """The levels' initializers for `levels.c`."""
     rows = []
     for one in program.levels:
         made = int(one.signature.prepared_bytes > 0)
@@ -219,7 +219,7 @@ def _rows(program: Program) -> str:
 
 
 def _exports(program: Program, prefix: str) -> list[str]:
-    """The functions of a library."""
+    """The names of a library's exported functions."""
     names = ["create", "call", "destroy", "free", "message", "run"]
     if program.parallel:
         names += ("pool_create", "pool_destroy")

@@ -1,4 +1,4 @@
-"""Functions of C's library for kernels of devices, which have no such library."""
+"""Functions of C's math library for kernels of devices that have no such library."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ MATHEMATICS = Path(__file__).with_name("mathematics.mlir")
 
 @cache
 def device_functions() -> dict[str, llvm.Func]:
-    """By name: functions of C's library for kernels, and what these call."""
+    """The math functions for kernels, and the functions that these call, by name."""
     module = parse_module(MATHEMATICS.read_text(encoding="utf-8"), MATHEMATICS.name)
     return {op.sym_name: op for op in module.body_block if isinstance(op, llvm.Func)}

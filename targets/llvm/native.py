@@ -1,4 +1,4 @@
-"""Native code through llvmlite: LLVM IR text in, optimized; an object file or addresses out."""
+"""Native code through llvmlite: from LLVM IR text to an object file, or to linked addresses."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _lock = threading.Lock()
 
 @cache
 def _all_targets() -> None:
-    """Make the code generators of other architectures ready."""
+    """Initialize the code generators of other architectures."""
     _llvm().initialize_all_targets()
     _llvm().initialize_all_asmprinters()
 
 
 @cache
 def _llvm() -> Any:
-    """The binding of llvmlite, with the native target ready."""
+    """llvmlite's binding, with the native target initialized."""
     import llvmlite.binding as binding
 
     binding.initialize_native_target()
@@ -47,11 +47,11 @@ def _fault(what: str, error: Exception) -> NncError:
 
 
 def llvm_machine(target: LlvmTarget, opt_level: int = 2) -> binding.TargetMachine:
-    """LLVM's target machine. Raises NncError for a processor that is not known.
+    """LLVM's target machine. Raises NncError for an unknown processor.
 
-    `opt_level` is that of LLVM's code generator. Its passes over the IR: none for 0; for 1 the
-    few that clean up; for 2 those, and all of `-O2` for functions that `SCALAR_LOOPS` marks; for
-    3 all of `-O3`. Code that our schedules made is no faster for more.
+    `opt_level` is the level of LLVM's code generator, and chooses the passes over the IR: 0 none; 1
+    a few that clean up; 2 these, and all of `-O2` for functions that `SCALAR_LOOPS` marks; 3 all of
+    `-O3`. Code of our schedules gets no faster with more.
     """
     if opt_level not in range(4):
         raise NncError(f"optimization level must be 0 to 3, not {opt_level}")
@@ -75,7 +75,7 @@ def llvm_machine(target: LlvmTarget, opt_level: int = 2) -> binding.TargetMachin
 
 
 def parse_and_verify(text: str) -> binding.ModuleRef:
-    """LLVM's module of the IR text. Raises NncError where LLVM finds a fault."""
+    """LLVM's module of the IR text. Raises NncError if it is invalid."""
     llvm = _llvm()
     try:
         module = llvm.parse_assembly(text, llvm.create_context())
@@ -113,9 +113,9 @@ _GROUP = re.compile(r"^attributes #\d+ = .*", re.MULTILINE)
 def optimize_scalar_loops(
     module: binding.ModuleRef, machine: binding.TargetMachine
 ) -> binding.ModuleRef:
-    """The module with the functions that `SCALAR_LOOPS` marks optimized, and the rest cleaned up.
+    """The module with the functions that `SCALAR_LOOPS` marks optimized, and the others cleaned up.
 
-    LLVM passes over a function with `optnone`. The attribute can only be removed in the text.
+    LLVM skips functions with `optnone`. That attribute can be removed only in the text.
     """
     for function in module.functions:
         marks = b" ".join(function.attributes).decode()
@@ -132,7 +132,7 @@ def optimize_scalar_loops(
 def _optimized(
     text: str, target: LlvmTarget, opt_level: int, timed: Timed = untimed
 ) -> tuple[binding.ModuleRef, binding.TargetMachine]:
-    """The verified and optimized module, and the machine that emits it."""
+    """The verified and optimized module, and the target machine to emit it with."""
     with timed("Parser"):
         machine = llvm_machine(target, opt_level)
         _check_names(text, target)
@@ -154,8 +154,8 @@ _INTRINSIC = re.compile(r"^declare .*@(llvm\.[\w.]+)\(", re.MULTILINE)
 
 
 def _check_names(text: str, target: LlvmTarget) -> None:
-    """Raise NncError for a processor or feature of a function that LLVM does not know, or for an
-    intrinsic of other processors.
+    """Raise NncError for a function's processor or feature that LLVM does not know, or for an
+    intrinsic of another architecture.
     """
     for name in set(_INTRINSIC.findall(text)):
         target.names.check_intrinsic(name, target.name)
@@ -186,7 +186,7 @@ def emit_object(
 
 @interruptible
 def emit_assembly(text: str, target: LlvmTarget, opt_level: int = 2) -> str:
-    """Assembler text of the LLVM IR text, for people. Raises NncError."""
+    """Assembler text for people, from LLVM IR text. Raises NncError."""
     module, machine = _optimized(text, target, opt_level)
     return machine.emit_assembly(module)
 
@@ -201,7 +201,7 @@ def _jit() -> binding.LLJIT:
 
 @dataclass
 class LoadedCode(LinkedCode):
-    """Object code linked into this process; unloaded when it is no longer referenced."""
+    """Object code linked into this process; unloaded when the object is no longer referenced."""
 
     addresses: dict[str, int]
     _tracker: object = field(repr=False)
@@ -214,10 +214,10 @@ class LoadedCode(LinkedCode):
 def load_object(
     data: bytes, exports: tuple[str, ...], given: Mapping[str, int] | None = None
 ) -> LoadedCode:
-    """Link an object file into this process, libc and libm included; `given` are addresses of
-    further functions.
+    """Link an object file into this process, with libc and libm; `given` are addresses of further
+    functions.
 
-    Raises NncError for a symbol that is nowhere defined.
+    Raises NncError for an undefined symbol.
     """
     llvm = _llvm()
     with _lock:

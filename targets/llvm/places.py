@@ -1,4 +1,4 @@
-"""Debug locations in LLVM IR: from which line of a text each instruction came.
+"""Debug locations in LLVM IR: the line of a text that each instruction came from.
 
 LLVM keeps them through its passes, and assembler text names them by `.loc`.
 """
@@ -16,7 +16,7 @@ Place = Callable[[Operation], str]
 
 
 class Places:
-    """The metadata of functions and instructions; `node` gives the name of a metadata node."""
+    """Makes the debug metadata of functions and instructions; `node` names a metadata node."""
 
     def __init__(self, line_of: Mapping[Operation, int], node: Callable[[str], str]) -> None:
         self._line_of, self._node = line_of, node
@@ -28,7 +28,7 @@ class Places:
         self._type = node("!DISubroutineType(types: !{})")
 
     def of(self, func: llvm.Func) -> tuple[str, Place]:
-        """What stands behind a function's header, and what gives it behind its instructions."""
+        """The suffix of a function's header; a function that gives those of instructions."""
         first = self._line_of.get(func, 0)
         scope = self._node(
             f"distinct !DISubprogram(scope: {self._file}, file: {self._file}, line: {first}, "
@@ -43,13 +43,13 @@ class Places:
         return f" !dbg {scope}", place
 
     def named(self) -> list[str]:
-        """The module's named metadata."""
+        """The lines of the module's named metadata."""
         version = self._node('!{i32 2, !"Debug Info Version", i32 3}')
         return [f"!llvm.dbg.cu = !{{{self._unit}}}", f"!llvm.module.flags = !{{{version}}}"]
 
 
 class _NoPlaces(Places):
-    """Says nothing."""
+    """Adds no debug locations."""
 
     def __init__(self) -> None:
         pass
@@ -81,7 +81,7 @@ _INSTRUCTION = re.compile(r"\s+[^\s.#/@]")
 
 
 def taken_apart(assembly: Iterable[str]) -> tuple[list[str], list[int | None]]:
-    """Lines of assembler text without what debuggers read, and the line that each came from."""
+    """Lines of assembler text without debug information, and the source line of each, or None."""
     lines: list[str] = []
     found: list[int | None] = []
     place, for_debuggers = None, False

@@ -1,4 +1,4 @@
-"""The stages behind the schedule of targets whose code LLVM makes."""
+"""The stages after the schedule for targets whose code LLVM makes."""
 
 from __future__ import annotations
 

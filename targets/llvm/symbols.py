@@ -1,4 +1,4 @@
-"""Other names for the functions that LLVM's code exports."""
+"""Renames the functions that LLVM's code exports."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _EXPORTED = (RUN, RELEASE, REUSE, FAILURE, PREPARE, PARALLEL_FOR, *POOL_SYMBOLS,
 
 
 def renamed(text: str, symbols: Symbols) -> str:
-    """LLVM IR text whose exported functions have these names."""
+    """LLVM IR text whose exported functions are named by `symbols`."""
     if symbols == Symbols():
         return text
     names = "|".join(name.removeprefix(DEFAULT_PREFIX) for name in _EXPORTED)

@@ -55,11 +55,10 @@ _ARCHITECTURES = frozenset(
 
 @dataclass(frozen=True)
 class ProcessorNames:
-    """What LLVM's names are for the processors and features of an architecture.
+    """LLVM's names of the processors and features of an architecture.
 
-    LLVM ends the process for a processor it does not know, and passes over an unknown feature.
-    `python -c 'import llvmlite.binding as b; ..create_target_machine(features="+help")'` shows
-    its tables.
+    LLVM exits the process for an unknown processor, and ignores an unknown feature. `python -c
+    'import llvmlite.binding as b; ..create_target_machine(features="+help")'` shows its tables.
     """
 
     processors: frozenset[str]
@@ -68,17 +67,17 @@ class ProcessorNames:
     """What follows `llvm.` in the names of the architecture's own intrinsics."""
 
     def check_processor(self, name: str) -> None:
-        """Raises NncError that names the nearest, for a name that is none."""
+        """Raise NncError, which suggests the nearest name, for an unknown processor."""
         _check("processor", name, self.processors)
 
     def check_intrinsic(self, name: str, processor: str) -> None:
-        """Raises NncError for an intrinsic of another architecture, where LLVM ends the process."""
+        """Raise NncError for another architecture's intrinsic, on which LLVM exits the process."""
         architecture = name.split(".")[1]
         if architecture in _ARCHITECTURES and architecture != self.intrinsics:
             raise NncError(f"'{processor}' has no '{name}', an intrinsic of other processors")
 
     def check_features(self, text: str) -> None:
-        """Of `+avx2,-fma`. Raises NncError that names the nearest, for a name that is none."""
+        """Check features such as `+avx2,-fma`. Raises NncError, which suggests the nearest name."""
         for one in filter(None, text.split(",")):
             if one[0] not in "+-":
                 raise NncError(f"a feature is given as +NAME or -NAME, not '{one}'")
@@ -106,7 +105,7 @@ _CODES = {".ll": _TEXT, ".s": _TEXT, ".o": FileKind(makes_weights=True)}
 
 @dataclass(frozen=True, kw_only=True)
 class LlvmTarget(Target):
-    """A target by LLVM's words: triple, processor, features, ABI, and how code is placed."""
+    """A target described in LLVM's terms: triple, processor, features, ABI, code model."""
 
     machine: Processor
     triple: str
@@ -147,7 +146,7 @@ class LlvmTarget(Target):
     def under(self, system: System, emulator: Emulator | None = None) -> Self:
         """The same processor under another system, where `emulator` runs its code.
 
-        Threads may have smaller stacks there, of which buffers get the same part.
+        Stack buffers are scaled by the size of that system's thread stacks.
         """
         buffers = self.machine.costs.buffers
         stack = buffers.stack * system.thread_stack // LINUX.thread_stack
@@ -207,7 +206,7 @@ class LlvmTarget(Target):
         return Listing(".s", lines, [None if one is None else one - 1 for one in places])
 
     def dot(self, packing: str, lanes: int, *, accumulates: bool) -> Dot | None:
-        """Its instruction for dot products on so many lanes; None where it has none."""
+        """The target's dot product instruction on so many lanes; None if it has none."""
         there = have(self.features) | self.needs
         for one in self.dots:
             known = (one.packing, one.lanes, one.accumulates) == (packing, lanes, accumulates)
@@ -248,7 +247,7 @@ class LlvmTarget(Target):
         return (self.family, self.system) == (other.family, other.system)
 
     def toolchain(self) -> Toolchain:
-        """What links for this target. Raises NncError that says what to install."""
+        """The toolchain that links for this target. Raises NncError that says what to install."""
         return find_toolchain(None if self.is_native else self.triple)
 
     def foreign_triple(self) -> str | None:
@@ -258,7 +257,7 @@ class LlvmTarget(Target):
 
     @property
     def is_native(self) -> bool:
-        """Whether this machine's own tools make and link code of its kind."""
+        """Whether this machine's own tools build code for the target."""
         here = find_host()
         if not isinstance(here, LlvmTarget):
             return False
@@ -322,7 +321,8 @@ class LlvmTarget(Target):
 
 
 def llvm_target_of(op: Operation, name: str | None = None) -> LlvmTarget:
-    """The target of an operation's module, as `target_of` finds it, or what calls that device.
+    """The target of an operation's module, as `target_of` finds it; for a device, that of its
+    caller.
 
     Raises NncError.
     """

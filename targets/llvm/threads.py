@@ -1,4 +1,4 @@
-"""What a thread of a kernel asks its device for, in LLVM's words."""
+"""Thread intrinsics of kernels, as LLVM operations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...ir.types import Type, i32
 
 
 class Threads(ABC):
-    """The intrinsics of a device. `f` is what emits operations at a place of a function.
+    """The thread intrinsics of a device. `f` emits operations at a position of a function.
 
     Groups have threads along x alone; numbers are integers of 32 bits.
     """
@@ -24,31 +24,31 @@ class Threads(ABC):
 
     @abstractmethod
     def thread(self, f: Any, axis: int) -> Value:
-        """The thread's place in its group along an axis."""
+        """The index of the thread in its group along an axis."""
 
     @abstractmethod
     def group(self, f: Any, axis: int) -> Value:
-        """The group's place in the grid along an axis."""
+        """The index of the group in the grid along an axis."""
 
     @abstractmethod
     def groups(self, f: Any, axis: int, threads: int) -> Value:
-        """How many groups the grid has along an axis, of so many threads each."""
+        """The number of groups in the grid along an axis; each has `threads` threads."""
 
     @abstractmethod
     def barrier(self, f: Any) -> None:
-        """Wait for the group's other threads, and see what they have written."""
+        """Wait for the group's other threads, and make their writes visible."""
 
     @abstractmethod
     def from_lane(self, f: Any, word: Value, lane: Value, threads: int) -> Value:
-        """The 32 bits that another thread of the subgroup has, in a group of so many threads."""
+        """The 32-bit value `word` of the thread `lane` of the subgroup (a shuffle)."""
 
     @abstractmethod
     def attributes(self, threads: int) -> list[tuple[str, str]]:
-        """What LLVM has to know of a kernel whose groups have so many threads."""
+        """The LLVM attributes of a kernel whose groups have `threads` threads."""
 
 
 def call(f: Any, name: str, args: Sequence[Value] = (), type: Type | None = i32) -> Any:
-    """The result of an intrinsic, None where it has none."""
+    """Emit a call of an intrinsic; returns its result, None if it has none."""
     op = llvm.CallIntrinsic(name, list(args), op_bundle_operands=(), res=type)
     f.append(op)
     return op.results[0] if type is not None else None

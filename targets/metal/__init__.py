@@ -50,7 +50,7 @@ class MetalTarget(DeviceTarget):
 
 
 def host() -> None:
-    """No machine is one of Metal alone."""
+    """None: no machine is a Metal device alone."""
 
 
 def _named(name: str, summary: str, machine: GroupMachine) -> MetalTarget:

@@ -1,4 +1,4 @@
-"""GPUs of Apple's, as the maker and those who measured them describe them.
+"""Apple's GPUs, by its data and by published measurements.
 
 Sources: Apple's Metal feature set tables (groups of 1024 threads, 32 KiB of threadgroup memory,
 family Apple 7 and 8); P. Turner's metal-benchmarks (cores of 128 lanes, 208 KiB of registers, 60

@@ -121,7 +121,7 @@ _WRITES = {"store": ("p, v", ""), "maskedstore": ("p, m, v", "if ((m).lane[{i}])
 
 
 def _body(name: str, words: dict[str, Any]) -> str:
-    """A function on vectors, or a macro where it touches memory, of whichever space."""
+    """The definition of a vector function, or a macro if it accesses memory of any space."""
     full, each = words["full"], [words | {"i": i} for i in range(words["n"])]
     if name in _READS:
         parameters, lane = _READS[name]
@@ -151,7 +151,7 @@ def _body(name: str, words: dict[str, Any]) -> str:
 
 
 def _reduction(kind: str) -> tuple[str, str, str]:
-    """The lanes of `a` combined: in order, or the upper half with the lower one."""
+    """Parameters and body that combine the lanes of `a`: in order, or by folding halves."""
     if kind.endswith("_ordered"):
         sign = "+" if kind.startswith("add") else "*"
         text = f"for (int i = 0; i < {{n}}; i++) x = x {sign} a.lane[i]; return x;"

@@ -42,7 +42,7 @@ class OpenClTarget(DeviceTarget):
 
 
 def host() -> None:
-    """No machine is one of OpenCL alone."""
+    """None: no machine is an OpenCL device alone."""
 
 
 def _named(name: str, summary: str, machine: GroupMachine) -> OpenClTarget:

@@ -1,10 +1,10 @@
-"""Conditions of threads between barriers, which PoCL has to be kept from connecting.
+"""Keeps PoCL from merging conditions of threads between barriers.
 
-PoCL 3.1 (LLVM 15) runs the threads of a group one after the other between two barriers. Where LLVM
-sees that one condition decides others, as that of a column does for all of its rows, a branch on it
-leads past them to the barrier. PoCL takes it for one that all threads follow alike, and the other
-threads do as the first one does: an attention with 17 rows was wrong. A condition in a volatile
-variable decides only what it stands at.
+PoCL 3.1 (LLVM 15) runs the threads of a group one after the other between two barriers. If LLVM
+sees that one condition implies others, as that of a column does for all of its rows, a branch on it
+skips them up to the barrier. PoCL assumes that all threads take this branch alike, and makes the
+other threads follow the first one: an attention with 17 rows was wrong. A condition in a volatile
+variable implies nothing about others.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..source.kernels import KernelPrinter
 
 
 class OpenClPrinter(KernelPrinter):
-    """The text of one kernel, whose conditions PoCL keeps apart where threads meet at barriers."""
+    """Prints one kernel; keeps its conditions apart if threads meet at barriers."""
 
     def text(self) -> str:
         self._has_barriers = any(isinstance(op, gpu.Barrier) for op in self.op.walk())

@@ -1,12 +1,11 @@
-"""Devices that OpenCL reaches, as their makers describe them.
+"""Devices that OpenCL supports, by their makers' descriptions.
 
-`ANY` has what the specification asks for at least where that limits a kernel, and else the numbers
-of a small graphics card. Threads exchange nothing but through memory: shuffles are an extension.
-A vector has 16 elements at most.
-Mali's workgroup memory and that of processors are memory behind the same caches as any other.
-Sources: Arm's Mali-G710 performance counter guide and OpenCL developer guide; Intel's Xe-LP
-architecture overview (Iris Xe of 96 units). Bandwidths between host and device: PCIe 3.0, or memory
-that both share.
+`ANY` has the least that the specification asks for where that limits a kernel, and otherwise the
+numbers of a small graphics card. Threads exchange data through memory only: shuffles are an
+extension. A vector has 16 elements at most. On Mali and on processors, workgroup memory is cached
+memory like any other. Sources: Arm's Mali-G710 performance counter guide and OpenCL developer
+guide; Intel's Xe-LP architecture overview (Iris Xe of 96 units). Bandwidths between host and
+device: PCIe 3.0, or memory that both share.
 """
 
 from __future__ import annotations

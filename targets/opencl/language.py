@@ -141,7 +141,7 @@ _STORES = {"store": ("p, v", ""), "maskedstore": ("p, m, v", "if ((m).{s}) ")}
 
 
 def _body(name: str, words: dict[str, Any]) -> str:
-    """A function on vectors, or a macro where it touches memory, of whichever space."""
+    """The definition of a vector function, or a macro if it accesses memory of any space."""
     lanes, full = words["n"], words["full"]
     each = [{"i": i, "s": f"s{i:x}"} for i in range(lanes)]
     if name in ("as", "convert"):
@@ -183,12 +183,12 @@ def _body(name: str, words: dict[str, Any]) -> str:
 
 
 def _room(lanes: int) -> int:
-    """The lanes of the type that has room for so many."""
+    """The lanes of the smallest vector type that holds `lanes` lanes."""
     return 1 << (lanes - 1).bit_length()
 
 
 def _reduction(kind: str, lanes: int) -> tuple[str, str, str]:
-    """The lanes of `a` combined: the upper half with the lower one, or in order."""
+    """Parameters and body that combine the lanes of `a`: by folding halves, or in order."""
     if kind.endswith("_ordered"):
         sign = "+" if kind.startswith("add") else "*"
         text = "x" + "".join(f" {sign} a.s{i:x}" for i in range(lanes))

@@ -1,11 +1,11 @@
 """Processors of 64-bit RISC-V, with multiplication, atomics, floats and compressed instructions.
 
-Vectors are of the V extension's version 1.0, two registers each (LMUL 2): of the 128 bits that it
-promises, or of those that a processor has. An instruction then does twice as much, and cores that
-issue in order have time for the loads and additions beside it. Units, latencies and widths are
-those of LLVM's scheduling models (SiFive7 for the U74, SpacemitX60); caches and clocks those of
-common machines. Bandwidths are estimates. Nothing says that software prefetches pay, and few
-processors have them.
+Vectors are of version 1.0 of the V extension, in pairs of registers (LMUL 2): of the guaranteed 128
+bits, or of a processor's own length. An instruction then does twice as much, and in-order cores
+have time for the loads and additions beside it. Units, latencies and widths are those of LLVM's
+scheduling models (SiFive7 for the U74, SpacemitX60); caches and clocks are those of common
+machines. Bandwidths are estimates. No source says that software prefetches pay, and few processors
+have them.
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ _V = replace(_X60, vector_bits=256, unit_bits=128, load_bytes_per_cycle=16)
 
 
 def _emulator(vlen: int) -> Emulator:
-    """QEMU's processor with all that there is, and with vectors of a length; of 0 bits are none.
+    """QEMU with all extensions, and with vectors of `vlen` bits; without vectors for 0.
 
-    Before version 8.2 it has to be listed.
+    QEMU before 8.2 needs the extensions listed.
     """
     all_there_is = f"v=true,vext_spec=v1.0,vlen={vlen},zba=true,zbb=true,zbs=true,Zfh=true"
     before, newer = (f"rv64,{all_there_is}", f"max,vlen={vlen}") if vlen else ("rv64", "")

@@ -28,7 +28,7 @@ def _for(p: FunctionPrinter, op: scf.For) -> None:
 
 
 def loop(p: FunctionPrinter, counter: Value, bounds: Sequence[str]) -> AbstractContextManager[None]:
-    """The body of a counted loop."""
+    """Print a counted loop; the context is its body."""
     hint = counter.name_hint
     name = p.fresh(hint if hint and not re.match(r"arg\d|\d", hint) else "i")
     p.values[counter] = name
@@ -48,9 +48,9 @@ FEW = 8
 
 @contextmanager
 def reads_here(p: FunctionPrinter, block: Block) -> Iterator[None]:
-    """Keep many loads that a loop repeats in the loop, as the schedule has them.
+    """Keep loads that a loop repeats inside of the loop, if there are many.
 
-    Compilers would read all of it before the loop, and have no registers for it.
+    C compilers would hoist all of them, and have no registers for them.
     """
     loads = [op for op in block if isinstance(op, _LOADS)]
     repeated = [op for op in loads if not any(v.parent_block is block for v in op.indices)]
@@ -68,7 +68,7 @@ def reads_here(p: FunctionPrinter, block: Block) -> Iterator[None]:
 
 @states(scf.Parallel)
 def _parallel(p: FunctionPrinter, op: scf.Parallel) -> None:
-    """Nested loops, one iteration after the other."""
+    """Print a parallel loop as nested sequential loops."""
     rank = len(op.body_block.args)
     names = p.variables(op.results, "total", p.all_flat(op._operands[3 * rank :]))
     with ExitStack() as loops:
@@ -112,7 +112,7 @@ def _if(p: FunctionPrinter, op: scf.If) -> None:
 
 
 def _chosen(p: FunctionPrinter, names: Sequence[str], block: Block) -> None:
-    """A block that gives variables their values at its end."""
+    """Print a block, then assign the values that it yields to variables."""
     p.block(block)
     if names:
         p.assign(names, block.last._operands)  # type: ignore[union-attr]

@@ -49,9 +49,9 @@ _SPECIAL = {
 
 
 def _given(text: Text, tensors: Sequence[tuple[str, int]]) -> Generator[str, None, list[str]]:
-    """Checks of the memory that the caller gives; the arguments that come of what it gives.
+    """Checks of the caller's arguments; returns the arguments to pass on.
 
-    `tensors` are the arrays `inputs` and `outputs` with the places in them, in the entry's order.
+    `tensors` are the arrays `inputs` and `outputs` with indices in them, in the entry's order.
     """
     op = text.entry.op
     arguments: list[str] = []
@@ -81,7 +81,7 @@ def _given(text: Text, tensors: Sequence[tuple[str, int]]) -> Generator[str, Non
 
 
 def entry_lines(module: Operation, text: Text, prefix: str) -> Iterator[str]:
-    """The functions in C that a program calls."""
+    """The lines of the C functions that a program calls."""
     op = text.entry.op
     inputs, outputs = (list(module.attributes[k].elements) for k in (INPUTS, OUTPUTS))  # type: ignore[attr-defined]
     yield f"int32_t {prefix}_run(const nnc_tensor *inputs, nnc_tensor *outputs, void *arena,"
@@ -126,7 +126,7 @@ def entry_lines(module: Operation, text: Text, prefix: str) -> Iterator[str]:
 
 
 def _extents(i: int, type: MemRefType) -> list[str]:
-    """The extents of an output of open shape, as the entry function gives them."""
+    """The extents of an output of open shape, as text; unknown ones are results of the entry."""
     opened = [k for k, n in enumerate(type.shape) if n is None]
     return [
         str(n) if n is not None else f"out{i}_{opened.index(k) + 1}"
@@ -135,7 +135,7 @@ def _extents(i: int, type: MemRefType) -> list[str]:
 
 
 def _copied(i: int, type: MemRefType) -> Iterator[str]:
-    """An output of open shape in memory of its own, which the caller frees."""
+    """Lines that copy an output of open shape into memory of its own, which the caller frees."""
     count = str(bytes_of(type.element_type))
     for size in _extents(i, type):
         count = f"nnc_product({count}, {size})"
@@ -151,7 +151,7 @@ def _handed_over(i: int, type: MemRefType) -> Iterator[str]:
 
 
 def _checked(op: Any, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Iterator[str]:
-    """What is wrong with the arguments, before anything is done."""
+    """Lines that check the arguments before anything else is done."""
     for array, types in (("inputs", inputs), ("outputs", outputs)):
         if types:
             yield f"if (!{array}) return {NO_ARGUMENT};"
@@ -186,7 +186,7 @@ def _checked(op: Any, inputs: Sequence[TensorType], outputs: Sequence[TensorType
 
 
 def _messages(messages: Sequence[str], prefix: str) -> Iterator[str]:
-    """What a status means, as text."""
+    """The function that gives the message of a status."""
     yield f"const char *{prefix}_failure(int32_t status) {{"
     if messages:
         yield "    static const char *const texts[] = {"
@@ -200,7 +200,7 @@ def _messages(messages: Sequence[str], prefix: str) -> Iterator[str]:
 
 
 def string(text: str) -> str:
-    """A string literal; what is not ASCII as octal bytes."""
+    """A C string literal; other than ASCII bytes are octal escapes."""
     bytes = text.replace("\0", "").encode("utf-8", "surrogateescape")
     plain = "".join(chr(b) if 32 <= b < 127 and b not in b'\\"?' else f"\\{b:03o}" for b in bytes)
     return f'"{plain}"'
@@ -210,7 +210,7 @@ _SIGNED = {"u8": "int8_t", "u16": "int16_t", "u32": "int32_t", "u64": "int64_t"}
 
 
 def parameters(signature: Any, language: Language) -> list[tuple[str, str, TensorType, bool]]:
-    """(name, C type, tensor type, whether it is an output), a name once each."""
+    """The (name, C type, tensor type, is it an output) of each tensor, with distinct names."""
     found, taken = [], set()
     for names, types, is_output in (
         (signature.input_names, signature.input_types, False),
@@ -229,7 +229,7 @@ def parameters(signature: Any, language: Language) -> list[tuple[str, str, Tenso
 
 
 def element_name(type: TensorType, language: Language) -> str:
-    """What a language calls the elements of a tensor: signed, but for those that are not."""
+    """A language's name for the elements of a tensor: integers are signed unless typed unsigned."""
     element = type.element_type
     short = language.stored(element)
     is_signed = isinstance(element, IntegerType) and element.signedness != "u" and element.width > 1

@@ -1,7 +1,7 @@
-"""What is known of a module before it is printed: names, what can fail, what is only read.
+"""Facts about a module before it is printed: names, possible failures, read-only buffers.
 
-What can fail `describe-entry` has written into the module: a function that can fail gives a status,
-0 or the number of what failed; a call adds what stands before it to its callee's.
+`describe-entry` has written into the module what can fail: a function that can fail returns a
+status, 0 or the number of its failed check; a call adds its offset to its callee's status.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .language import Language
 
 
 class Reads:
-    """Which buffers a module only reads, so that their elements may be constants."""
+    """Finds the buffers that a module only reads, so that their elements may be constant."""
 
     _READING = (
         memref.Load,
@@ -32,7 +32,7 @@ class Reads:
         self._known: dict[Value, bool] = {}
 
     def only(self, value: Value) -> bool:
-        """Whether nothing writes to a buffer, through whatever view or call."""
+        """Whether a buffer is never written, through any view or call."""
         if value not in self._known:
             self._known[value] = True
             self._known[value] = all(self._reads(op, i) for op, i in value.uses)
@@ -50,7 +50,7 @@ class Reads:
 
 
 class Facts:
-    """The functions and constants of a module by name, and what is known of them."""
+    """A module's functions and constants by name, and facts about them."""
 
     def __init__(self, module: Operation, language: Language) -> None:
         self.reads = Reads(module)

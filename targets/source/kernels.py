@@ -23,10 +23,10 @@ from .printing import Printing, prints
 
 
 class KernelPrinter(FunctionPrinter):
-    """The text of one kernel.
+    """Prints one kernel.
 
-    A buffer comes as the start of the memory that it lies in and its place there in bytes, since
-    not every device lets a host point into memory.
+    A buffer is passed as the start of its memory and its offset there in bytes, since not every
+    device lets a host point into memory.
     """
 
     op: gpu.GPUFuncOp  # type: ignore[assignment]
@@ -47,7 +47,7 @@ class KernelPrinter(FunctionPrinter):
         """Whether a thread returns where a check does not hold."""
 
     def text(self) -> str:
-        """The whole kernel."""
+        """The text of the whole kernel."""
         op, words = self.op, self.language.templates
         if len(op.body.blocks) > 1:
             raise PassError(f"branches between blocks have no form in {self.language.name}", op.loc)
@@ -74,14 +74,14 @@ class KernelPrinter(FunctionPrinter):
         return "\n".join([above + head + " {", *without_unused(self.lines), "}", ""])
 
     def heading(self, threads: int, ids: Sequence[str]) -> str:
-        """What stands before the body, with the parameters for ids that it names."""
+        """The text before the body, with parameters for the ids that the body uses."""
         parameters = ", ".join([*self.parameters, *ids])
         return self.language.templates["kernel"].format(
             name=self.name, parameters=parameters, threads=threads
         )
 
     def _argument(self, number: int, arg: Value) -> None:
-        """Declare what a host gives for an argument, and bind its names."""
+        """Declare the parameters of an argument, and bind its names."""
         words, hint = self.language.templates, arg.name_hint or f"arg{number}"
         if not isinstance(arg.type, MemRefType):
             self.kinds += "w" if isinstance(arg.type, IndexType) else str(scalar_bytes(arg.type))
@@ -102,12 +102,12 @@ class KernelPrinter(FunctionPrinter):
         self.values[arg] = from_parts(arg.type, name, sizes)
 
     def _take(self, template: str, **words: str) -> None:
-        """Declare a parameter."""
+        """Declare a parameter by a template."""
         text = self.language.templates[template]
         self.parameters.append(text.format(number=len(self.parameters), **words))
 
     def _number(self, name: str, type: Type) -> None:
-        """Take a number: as a parameter, or where it lies among the `words` that are one."""
+        """Declare a number: as a parameter, or as an element of the parameter `words`."""
         kind = self.language.type(type)
         if "words" in self.language.templates:
             word = f"nnc_words[{self.words}]"
@@ -121,7 +121,7 @@ class KernelPrinter(FunctionPrinter):
         self.words += 1
 
     def _check_count(self) -> None:
-        """Raise PassError where the language has fewer parameters than there are."""
+        """Raise PassError if there are more parameters than the language allows."""
         count, most = len(self.parameters), self.language.most_parameters
         if most and count > most:
             raise PassError(
@@ -131,7 +131,7 @@ class KernelPrinter(FunctionPrinter):
             )
 
     def fail(self, ok: str, op: Operation, status: str | None = None) -> None:
-        """Tell the host where a condition does not hold, and leave: all threads see it alike."""
+        """Report a failed condition to the host and leave the kernel; all threads agree on it."""
         node = node_of(op.loc)
         message = getattr(op, "msg", "") or "the kernel failed"
         self.checks.append(f"{node}: {message}" if node else message)
@@ -141,7 +141,7 @@ class KernelPrinter(FunctionPrinter):
         self.line(f"if (!{grouped(ok)}) {{ {failed}{leave} }}")
 
     def _own(self, kind: str, value: Value) -> None:
-        """Declare a buffer of the group's or of the thread's."""
+        """Declare a buffer of the group or of the thread."""
         type = value.type
         name = self.fresh(value.name_hint or kind)
         element = self.language.scalars[self.language.stored(type.element_type)]
@@ -157,9 +157,9 @@ def scalar_bytes(type: Any) -> int:
 
 @dataclass(frozen=True)
 class Kernels:
-    """Kernels as text; for each a line that says what a host gives it; what each check says.
+    """Kernels as text; a line per kernel that lists its arguments; the message of each check.
 
-    Where a driver takes something else than the text, that is `code`.
+    `code` is set if a driver takes something other than the text.
     """
 
     text: str

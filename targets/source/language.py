@@ -1,4 +1,4 @@
-"""What a language of structured text has of its own: types, operations, literals."""
+"""The properties of a language of structured text: types, operations, literals."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ...ir.types import FloatType, IndexType, IntegerType, MemRefType, Type, Vec
 @dataclass(frozen=True)
 class Language:
     """A table of templates. `{0}`, `{1}`, .. are operands, `{T}` the result's type and `{S}` the
-    first operand's; `{w}` are its bits, `{I}` is the signed type of as many, `{F}` what names of
-    functions on floats of that size end in.
+    first operand's; `{w}` is the number of its bits, `{I}` the signed integer type of as many,
+    `{F}` the suffix of functions on floats of that size.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Language:
     # -- names -------------------------------------------------------------------------------
 
     def identifier(self, name: str) -> str:
-        """A name that the language takes, of any text."""
+        """Any text as a valid identifier of the language."""
         found = re.sub(r"[^A-Za-z0-9_]", "_", name) or "_"
         if found in self.reserved or re.fullmatch(r"[fiu]\d+x\d+", found):
             return f"{found}_"
@@ -66,21 +66,21 @@ class Language:
         raise NncError(f"type {type} has no form in {self.name}")
 
     def ending(self, bits: int) -> str:
-        """What names of functions on floats of so many bits end in."""
+        """The suffix of functions on floats of so many bits."""
         return "f" if bits == 32 and self.ends_in_f else ""
 
     def space(self, type: MemRefType) -> str:
-        """What stands before the type of a buffer's elements."""
+        """The address space that precedes the type of a buffer's elements."""
         return self.spaces.get(type.memory_space, "")
 
     def element(self, type: Type) -> str:
-        """The short name of a scalar: `f32`, `u8` of integers and of what is kept as its bits."""
+        """The short name of a scalar: `f32`, or `u8` etc. for integers and other floats' bits."""
         if isinstance(type, FloatType) and type.kind in ("f32", "f64"):
             return type.kind
         return f"u{self.bits(type)}"
 
     def type(self, type: Type, mask: int = 32) -> str:
-        """A scalar's or vector's name; the lanes of a vector of truth values have `mask` bits."""
+        """The name of a scalar or vector type; masks have lanes of `mask` bits."""
         if isinstance(type, VectorType) and type.num_elements != 1:
             element = type.element_type
             short = f"i{mask}" if self.bits(element) == 1 else self.element(element)
@@ -97,7 +97,7 @@ class Language:
         return "u8" if self.bits(type) == 1 else self.element(type)
 
     def vector(self, element: str, count: int) -> str:
-        """The name of a vector type, which is declared where it is not yet."""
+        """The name of a vector type, which is declared on first use."""
         name = f"{element}x{count}"
         if name not in self.needed:
             width = int(element[1:]) // 8
@@ -108,7 +108,7 @@ class Language:
         return name
 
     def helper(self, name: str, element: str, count: int, index: str = "") -> str:
-        """The name of a function on vectors, which is defined where it is not yet."""
+        """The name of a function on vectors, which is defined on first use."""
         T, bits = self.vector(element, count), int(element[1:])
         full = f"{name}_{T}{'_' if index else ''}{index}"
         if full not in self.needed:

@@ -23,7 +23,7 @@ Size = int | str
 
 @dataclass(frozen=True)
 class Buffer:
-    """A memref in parts: text of its first element's address; sizes and strides in elements."""
+    """A memref: the text of its first element's address; sizes and strides in elements."""
 
     pointer: str
     sizes: tuple[Size, ...]
@@ -31,7 +31,7 @@ class Buffer:
 
 
 def grouped(text: Size) -> str:
-    """Text that may be an operand."""
+    """Text in parentheses, unless it can be an operand as it is."""
     text = str(text)
     return text if re.fullmatch(r"\w[\w.]*(\([^()]*\))?", text) else f"({text})"
 
@@ -59,7 +59,7 @@ def plus(a: Size, b: Size) -> Size:
 
 
 def _summand(text: Size) -> str:
-    """Text that a sum has as it is, or in parentheses where an operator binds less."""
+    """Text as an operand of a sum, in parentheses if its operator binds less tightly."""
     bare = text = str(text)
     while (inner := re.sub(r"\([^()]*\)", "", bare)) != bare:
         bare = inner
@@ -67,12 +67,12 @@ def _summand(text: Size) -> str:
 
 
 def row_major(sizes: Sequence[Size]) -> tuple[Size, ...]:
-    """The strides of elements that lie side by side."""
+    """The strides of densely packed elements in row-major order."""
     return tuple(row_major_strides(sizes, times))
 
 
 def layout(type: MemRefType) -> tuple[tuple[int | None, ...], int | None]:
-    """Strides and offset. Raises NncError for a layout without strides."""
+    """Strides and offset, None where unknown. Raises NncError for a layout without strides."""
     found = type.strides_and_offset()
     if found is None:
         raise NncError(f"layout of {type} is not strided")
@@ -80,7 +80,7 @@ def layout(type: MemRefType) -> tuple[tuple[int | None, ...], int | None]:
 
 
 def from_parts(type: MemRefType, pointer: str, parts: Sequence[Size]) -> Buffer:
-    """The buffer of a type from its pointer and what is passed beside it."""
+    """The buffer of a type, from its pointer and the sizes and strides passed with it."""
     given = dict(zip(open_parts(type), parts, strict=True))
     sizes = tuple(given[("size", i)] if n is None else n for i, n in enumerate(type.shape))
     strides = row_major(sizes)
@@ -91,12 +91,12 @@ def from_parts(type: MemRefType, pointer: str, parts: Sequence[Size]) -> Buffer:
 
 
 def parts_of(type: MemRefType, buffer: Buffer) -> list[Size]:
-    """What is passed beside the pointer of a buffer of a type."""
+    """The sizes and strides that are passed with the pointer of a buffer: those its type lacks."""
     return [(buffer.sizes if what == "size" else buffer.strides)[i] for what, i in open_parts(type)]
 
 
 def offset(buffer: Buffer, indices: Sequence[Size]) -> Size:
-    """How far an element is from the first one."""
+    """The distance of an element from the first one, in elements."""
     total: Size = 0
     for index, stride in zip(indices, buffer.strides, strict=True):
         total = plus(total, times(index, stride))
@@ -104,12 +104,12 @@ def offset(buffer: Buffer, indices: Sequence[Size]) -> Size:
 
 
 def moved(pointer: str, distance: Size) -> str:
-    """A pointer so many elements further."""
+    """A pointer advanced by `distance` elements."""
     return pointer if distance == 0 else str(plus(pointer, distance))
 
 
 def typed(buffer: Buffer, type: MemRefType) -> Buffer:
-    """The buffer with the sizes and strides that a type knows in place of text."""
+    """The buffer with the sizes and strides that the type knows, instead of text."""
     strides, _ = layout(type)
     pairs = ((type.shape, buffer.sizes), (strides, buffer.strides))
     sizes, steps = (
@@ -120,14 +120,14 @@ def typed(buffer: Buffer, type: MemRefType) -> Buffer:
 
 
 def bytes_of(type: Type) -> int:
-    """Units: bytes of an element in memory."""
+    """The bytes of an element in memory."""
     return MemRefType((1,), type).num_bytes
 
 
 def view(op: Any, source: Buffer, mixed: Any, cast: Any) -> Buffer | None:
-    """What an operation that looks at a buffer in another way makes; None for other operations.
+    """The buffer that a view operation makes; None for other operations.
 
-    `mixed` gives text of mixed lists, `cast` a pointer to elements of a buffer's type.
+    `mixed` gives the text of mixed lists, `cast` a pointer to elements of a buffer's type.
     """
     type = op.results[0].type
     match op:
@@ -182,6 +182,6 @@ def view(op: Any, source: Buffer, mixed: Any, cast: Any) -> Buffer | None:
 
 
 def _sizes(type: MemRefType, given: Sequence[Any]) -> list[Any]:
-    """The sizes of a type, those that it does not say from the values given."""
+    """The sizes of a type, with the given values for its unknown ones."""
     rest = iter(given)
     return [next(rest) if n is None else n for n in type.shape]

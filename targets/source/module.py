@@ -20,13 +20,13 @@ from .printer import FunctionPrinter
 
 
 def numbers_text() -> str:
-    """What C and its kin have of arithmetic as the dialects mean it."""
+    """The C functions that implement the dialects' arithmetic."""
     return (Path(__file__).parent / "numbers.h").read_text()
 
 
 @dataclass
 class Text:
-    """A module's text in parts, and what whoever writes the entry has to know of it."""
+    """A module's text in parts, and facts that the entry's writer needs."""
 
     constants: str
     types: str
@@ -86,7 +86,7 @@ def print_module(
 
 
 def constant(op: memref.Global, name: str, language: Language, kind: str = "") -> str:
-    """An array of numbers; of signed ones where they are of another `kind` than usual."""
+    """The text of a constant array; elements have the type `kind` if it is given."""
     type, value = op.type, op.initial_value
     element = type.element_type
     if isinstance(value, DenseResource):

@@ -1,4 +1,4 @@
-"""From functions of the loops level to structured source text: what all languages share."""
+"""Prints functions of the loops level as structured source text: the code that languages share."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LONGEST = 60
 
 
 class FunctionPrinter(Printing):
-    """The text of one function."""
+    """Prints one function."""
 
     operations: ClassVar[Mapping[str, Callable[[Any, Any], Any]]] = OPERATIONS
     """By name, what gives the expression of an operation; the language's table has the others."""
@@ -70,7 +70,7 @@ class FunctionPrinter(Printing):
         return "\n".join([above + head + " {", *unused, *lines, "}", ""])
 
     def head(self, named: bool = False) -> str:
-        """The declaration; with names, those are taken for the arguments."""
+        """The declaration; if `named`, it also binds the arguments to names."""
         op, parameters = self.op, []
         for i, arg in enumerate(op.args):
             own = op.arg_attribute(i, "llvm.noalias") is not None
@@ -93,7 +93,7 @@ class FunctionPrinter(Printing):
         return text.removeprefix("static ") if REPLACED in op.attributes else text
 
     def parameters(self, arg: Value, hint: str, own: bool) -> list[str]:
-        """How an argument is declared, whose names are bound; `own`: no other has its elements."""
+        """The declarations of an argument, whose names are bound; `own`: it is not aliased."""
         names = self.bind_names(arg, hint)
         types = self.argument_types(arg)
         if isinstance(arg.type, MemRefType) and own:
@@ -101,7 +101,7 @@ class FunctionPrinter(Printing):
         return [f"{type}{name}" for type, name in zip(types, names, strict=True)]
 
     def task(self) -> str:
-        """What runs one piece of a parallel loop's range, of the body that this function is."""
+        """The function that runs one piece of a parallel loop's range, by calling this body."""
         rest = self.op.args[3:]
         fields = [
             (t, f"a{i}") for i, t in enumerate(t for a in rest for t in self.argument_types(a))
@@ -119,7 +119,7 @@ class FunctionPrinter(Printing):
     # -- names -------------------------------------------------------------------------------
 
     def fresh(self, hint: str) -> str:
-        """A name that nothing in the function has yet."""
+        """A name that is not yet used in the function."""
         base = self.language.identifier(hint)
         name, number = base, 0
         while name in self.taken or (hint == "v" and not number):
@@ -132,7 +132,7 @@ class FunctionPrinter(Printing):
         return name
 
     def flat_types(self, type: Type) -> list[str]:
-        """The types of what represents a value, each with the space or star behind it."""
+        """The C types that represent a value, each with the space or star after it."""
         if isinstance(type, MemRefType):
             beside = self.language.scalars["index"] + " "
             return [
@@ -144,40 +144,40 @@ class FunctionPrinter(Printing):
         return [self.language.type(type) + " "]
 
     def given_type(self, arg: Value) -> str:
-        """What a tensor that the caller gives points to."""
+        """The type of a tensor argument of the caller."""
         return self.pointer_type(arg.type)  # type: ignore[arg-type]
 
     def argument_types(self, arg: Value) -> list[str]:
-        """The same of an argument; its elements are constant where it is only read."""
+        """The types that represent an argument; elements are const if it is only read."""
         types = self.flat_types(arg.type)
         if isinstance(arg.type, MemRefType):
             types[0] = self.pointer_type(arg.type, self.facts.reads.only(arg))
         return types
 
     def pointer_type(self, type: MemRefType, constant: bool = False) -> str:
-        """A pointer to a buffer's elements, perhaps constant ones."""
+        """The type of a pointer to a buffer's elements, perhaps constant ones."""
         name = self.language.scalars[self.language.stored(type.element_type)]
         return f"{self.language.space(type)}{'const ' if constant else ''}{name} *"
 
     def flat(self, value: Value) -> list[str]:
-        """The texts of what represents a value; truth values of vectors in lanes of 32 bits."""
+        """The texts that represent a value; masks have lanes of 32 bits."""
         if isinstance(value.type, MemRefType):
             buffer = self.values[value]
             return [buffer.pointer, *map(str, parts_of(value.type, buffer))]
         return [self.mask(value, 32) if self.is_mask(value.type) else str(self.values[value])]
 
     def all_flat(self, values: Sequence[Value]) -> list[str]:
-        """The texts of what represents several values."""
+        """The texts that represent several values."""
         return [text for value in values for text in self.flat(value)]
 
     def bind_all(self, values: Sequence[Value], texts: Sequence[str]) -> None:
-        """Say what represents several values, in order."""
+        """Bind several values, in order, to the texts that represent them."""
         rest = iter(texts)
         for value in values:
             self.bind_flat(value, list(islice(rest, len(self.flat_types(value.type)))))
 
     def bind_flat(self, value: Value, texts: Sequence[str]) -> None:
-        """Say what represents a value."""
+        """Bind a value to the texts that represent it."""
         if isinstance(value.type, MemRefType):
             self.values[value] = from_parts(value.type, texts[0], texts[1:])
         else:
@@ -188,7 +188,7 @@ class FunctionPrinter(Printing):
                 self.wild.add(value)
 
     def bind_names(self, value: Value, hint: str) -> list[str]:
-        """New names for what represents a value."""
+        """Bind a value to new names, and return these."""
         count = len(self.flat_types(value.type)) - 1
         names = [self.fresh(hint + part) for part in ("", *(f"_{i}" for i in range(count)))]
         self.bind_flat(value, names)
@@ -197,7 +197,7 @@ class FunctionPrinter(Printing):
     # -- statements --------------------------------------------------------------------------
 
     def enter(self, op: Operation) -> None:
-        """What stands first in the body of a loop: nothing, but in languages with pragmas."""
+        """Print the start of a loop's body: nothing, except in languages with pragmas."""
 
     def line(self, text: str) -> None:
         """Append a line."""
@@ -205,7 +205,7 @@ class FunctionPrinter(Printing):
 
     @contextmanager
     def braces(self, head: str) -> Iterator[None]:
-        """Lines within braces behind the head of a loop, say; `else` follows what was closed."""
+        """Print `head` and braces around the context's lines; `else` follows a closed brace."""
         if head == "else":
             self.lines.pop()
             head = "} else"
@@ -216,15 +216,15 @@ class FunctionPrinter(Printing):
         self.line("}")
 
     def constant(self, kind: str, name: str, text: str, template: str = "constant") -> None:
-        """Declare a name for what an expression gives."""
+        """Declare a name for the value of an expression."""
         self.line(self.language.templates[template].format(stripped(text), T=kind, name=name))
 
     def template_of(self, value: Value) -> str:
-        """Which of the language's templates declares the name of a value."""
+        """The name of the template that declares a value."""
         return "constant"
 
     def local(self, name: str, buffer: Value) -> None:
-        """Declare an array of the function's, at its start."""
+        """Declare a local array at the start of the function."""
         text = self.language.templates["local"].format(
             kind=self.element_kind(buffer), name=name, count=max(1, buffer.type.num_elements)
         )
@@ -235,7 +235,7 @@ class FunctionPrinter(Printing):
         return self.language.scalars[self.language.stored(buffer.type.element_type)]
 
     def declare(self, value: Value, expression: str) -> str:
-        """A new name for a value that an expression gives."""
+        """Declare a new name for a value, given by an expression."""
         type, mask = value.type, self.widths.get(value, 32)
         name = self.fresh(
             value.name_hint if value.name_hint and not value.name_hint.isdigit() else "v"
@@ -248,7 +248,7 @@ class FunctionPrinter(Printing):
     def variables(
         self, values: Sequence[Value], hint: str, inits: Sequence[str] | None
     ) -> list[str]:
-        """Variables for values, with what they start as, if anything."""
+        """Declare variables for values, with initial values if given; returns their names."""
         found: list[str] = []
         for value in values:
             types = self.flat_types(value.type)
@@ -260,12 +260,12 @@ class FunctionPrinter(Printing):
         return found
 
     def variable(self, type: str, name: str, start: str) -> None:
-        """Declare a variable of a type, as `flat_types` has it, perhaps with what it starts as."""
+        """Declare a variable of a type as of `flat_types`, perhaps with an initial value."""
         words = {"kind": type, "name": name, "start": start}
         self.line(self.language.templates["variable"].format(**words))
 
     def assign(self, names: Sequence[str], values: Sequence[Value]) -> None:
-        """Give variables new values, all at once."""
+        """Assign new values to variables, all at once."""
         texts = [stripped(t) for t in self.all_flat(values)]
         pairs = [(n, t) for n, t in zip(names, texts, strict=True) if n != t]
         changed = {n for n, _ in pairs}
@@ -280,7 +280,7 @@ class FunctionPrinter(Printing):
             self.line(f"{name} = {text};")
 
     def fail(self, ok: str, op: Operation, status: str | None = None) -> None:
-        """Leave the function where a condition does not hold."""
+        """Return a failure status from the function unless the condition `ok` holds."""
         first = op.attributes.get(FIRST_CHECK)
         if not isinstance(first, IntegerAttr):
             raise NncError("may fail where nobody is told: it is behind no call of the entry")
@@ -290,7 +290,7 @@ class FunctionPrinter(Printing):
         self.line(f"if ({test}) return {number};")
 
     def block(self, block: Block) -> None:
-        """The operations of a block but the last, which whoever has the block sees to."""
+        """Print the operations of a block except its terminator, which the caller prints."""
         last = block.terminator
         for op in block:
             if op is last and not isinstance(op, func.Return):
@@ -298,7 +298,7 @@ class FunctionPrinter(Printing):
             self.operation(op)
 
     def operation(self, op: Operation) -> None:
-        """One operation. Raises PassError for one that has no form."""
+        """Print one operation. Raises PassError for an unsupported one."""
         if op.results and op.has_trait(Pure) and not op.has_used_results:
             return
         try:
@@ -315,7 +315,7 @@ class FunctionPrinter(Printing):
             raise
 
     def viewed(self, op: Operation) -> bool:
-        """Whether an operation only looks at a buffer otherwise; then that is bound."""
+        """Bind the result of a view operation; returns whether it was one."""
         if not op.results or not isinstance(op.results[0].type, MemRefType) or not op._operands:
             return False
         source, result = self.values[op._operands[0]], op.results[0]
@@ -337,7 +337,7 @@ class FunctionPrinter(Printing):
         return True
 
     def expression(self, op: Operation) -> None:
-        """Bind the result to an expression: in place if it is short and used once, else a name."""
+        """Bind a result to its expression: inline if it is short and used once, else to a name."""
         known = self.operations.get(op.name)
         found = known(self, op) if known is not None else self.from_table(op)
         (result,) = op.results
@@ -356,7 +356,7 @@ class FunctionPrinter(Printing):
 
 
 def without_unused(lines: Sequence[str]) -> list[str]:
-    """The lines but those that declare what no later one names."""
+    """The lines without declarations of names that no later line uses."""
     kept: list[str] = []
     named: set[str] = set()
     for line in reversed(lines):
@@ -375,7 +375,7 @@ def _blank(type: MemRefType) -> Buffer:
 
 
 def _is_address(op: Operation) -> bool:
-    """Whether an operation computes an index or a truth value, of which nothing is rounded."""
+    """Whether an operation computes an index or truth value, so that nothing is rounded."""
     type = op.results[0].type
     return op.has_trait(Pure) and (isinstance(type, IndexType) or type is i1)
 

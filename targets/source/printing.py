@@ -1,4 +1,4 @@
-"""What represents the values of a function in source text, and operations by a language's table."""
+"""The text that represents values of a function, and operations by a language's table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .memory import grouped
 
 
 def element_of(type: Type) -> Any:
-    """The type itself, or that of a vector's elements."""
+    """The type of a vector's elements; another type itself."""
     return type.element_type if isinstance(type, VectorType) else type
 
 
@@ -25,12 +25,12 @@ def lanes_of(type: Type) -> int:
 
 
 def is_half(type: Type) -> bool:
-    """Whether the elements are floats that are kept as 16 bits and computed in f32."""
+    """Whether the elements are 16-bit floats, which are computed in f32."""
     return isinstance(element_of(type), FloatType) and element_of(type).kind in ("f16", "bf16")
 
 
 def elements_of(op: arith.Constant) -> list[Any]:
-    """The numbers of a vector constant."""
+    """The elements of a vector constant."""
     value = op.properties["value"]
     if isinstance(value, DenseResource):
         value = DenseElements.from_numpy(value.to_numpy(), op.results[0].type)
@@ -41,7 +41,7 @@ def elements_of(op: arith.Constant) -> list[Any]:
 
 
 class Printing:
-    """What represents the values of a function, as expressions need to know it."""
+    """The state of a function's printing that expressions need."""
 
     def __init__(self, language: Language) -> None:
         self.language = language
@@ -55,21 +55,21 @@ class Printing:
     # -- operands ----------------------------------------------------------------------------
 
     def text_of(self, value: Value) -> str:
-        """A value as an operand."""
+        """A value's text as an operand."""
         if self.is_mask(value.type):
             return self.mask(value, self.widths.get(value, 32))
         return grouped(self.values[value])
 
     def mixed(self, entries: Sequence[Any]) -> list[Any]:
-        """Mixed lists of numbers and values as numbers and text."""
+        """A mixed list of numbers and values as numbers and text."""
         return [v if isinstance(v, int) else self.values[v] for v in entries]
 
     def is_mask(self, type: Type) -> bool:
-        """Whether it is a vector of truth values: in source text of integers, -1 for true."""
+        """Whether a type is a vector of truth values, printed as integers: -1 for true."""
         return lanes_of(type) > 1 and element_of(type) is IntegerType(1)
 
     def mask(self, value: Value, bits: int) -> str:
-        """A vector of truth values with lanes of so many bits."""
+        """A mask with lanes of `bits` bits."""
         count = lanes_of(value.type)
         constant = value.defined_by(arith.Constant)
         wanted = self.language.vector(f"i{bits}", count)
@@ -82,13 +82,13 @@ class Printing:
         return self.language.templates["convert"].format(text, T=wanted)
 
     def call(self, helper: str, type: Type, *arguments: str, index: str = "") -> str:
-        """A function on vectors of a type."""
+        """The call of a function on vectors of a type."""
         name = self.language.helper(helper, self.short(type), lanes_of(type), index)
         texts = (a if "{" in a else stripped(a) for a in arguments)
         return f"{name}({', '.join(texts)})"
 
     def short(self, type: Type) -> str:
-        """The short name of elements, `u8` of truth values."""
+        """The short name of the element type; `u8` for truth values."""
         return self.language.stored(element_of(type)).replace("i", "u")
 
     def lane_bits(self, type: Type) -> int:
@@ -96,34 +96,34 @@ class Printing:
         return int(self.short(type)[1:])
 
     def cast(self, text: str, kind: str) -> str:
-        """An operand as another type, by its name; of a vector the bits as they are."""
+        """An operand cast to a named type; a vector's bits are kept."""
         name = "cast" if kind in self.language.scalars.values() else "recast"
         return self.language.templates[name].format(text, T=kind)
 
     def lane(self, text: str, i: int | str) -> str:
-        """An element of a vector, whose number is known or text that says it."""
+        """An element of a vector, by its index or by text that computes that."""
         name = "lane" if isinstance(i, int) else "any_lane"
         return self.language.templates[name].format(text, i)
 
     def chosen(self, test: str, yes: str, no: str) -> str:
-        """One of two operands."""
+        """A selection between two operands."""
         return self.language.templates["choose"].format(test, yes, no)
 
     def lanes(self, type: Type, texts: Sequence[str]) -> str:
-        """A vector of so many scalars, or the scalar itself where it is one."""
+        """A vector of the given scalars; the scalar itself for a single one."""
         if len(texts) == 1:
             return texts[0]
         return self.language.templates["lanes"].format(", ".join(texts), T=self.vector_type(type))
 
     def vector_type(self, type: Type, letter: str = "") -> str:
-        """The name of a vector type, or of integers `i` or `u` as wide as its elements."""
+        """A vector type's name; with `letter` `i` or `u`, that of integers of the same width."""
         short = self.short(type)
         return self.language.vector(letter + short[1:] if letter else short, lanes_of(type))
 
     # -- the table ---------------------------------------------------------------------------
 
     def from_table(self, op: Operation, name: str | None = None) -> str:
-        """What the language's table says of an operation. Raises NncError where that is nothing."""
+        """The text of an operation by the language's table. Raises NncError if that lacks it."""
         type, args = op.results[0].type, [self.text_of(v) for v in op._operands]
         source = op._operands[0].type if op._operands else type
         if self.is_mask(type) and not self.is_mask(source):
@@ -141,7 +141,7 @@ class Printing:
         wild: bool = False,
         op: Any = None,
     ) -> str:
-        """The text of an operation by name on operands of type `source`."""
+        """The text of the operation `name` on operands of type `source`."""
         if is_half(type) and is_half(source):
             wide = [self.widened(a, source) for a in args]
             single = with_element(type, "f32")
@@ -187,19 +187,19 @@ class Printing:
         )
 
     def logic_bits(self, op: Operation) -> int:
-        """The width of lanes in which truth values are combined."""
+        """The lane width in which masks are combined."""
         known = [self.widths[v] for v in op._operands if v in self.widths]
         return known[0] if known else 32
 
     # -- floats of 16 bits -------------------------------------------------------------------
 
     def widened(self, text: str, type: Type) -> str:
-        """The f32 of 16 bits."""
+        """A 16-bit float converted to f32."""
         kind = element_of(type).kind
         return self._half(f"f32_of_{kind}", text, type)
 
     def narrowed(self, text: str, type: Type) -> str:
-        """An f32 rounded to 16 bits."""
+        """An f32 rounded to a 16-bit float."""
         return self._half(f"{element_of(type).kind}_of_f32", text, type)
 
     def _half(self, function: str, text: str, type: Type) -> str:
@@ -210,18 +210,18 @@ class Printing:
 
 
 def with_element(type: Type, kind: str) -> Type:
-    """The type with floats of a kind as elements."""
+    """The type with float elements of a kind."""
     element = FloatType(kind)
     return VectorType(type.shape, element) if isinstance(type, VectorType) else element
 
 
 def of_integers(type: Type, bits: int) -> VectorType:
-    """A vector type's shape with integers of so many bits."""
+    """The vector type with integer elements of `bits` bits."""
     return VectorType(type.shape, IntegerType(bits))  # type: ignore[attr-defined]
 
 
 def stripped(text: str) -> str:
-    """Text without the parentheses around all of it."""
+    """Text without parentheses around all of it."""
     if not text.startswith("(") or not text.endswith(")"):
         return text
     depth = 0
@@ -236,7 +236,7 @@ OPERATIONS: dict[str, Callable[[Printing, Any], Any]] = {}
 
 
 def prints(*names: str) -> Callable[[Any], Any]:
-    """Register the function that gives the expression of operations; a number of an index."""
+    """Register the function that gives an operation's expression, or a number for an index."""
 
     def register(function: Any) -> Any:
         for name in names:

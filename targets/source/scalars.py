@@ -37,7 +37,7 @@ def _constant(p: Printing, op: arith.Constant) -> Any:
 
 
 def literals(p: Printing, values: Sequence[Any], type: VectorType) -> str:
-    """A vector of numbers."""
+    """The text of a vector of numbers."""
     element = IntegerType(64) if isinstance(type.element_type, IndexType) else type.element_type
     texts = [p.language.literal(v, element) for v in values]
     if len(texts) > 1 and len(set(texts)) == 1:
@@ -101,7 +101,7 @@ def _cmpf(p: Printing, op: arith.CmpF) -> str:
 
 
 def compared(predicate: str, a: str, b: str, no: str) -> str:
-    """A comparison of floats; `no` stands before what is not true."""
+    """The text of a comparison of floats; `no` is the language's negation."""
     match predicate:
         case "one":
             return f"({a} < {b}) | ({a} > {b})"
@@ -172,7 +172,7 @@ def _select(p: Printing, op: arith.Select) -> Any:
 
 
 def _extreme(p: Printing, op: arith.Select) -> str | None:
-    """`a > b ? a : b` and the like of floats, one instruction on many machines."""
+    """The text of an extremum written as `a > b ? a : b` on floats; None for other selections."""
     condition, a, b = op._operands
     compare = condition.defined_by(arith.CmpF)
     if compare is None or is_half(a.type) or not isinstance(element_of(a.type), FloatType):
@@ -190,7 +190,7 @@ def _extreme(p: Printing, op: arith.Select) -> str | None:
 
 @prints("arith.maximumf", "arith.minimumf")
 def _extremum(p: Printing, op: Operation) -> str:
-    """The larger or smaller float: NaN if one is, +0 above -0; simpler where one is a number."""
+    """The larger or smaller float: NaN if one is, +0 above -0; shorter if one is constant."""
     a, b = op._operands
     type, greatest = op.results[0].type, isinstance(op, arith.MaximumF)
     if number_of(a) is not None and number_of(b) is None:
@@ -208,7 +208,7 @@ def _extremum(p: Printing, op: Operation) -> str:
 
 
 def number_of(value: Value) -> float | None:
-    """The float that all elements of a constant are."""
+    """The float that all elements of a constant equal; None otherwise."""
     op = value.defined_by(arith.Constant)
     if op is None:
         return None
@@ -264,7 +264,7 @@ def _number_cast(p: Printing, op: Operation) -> str:
 
 
 def _has_whole(value: Value, type: IntegerType) -> bool:
-    """Whether a float lies between limits that the type has, or is NaN."""
+    """Whether a float is NaN or known to lie within the limits of an integer type."""
     limits: dict[type[Operation], float] = {}
     while isinstance(op := value.defining_op, arith.MaximumF | arith.MinimumF):
         value, limit = op._operands
@@ -337,7 +337,7 @@ def _dot(p: Printing, op: packed.Dot, *more: str) -> str:
 
 
 def _dot_and_sum(p: Printing, op: arith.AddI) -> str | None:
-    """A product of words that only a sum reads, together with that, as processors have it."""
+    """A dot product of words fused with the only sum that uses it, as processors do; or None."""
     for made, other in (op._operands, op._operands[::-1]):
         dot = made.defined_by(packed.Dot)
         if dot is not None and made.has_one_use:

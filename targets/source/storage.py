@@ -1,4 +1,4 @@
-"""Buffers that are made, copied and written, and operations of several results, as statements."""
+"""Statements that allocate, copy and write buffers, and operations with several results."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _dealloc(p: FunctionPrinter, op: memref.Dealloc) -> None:
 
 @states(memref.Alloca)
 def _alloca(p: FunctionPrinter, op: memref.Alloca) -> None:
-    """An array of the function's, made once."""
+    """Declare a local array of the function, once."""
     type = op.results[0].type
     if not type.has_static_shape:
         raise NncError("has an open size")
@@ -115,7 +115,7 @@ def _alloca(p: FunctionPrinter, op: memref.Alloca) -> None:
 
 @states(memref.Copy)
 def _copy(p: FunctionPrinter, op: memref.Copy) -> None:
-    """At once where both lie densely, else by loops."""
+    """Copy a buffer by memmove if both buffers are dense, else by loops."""
     source, target = p.values[op.source], p.values[op.target]
     dense = source.strides == target.strides == row_major(source.sizes)
     if dense and "move" in p.language.templates:

@@ -27,9 +27,10 @@ from .scalars import literals
 
 
 class Lanes:
-    """What an operation moves between vectors: lanes as they are, masks' as integers.
+    """The types in which an operation moves lanes between vectors: masks move as integers.
 
-    An operation on masks has all of them in lanes of as many bits as the first that is known.
+    An operation on masks uses for all of them the lane width of the first mask whose width is
+    known.
     """
 
     def __init__(self, p: Printing, op: Operation) -> None:
@@ -37,14 +38,14 @@ class Lanes:
         self.bits = p.logic_bits(op)
 
     def type(self, type: Any) -> Any:
-        """The type of what is moved, a vector's or a lane's."""
+        """The type that is moved, for a vector or a lane."""
         if element_of(type) is not IntegerType(1):
             return type
         lane = IntegerType(self.bits)
         return VectorType(type.shape, lane) if isinstance(type, VectorType) else lane
 
     def text(self, value: Value) -> str:
-        """An operand: a truth value is an integer, 0 or all ones."""
+        """An operand as text; a truth value is an integer, 0 or all ones."""
         p, type = self.p, self.type(value.type)
         if type is value.type:
             return p.text_of(value)
@@ -54,7 +55,7 @@ class Lanes:
         return grouped(p.cast(number, p.language.type(element_of(type))))
 
     def result(self, text: str, number: int = 0) -> str:
-        """What an operation makes, as its result of a number is written."""
+        """The text of result `number` of the operation, converted back to its type."""
         p, result = self.p, self.op.results[number]
         if p.is_mask(result.type):
             p.widths[result] = self.bits
@@ -84,7 +85,7 @@ def _broadcast(p: Printing, op: vector.Broadcast) -> str:
 
 
 def _is_wider(p: Printing, other: Operation, op: vector.Broadcast) -> bool:
-    """Whether an operation printed before has the same scalar in more lanes."""
+    """Whether an operation printed before broadcasts the same scalar to more lanes."""
     return (
         isinstance(other, vector.Broadcast)
         and other.parent is op.parent
@@ -94,7 +95,7 @@ def _is_wider(p: Printing, other: Operation, op: vector.Broadcast) -> bool:
 
 
 def position(op: Any) -> list[Any]:
-    """Numbers and values of a position in a vector."""
+    """A position in a vector, as numbers and values."""
     return mix(op.static_position, op.dynamic_position)
 
 
@@ -110,7 +111,7 @@ def _extract(p: Printing, op: vector.Extract) -> str:
 
 
 def _only_one(source: Value, text: str) -> str:
-    """A vector of one element, which is a scalar."""
+    """A vector of one element, which is a scalar. Raises NncError for more elements."""
     if lanes_of(source.type) > 1:
         raise NncError(f"vectors of higher rank, {source.type}, are to be taken apart before")
     return text
@@ -129,7 +130,7 @@ def _insert(p: Printing, op: vector.Insert) -> str:
 def shuffled(
     p: Printing, type: VectorType, a: str, b: str, mask: Sequence[int], source: VectorType
 ) -> str:
-    """Elements of two vectors of one type, by number, as a vector of a type."""
+    """A vector of a type from elements of two vectors of one type, by their indices."""
     name, size = p.vector_type(type), lanes_of(source)
     if len(mask) == 1:
         return p.lane(a if mask[0] < size else b, mask[0] % size)
@@ -223,7 +224,7 @@ def _create_mask(p: Printing, op: Operation) -> str:
 
 
 def mask_bits(p: Printing, value: Value) -> int:
-    """The width that the first user of a vector of truth values wants."""
+    """The lane width that the first user of a mask needs."""
     for user in value.users:
         if isinstance(user, vector.MaskedLoad | vector.Gather) or user.name == "arith.select":
             return p.lane_bits(user.results[0].type)
@@ -234,7 +235,7 @@ def mask_bits(p: Printing, value: Value) -> int:
 
 @prints("vector.reduction")
 def _reduction(p: Printing, op: vector.Reduction) -> str:
-    """In order, or by halves where the flags allow that, as LLVM does."""
+    """The text of a reduction: in order, or by halves if the flags allow it, as LLVM does."""
     type, element = op.vector.type, op.dest.type
     text, kind = p.text_of(op.vector), op.kind
     if is_half(type):
@@ -285,13 +286,13 @@ COMBINED_FLOATS = {"add": "arith.addf", "mul": "arith.mulf"}
 
 
 def address(p: Printing, base: Value, indices: Sequence[Value]) -> tuple[str, Any]:
-    """The pointer of a buffer, and how far an element is from it."""
+    """The pointer of a buffer, and the distance of an element from it in elements."""
     buffer = p.values[base]
     return buffer.pointer, offset(buffer, [p.values[i] for i in indices])
 
 
 def pointer(p: Printing, base: Value, indices: Sequence[Value]) -> str:
-    """The address of an element."""
+    """The text of the address of an element."""
     return moved(*address(p, base, indices))
 
 
@@ -316,7 +317,7 @@ def _vector_load(p: Printing, op: vector.Load) -> str:
 
 
 def _as_read(p: Printing, op: Operation, text: str) -> str:
-    """A vector as memory has it: truth values become masks."""
+    """A vector that was read from memory; bytes of truth values become masks."""
     type = op.results[0].type
     if not p.is_mask(type):
         return text
@@ -327,7 +328,7 @@ def _as_read(p: Printing, op: Operation, text: str) -> str:
 
 
 def as_stored(p: Printing, value: Value) -> str:
-    """A vector as memory has it, truth values as bytes of 0 and 1."""
+    """A vector to be stored in memory; masks become bytes of 0 and 1."""
     if not p.is_mask(value.type):
         return p.text_of(value)
     return p.cast(f"-{p.mask(value, 8)}", p.language.vector("u8", lanes_of(value.type)))

@@ -8,5 +8,5 @@ __all__ = ["TARGETS", "host"]
 
 
 def host() -> None:
-    """No machine is WebAssembly."""
+    """None: no machine is WebAssembly alone."""
     return

@@ -23,13 +23,13 @@ _INSTALL = f"install Node {OLDEST} or newer (https://nodejs.org, or `apt-get ins
 
 @dataclass(frozen=True)
 class Node:
-    """The engine V8 with files, pipes and threads; `relaxed` for code with relaxed vectors."""
+    """V8 with files, pipes and threads; `relaxed` enables code with relaxed vectors."""
 
     relaxed: bool = False
     program: str = "node"
 
     def missing(self) -> str | None:
-        """What has to be installed first; None where all is there."""
+        """What to install first; None if nothing is missing."""
         found = shutil.which(self.program)
         if found is None:
             return f"{self.program} is not installed: {_INSTALL}"
@@ -39,20 +39,20 @@ class Node:
         return None
 
     def command(self) -> list[str]:
-        """The start of a command line that runs a module of JavaScript. Raises NncError."""
+        """The start of a command line for JavaScript modules. Raises NncError without Node."""
         if missing := self.missing():
             raise NncError(missing)
         old = _version(shutil.which(self.program) or "") < RELAXED
         return [self.program, RELAXED_FLAG] if self.relaxed and old else [self.program]
 
     def argument(self, path: Path) -> str:
-        """What a file is called there."""
+        """A file's path as the engine sees it."""
         return str(path)
 
 
 @cache
 def _version(path: str) -> int:
-    """The major version of a Node; 0 where it does not say."""
+    """The major version of a Node; 0 if it is unknown."""
     try:
         done = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
     except OSError:

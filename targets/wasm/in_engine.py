@@ -1,4 +1,4 @@
-"""A model in an engine of WebAssembly, and runs of it that the engine times."""
+"""A model in a WebAssembly engine, and runs that the engine times."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PLACE, _RUN, _TAKE = -1, -2, -3
 
 
 class InEngine(Emulated):
-    """A model whose calls go to a process in an engine, one at a time."""
+    """A model whose calls go to an engine's process, one at a time."""
 
     def __init__(
         self,
@@ -28,9 +28,9 @@ class InEngine(Emulated):
         threads: int,
     ) -> None:
         """`command` starts the engine on a module in the folder, which is removed at the end;
-        `timing` starts one whose code is from its first call on as fast as it will ever be.
+        `timing` starts one that has compiled its code fully before the first call.
 
-        Raises NncError where it does not start.
+        Raises NncError if it does not start.
         """
         super().__init__(program, command, folder, threads)
         self._program, self._timing = program, timing
@@ -41,7 +41,7 @@ class InEngine(Emulated):
 
 
 class _Timing(Emulated):
-    """Another process on the same module, which keeps its inputs."""
+    """Another process on the same module, which keeps its inputs between runs."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class _Timing(Emulated):
         self._given: list[np.ndarray] = []
 
     def place(self, inputs: Mapping[str, Any]) -> None:
-        """Give it the inputs of all runs that follow. Raises NncError."""
+        """Send the inputs of all following runs. Raises NncError."""
         self._given = self._in_order((), inputs)
         with self._lock:
             self._say(_PLACE, 0)
@@ -62,7 +62,7 @@ class _Timing(Emulated):
             self._check_status(self._given)
 
     def time(self) -> int:
-        """Run once; nanoseconds by the engine's clock. Raises NncError."""
+        """Run once; returns nanoseconds by the engine's clock. Raises NncError."""
         with self._lock:
             self._say(_RUN, 0)
             self._check_status(self._given)
@@ -77,7 +77,7 @@ class _Timing(Emulated):
 
 
 class _RunsThere(TimedRuns):
-    """Runs that the engine times: what goes over pipes is not in it."""
+    """Runs that the engine times, without the transfer through pipes."""
 
     where = "in the engine"
 

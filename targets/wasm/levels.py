@@ -1,17 +1,17 @@
-"""What engines of WebAssembly have: no vectors, vectors of 128 bits, and relaxed ones.
+"""Levels of WebAssembly engines: no vectors, vectors of 128 bits, and relaxed vectors.
 
-An engine compiles a module for the processor that it finds. Registers, units, latencies and
-caches here are those of the 64-bit x86 and Arm cores that most browsers run on: an addition takes 3
-to 4 cycles (Zen 2 to 5, Golden Cove; Software Optimization Guides of AMD, Arm), the caches are
-those of Zen 2, Skylake and Neoverse N1. Two additions and two multiplications start in a cycle
-there, but V8's code for a multiplication with an addition has copies and checks between them: one
-such pair starts in a cycle, as `nnc calibrate` measures in Node 20 on Zen 3.
-Of x86's 16 vector registers V8 has 15 to give (`kScratchDoubleReg` in its register-x64.h).
+An engine compiles a module for the processor that it finds. Registers, units, latencies and caches
+here are those of the 64-bit x86 and Arm cores that most browsers run on: an addition takes 3 to 4
+cycles (Zen 2 to 5, Golden Cove; Software Optimization Guides of AMD, Arm), the caches are those of
+Zen 2, Skylake and Neoverse N1. Two additions and two multiplications start in a cycle there, but
+V8's code for a multiplication with an addition has copies and checks between them: one such pair
+starts in a cycle, as `nnc calibrate` measures in Node 20 on Zen 3. Of x86's 16 vector registers V8
+can allocate 15 (`kScratchDoubleReg` in its register-x64.h).
 
 TurboFan, V8's optimizing compiler up to Chrome 125 and Node 22, places arithmetic as late as its
 result is used and so puts all of a body's loads before it; `node --print-wasm-code` shows it. Its
-successor Turboshaft keeps the order. Loops count as much as instructions: each pass asks whether
-the thread is to stop, and moves and compares its index, 6 micro-operations.
+successor Turboshaft keeps the order. Loop overhead counts as much as instructions: each iteration
+asks whether the thread is to stop, and moves and compares its index, 6 micro-operations.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ STACK = 1 << 20
 
 @dataclass(frozen=True)
 class Place:
-    """Where in another module's memory one begins, and with which number in its table."""
+    """The memory address and the first table index of a module that shares another one's memory."""
 
     address: int
     function: int
@@ -33,7 +33,7 @@ class WasmToolchain(Toolchain):
     """Zig's C compiler and `wasm-ld`, for modules without a system."""
 
     def compile(self, source: Path, output: Path, defines: dict[str, str]) -> None:
-        """An object file of C. Raises NncError."""
+        """Compile C text to an object file. Raises NncError."""
         flags = ["-Os", *(f"-D{name}={value}" for name, value in defines.items())]
         self._run([*self.driver, "-c", *flags, str(source), "-o", str(output)])
 
@@ -46,10 +46,10 @@ class WasmToolchain(Toolchain):
         shared: bool,
         table: bool = False,
     ) -> None:
-        """A module that imports a memory of so many pages or more, shared by threads or not.
+        """Link a module that imports a memory of at least `pages` pages, perhaps shared by threads.
 
-        What `env` has to give are the functions that no object file has. With `table` that of
-        functions which are called by number is exported, and may grow. Raises NncError.
+        It imports undefined functions from `env`. With `table`, the table of functions that are
+        called indirectly is exported, and may grow. Raises NncError.
         """
         options = ["--stack-first", f"--initial-memory={pages * PAGE}", "--export=__stack_pointer"]
         options += ["--export-table", "--growable-table"] if table else []
@@ -59,7 +59,9 @@ class WasmToolchain(Toolchain):
         self, codes: Sequence[bytes], tags: Sequence[int], place: Place, shared: bool
     ) -> bytes:
         """A module of candidates that is loaded beside another one, whose memory and table it
-        imports; of each tag `nnc_candidate_TAG` is exported, and what it needs. Raises NncError.
+        imports.
+
+        For each tag `nnc_candidate_TAG` is exported, with what it needs. Raises NncError.
         """
         options = ["--no-stack-first", f"--global-base={place.address}", "--growable-table"]
         options += ["--import-table", f"--table-base={place.function}"]
@@ -90,7 +92,7 @@ class WasmToolchain(Toolchain):
 
 
 def find_wasm_toolchain() -> WasmToolchain:
-    """Raises NncError where there is none."""
+    """The toolchain for WebAssembly. Raises NncError if it is not installed."""
     if not find_spec("ziglang"):
         raise NncError("a module of WebAssembly needs a linker: `pip install 'nnc[cross]'`")
     zig = (sys.executable, "-m", "ziglang")

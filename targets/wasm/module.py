@@ -1,7 +1,7 @@
-"""A module of WebAssembly, and the JavaScript that loads it.
+"""A WebAssembly module, and the JavaScript that loads it.
 
-The weights are part of the `.wasm` file, in a section that engines pass over, behind all that they
-compile: they go from the network to where the code reads them, without a copy of the whole file.
+The weights are the last part of the `.wasm` file, in a section that engines skip: they go from the
+network to where the code reads them, without a copy of the whole file.
 
     code | section "nnc": weights, digest of the code
 """
@@ -61,7 +61,7 @@ _PROBES = {"simd128": "128-bit vectors (SIMD)", "relaxed-simd": "relaxed vectors
 
 
 def in_engine(target: Wasm, engine: Runner, program: Program, threads: int) -> InEngine:
-    """The program as a callable, in an engine outside of browsers. Raises NncError."""
+    """The program as a callable that runs in an engine outside of browsers. Raises NncError."""
     folder = TemporaryDirectory(prefix="nnc-")
     path = Path(folder.name) / "model.wasm"
     loader = write_module(target, program, path, ArtifactOptions())[1]
@@ -71,7 +71,7 @@ def in_engine(target: Wasm, engine: Runner, program: Program, threads: int) -> I
 
 
 def replacing_in_engine(target: Wasm, engine: Runner, program: Program, count: int) -> EngineModel:
-    """The same, so many of whose kernels can be replaced. Raises NncError."""
+    """The program as a callable in an engine, with `count` replaceable kernels. Raises NncError."""
     folder = TemporaryDirectory(prefix="nnc-")
     path = Path(folder.name) / "model.wasm"
     options, replaceable = ArtifactOptions(), Replaceable(count)
@@ -89,11 +89,10 @@ def write_module(
     timed: Timed = untimed,
     replaceable: Replaceable | None = None,
 ) -> list[Path]:
-    """Write a `.wasm` file, its `.mjs` and the types of that; returns the files, `path` first.
+    """Write a `.wasm` file, its `.mjs` loader and the loader's types; returns them, `path` first.
 
-    With `replaceable` the kernels and their table are exported. TypeScript takes `.d.mts` for what
-    is imported as `.mjs`, `.d.ts` for what is without a suffix.
-    Raises NncError.
+    With `replaceable` the kernels and their table are exported. TypeScript takes `.d.mts` for an
+    import with the suffix `.mjs`, `.d.ts` for one without a suffix. Raises NncError.
     """
     inside = options.weights != "beside"
     spoken = language("wasm")
@@ -127,19 +126,19 @@ def write_module(
 
 @dataclass(frozen=True)
 class Replaceable:
-    """A program that calls so many kernels through a table, whose rows are filled from outside."""
+    """A program that calls `kernels` kernels through a table that is filled from outside."""
 
     kernels: int
 
     def exports(self, parallel: bool) -> list[str]:
-        """What whoever fills it needs, and what candidates call that are linked beside."""
+        """The exports that the filler of the table needs, and the functions candidates call."""
         names = [f"nnc_kernel_{i}" for i in range(self.kernels)]
         return ["nnc_kernels", *names, *_CALLED, *([PARALLEL_FOR] if parallel else [])]
 
 
 @dataclass(frozen=True)
 class _Layout:
-    """Where what is in the file, in bytes: the module itself, and all before the weights."""
+    """Offsets in bytes of the ends of the module and of what precedes the weights; memory pages."""
 
     module: int
     head: int
@@ -149,9 +148,9 @@ class _Layout:
 
 
 def memory_pages(program: Program, path: Path, view: ModelView) -> int:
-    """Of the memory that the model takes when it is loaded, the code's constants included.
+    """The pages of memory that the model takes when it is loaded, constants of code included.
 
-    Raises NncError for more than there can be.
+    Raises NncError if there are more than the limit.
     """
     found = program.signature
     tensors = [*view.inputs, *view.outputs]
@@ -182,7 +181,7 @@ def linked(
     shared: bool,
     table: bool = False,
 ) -> bytes:
-    """A module of an object file and the runtime, see `WasmToolchain.module`. Raises NncError."""
+    """A module of an object file and the runtime; see `WasmToolchain.module`. Raises NncError."""
     with TemporaryDirectory(prefix="nnc-") as name:
         objects = [Path(name) / "model.o", Path(name) / "runtime.o"]
         objects[0].write_bytes(code)
@@ -193,10 +192,10 @@ def linked(
 
 
 def kernels_module(target: Wasm, module: Operation, names: Sequence[str]) -> bytes:
-    """A module with these kernels, of a model's module behind the last stage, which is changed.
+    """A module with these kernels, from a model's module after the last stage, which is changed.
 
-    Each is exported by its name and takes the addresses of its buffers, and a pool of threads where
-    it has parallel loops, 0 for none. Raises NncError.
+    Each kernel is exported by name; its arguments are the addresses of its buffers and, if it has
+    parallel loops, a pool of threads (0 for none). Raises NncError.
     """
     wanted = set(names)
     for op in module.body_block:
@@ -217,7 +216,7 @@ def _without_weights(target: Wasm, module: Operation, exports: Sequence[str]) ->
 
 
 def _section_head(size: int) -> bytes:
-    """What stands before the contents of a custom section."""
+    """The bytes of a custom section before its contents of `size` bytes."""
     name = SECTION.encode()
     return b"\0" + _leb128(1 + len(name) + size) + _leb128(len(name)) + name
 
@@ -231,7 +230,7 @@ def _leb128(number: int) -> bytes:
 
 
 def _loader(target: Wasm, program: Program, path: Path, view: ModelView, layout: _Layout) -> str:
-    """The loader with what it has to know of this model."""
+    """The loader's text for this model."""
     features = target.features.split(",")
     about = about_program(program, path, view) | {
         "file": path.name,
@@ -248,7 +247,7 @@ def _loader(target: Wasm, program: Program, path: Path, view: ModelView, layout:
 
 
 def about_program(program: Program, path: Path, view: ModelView) -> dict[str, Any]:
-    """What loaders know of any model."""
+    """The facts about a program that all loaders need."""
 
     def about_tensors(tensors: Sequence[TensorView]) -> list[dict[str, Any]]:
         return [
@@ -273,7 +272,7 @@ def about_program(program: Program, path: Path, view: ModelView) -> dict[str, An
 
 
 def loader_text(source: Path, about: dict[str, Any] | None = None, *more: Path) -> str:
-    """A loader with what all of them share and with `more`, for a model if one is given."""
+    """The text of a loader with its shared parts and `more`; with `about`, for that model."""
     sources = (source, MATHEMATICS_SOURCE, SHARED_SOURCE, *more)
     text, *parts = (one.read_text(encoding="utf-8") for one in sources)
     assert _PLACEHOLDER in text

@@ -1,7 +1,7 @@
-"""A model in an engine whose kernels are called through a table, and candidates in its rows.
+"""A model in an engine whose kernels are called through a table, which candidates can enter.
 
-Candidates are linked into one module that imports the model's memory and table. It has a place of
-its own in both, which the process in the engine (`wasm_replacing.mjs`) gives:
+Candidates are linked into one module that imports the model's memory and table. It has a region of
+its own in both, which the process in the engine (`wasm_replacing.mjs`) allocates:
 
     model.wasm       memory: | stack | constants | weights, arena ..  | region |
     candidates.wasm                                                    constants, scratch, stack
@@ -28,7 +28,7 @@ _CANDIDATE = "@nnc_candidate"
 
 
 class EngineModel(Emulated, ReplacingModel):
-    """A model on one thread in an engine; calls use the candidates that were chosen last."""
+    """A model on one thread in an engine; calls use the candidates chosen last."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class EngineModel(Emulated, ReplacingModel):
     ) -> None:
         """`command` starts the engine on a module in the folder, which is removed at the end.
 
-        Raises NncError where it does not start.
+        Raises NncError if it does not start.
         """
         super().__init__(program, command, folder, 1)
         self._target, self._tools, self._shared = target, tools, program.parallel
@@ -71,7 +71,7 @@ class EngineModel(Emulated, ReplacingModel):
         return [found[code] for code in codes]
 
     def _linked(self, codes: Sequence[bytes], tags: Sequence[int]) -> bytes:
-        """A module for a region of the memory that is large enough for it."""
+        """A module linked for a memory region that is large enough for it."""
         needed = STACK + 2 * sum(map(len, codes))
         while True:
             if self._region[1] < needed:
@@ -118,7 +118,7 @@ class EngineModel(Emulated, ReplacingModel):
 
 
 def memory_pages_of(module: bytes) -> int:
-    """How many pages the memory has at least that a module imports, 0 where it imports none."""
+    """The least number of pages of the memory that a module imports; 0 if it imports none."""
     at = 8
     while at < len(module):
         section, at = module[at], at + 1
@@ -144,7 +144,7 @@ _FUNCTION, _TABLE, _MEMORY, _GLOBAL = range(4)
 
 
 def _behind_import(module: bytes, kind: int, at: int) -> int:
-    """Where what a module says of an import of this kind ends."""
+    """The offset after the description of an import of this kind."""
     if kind == _FUNCTION:
         return _number(module, at)[1]
     if kind == _GLOBAL:
@@ -155,7 +155,7 @@ def _behind_import(module: bytes, kind: int, at: int) -> int:
 
 
 def _number(data: bytes, at: int) -> tuple[int, int]:
-    """The number in LEB128 there, and where it ends."""
+    """The LEB128 number at `at`, and the offset after it."""
     found = shift = 0
     while True:
         byte = data[at]

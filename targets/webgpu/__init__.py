@@ -29,7 +29,7 @@ MODULE = ".mjs"
 
 @dataclass(frozen=True, kw_only=True)
 class WebGpuTarget(DeviceTarget):
-    """WGSL; here it runs by the package `wgpu` on any driver of Vulkan, Metal or Direct3D."""
+    """WGSL; run here by the package `wgpu` on any driver of Vulkan, Metal or Direct3D."""
 
     @property
     def code_suffix(self) -> str:
@@ -74,12 +74,12 @@ class WebGpuTarget(DeviceTarget):
 
 
 def host() -> None:
-    """No machine is one of WebGPU alone."""
+    """None: no machine is a WebGPU device alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BrowserTarget(WebGpuTarget):
-    """The same in a page: a module of JavaScript launches the kernels, and WebAssembly tells it."""
+    """WebGPU in a web page: JavaScript launches the kernels, as WebAssembly code directs."""
 
     pointer_bits: int = 32
 

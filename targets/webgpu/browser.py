@@ -41,8 +41,8 @@ _FEATURES = {"f16": "shader-f16", "subgroups": "subgroups"}
 def packed(kernels: Kernels, around: str, code: bytes) -> bytes:
     """The code of a program: a line of JSON about its kernels, then an object file for wasm32.
 
-    `around` is the LLVM IR of that, from which follow the copies to the host that a run has to wait
-    for, and the largest of the buffers whose size is known.
+    `around` is that object file's LLVM IR. It tells the copies to the host that a run has to wait
+    for, and the size of the largest buffer of known size.
     """
     asked = re.findall(
         rf"@(?:{DEVICE_TAKE}|{DEVICE_CONSTANT})\((?:[^()]*, )?i32 (?:\w+ )?(\d+)\)", around
@@ -93,8 +93,8 @@ def write_module(
 
 
 def kernels_trial(target: BrowserTarget, module: Operation, names: Sequence[str]) -> TrialCode:
-    """The program's functions that launch these kernels, and the kernels' texts, of a module behind
-    the last stage, which is changed. Raises NncError.
+    """The functions that launch these kernels, and the kernels' texts; the module, after the last
+    stage, is changed. Raises NncError.
     """
     found = target.kernels_of(module)
     for op in list(module.body_block):
@@ -109,7 +109,7 @@ def kernels_trial(target: BrowserTarget, module: Operation, names: Sequence[str]
 
 
 def _device(kernels: dict[str, Any], target: BrowserTarget) -> dict[str, Any]:
-    """What a loader opens a device by, and what it knows of the kernels beside their texts."""
+    """The facts about kernels by which a loader opens a device."""
     return {
         "rows": kernels["rows"],
         "checks": kernels["checks"],
@@ -120,7 +120,7 @@ def _device(kernels: dict[str, Any], target: BrowserTarget) -> dict[str, Any]:
 
 
 def _limits(kernels: dict[str, Any], workgroup_bytes: int) -> dict[str, int]:
-    """What an adapter has to allow, by WebGPU's names."""
+    """The limits that an adapter must support, by WebGPU's names."""
     rows = [row.split(" ") for row in kernels["rows"]]
     threads = max((int(row[1]) for row in rows), default=1)
     buffers = max((sum(kind in "ars" for kind in row[2]) for row in rows), default=1)
@@ -136,7 +136,7 @@ def _limits(kernels: dict[str, Any], workgroup_bytes: int) -> dict[str, int]:
 
 
 def _apart(text: str, rows: Sequence[str]) -> list[str]:
-    """The text of each kernel alone: a browser takes a whole module apart for each entry point."""
+    """The text of each kernel alone, as a browser parses a whole module for each entry point."""
     text = re.sub(r"(@compute [^\n]*)\n", r"\1 ", _plain(text))
     declared: dict[str, str] = {}
     head = ""
@@ -158,7 +158,7 @@ def _apart(text: str, rows: Sequence[str]) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """WGSL without what only people need: comments, empty lines and indentation."""
+    """WGSL without comments, empty lines and indentation."""
     lines = (line.strip() for line in re.sub(r"/\*.*?\*/", "", text, flags=re.S).splitlines())
     return "".join(f"{line}\n" for line in lines if line and not line.startswith("//"))
 

@@ -2,10 +2,10 @@
 
 A group has 256 threads and 16,384 bytes at most, a kernel 8 buffers, and a buffer that a kernel
 sees 128 MiB: WebGPU's default limits (the specification's table of supported limits). The rest are
-numbers of a small graphics card, as OpenCL's are. Threads exchange nothing but through memory:
-subgroups are a feature that not every browser has. One of the 8 buffers is left for the status of
-checks. A buffer that a kernel reads may not be one that it writes, not even at another place: there
-is no arena.
+numbers of a small graphics card, as OpenCL's are. Threads exchange data through memory only:
+subgroups are a feature that not every browser has. One of the 8 buffers is reserved for the status
+of checks. A kernel may not read a buffer that it writes, not even at another offset: so there is no
+arena.
 """
 
 from __future__ import annotations

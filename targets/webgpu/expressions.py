@@ -1,4 +1,4 @@
-"""Operations that WGSL has otherwise than C: loads, comparisons, selections, casts, masks."""
+"""Operations that WGSL writes otherwise than C: loads, comparisons, selections, casts, masks."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _alloca(p: WgslPrinter, op: memref.Alloca) -> None:
 
 @_states(memref.Prefetch)
 def _prefetch(p: WgslPrinter, op: memref.Prefetch) -> None:
-    """WGSL has none."""
+    """Print nothing: WGSL has no prefetches."""
 
 
 @_prints("memref.load")
@@ -94,7 +94,7 @@ def _vector_load(p: WgslPrinter, op: vector.Load) -> str:
 
 @_prints("vector.maskedload")
 def _masked_load(p: WgslPrinter, op: vector.MaskedLoad) -> str:
-    """What is read outside of a buffer is some number, and is not chosen."""
+    """A masked load; elements outside of the buffer read as any number, which is not chosen."""
     read = grouped(p.read(op, op.base, op.indices))
     return p.chosen(p.text_of(op.mask), read, p.text_of(op.pass_thru))
 

@@ -70,9 +70,9 @@ BITWISE = frozenset(["addi", "subi", "muli", "andi", "ori", "xori"])
 
 
 def _templates() -> dict[str, str]:
-    """By an operation's name; behind a colon `w` on 64 bits, `x` on indices, `b` on truth values.
+    """The templates by operation; suffix `:w` for 64 bits, `:x` for indices, `:b` for truth values.
 
-    `@name` is a function on scalars, which vectors have lane by lane.
+    `@name` is a function on scalars, which vectors apply lane by lane.
     """
     found = {f"arith.{name}": f"{{0}} {sign} {{1}}" for name, sign in (_INFIX | _INTEGERS).items()}
     found |= {f"arith.{name}:b": f"{{0}} {sign} {{1}}" for name, sign in _TRUTHS.items()}
@@ -152,7 +152,7 @@ TEMPLATES = _templates() | {
 
 
 class WgslLanguage(Language):
-    """WGSL: integers of 8 to 32 bits are `u32`, of 64 pairs of those, truth values `bool`."""
+    """WGSL: integers of 8 to 32 bits are `u32`, 64-bit ones pairs of those, truth values `bool`."""
 
     def element(self, type: Type) -> str:
         self.bits(type)
@@ -174,7 +174,7 @@ class WgslLanguage(Language):
         return self.wide(self.scalars[element], count)
 
     def wide(self, name: str, count: int) -> str:
-        """A vector of scalars by their type's name. Raises NncError where there is none."""
+        """The vector type of `count` scalars of a named type. Raises NncError if there is none."""
         if count > 4 or name.startswith("vec"):
             raise NncError(
                 f"vectors of {count} elements of type {name} have no form in {self.name}"
@@ -182,7 +182,7 @@ class WgslLanguage(Language):
         return f"vec{count}<{name}>" if count > 1 else name
 
     def lanewise(self, function: str, types: list[str], result: str, count: int) -> str:
-        """The name of a function on vectors that is one on scalars for each lane."""
+        """The name of a vector function that applies a scalar function to each lane."""
         full = f"{function}_x{count}"
         if full not in self.needed:
             names = "abcdef"[: len(types)]
@@ -235,7 +235,7 @@ WGSL = WgslLanguage(
 
 
 def functions_for(text: str) -> str:
-    """The prelude's functions that a text names, and those that these name."""
+    """The prelude's functions that a text uses, and those that these use."""
     found: dict[str, str] = {}
     rest = [text]
     while rest:

@@ -1,4 +1,4 @@
-"""Kernels as WGSL, which has neither pointers nor integers of other than 32 bits."""
+"""Kernels as WGSL, which has neither pointers nor integers of other widths than 32 bits."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def _size(value: Value) -> float | None:
 
 
 class WgslPrinter(KernelPrinter):
-    """One kernel of WGSL, with its bindings above it: buffers, then the numbers in a uniform one.
+    """Prints one kernel of WGSL after its bindings: buffers, then the numbers in a uniform buffer.
 
-    The first four words of those are where the first of the groups lies in the grid. A place in a
-    buffer's memory is a word, in bytes; a number of 64 bits is two words.
+    Its first four words are the position of the first group in the grid. An offset into a buffer's
+    memory is one word, in bytes; a number of 64 bits is two words.
     """
 
     language: WgslLanguage
@@ -57,7 +57,7 @@ class WgslPrinter(KernelPrinter):
     # -- the kernel ----------------------------------------------------------------------------
 
     def module_name(self, hint: str) -> str:
-        """A name that nothing in the module has."""
+        """A name that is not yet used in the module."""
         base = name = self.fresh(f"{self.name}_{hint}")
         while name in self.language.needed:
             name = self.fresh(base)
@@ -67,7 +67,7 @@ class WgslPrinter(KernelPrinter):
     def region(
         self, name: str, hint: str, type: MemRefType, packed: bool = False, written: bool = True
     ) -> Region:
-        """An array of a name for a buffer of a type."""
+        """Register an array `name` for a buffer of a type."""
         short = self.language.stored(type.element_type)
         named = lambda what: self.module_name(f"{hint}_{what}")  # noqa: E731
         self.regions[name] = Region(name, short, named, packed, written)
@@ -128,7 +128,7 @@ class WgslPrinter(KernelPrinter):
     # -- memory --------------------------------------------------------------------------------
 
     def place(self, base: Value, indices: Sequence[Value]) -> tuple[Region, Any]:
-        """An array, and a subscript."""
+        """The array of a buffer, and the subscript of an element."""
         buffer = self.values[base]
         name, _, start = buffer.pointer.partition(" + ")
         if name not in self.regions:
@@ -137,7 +137,7 @@ class WgslPrinter(KernelPrinter):
         return self.regions[name], plus(start, at) if start else at
 
     def value_of(self, text: str, type: Type) -> str:
-        """What memory has as a value of a type: truth values are bytes, indices have 64 bits."""
+        """Text of memory contents as a value: truth values are bytes, indices have 64 bits."""
         element = element_of(type)
         if isinstance(element, IndexType):
             return f"i32({text}.x)"
@@ -146,7 +146,7 @@ class WgslPrinter(KernelPrinter):
         return self.converted(text, of_integers(type, 32) if lanes_of(type) > 1 else _WORD, type)
 
     def stored_as(self, text: str, type: Type) -> str:
-        """A value of a type as memory has it."""
+        """A value converted to its form in memory."""
         element = element_of(type)
         if element is not IntegerType(1) and not isinstance(element, IndexType):
             return stripped(text)
@@ -155,14 +155,14 @@ class WgslPrinter(KernelPrinter):
         return self.converted(text, type, wanted)
 
     def read(self, op: Any, base: Value, indices: Sequence[Value]) -> str:
-        """A scalar, or a vector whose elements lie side by side."""
+        """The text that reads a scalar, or a vector of adjacent elements."""
         type = op.results[0].type
         region, at = self.place(base, indices)
         count = lanes_of(type)
         return self.value_of(region.element(at) if count == 1 else region.elements(at, count), type)
 
     def write(self, op: Any, base: Value, value: Value, indices: Sequence[Value]) -> None:
-        """The same written, of masked ones where the mask is true."""
+        """Print a store of a scalar or of adjacent elements, with its mask if it has one."""
         type, count = value.type, lanes_of(value.type)
         region, at = self.place(base, indices)
         text = self.stored_as(self.text_of(value), type)
@@ -176,14 +176,14 @@ class WgslPrinter(KernelPrinter):
     # -- operations ----------------------------------------------------------------------------
 
     def text_of(self, value: Value) -> str:
-        """A value as an operand: a negative index with its type, which `u32` keeps the bits of."""
+        """A value as an operand; a negative index gets a type, so that `u32` keeps its bits."""
         known = self.values[value]
         if isinstance(known, int) and known < 0:
             return f"i32({known})"
         return super().text_of(value)
 
     def is_mask(self, type: Type) -> bool:
-        """Never: vectors of truth values are vectors like others."""
+        """False: vectors of truth values are vectors like others."""
         return False
 
     def vector_type(self, type: Type, letter: str = "") -> str:
@@ -192,7 +192,7 @@ class WgslPrinter(KernelPrinter):
         return self.language.type(type)
 
     def kind(self, type: Type) -> str:
-        """`f`, `b`, `x` for indices; integers: `s` small ones, `u` of 32 bits, `w` of 64."""
+        """The kind of elements: `f`, `b`, `x` (index), `s` (< 32 bits), `u` (32 bits), `w` (64)."""
         element = element_of(type)
         if isinstance(element, FloatType):
             return "f"
@@ -279,7 +279,7 @@ class WgslPrinter(KernelPrinter):
         raise NncError(f"has no form in {self.language.name} on {type}")
 
     def reduced(self, kind: str, type: Type, text: str, *start: str) -> str:
-        """The lanes combined: the upper half with the lower one, or in order."""
+        """The text of a reduction of lanes: by folding halves, or in order."""
         element, ordered = element_of(type), kind.endswith("_ordered")
         kind = kind.removesuffix("_ordered")
         name = (
@@ -299,7 +299,7 @@ class WgslPrinter(KernelPrinter):
         return stripped(found[0])
 
     def converted(self, text: str, kind: Type, type: Type, signed: bool = False) -> str:
-        """An integer, an index or a truth value as another one, its bits extended or cut."""
+        """An integer, index or truth value converted to another type, with bits extended or cut."""
         one, other, count = self.kind(kind), self.kind(type), lanes_of(type)
         unsigned, index = (self.language.wide(n, count) for n in ("u32", "i32"))
         bits, wanted = (self.language.bits(element_of(t)) for t in (kind, type))

@@ -1,8 +1,8 @@
-"""Arrays that a module of WGSL declares, and functions that read and write their elements.
+"""Arrays that a WGSL module declares, and functions that read and write their elements.
 
-Elements of 8 and 16 bits lie in words of 32. An array that is written has atomic words of them: an
+Elements of 8 and 16 bits lie in words of 32. A writable array has atomic words of them: an
 exclusive or changes the bits of one element, which no other thread writes, and leaves what other
-threads write beside it.
+threads write to the same word.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SHIFTS = {"u8": 2, "u16": 1}
 
 @dataclass
 class Region:
-    """An array by its name, and the short name of its elements: `f32`, `u8`, .."""
+    """An array, by its name and the short name of its elements: `f32`, `u8`, .."""
 
     name: str
     short: str
@@ -37,7 +37,7 @@ class Region:
 
     @property
     def kind(self) -> str:
-        """The type of an element as a value."""
+        """The type of an element once it is read."""
         return WGSL.scalars[self.short]
 
     @property
@@ -53,7 +53,7 @@ class Region:
         return self.functions[what][0]
 
     def element(self, at: Any) -> str:
-        """An element."""
+        """The text that reads an element."""
         if not self.is_packed:
             return f"{self.name}[{at}]"
         word = f"{self.name}[i >> {_SHIFTS[self.short]}u]"
@@ -70,7 +70,7 @@ class Region:
         return f"{self._function('set', ', x: u32', '', body)}({at}, {text});"
 
     def elements(self, at: Any, count: int) -> str:
-        """Elements that lie side by side, as a vector."""
+        """The text that reads adjacent elements as a vector."""
         kind = f"vec{count}<{self.kind}>"
         lanes = ", ".join(self.element(_after(i)) for i in range(count))
         return (
@@ -78,7 +78,7 @@ class Region:
         )
 
     def all_assigned(self, at: Any, count: int, text: str, mask: str | None) -> str:
-        """The statement that gives them values, or those where a mask is true."""
+        """The statement that assigns adjacent elements, or those where a mask is true."""
         kind, each = f"vec{count}<{self.kind}>", range(count)
         lanes = [self.assigned(_after(i), f"x[{i}]") for i in each]
         if mask is None:

@@ -1,4 +1,4 @@
-"""WebGPU in this process, by the package `wgpu`: what the functions of `webgpu.c` do."""
+"""WebGPU in this process, by the package `wgpu`: implements the functions of `webgpu.c`."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class _Kernel:
 
 
 class _RefusedError(Exception):
-    """An error with the status that the caller of the host gets."""
+    """An error, with the status to return to the host's caller."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
@@ -64,7 +64,7 @@ class _RefusedError(Exception):
 
 
 class WebGpuHost:
-    """A device, its buffers by number, and kernels."""
+    """A device, its buffers by number, and its kernels."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._say = getattr(library, f"{DEFAULT_PREFIX}_device_host")
@@ -90,7 +90,7 @@ class WebGpuHost:
         self._say(table, None)
 
     def _guarded(self, function: Callable[..., None]) -> Callable[..., int]:
-        """A function that gives a status instead of raising."""
+        """The function, returning a status instead of raising."""
 
         def call(*arguments: Any) -> int:
             try:
@@ -111,7 +111,7 @@ class WebGpuHost:
     # -- the device ----------------------------------------------------------------------------
 
     def open(self, code: bytes, rows: bytes) -> None:
-        """Take an adapter, and make all pipelines."""
+        """Request an adapter and a device, and make all pipelines."""
         try:
             adapter = wgpu.gpu.request_adapter_sync(power_preference="high-performance")
             self.device = adapter.request_device_sync(required_limits={**_LIMITS})
@@ -144,20 +144,20 @@ class WebGpuHost:
         return _Kernel(name, kinds, layout, pipeline, numbers, {})
 
     def close(self) -> None:
-        """Give all back."""
+        """Release the device, its buffers and kernels."""
         self.buffers.clear()
         self.kernels.clear()
         if self.device is not None:
             self.device.destroy()
 
     def wait(self) -> None:
-        """Read something, which comes after all that was asked for."""
+        """Wait for all submitted work, by reading something after it."""
         self._read(self._buffer(4), 0, 4)
 
     # -- memory --------------------------------------------------------------------------------
 
     def make(self, size: int, made: Any) -> None:
-        """A buffer of whole words of 16 bytes, which bindings ask for."""
+        """Make a buffer, in whole units of 16 bytes, as bindings need."""
         if size > _LIMITS["max-buffer-size"]:
             raise wgpu.GPUOutOfMemoryError("a buffer is too large")
         self.count += 1
@@ -168,13 +168,13 @@ class WebGpuHost:
         return self.device.create_buffer(size=max(16, -(-size // 16) * 16), usage=_STORAGE)
 
     def drop(self, number: int) -> None:
-        """Give a buffer back, and the bindings that name it."""
+        """Destroy a buffer, and forget the bindings that use it."""
         self.buffers.pop(number).destroy()
         for kernel in self.kernels:
             kernel.groups = {k: v for k, v in kernel.groups.items() if number not in k}
 
     def copy(self, to: int, at: int, source: int, start: int, size: int, way: int) -> None:
-        """Bytes to the device, from it, or within it."""
+        """Copy bytes to the device, from it, or within it."""
         if way == _TO_DEVICE:
             self._write(self.buffers[to], at, ctypes.string_at(source, size))
         elif way == _TO_HOST:
@@ -193,7 +193,7 @@ class WebGpuHost:
         return bytes(found)[start - first : start - first + size]
 
     def _write(self, buffer: Any, at: int, data: bytes) -> None:
-        """Whole words, the rest of which keep what they hold."""
+        """Write bytes in whole words, whose other bytes are kept."""
         first, last = at & ~3, (at + len(data) + 3) & ~3
         if last - first != len(data):
             old = self._read(buffer, first, last - first)
@@ -203,7 +203,7 @@ class WebGpuHost:
     # -- launches ------------------------------------------------------------------------------
 
     def start(self, number: int, grid: Any, buffers: Any, words: Any) -> None:
-        """Launch a kernel, in pieces where the grid is larger than WebGPU takes."""
+        """Launch a kernel, in pieces if the grid exceeds WebGPU's limit."""
         kernel = self.kernels[number]
         count = kernel.numbers.size // 4
         group = self._group(kernel, tuple(buffers[i] for i in range(len(kernel.writes))))
@@ -222,7 +222,7 @@ class WebGpuHost:
             self.device.queue.submit([encoder.finish()])
 
     def _group(self, kernel: _Kernel, numbers: tuple[int, ...]) -> Any:
-        """What binds a kernel's buffers; one that is written too is read from a copy."""
+        """The bind group of a kernel's buffers; an input also written is read from a copy."""
         known = kernel.groups.get(numbers)
         if known is not None:
             return known
@@ -252,7 +252,7 @@ class WebGpuHost:
 
 
 def load_webgpu_code(target: DeviceTarget, code: bytes) -> LoadedDeviceCode:
-    """Link and load an object file, whose device this process is. Raises NncError."""
+    """Link and load an object file; this process acts as its device. Raises NncError."""
     found = load_device_code(target, code)
     found.library.webgpu = WebGpuHost(found.library)  # type: ignore[attr-defined]
     return found

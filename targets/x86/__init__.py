@@ -1,4 +1,4 @@
-"""64-bit x86: its levels as targets, and which of them this machine is."""
+"""64-bit x86: its levels as targets, and this machine's level."""
 
 from .host import host
 from .levels import TARGETS

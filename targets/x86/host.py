@@ -1,4 +1,4 @@
-"""Which level of x86 this machine is, and what it has beside."""
+"""Detects this machine's level of x86, and its further features."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def host() -> LlvmTarget | None:
 
 
 def level_of(features: Mapping[str, bool]) -> int:
-    """The highest level whose features a processor has, and those of all below it."""
+    """The highest level such that the processor has its features and those of all lower levels."""
     level = 1
     while level + 1 in _NEEDS and all(features.get(f) for f in _NEEDS[level + 1]):
         level += 1

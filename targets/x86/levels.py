@@ -1,4 +1,4 @@
-"""The levels of 64-bit x86: code for one runs on any processor of it or of a higher one."""
+"""The levels of 64-bit x86: code for one runs on any processor of that or a higher level."""
 
 from __future__ import annotations
 

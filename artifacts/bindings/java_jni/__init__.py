@@ -1,4 +1,4 @@
-"""Java before 22: the class of the room `java`, on JNI."""
+"""Java before 22: the class of the package `java`, on JNI."""
 
 from dataclasses import replace
 

@@ -8,13 +8,13 @@ from ..names import camel_case, pascal_case
 
 
 def _property(words: Sequence[str]) -> str:
-    """`pixelValues`. A getter whose name begins with `new` or the like would give up ownership."""
+    """A property name such as `pixelValues`, avoiding prefixes like `new` that imply ownership."""
     owning = words[0].lower() in ("alloc", "copy", "init", "mutable", "new")
     return camel_case(["the", *words] if owning else words)
 
 
 def _literal(text: str) -> str:
-    """A C string of UTF-8, which Foundation makes a string of."""
+    """A C string of UTF-8, from which Foundation makes a string."""
     plain = "".join(c if c.isprintable() else "?" for c in text)
     return '@"' + plain.replace("\\", "\\\\").replace('"', '\\"') + '"'
 

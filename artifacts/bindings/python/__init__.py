@@ -23,7 +23,7 @@ _DTYPES = {
 
 
 def _quoted(text: str) -> str:
-    """A string literal, in double quotes if nothing in it has to be escaped."""
+    """A string literal, in double quotes unless it needs escapes."""
     plain = text.isprintable() and not {*text} & {"\\", '"'}
     return f'"{text}"' if plain else repr(text)
 

@@ -1,4 +1,4 @@
-"""JavaScript on a module of WebAssembly: the types of the loader that lies beside every module."""
+"""JavaScript on a WebAssembly module: the types of the loader beside the module."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""JavaScript on a browser's GPU: the types of the module that a model is."""
+"""JavaScript on a browser's GPU: the types of the model's own module."""
 
 from dataclasses import replace
 

@@ -1,1 +1,1 @@
-"""How each engine loads a model; the worker reads these files by their paths."""
+"""Loads a model in each engine; the worker imports these files by their paths."""

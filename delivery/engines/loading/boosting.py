@@ -1,4 +1,4 @@
-"""Trees: XGBoost, LightGBM and CatBoost predict what their files say."""
+"""Tree models in XGBoost, LightGBM and CatBoost."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def load_xgboost(task: Task) -> Run:
-    """The margin or probability that the model's objective gives."""
+    """Load an XGBoost model: it gives its objective's margin or probability."""
     xgboost = import_module("xgboost")
 
     booster = xgboost.Booster({"nthread": task.threads}, model_file=task.model)
@@ -29,7 +29,7 @@ def load_xgboost(task: Task) -> Run:
 
 
 def load_lightgbm(task: Task) -> Run:
-    """The prediction of a text file."""
+    """Load a LightGBM model from a text file."""
     lightgbm = import_module("lightgbm")
 
     booster = lightgbm.Booster(model_file=task.model)
@@ -48,9 +48,9 @@ _MEANINGS = {
 
 
 def load_catboost(task: Task) -> Run:
-    """The prediction of a file of JSON: probabilities, expectations or values, as its loss has it.
+    """Load a CatBoost model from JSON: it gives probabilities, expectations or values, by its loss.
 
-    Of two classes it is the second one's probability.
+    For two classes it gives the second one's probability.
     """
     catboost = import_module("catboost")
 
@@ -71,6 +71,6 @@ def load_catboost(task: Task) -> Run:
 
 
 def _rows(task: Task) -> np.ndarray:
-    """The only input: a row for each sample."""
+    """The only input: one row per sample."""
     (rows,) = task.inputs.values()
     return rows

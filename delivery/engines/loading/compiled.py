@@ -1,4 +1,4 @@
-"""nnc: compiled in another process, so that memory is that of a run, and loaded from the cache."""
+"""nnc: compiled in another process, so that only a run's memory is measured, and then cached."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _COMPILE = "import nnc, pickle, sys; nnc.compile(**pickle.load(open(sys.argv[1],
 
 
 def load(task: Task) -> Run:
-    """The model as `nnc.compile` makes it with the options; `cache_folder` has compiled
-    models, an empty folder by default. What is shipped is the code and the weights.
+    """Load a model by `nnc.compile` with the options; `cache_folder` holds compiled models, by
+    default none. The code and the weights are counted as shipped.
     """
     options = dict(task.options)
     folder = Path(options.pop("cache_folder", None) or task.folder())

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def load(task: Task) -> Run:
-    """The model's graph as it was imported, of which no pass has changed anything."""
+    """Load the model's graph as it was imported, without any passes."""
     import nnc  # type: ignore[import-not-found]
     from nnc.driver.hosting import entry_of  # type: ignore[import-not-found]
     from nnc.ir.numpy_types import type_to_numpy  # type: ignore[import-not-found]

@@ -1,4 +1,4 @@
-"""nnc's library as a package has it, by its bindings for Python: no nnc is in the process."""
+"""nnc's library from a package, by its Python bindings: nnc itself is not in the process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def load(task: Task) -> Run:
-    """The library of the option `module`, the file of its bindings; `files` is what is shipped."""
+    """Load the library by its bindings, the file in the option `module`; `files` are shipped."""
     file = Path(task.options["module"])
     sys.path.insert(0, str(file.parent))
     module = import_module(file.stem)

@@ -1,4 +1,4 @@
-"""ONNX Runtime's provider for processors."""
+"""ONNX Runtime's CPU provider."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def load(task: Task) -> Run:
-    """A session with all optimizations, or with none where the option `plain` asks for it."""
+    """Load a session with all optimizations, or with none for the option `plain`."""
     import onnxruntime as ort
 
     options = ort.SessionOptions()

@@ -1,4 +1,4 @@
-"""OpenVINO's plugin for processors."""
+"""OpenVINO's CPU plugin."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _READERS = {".onnx": "onnx_frontend", ".tflite": "tensorflow_lite_frontend"}
 
 
 def load(task: Task) -> Run:
-    """The model compiled for latency, in the precision that it has itself."""
+    """Load the model, compiled for latency, in its own precision."""
     ov = import_module("openvino")
 
     config = {
@@ -49,7 +49,7 @@ def load(task: Task) -> Run:
 
 
 def _name(port: Any, known: Mapping[str, Any]) -> str:
-    """The input's name that the values have; a port may have several."""
+    """The name of a port that is among the inputs; a port may have several names."""
     return next((name for name in port.get_names() if name in known), port.get_any_name())
 
 

@@ -1,4 +1,4 @@
-"""PyTorch: what `torch.export.save` or `torch.jit.save` has written, as it is and compiled."""
+"""PyTorch: models of `torch.export.save` or `torch.jit.save`, eager and compiled."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def load(task: Task) -> Run:
-    """Operator by operator, without gradients."""
+    """Load a model that runs operator by operator, without gradients."""
     return _running(task, _module(task))
 
 
 def load_compiled(task: Task) -> Run:
-    """By torch.compile, which needs a C++ compiler; the first run compiles."""
+    """Load a model by torch.compile, which needs a C++ compiler; the first run compiles."""
     torch = import_module("torch")
 
     module = _module(task)
@@ -59,7 +59,7 @@ def _array(one: Any) -> np.ndarray:
 
 
 def _flat(value: Any) -> Iterator[Any]:
-    """The tensors of what a module gives, in order."""
+    """The tensors in a module's result, in order."""
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, list | tuple):

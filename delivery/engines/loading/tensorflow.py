@@ -1,4 +1,4 @@
-"""TensorFlow's family: SavedModels, files of Keras, and TensorFlow Lite by LiteRT."""
+"""The TensorFlow family: SavedModels, Keras files, and TensorFlow Lite by LiteRT."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ os.environ.setdefault("KERAS_BACKEND", _BACKEND)  # read when Keras is imported
 
 
 def load_litert(task: Task) -> Run:
-    """A .tflite file by LiteRT, with its kernels for processors."""
+    """Load a .tflite file by LiteRT, with its CPU kernels."""
     litert = import_module("ai_edge_litert.interpreter")
     kinds = (
         litert.OpResolverType.BUILTIN_REF
@@ -41,7 +41,7 @@ def load_litert(task: Task) -> Run:
 
 
 def _by_place(task: Task, interpreter: Any) -> Run:
-    """Inputs in the order in which the file has them."""
+    """A run with inputs in the order of the file."""
     details, arrays = interpreter.get_input_details(), list(task.inputs.values())
     for one, array in zip(details, arrays, strict=True):
         if tuple(one["shape"]) != array.shape:
@@ -60,7 +60,7 @@ def _by_place(task: Task, interpreter: Any) -> Run:
 
 
 def load_saved_model(task: Task) -> Run:
-    """A function of a SavedModel, by TensorFlow."""
+    """Load a function of a SavedModel, by TensorFlow."""
     tf = import_module("tensorflow")
 
     _set_threads(task)
@@ -80,7 +80,7 @@ def load_saved_model(task: Task) -> Run:
 
 
 def load_keras(task: Task) -> Run:
-    """A .keras or .h5 file by Keras, on TensorFlow where that is installed."""
+    """Load a .keras or .h5 file by Keras, on TensorFlow if it is installed."""
     keras = import_module("keras")
     if keras.backend.backend() != "tensorflow":
         return _on_other_backend(task, keras)
@@ -95,7 +95,7 @@ def load_keras(task: Task) -> Run:
 
 
 def _on_other_backend(task: Task, keras: Any) -> Run:
-    """Layer by layer; PyTorch alone is told how many threads it may use."""
+    """A model on another backend, layer by layer; only PyTorch gets the number of threads."""
     backend = keras.backend.backend()
     if backend == "torch":
         import_module("torch").set_num_threads(task.threads)

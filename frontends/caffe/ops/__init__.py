@@ -1,1 +1,1 @@
-"""What each of Caffe's layers stands for."""
+"""The converters of Caffe's layers."""

@@ -23,7 +23,7 @@ from ..layer import CaffeLayer, rows
 
 @rows("PriorBox")
 def prior_box(n: CaffeLayer, x: Value, image: Value) -> Value:
-    """For each place its boxes, corners relative to the image, then their variances: [1, 2, P]."""
+    """The boxes at each position, as corners relative to the image, then variances: [1, 2, P]."""
     p = n.p("prior_box")
     if None in (*x.type.shape[2:], *image.type.shape[2:]):
         raise n.error(f"bottoms {shape_text(x)} and {shape_text(image)}, expected known extents")
@@ -48,9 +48,9 @@ def prior_box(n: CaffeLayer, x: Value, image: Value) -> Value:
 
 @rows("DetectionOutput")
 def detections(n: CaffeLayer, places: Value, scores: Value, anchors: Value) -> Value:
-    """Rows of image, class, score and box, class by class the best first: [1, 1, ?, 7].
+    """Rows of image, class, score and box, by class, the best first: [1, 1, ?, 7].
 
-    Of no detection there is no row.
+    Without detections there are no rows.
     """
     p = n.p("detection_output")
     classes = p.num_classes
@@ -73,7 +73,7 @@ def detections(n: CaffeLayer, places: Value, scores: Value, anchors: Value) -> V
 
 
 def _decoded(n: CaffeLayer, p, places: Term, anchors: Term) -> Term:
-    """The boxes that a net says [B, C, P, 4] of the priors, which it gives offsets to."""
+    """The predicted boxes [B, C, P, 4], decoded from offsets to the priors."""
     count = (anchors.shape[2] or 0) // 4
     kinds = 1 if p.share_location else p.num_classes
     if not count or anchors.shape[1] not in (1, 2):
@@ -101,7 +101,7 @@ def proposal(n: CaffeLayer, scores: Value, moves: Value, image: Value) -> list[V
 
 @rows("Python")
 def python(n: CaffeLayer, *inputs: Value) -> list[Value]:
-    """A layer that is code; that of Faster R-CNN has its options in a text like `'scales': [8]`."""
+    """A Python layer; Faster R-CNN's has its options in a text like `'scales': [8]`."""
     p = n.p("python")
     if p.layer != "ProposalLayer" or len(inputs) != 3:
         raise n.error(f"the layer is code of Python, {p.module}.{p.layer}, which is not executed")
@@ -145,7 +145,7 @@ def _proposed(
 
 @rows("ROIPooling")
 def roi_pooling(n: CaffeLayer, x: Value, rois: Value) -> Value:
-    """The largest element of each bin of a region, whose bounds are rounded; 0 of none.
+    """The largest element of each bin of a region with rounded bounds; 0 for empty bins.
 
     x [B, C, H, W], regions [R, 5] -> [R, C, PH, PW]
     """
@@ -163,7 +163,7 @@ def roi_aligned(n: CaffeLayer, x: Value, rois: Value) -> Value:
 
 @rows("PSROIPooling")
 def average_of_own_channels(n: CaffeLayer, x: Value, rois: Value) -> Value:
-    """R-FCN's: the mean of each bin of a region, each bin in channels of its own."""
+    """R-FCN's pooling: the mean of each bin of a region, each bin reading its own channels."""
     p = n.p("psroi_pooling")
     bins = (p.group_size, p.group_size)
     if p.group_size < 1 or x.type.shape[1] != p.output_dim * p.group_size**2:

@@ -1,4 +1,4 @@
-"""What works on each element, and what combines blobs of one shape."""
+"""Elementwise layers, and those that combine blobs of one shape."""
 
 from __future__ import annotations
 
@@ -105,5 +105,5 @@ def scale(n: CaffeLayer, x: Value, by: Value | None = None) -> Value:
 
 @rows("Axpy")
 def scaled_sum(n: CaffeLayer, scale: Value, x: Value, y: Value) -> Value:
-    """x times a number for each channel, plus y: SENet's."""
+    """x times a number per channel, plus y, as in SENet."""
     return n(nn.Add(n(nn.Mul(scale, x)), y))

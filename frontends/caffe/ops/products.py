@@ -33,9 +33,9 @@ def embed(n: CaffeLayer, x: Value) -> Value:
 
 @rows("BatchNorm", "BN")
 def batch_norm_(n: CaffeLayer, x: Value) -> Value:
-    """Blobs: mean, variance, what both are to be divided by; NVIDIA's also scale and bias.
+    """Batch norm with blobs mean, variance, and the divisor of both; NVIDIA's adds scale, bias.
 
-    Those of BN: scale, bias, mean, variance.
+    BN has the blobs scale, bias, mean, variance.
     """
     p = n.p("bn" if n.kind == "BN" else "batch_norm")
     blobs = [np.asarray(blob).reshape(-1) for blob in n.attributes.blobs]
@@ -83,7 +83,7 @@ def softmax(n: CaffeLayer, x: Value) -> Value:
 
 @rows("ArgMax")
 def argmax(n: CaffeLayer, x: Value) -> Value:
-    """Positions as floats; with values, pairs of both along axis 1 (without an axis of its own)."""
+    """Indices as floats; with values, pairs of both along axis 1 (without an axis of its own)."""
     p, flat = n.p("argmax"), x
     if not p.has("axis"):
         flat = merge(n, x, ((0, 1), (1, x.type.rank)))
@@ -120,7 +120,7 @@ def parameter(n: CaffeLayer) -> Value:
 
 @rows("Reorg")
 def reorg(n: CaffeLayer, x: Value) -> Value:
-    """Darknet's: the elements of squares as channels, as if these were of a tensor that is wider.
+    """Darknet's reorg: squares as channels, with the input read as if it were wider.
 
     [N, C, H, W] read as [N, C / s², H, s, W, s] -> [N, s, s, C / s², H, W] -> [N, C s², H/s, W/s]
     """

@@ -1,4 +1,4 @@
-"""Recurrent layers over [time, batch, ..], with a flag for each step that continues its sequence.
+"""Recurrent layers over [time, batch, ..], with a flag per step: whether it continues a sequence.
 
 Source: BVLC/caffe, src/caffe/layers/lstm_layer.cpp and rnn_layer.cpp
 """
@@ -13,13 +13,13 @@ from ..layer import CaffeLayer, rows
 
 
 def _matrix(n: CaffeLayer, x: Value, begin: int) -> Value:
-    """x with its dimensions from one on as one."""
+    """x with the dimensions from `begin` on merged."""
     return merge(n, x, [*((i, i + 1) for i in range(begin)), (begin, x.type.rank)])
 
 
 def _continuing(n: CaffeLayer, flags: Value) -> tuple[Value, Masked]:
-    """The flags of the first step [batch, 1]; and the states after a step, as the next one is to
-    get them: zeros where it begins a sequence.
+    """The flags of the first step [batch, 1]; and a function that zeroes the states before a step
+    that begins a sequence.
     """
     column = Term(n, flags).reshape((flags, 0), (flags, 1), 1)
     first = column.column(0, axis=0)

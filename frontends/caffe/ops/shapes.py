@@ -101,7 +101,7 @@ def reindexed(n: CaffeLayer, x: Value, order: Value) -> Value:
 
 @rows("Filter")
 def filtered(n: CaffeLayer, *inputs: Value) -> list[Value]:
-    """The items whose number in the last bottom is not 0."""
+    """The items whose selector in the last bottom is not 0."""
     *given, selector = inputs
     flags = Term(n, selector).flat()
     places = flags.made(nn.NonZero((~flags.equals(0.0)).value)).flat()

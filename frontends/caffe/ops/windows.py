@@ -1,4 +1,4 @@
-"""Convolutions, poolings and what else looks at windows."""
+"""Convolutions, poolings and other layers with windows."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ _LEAST = float(np.finfo(np.float32).min)
 
 
 def _lengths_behind(n: CaffeLayer, x: Value, windows: Windows) -> list[int | None]:
-    """For each dimension the length of a last window that begins behind the end, 0 or less, or
-    None where there is none. Caffe leaves such windows out only where there is padding.
+    """For each dimension the length, 0 or less, of a last window that begins after the end; None
+    without one. Caffe drops such windows only if there is padding.
     """
     found: list[int | None] = []
     sides = zip(x.type.shape[2:], windows.kernel, windows.strides, strict=True)
@@ -99,14 +99,14 @@ def _lengths_behind(n: CaffeLayer, x: Value, windows: Windows) -> list[int | Non
 
 
 def _with_empty(n: CaffeLayer, x: Value, lengths: list[int | None], fill: float) -> Value:
-    """x with one more element, `fill`, in each dimension that has a window behind the end."""
+    """x with one more element, `fill`, in each dimension with a window after the end."""
     more = [int(length is not None) for length in lengths]
     return padded_by(n, x, (*(0,) * (2 + x.type.rank), *more), fill) if any(more) else x
 
 
 @rows("SPP")
 def pyramid(n: CaffeLayer, x: Value) -> Value:
-    """Poolings to 1, 4, 16, .. places, one after the other as vectors."""
+    """Spatial pyramid pooling: to 1, 4, 16, .. windows, concatenated as vectors."""
     p, extents = n.p("spp"), x.type.shape[2:]
     if x.type.rank != 4 or None in extents or not 0 < p.pyramid_height < 16:
         raise n.error(f"{p.pyramid_height} levels of {shape_text(x)}, expected known extents")
@@ -144,7 +144,7 @@ def lrn(n: CaffeLayer, x: Value) -> Value:
 
 @rows("Upsample")
 def upsample(n: CaffeLayer, x: Value, mask: Value | None = None) -> Value:
-    """Each element several times; with the places of a pooling, there and zeros around."""
+    """Each element repeated; with a pooling's mask, put at its position among zeros."""
     p, axes = n.p("upsample"), tuple(range(2, 2 + _spatial(n, x)))
     scales = [p.scale] * len(axes)
     if mask is None:

@@ -1,1 +1,1 @@
-"""What each of Caffe2's operators stands for."""
+"""The converters of Caffe2's operators."""

@@ -1,4 +1,4 @@
-"""Operators that take elements one by one, and norms, beside those that most nets consist of."""
+"""Less common elementwise operators, and norms."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def mean(n: Caffe2Layer, *inputs: Value) -> Value:
 
 
 def _of_outer(op: Any, front: bool) -> Callable[..., Value]:
-    """The reduction of the first, or the last, `num_reduce_dim` dimensions."""
+    """A converter of a reduction over the first, or last, `num_reduce_dim` dimensions."""
 
     def convert(n: Caffe2Layer, x: Value) -> Value:
         count, rank = n.int("num_reduce_dim", 1), x.type.rank
@@ -82,7 +82,7 @@ def affine_channel(n: Caffe2Layer, x: Value, scale: Value, bias: Value) -> Value
 
 
 def _statistics(n: Caffe2Layer, x: Value, axes: Sequence[int], epsilon: float) -> list[Term]:
-    """The mean along axes, which stay, and the root of the variance plus `epsilon`."""
+    """The mean along axes, with extent 1, and sqrt(variance + epsilon)."""
     spread, middle = (Term(n, v) for v in variance(n, x, tuple(axes), keep=True))
     return [middle, (spread + epsilon).function(nn.Sqrt)]
 
@@ -108,7 +108,7 @@ def group_norm(n: Caffe2Layer, x: Value, scale: Value, bias: Value) -> Value:
 
 @rows("Normalize", "NormalizeL1")
 def normalized(n: Caffe2Layer, x: Value) -> Value:
-    """x over its length along an axis; by absolute values, rows of zeros stay."""
+    """x divided by its norm along an axis; by absolute values, rows of zeros are unchanged."""
     axis = normalize_axis(n, n.int("axis", -1), x.type.rank)
     if n.kind == "Normalize":
         length = Term(n, reduced(n, x, nn.ReduceL2, (axis,), True))

@@ -1,4 +1,4 @@
-"""The operators."""
+"""The common operators."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ rows.formulas(
 
 @rows("Dropout")
 def dropout(n: Caffe2Layer, x: Value) -> list[Value]:
-    """Nothing, where it is told to infer or leaves no element out."""
+    """x unchanged, in test mode or with a ratio of 0."""
     if not n.int("is_test") and n.float("ratio", 0.5):
         raise n.error("'is_test' is 0, and random elements of training are not supported")
     return [x]
@@ -258,7 +258,7 @@ def slice_(n: Caffe2Layer, x: Value) -> Value:
         raise n.error(f"bounds {list(starts)} and {list(ends)} of {shape_text(x)}")
 
     def place(given: int) -> int:
-        """A position as Python counts it: -1 is behind the last element."""
+        """A slice end as Python counts it: -1 means after the last element."""
         return given if given >= 0 else FAR if given == -1 else given + 1
 
     pairs = enumerate(zip(starts, ends, strict=True))

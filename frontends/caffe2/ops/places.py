@@ -1,4 +1,4 @@
-"""Operators of extents, positions and regions of images."""
+"""Operators on extents, indices and image regions."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _image(n: Caffe2Layer, x: Value) -> Value:
 
 @rows("UpsampleNearest")
 def upsample_nearest(n: Caffe2Layer, x: Value) -> Value:
-    """Each element `scale` times in both dimensions."""
+    """Each element repeated `scale` times in both dimensions."""
     scales = n.constant(np.full(2, n.int("scale", 2), np.float32))
     how = {"coordinate_transform": "asymmetric", "nearest_mode": "floor"}
     return resized_by_scales(n, _image(n, x), scales, (2, 3), how)
@@ -61,7 +61,7 @@ def upsample_nearest(n: Caffe2Layer, x: Value) -> Value:
 
 @rows("UpsampleBilinear")
 def upsample_bilinear(n: Caffe2Layer, x: Value, scales: Value | None = None) -> Value:
-    """Corners stay corners."""
+    """Bilinear upsampling with aligned corners."""
     if scales is None:
         given = [n.float("height_scale", 1), n.float("width_scale", 1)]
         scales = n.constant(np.array(given, np.float32))
@@ -71,7 +71,7 @@ def upsample_bilinear(n: Caffe2Layer, x: Value, scales: Value | None = None) -> 
 
 @rows("RoIAlign")
 def roi_align(n: Caffe2Layer, x: Value, rois: Value) -> Value:
-    """Regions are rows of corners, behind the number of the image unless there is only one."""
+    """RoiAlign; rois are rows of corners, preceded by the image's index if there are several."""
     width = rois.type.shape[1] if rois.type.rank == 2 else None
     if width not in (4, 5):
         raise n.error(f"regions {shape_text(rois)}, expected rows of 4 or 5 numbers")

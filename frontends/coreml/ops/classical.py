@@ -1,4 +1,4 @@
-"""Trees, linear models, support vector machines, and what prepares features for them.
+"""Trees, linear models, support vector machines, and feature preparation.
 
 Source: apple/coremltools, mlmodel/format/TreeEnsemble.proto, SVM.proto, GLMClassifier.proto, ..
 """
@@ -26,7 +26,7 @@ def _row(n: CoreMLLayer, *inputs: Value) -> Term:
 
 
 def _linked(scores: Term, name: str) -> Term:
-    """Scores [1, C] after a transform by CoreML's name."""
+    """Scores [1, C] after a transform, by CoreML's name."""
     n = scores.n
     if name == "Probit":
         return ((scores * (1 / math.sqrt(2))).function(nn.Erf) + 1.0) * 0.5
@@ -38,7 +38,7 @@ def _linked(scores: Term, name: str) -> Term:
 
 
 def _after_zero(scores: Term) -> Term:
-    """Scores [1, C] behind that of the class of reference."""
+    """Scores [1, C] preceded by 0, for the reference class."""
     return joined([scores.part(1, 0, 1) * 0.0, scores], 1)
 
 
@@ -66,7 +66,7 @@ def model(n: CoreMLLayer, *inputs: Value) -> list[Any]:
 
 
 def _sums(n: CoreMLLayer, rows: Term) -> Term:
-    """What the leaves that an example reaches say, and the base: [1, targets]."""
+    """The sums of the reached leaves' values and the base: [1, targets]."""
     p = n.attribute("model").part("treeEnsemble")
     forest, index = Forest(), {}
     for node in p.nodes:
@@ -142,7 +142,7 @@ def linear_regressor(n: CoreMLLayer, *inputs: Value) -> Value:
 
 
 def _name_of(n: CoreMLLayer, *names: str) -> str:
-    """The transform that a number stands for."""
+    """The name of the transform with a number."""
     number = n.attribute("model").postEvaluationTransform
     if not 0 <= number < len(names):
         raise n.error(f"the transform {number} is not known")
@@ -259,7 +259,7 @@ def feature_vectorizer(n: CoreMLLayer, *inputs: Value) -> Value:
 
 
 def _words(names: Sequence[str], numbers: Sequence[int]) -> np.ndarray:
-    """Texts or, where there are none, integers."""
+    """Texts or, if there are none, integers, as an array."""
     return strings(list(names)) if len(names) else np.array(numbers, np.int64)
 
 
@@ -281,7 +281,7 @@ def one_hot_encoder(n: CoreMLLayer, x: Value) -> Value:
 
 @rows("categoricalMapping")
 def categorical_mapping(n: CoreMLLayer, x: Value) -> Value:
-    """The number of a text or the text of a number, or what is given for others."""
+    """The index of a text, or the text of an index; a default for unknown ones."""
     p = n.attribute("model")
     if p.int64ToStringMap is not None:
         table = p.int64ToStringMap.map
@@ -302,7 +302,7 @@ def dict_vectorizer(n: CoreMLLayer, x: Value) -> Value:
 
 @rows("kNearestNeighborsClassifier")
 def neighbors(n: CoreMLLayer, *inputs: Value) -> list[Value]:
-    """Votes of the samples that are nearest, each one or by the inverse of the distance."""
+    """Votes of the nearest samples, equal or weighted by inverse distance."""
     p, row = n.attribute("model"), _row(n, *inputs)
     samples = [one.vector for one in p.part("nearestNeighborsIndex").floatSamples]
     classes, count = n.attribute("classes"), p.part("numberOfNeighbors").defaultValue

@@ -1,4 +1,4 @@
-"""What works on each element."""
+"""Elementwise operations."""
 
 from __future__ import annotations
 
@@ -67,20 +67,20 @@ rows.formulas(
 
 
 def _quotient(x: Term, y: Term) -> Term:
-    """Rounded down, by the remainder."""
+    """x / y, rounded down, by the remainder."""
     return (floor_of_quotient if isinstance(x.element, FloatType) else floor_div)(x, y)
 
 
 @rows("thresholded_relu")
 def thresholded_relu(n: CoreMLLayer, x: Value) -> Value:
-    """x from the threshold on, else 0."""
+    """x where it is at least the threshold, else 0."""
     t = Term(n, x)
     return (t < n.float("alpha", 0.0)).choose(0.0, t).value
 
 
 @rows("inverse", "log", "rsqrt")
 def shifted(n: CoreMLLayer, x: Value) -> Value:
-    """A function of x + epsilon; the default one of a reciprocal is large."""
+    """A function of x + epsilon; the reciprocal's default epsilon is large."""
     op, epsilon = {
         "inverse": (nn.Reciprocal, 1e-4),
         "log": (nn.Log, 0.0),
@@ -104,7 +104,7 @@ def gelu(n: CoreMLLayer, x: Value) -> Value:
 
 
 def _per_channel(n: CoreMLLayer, values: Value, x: Value) -> Value:
-    """One number for each channel, beside an x of [batch, channels, ..]."""
+    """One number per channel, shaped to broadcast against x [batch, channels, ..]."""
     return reshape(n, values, [(values, 0), *(1,) * (x.type.rank - 2)])
 
 
@@ -115,7 +115,7 @@ def parametric_softplus(n: CoreMLLayer, x: Value, alpha: Value, beta: Value) -> 
 
 
 def _parameter(n: CoreMLLayer, x: Value, value: Value) -> Term:
-    """A number, or one for each position of the axis."""
+    """A scalar, or one number per index of the axis, shaped to broadcast."""
     axis = normalize_axis(n, n.int("axis"), x.type.rank) if value.type.rank else 0
     return Term(n, along_axis(n, x, value, axis))
 

@@ -1,4 +1,4 @@
-"""What reads and writes by positions, sorts and suppresses."""
+"""Operations that gather and scatter, sort and suppress."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def gather_nd(n: CoreMLLayer, x: Value, indices: Value) -> Value:
 
 
 def _mode(n: CoreMLLayer, updates: Value) -> tuple[str, Value]:
-    """How updates combine with what is there; a difference is a sum, a quotient a product."""
+    """The scatter reduction, and the updates for it: a difference is a sum of negatives, etc."""
     mode = n.text("mode", "add", "sub", "div", *_MODES)
     if mode == "sub":
         return "add", n(nn.Neg(updates))

@@ -132,7 +132,7 @@ def squares(n: CoreMLLayer, x: Value) -> Value:
 
 @rows("band_part")
 def band_part(n: CoreMLLayer, x: Value) -> Value:
-    """What is at most so far from the diagonal; below 0 there is no limit."""
+    """The band around the diagonal; a negative bound means no limit."""
     lower, upper = n.int("lower", -1), n.int("upper", -1)
     if lower >= 0:
         x = n(nn.Trilu(x, n.constant(-lower, i64), upper=True))
@@ -207,7 +207,7 @@ def slice_by_index(
 
 @rows("slice of a network")
 def slice_of_network(n: CoreMLLayer, x: Value) -> Value:
-    """Of one axis, which counts from the last one."""
+    """A slice of one axis, counted from the last one."""
     end = n.int("end") or FAR
     return slice_axis(n, x, x.type.rank + n.int("axis"), n.int("begin"), end, n.int("stride"))
 

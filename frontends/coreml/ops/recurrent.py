@@ -16,7 +16,7 @@ def _functions(n: CoreMLLayer, **defaults: str) -> list[Activation]:
 
 
 def _state(n: CoreMLLayer, x: Value, state: Value) -> Value:
-    """A state for each example, where it may be one for all."""
+    """A state expanded to each example, if it is shared."""
     return broadcast(n, state, [(x, 1), (state, 1)])
 
 

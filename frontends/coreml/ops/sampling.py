@@ -1,4 +1,4 @@
-"""Images sampled anew."""
+"""Resampled images."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def crop_resize(
 
 
 def _places(n: CoreMLLayer, boxes: Term, d: int, extent: int, count: int) -> Term:
-    """Where the samples of boxes [N, 4] lie along a dimension: [N, count]"""
+    """The sample positions of boxes [N, 4] along a dimension: [N, count]"""
     kind = n.text("box_coordinate_mode", "CORNERS_HEIGHT_FIRST")
     column = 1 - d if kind.endswith("WIDTH_FIRST") else d
     scale = n.float("spatial_scale", 1) * (extent - 1 if n.flag("normalized_coordinates") else 1)

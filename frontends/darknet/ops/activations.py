@@ -26,7 +26,7 @@ _SHARED = {
 
 
 def _stair(x: Term) -> Term:
-    """Half the steps of a floor, each second one a slope."""
+    """Half the floor's steps; every second step is a slope."""
     low = x.function(nn.Floor)
     half = (x * 0.5).function(nn.Floor)
     return (low * 0.5).function(nn.Floor).equals(low * 0.5).choose(half, x - low + half)
@@ -37,7 +37,7 @@ def _hard_mish(x: Term) -> Term:
 
 
 def _normalized(x: Term) -> Term:
-    """The positive channels over their sum."""
+    """Positive channels divided by their sum, others 0."""
     positive = x.max(0.0)
     return positive / (positive.sum(1, keep=True) + 1e-4)
 
@@ -63,7 +63,7 @@ _OWN: dict[str, Callable[[Term], Term]] = {
 
 
 def activated(n: DarknetLayer, x: Value, name: str) -> Value:
-    """The activation of this name. Raises NncError where there is none."""
+    """x after the activation `name`. Raises NncError for an unknown one."""
     if name in _SHARED:
         kind, *parameters = _SHARED[name]
         return activation(n, kind, x, *parameters)

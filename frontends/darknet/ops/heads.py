@@ -1,7 +1,7 @@
-"""The layers that give boxes: [positions * anchors, 4 + 1 + classes].
+"""Layers that output boxes: [positions * anchors, 4 + 1 + classes].
 
-A row has the box's center and size relative to the image, how sure it is that there is an object,
-and for each class that times its own score, where it is above the threshold.
+A row has the box's center and size relative to the image, its objectness, and for each class the
+product of that and the class score, if it is above the threshold.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ..layer import DarknetLayer, rows
 
 
 def _chosen(n: DarknetLayer) -> np.ndarray:
-    """The anchors that the mask names, [A, 2]."""
+    """The anchors selected by the mask, [A, 2]."""
     given = n.numbers("anchors")
     mask = [int(v) for v in n.numbers("mask")] or list(range(len(given) // 2))
     if not mask or min(mask) < 0 or max(mask) >= len(given) // 2:
@@ -41,7 +41,7 @@ _POINTS = {"center": 0.0, "left_top": 0.5, "right_bottom": -0.5}
 
 @rows("Gaussian_yolo")
 def gaussian_yolo(n: DarknetLayer, x: Value, image: Value) -> Value:
-    """Each number of a box has a second one behind it, how uncertain it is."""
+    """YOLO boxes whose coordinates are each followed by an uncertainty."""
     anchors, width = _chosen(n), 9 + n.int("classes", 20)
     cells = _cells(n, x, len(anchors), width)
     numbers = cells.gather(constant(n, np.array([0, 2, 4, 6])), 4)
@@ -63,7 +63,7 @@ def gaussian_yolo(n: DarknetLayer, x: Value, image: Value) -> Value:
 
 @rows("detection")
 def detection(n: DarknetLayer, x: Value, image: Value) -> Value:
-    """Of a vector: the classes of all cells, how sure each box is, and the boxes."""
+    """The boxes in a vector: the classes of all cells, the objectness of boxes, and boxes."""
     side, count, classes = n.int("side", 7), n.int("num", 1), n.int("classes", 1)
     flat, cells = Term(n, x).flattened(1), side * side
     if flat.shape[1] != cells * (classes + 5 * count) or n.int("coords", 1) != 4:
@@ -82,7 +82,7 @@ def detection(n: DarknetLayer, x: Value, image: Value) -> Value:
 
 
 def _grid(n: DarknetLayer, height: int, width: int) -> Term:
-    """The number of each cell's column and row: [1, height, width, 1, 2]."""
+    """The column and row index of each cell: [1, height, width, 1, 2]."""
     columns, lines = np.meshgrid(np.arange(width), np.arange(height))
     return constant(n, np.stack([columns, lines], -1)[None, :, :, None].astype(np.float32))
 
@@ -105,7 +105,7 @@ def region(n: DarknetLayer, x: Value, image: Value) -> Value:
 
 
 def _cells(n: DarknetLayer, x: Value, anchors: int, width: int) -> Term:
-    """[batch, height, width, anchors, numbers of a box]"""
+    """x as [batch, height, width, anchors, numbers of a box]."""
     if x.type.rank != 4 or None in x.type.shape or x.type.shape[1] != anchors * width:
         raise n.error(f"it needs {anchors} * {width} channels and known extents, found '{x.type}'")
     batch, _, height, across = x.type.shape
@@ -116,7 +116,7 @@ def _cells(n: DarknetLayer, x: Value, anchors: int, width: int) -> Term:
 def _boxes(
     n: DarknetLayer, cells: Term, anchors: np.ndarray, extents: tuple, scale: float, raw: bool
 ) -> Term:
-    """Centers and sizes: positions count cells, sizes are parts of the anchors'."""
+    """Centers in cells plus offsets; sizes relative to the anchors'."""
     shape: Any = cells.shape
     _, height, width, _, _ = shape
     if None in extents:
@@ -148,7 +148,7 @@ def _rows(
 
 
 def _best(n: DarknetLayer, boxes: Term, scores: Term, overlap: float) -> Term:
-    """The scores, but 0 for boxes that overlap a better one of their class too much."""
+    """The scores, set to 0 for boxes that overlap a better one of their class too much."""
     shape: Any = scores.shape
     batch, count, classes = shape
     by_class = scores.transpose(0, 2, 1)

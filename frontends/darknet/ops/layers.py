@@ -32,7 +32,7 @@ def mean(n: DarknetLayer, x: Value) -> Value:
 
 @rows("l2norm")
 def of_length_one(n: DarknetLayer, x: Value) -> Value:
-    """Channels over the root of the sum of their squares."""
+    """Channels divided by their Euclidean norm."""
     term = Term(n, x)
     return (term / (term * term).sum(1, keep=True).function(nn.Sqrt)).value
 
@@ -46,7 +46,7 @@ def batchnorm(n: DarknetLayer, x: Value) -> Value:
 
 @rows("softmax", "soft")
 def softmax(n: DarknetLayer, x: Value) -> Value:
-    """Over all elements, not channels alone, or those of each group."""
+    """Softmax over all elements of an image, or over those of each group."""
     if n.text("tree"):
         raise n.error("a tree of classes is not supported")
     groups, temperature = n.int("groups", 1), n.float("temperature", 1.0)
@@ -61,7 +61,7 @@ def softmax(n: DarknetLayer, x: Value) -> Value:
 
 @of_images("shortcut")
 def shortcut(n: DarknetLayer, *inputs: Value) -> Value:
-    """The last layer plus others, of as many of whose channels and elements as it has."""
+    """The last layer plus others, cropped to its channels and extents."""
     *others, x = inputs
     if n.float("beta"):
         raise n.error("option 'beta' is not supported")
@@ -84,7 +84,7 @@ def shortcut(n: DarknetLayer, *inputs: Value) -> Value:
 
 
 def _shares(n: DarknetLayer, inputs: int, channels: int) -> list[Term]:
-    """What each input is multiplied by, the section's own first: one number, or of each channel."""
+    """The factors of the inputs, the section's own first: a number, or one per channel."""
     kind, how = n.text("weights_type", "none"), n.text("weights_normalization", "none")
     if kind == "none":
         return []
@@ -112,10 +112,10 @@ def scaled(n: DarknetLayer, other: Value, x: Value) -> Value:
 
 @of_images("lrn", "normalization")
 def lrn(n: DarknetLayer, x: Value) -> Value:
-    """x over a power of the sum of channels' squares near it.
+    """x over a power of the sum of squares of nearby channels.
 
-    The sum begins without the last channels of the first window, and never gets them, but loses
-    them when they would leave it; nets are trained so.
+    As trained nets expect, the sum starts without the last channels of the first window and never
+    adds them, but subtracts them when they would leave it.
     """
     count, size = n.extent(x, 1), n.int("size", 5)
     if count > 4096 or size < 1:
@@ -138,7 +138,7 @@ def lrn(n: DarknetLayer, x: Value) -> Value:
 
 @of_images("crop")
 def crop(n: DarknetLayer, x: Value) -> Value:
-    """The middle of images, their elements from -1 to 1."""
+    """The middle of images, scaled to [-1, 1]."""
     for axis, name in ((2, "crop_height"), (3, "crop_width")):
         extent, wanted = n.extent(x, axis), n.int(name, 1)
         if not 0 < wanted <= extent:
@@ -149,7 +149,7 @@ def crop(n: DarknetLayer, x: Value) -> Value:
 
 
 def _windows(n: DarknetLayer, x: Value) -> tuple[Windows, tuple[int, int]]:
-    """Windows and the strides of a blur behind them, which then has those of the section."""
+    """The windows, and the strides of the blur after them, which replace the section's."""
     stride = n.int("stride", 1)
     size, strides = n.int("size", stride), (n.int("stride_y", stride), n.int("stride_x", stride))
     padding = n.int("padding", size - 1)
@@ -172,7 +172,7 @@ def maxpool(n: DarknetLayer, x: Value) -> Value:
 
 
 def _of_channels(n: DarknetLayer, x: Value, wanted: int) -> Value:
-    """Of each so many channels the largest; missing ones count for nothing."""
+    """The largest of each group of `wanted` channels; missing ones are ignored."""
     count = n.extent(x, 1)
     if wanted < 1 or x.type.rank != 4:
         raise n.error(f"{count} channels as {wanted}")
@@ -184,7 +184,7 @@ def _of_channels(n: DarknetLayer, x: Value, wanted: int) -> Value:
 
 
 def _alike(n: DarknetLayer, inputs: Sequence[Value]) -> list[Value]:
-    """The inputs, all as images where one is."""
+    """The inputs, all as images if one is an image."""
     ranks = {x.type.rank for x in inputs}
     return list(inputs) if len(ranks) == 1 else [image(n, x) for x in inputs]
 
@@ -239,7 +239,7 @@ def reorg(n: DarknetLayer, x: Value) -> Value:
 
 @of_images("reorg3d")
 def squares(n: DarknetLayer, x: Value) -> Value:
-    """Squares as channels, the places in a square outermost."""
+    """Squares of pixels as channels, the position in a square outermost."""
     if n.int("reverse"):
         raise n.error("option 'reverse' is not supported")
     return n(nn.SpaceToDepth(x, block=n.int("stride", 1)))

@@ -1,4 +1,4 @@
-"""Recurrent layers. A run is one step; what it leaves for the next one is a state.
+"""Recurrent layers. A run is one step; states carry over to the next run.
 
 Source: AlexeyAB/darknet, src: rnn_layer.c, gru_layer.c, lstm_layer.c, crnn_layer.c and
 conv_lstm_layer.c
@@ -19,7 +19,7 @@ Product = Callable[[str, Value], Term]
 
 
 def _plain(n: DarknetLayer, x: Value, state: Value, product: Product) -> Value:
-    """The sum of what weights make of the input and of the state, and of it what others make."""
+    """The next state, a sum of products of the input and of the state; and its output product."""
     total = product("input.", x) + product("self.", state)
     total = total + Term(n, state) if n.int("shortcut") else total
     n.set_state("state", total.value)
@@ -87,7 +87,7 @@ def lstm(n: DarknetLayer, x: Value) -> Value:
 
 @rows("conv_lstm")
 def conv_lstm(n: DarknetLayer, x: Value) -> Value:
-    """With peepholes, the weights that see the cell stand first in the file."""
+    """A convolutional LSTM; peephole weights come first in the file."""
     how = options_of(n, n.int("output", 1), 3, "linear")
     shape = (1, how.filters, *x.type.shape[2:])
     if x.type.rank != 4 or None in shape or n.int("bottleneck"):

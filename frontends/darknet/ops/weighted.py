@@ -1,4 +1,4 @@
-"""Layers of weights: convolutions, inner products, and those of weights for each position."""
+"""Layers with weights: convolutions, inner products, and locally connected layers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def normalized(n: DarknetLayer, x: Value, bias: Value, statistics: list[Value]) 
 
 @dataclass(frozen=True)
 class Convolving:
-    """What the options of a section say of its convolutions."""
+    """The convolution options of a section."""
 
     filters: int
     size: int
@@ -99,7 +99,7 @@ def convolved(n: DarknetLayer, x: Value, how: Convolving, weights: list[Value]) 
 
 
 def _binary(n: DarknetLayer, weight: Value) -> Value:
-    """Each filter as plus and minus the mean of its weights' sizes."""
+    """Each filter with its weights replaced by plus or minus their mean absolute value."""
     t = Term(n, weight)
     sizes = t.function(nn.Abs)
     mean = sizes.mean(1, 2, 3, keep=True)
@@ -128,7 +128,7 @@ def convolutional(n: DarknetLayer, x: Value) -> Value:
 
 @of_images("deconvolutional", "deconv")
 def deconvolutional(n: DarknetLayer, x: Value) -> Value:
-    """The weights are [channels, filters, size, size]."""
+    """A transposed convolution with weights [channels, filters, size, size]."""
     how, channels = options_of(n, n.int("filters", 1), 1, "logistic"), n.extent(x, 1)
     names = ("bias", *(_STATISTICS if how.normalizes else ()))
     bias, *statistics = [n.matrix(name, how.filters) for name in names]
@@ -146,7 +146,7 @@ def deconvolutional(n: DarknetLayer, x: Value) -> Value:
 
 
 def blurred(n: DarknetLayer, x: Value, strides: tuple[int, int], kind: int) -> Value:
-    """Every so many elements of an image, smoothed; of kind 2 by windows of 2 by 2."""
+    """An image smoothed and subsampled by strides; kind 2 uses windows of 2 by 2."""
     line = np.ones(2) / 2 if kind == 2 else np.array([1, 2, 1]) / 4
     count, pad = n.extent(x, 1), 0 if kind == 2 else 1
     kernel = n.constant(np.tile(np.outer(line, line), (count, 1, 1, 1)), f32)
@@ -161,7 +161,7 @@ def connected(n: DarknetLayer, x: Value) -> Value:
 
 
 def multiplied(n: DarknetLayer, x: Value, count: int, activation: str, name: str = "") -> Value:
-    """An inner product by the next weights of the file, its batch norm and its activation."""
+    """An inner product with the file's next weights, batch norm and activation."""
     flat = flatten(n, x, 1)
     size = n.extent(flat, 1)
     bias = n.matrix(f"{name}bias", count)
@@ -177,7 +177,7 @@ def multiplied(n: DarknetLayer, x: Value, count: int, activation: str, name: str
 
 @of_images("local")
 def local(n: DarknetLayer, x: Value) -> Value:
-    """A convolution with weights of its own for each position."""
+    """A locally connected layer: a convolution with its own weights at each position."""
     filters, size, stride = n.int("filters", 1), n.int("size", 1), n.int("stride", 1)
     pad = size // 2 if n.int("pad") else 0
     if x.type.rank != 4 or None in x.type.shape or min(filters, size, stride) < 1:

@@ -1,1 +1,1 @@
-"""How the models of libraries of boosted trees are known."""
+"""Detection of models of gradient boosting libraries."""

@@ -1,4 +1,4 @@
-"""How models of CatBoost are known."""
+"""Detection of CatBoost models."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from ...common.source import Source
 
 
 def is_it(source: Source) -> bool:
-    """Whether it is JSON of CatBoost."""
+    """Whether a source is JSON of CatBoost."""
     head = source.head.lstrip()
     return head.startswith(b"{") and (b'"features_info"' in head or b'"ctr_data"' in head)

@@ -1,4 +1,4 @@
-"""How models of LightGBM are known."""
+"""Detection of LightGBM models."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from ...common.source import Source
 
 
 def is_it(source: Source) -> bool:
-    """Whether it is a text of LightGBM."""
+    """Whether a source is a text of LightGBM."""
     words = source.head[:64].split()
     return words[:1] == [b"tree"] and len(words) > 1 and words[1].startswith(b"version=")

@@ -1,4 +1,4 @@
-"""How models of XGBoost are known."""
+"""Detection of XGBoost models."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from ...common.source import Source
 
 
 def is_it(source: Source) -> bool:
-    """Whether it is JSON or UBJSON of XGBoost."""
+    """Whether a source is JSON or UBJSON of XGBoost."""
     head = source.head.lstrip()
     return head.startswith(b"{") and b"learner" in head[:64]

@@ -1,1 +1,1 @@
-"""The layers of decoders."""
+"""The converters of decoders' layers."""

@@ -1,4 +1,4 @@
-"""What decoders are made of."""
+"""The building blocks of decoders."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ ACTIVATIONS = {
 
 
 def matrix(n: NodeLayer, weight: Value, packing: Kind, at: Term | None = None) -> Term:
-    """The numbers of a weight [rows, columns], or of some of its rows, in f32.
+    """The f32 numbers of a weight [rows, columns], or of the rows `at`.
 
-    What is packed stays packed: numbers are made of it as it is needed.
+    Packed weights stay packed in the program, and are unpacked at use.
     """
     if packing.read is None:
         return (Term(n, weight) if at is None else Term(n, weight).gather(at)).cast(f32)
@@ -31,7 +31,7 @@ def matrix(n: NodeLayer, weight: Value, packing: Kind, at: Term | None = None) -
 
 
 def unpacked(n: NodeLayer, data: np.ndarray, packing: Kind, at: Term | None = None) -> Term:
-    """The numbers of rows of bytes, or of some of the rows, in f32."""
+    """The f32 numbers of packed rows, or of the rows `at`."""
     if not data.size:
         raise n.error("a packed weight has no elements")
     assert packing.read is not None
@@ -90,7 +90,7 @@ def gate(n: NodeLayer, x: Value, up: Value) -> Value:
 
 
 def capped(x: Term, limit: float) -> Term:
-    """Brought softly below a limit."""
+    """x softly limited to (-limit, limit), by tanh."""
     return (x / limit).function(nn.Tanh) * limit
 
 
@@ -109,15 +109,15 @@ def split(n: NodeLayer, x: Value) -> list[Value]:
 
 @rows("Positions")
 def positions(n: NodeLayer, tokens: Value, past: Value) -> Value:
-    """Those of the tokens, which follow on the past ones."""
+    """The positions of the tokens, which follow the past ones."""
     return (counting(n, extent(n, (tokens, 1))) + extent(n, (past, 2))).value
 
 
 @rows("Angles")
 def angles(n: NodeLayer, at: Value, first: Value | None = None, long: Value | None = None):
-    """Cosines and sines [positions, pairs]; the frequencies are divided by factors.
+    """Cosines and sines [positions, pairs]; the frequencies are divided by given factors.
 
-    Of two, the long ones are for texts longer than those that the model was trained on first.
+    Of two sets, `long` is for texts longer than those of the original training.
     """
     frequencies, size = n.attributes["frequencies"], n.attributes["size"]
     factors = [n.array(v) for v in (first, long) if v is not None]
@@ -140,7 +140,7 @@ def angles(n: NodeLayer, at: Value, first: Value | None = None, long: Value | No
 
 @rows("Rotate")
 def rotate(n: NodeLayer, x: Value, cosines: Value, sines: Value) -> Value:
-    """The elements of heads [1, H, S, D] turned in pairs by their position's angles."""
+    """The elements of heads [1, H, S, D] rotated in pairs by their position's angles."""
     size, whole = n.attributes["size"], x.type.shape[3]
     assert whole is not None
     term, cos, sin = (Term(n, v) for v in (x, cosines, sines))
@@ -162,7 +162,7 @@ def rotate(n: NodeLayer, x: Value, cosines: Value, sines: Value) -> Value:
 
 @rows("Mask")
 def mask(n: NodeLayer, at: Value) -> Value:
-    """-inf where a token would see one behind it, or before its window: [S, T]."""
+    """The mask: -inf where a key is after the query or before its window: [S, T]."""
     own, window = Term(n, at), n.attributes["window"]
     row = own.spread(0, 1)
     column = counting(n, own.largest(0) + 1)
@@ -176,7 +176,7 @@ def mask(n: NodeLayer, at: Value) -> Value:
 def attention(
     n: NodeLayer, q: Value, k: Value, v: Value, past_key: Value, past_value: Value, mask: Value
 ) -> list[Value]:
-    """softmax(q k^T * scale + mask) v with the keys and values of earlier tokens before."""
+    """softmax(q k^T * scale + mask) v, with the cached keys and values before the new ones."""
     query = Term(n, q) * n.attributes["scale"]
     key = joined([Term(n, past_key), Term(n, k)], 2)
     value = joined([Term(n, past_value), Term(n, v)], 2)

@@ -1,4 +1,4 @@
-"""Mixtures of experts: feed-forward parts of which each token is sent to a few."""
+"""Mixtures of experts: feed-forward networks, each token being sent to a few."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .decoder import ACTIVATIONS, unpacked
 
 @rows("Shares")
 def shares(n: NodeLayer, logits: Value) -> Value:
-    """How much of each expert's result counts for a token [1, S, experts]: mostly 0."""
+    """The weight of each expert's result for a token [1, S, experts]: mostly 0."""
     used, count = n.attributes["used"], logits.type.shape[2]
     assert count is not None
     found = n(nn.Softmax(logits, axis=2))
@@ -28,9 +28,9 @@ def shares(n: NodeLayer, logits: Value) -> Value:
 
 @rows("Experts")
 def experts(n: NodeLayer, x: Value, shares: Value, gate: Value, up: Value, down: Value) -> Value:
-    """The sum of the experts' results, each times its share of a token.
+    """The sum of the experts' results, weighted by `shares`.
 
-    An expert that gets no token is not computed.
+    An expert without tokens is not computed.
     """
     shape = shape_vector(n, [(x, i) for i in range(3)])
     total = constant(n, 0.0, f32).filled(Term(n, shape))
@@ -67,6 +67,6 @@ def _expert(n: NodeLayer, weight: Value, packing: Kind, number: int) -> Term:
 
 @rows("SharedShare")
 def shared_share(n: NodeLayer, x: Value, out: Value, weight: Value) -> Value:
-    """The result of an expert that all tokens are sent to, times a gate of its own."""
+    """The result of a shared expert, times its own gate."""
     gate = (Term(n, x) * Term(n, weight).cast(f32).flat()).sum(2, keep=True)
     return (Term(n, out) * gate.function(nn.Sigmoid)).value

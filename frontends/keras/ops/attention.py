@@ -1,4 +1,4 @@
-"""Attention: of heads with projections, grouped, and the plain kinds without weights."""
+"""Attention: multi-head with projections, grouped, and plain kinds without weights."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from .core import product
 
 
 def _visible(n: KerasLayer, q: Term, k: Term) -> Term:
-    """Whether a query [B, S, ..] may see a key [B, T, ..]: those up to its own place."""
+    """The causal mask: whether a query [B, S, ..] may see a key [B, T, ..]."""
     rows, columns = counting(n, extent(n, (q.value, 1))), counting(n, extent(n, (k.value, 1)))
     return columns <= rows.spread(0, 1)
 
 
 def _near(n: KerasLayer, q: Term, k: Term, width: int) -> Term:
-    """Whether a key is nearer to a query than a width: [S, T]."""
+    """Whether the distance of a key from a query is below a width: [S, T]."""
     rows, columns = counting(n, extent(n, (q.value, 1))), counting(n, extent(n, (k.value, 1)))
     return (rows.spread(0, 1) - columns).function(nn.Abs) < width
 
 
 def _mask(n: KerasLayer, q: Term, v: Term) -> Term | None:
-    """What queries may see of keys, of all that says so: [.., S, T]."""
+    """The mask of queries and keys, combined from all sources: [.., S, T]; None for none."""
     found: list[Term] = []
     query = None if n.kind == "MultiHeadAttention" else n.argument(3, "query_mask")
     query = n.mask_of(0, "query") if query is None else query
@@ -48,7 +48,7 @@ def _mask(n: KerasLayer, q: Term, v: Term) -> Term | None:
 
 
 class _Axes:
-    """The dimensions of heads [B, .., H, C]: which are attended over, and which stay."""
+    """The dimensions of heads [B, .., H, C]: those attended over, and the others."""
 
     def __init__(self, n: KerasLayer, rank: int) -> None:
         given = n.option("attention_axes", None)
@@ -62,14 +62,14 @@ class _Axes:
         self.kept = len(stays) + 1
 
     def attended(self, heads: Term) -> Term:
-        """[B, .., H, places, C]: what is attended over is one dimension."""
+        """[B, .., H, positions, C]: the attended dimensions merged into one."""
         turned = heads.transpose(*self.order)
         last, value = turned.rank - 1, turned.value
         parts = [(i, i + 1) for i in range(self.kept)]
         return Term(heads.n, merge(heads.n, value, (*parts, (self.kept, last), (last, last + 1))))
 
     def restored(self, found: Term, like: Term) -> Term:
-        """[B, .., H, C] of [B, .., H, places, C], with the places of other heads."""
+        """[B, .., H, C] from [B, .., H, positions, C], with the positions of `like`."""
         kept = [(found.value, i) for i in range(self.kept)]
         places = [(like.value, axis) for axis in self.over]
         apart = found.reshape(*kept, *places, (found.value, found.rank - 1))
@@ -77,7 +77,7 @@ class _Axes:
         return apart.transpose(*back)
 
     def pairs(self, scores: Term, q: Term, k: Term) -> Term:
-        """Scores [B, .., H, S, T] with the places of queries and of keys apart."""
+        """Scores [B, .., H, S, T] with the positions of queries and keys as separate dimensions."""
         if len(self.over) == 1:
             return scores
         kept = [(scores.value, i) for i in range(self.kept)]
@@ -85,7 +85,7 @@ class _Axes:
         return scores.reshape(*kept, *places)
 
     def spread(self, n: KerasLayer, mask: Term, q: Term, k: Term) -> Term:
-        """A mask as wide as scores are: [B, .., 1, S, T]."""
+        """A mask broadcast to the rank of scores: [B, .., 1, S, T]."""
         count = len(self.over)
         if mask.rank < 2 * count:
             raise n.error(f"a mask '{mask.value.type}' of {count} axes is not supported")
@@ -103,10 +103,10 @@ class _Axes:
 def _attended(
     n: KerasLayer, axes: _Axes, q: Term, k: Term, v: Term, scale: float, mask: Term | None
 ) -> tuple[Term, Term]:
-    """Outputs and scores of heads [B, .., H, C].
+    """The outputs and scores of heads [B, .., H, C].
 
-    Keras has two ways: by its operation, which gives a query that sees no key the mean of all, and
-    by its Softmax layer, which gives it none.
+    Keras has two ways: by its operation, which gives a query without keys the mean of all values,
+    and by its Softmax layer, which gives it 0.
     """
     queries, keys, values = (axes.attended(heads) for heads in (q, k, v))
     keys = keys.transpose(*range(keys.rank - 2), keys.rank - 1, keys.rank - 2)
@@ -126,7 +126,7 @@ def _attended(
 
 
 def _projected(n: KerasLayer, x: Value, weights: list[Value], has_bias: bool) -> Term:
-    """Heads [B, .., H, C] by a kernel [input, H, C]."""
+    """Heads [B, .., H, C], projected by a kernel [input, H, C]."""
     if x.type.rank < 3 or weights[0].type.rank != 3:
         raise n.error(f"an input is '{x.type}', expected three dimensions or more")
     places = "abcdefgh"[: x.type.rank - 1]
@@ -134,7 +134,7 @@ def _projected(n: KerasLayer, x: Value, weights: list[Value], has_bias: bool) ->
 
 
 def _weighted(n: KerasLayer, equation: str, x: Value, weights: list[Value], has_bias: bool) -> Term:
-    """x by the next kernel and its bias, behind which an int8 kernel has its scale."""
+    """x times the next kernel, plus its bias; an int8 kernel is followed by its scale."""
     kernel = weights.pop(0)
     bias = weights.pop(0) if has_bias else None
     scale = weights.pop(0) if kernel.type.element_type is i8 else None
@@ -181,7 +181,7 @@ def _repeated(n: KerasLayer, x: Term, heads: int) -> Term:
 
 @layer("Attention", "AdditiveAttention")
 def attention(n: KerasLayer) -> list[Value]:
-    """Scores of all pairs of a query and a key, without projections."""
+    """Attention of queries to keys, without projections."""
     query, value, *rest = n.tensors()
     q, v = Term(n, query), Term(n, value)
     k = Term(n, rest[0]) if rest else v
@@ -205,7 +205,7 @@ def attention(n: KerasLayer) -> list[Value]:
 
 
 def _scores(n: KerasLayer, q: Term, k: Term) -> Term:
-    """[B, S, T]"""
+    """The scores [B, S, T]."""
     weights = [Term(n, value) for value in n.weights()]
     additive = n.kind == "AdditiveAttention"
     if not additive and n.option("score_mode", "dot") == "dot":

@@ -1,4 +1,4 @@
-"""The bits of elements as those of another type."""
+"""The bits of elements, viewed as another type."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..layer import KerasLayer, element_type, layer
 
 @layer("ops.View")
 def view(n: KerasLayer) -> Value:
-    """The bits as another type of the same size."""
+    """The bits viewed as another type, whose width may differ."""
     x, element = Term(n, n.tensor()), element_type(n.option("dtype"))
     if element is None:
         raise n.error(f"elements of type '{n.option('dtype')}' are not supported")
@@ -27,7 +27,7 @@ def _bits_as(x: Term, element: Type) -> Term:
 
 
 def _apart(x: Term, width: int) -> Term:
-    """Numbers as several of fewer bits each, the least ones first."""
+    """Integers split into several of `width` bits, the lowest bits first."""
     count, part = nn.bit_width(x.element) // width, IntegerType(width, "u")
     parts = [((x >> i * width) & ((1 << width) - 1)).cast(part).spread(0, 1) for i in range(count)]
     groups = [*((i, i + 1) for i in range(x.rank - 1)), (x.rank - 1, x.rank + 1)]
@@ -35,7 +35,7 @@ def _apart(x: Term, width: int) -> Term:
 
 
 def _together(x: Term, width: int) -> Term:
-    """Several numbers along the last axis as one of more bits."""
+    """Several integers along the last axis combined into one of more bits."""
     own, whole = nn.bit_width(x.element), IntegerType(width, "u")
     count, last = width // own, x.shape[-1]
     if last is None or last % count:

@@ -35,7 +35,7 @@ _REAL: dict[str, Function] = {
 
 
 def _either(names: str) -> Function:
-    """The same of real and of complex tensors."""
+    """A function of real and of complex tensors."""
 
     def converted(n: KerasLayer) -> Any:
         x = n.args[0] if n.args else None

@@ -1,4 +1,4 @@
-"""Convolutions and poolings; channels are moved before the other dimensions and back."""
+"""Convolutions and poolings; channels are moved to the front and back."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PADDINGS = {"valid": "VALID", "same": "SAME_UPPER"}
 
 
 def on_channels_first(n: KerasLayer, x: Value, work: Callable[[Value], Value]) -> Value:
-    """What is done with channels before the other dimensions, wherever the layer has them."""
+    """Apply `work` with channels first, whatever the layer's layout."""
     if x.type.rank < 3:
         raise n.error(f"the input is '{x.type}', expected at least 3 dimensions")
     if is_channels_first(n):
@@ -21,7 +21,7 @@ def on_channels_first(n: KerasLayer, x: Value, work: Callable[[Value], Value]) -
 
 
 def kernels(n: KerasLayer, *names: str) -> list[Value]:
-    """The kernels of a layer, and its bias; those that an operation is called with."""
+    """The kernels of a layer, and its bias, from weights or from an operation's arguments."""
     if not n.kind.startswith("ops."):
         return n.weights(len(names) + bool(n.option("use_bias", True)))
     element = n.tensor().type.element_type
@@ -102,7 +102,7 @@ def separable_conv(n: KerasLayer) -> Value:
     "Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose", "Deconvolution2D", "ops.ConvTranspose"
 )
 def conv_transpose(n: KerasLayer) -> Value:
-    """The kernel is [K.., M, C]."""
+    """A transposed convolution with a kernel [K.., M, C]."""
     kernel, *bias = kernels(n, "kernel")
     first = kernel_first(n, kernel)
     count = first.type.rank - 2
@@ -135,10 +135,10 @@ def conv_transpose(n: KerasLayer) -> Value:
 
 
 def _cut(kernel: int, stride: int, dilation: int, same: bool, more: int | None) -> tuple[int, int]:
-    """What is cut from the whole result, of (D - 1) * stride + reach elements, at either end.
+    """How much to cut at either end of the full result, of (D - 1) * stride + reach elements.
 
-    The result has D * stride elements with `same`, else what the windows cover. With `more` it
-    has that many more than the windows cover, of which half a window is cut at both ends by `same`.
+    With `same`, the result has D * stride elements, else what the windows cover. With `more`, it
+    has that many more than the windows cover; `same` then cuts half a window at both ends.
     """
     reach = (kernel - 1) * dilation + 1
     if not same:
@@ -209,7 +209,7 @@ def global_average_pooling_of_steps(n: KerasLayer) -> Value:
     "ops.AdaptiveMaxPool",
 )
 def adaptive_pooling(n: KerasLayer) -> Value:
-    """Windows between multiples of extent / size, which overlap where that is no integer."""
+    """Pooling by windows between multiples of extent / size, which overlap if it is fractional."""
     x = n.tensor()
     size = n.integers("output_size", x.type.rank - 2)
     return on_channels_first(n, x, lambda x: adaptive_pooled(n, x, size, "Max" in n.kind))

@@ -1,4 +1,4 @@
-"""Dense layers, embeddings, masks, and what does nothing at inference."""
+"""Dense layers, embeddings, masks, and layers without effect at inference."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROWS.add(dict.fromkeys(IDENTITIES, called(lambda n: n.tensor())))
 
 @layer("RandomCrop")
 def random_crop(n: KerasLayer) -> Value:
-    """At inference, Keras 3 leaves images as they are."""
+    """At inference, x unchanged in Keras 3."""
     if n.builder.graph.producer.startswith(("1.", "2.")):
         raise n.error("what it does at inference differs between versions of Keras 2")
     return n.tensor()
@@ -33,7 +33,7 @@ def random_crop(n: KerasLayer) -> Value:
 
 @layer("AutoContrast")
 def auto_contrast(n: KerasLayer) -> Value:
-    """Each channel from its least to its largest value stretched over the range of values."""
+    """Each channel stretched from its own range to the full range of values."""
     low, high = map(float, n.option("value_range", (0, 255)))
     x = Term(n, n.tensor())
     axes = (x.rank - 3, x.rank - 2)
@@ -59,7 +59,7 @@ def weights_of(n: KerasLayer, bias: bool) -> tuple[Value, list[Value], Value | N
 
 
 def product(n: KerasLayer, equation: str, x: Value, kernel: Value, scale: Value | None) -> Value:
-    """x and a kernel; if that is int8, x is quantized by its largest element along what is summed.
+    """x times a kernel; for int8, x is quantized by its largest element along the summed axes.
 
     Integers up to 127 * 127 * 1040 are exact as f32. Source: keras.quantizers.AbsMaxQuantizer.
     """
@@ -127,7 +127,7 @@ def embedding(n: KerasLayer) -> list[Value]:
 
 @layer("ReversibleEmbedding")
 def reversible_embedding(n: KerasLayer) -> Value | list[Value]:
-    """Rows of a table, or products with all of them, of the weights' type or one that is named."""
+    """Rows of a table, or in reverse products with it, in the weights' type or a given one."""
     table, *more = n.weights(1, 2)
     x, cap, named = n.tensor(), n.option("logit_soft_cap", None), n.option("reverse_dtype", None)
     if not n.argument(1, "reverse", False):
@@ -154,7 +154,7 @@ def masking(n: KerasLayer) -> list[Value]:
 
 @layer("TimeDistributed")
 def time_distributed(n: KerasLayer) -> Value:
-    """The layer on all steps of all sequences at once."""
+    """The nested layer on all steps of all sequences at once."""
     x, mask = n.tensor(), n.mask
     (y,) = n.graph("layer", *(merged_batch(n, v) for v in (x, mask) if v is not None))
     return split_batch(n, y, x)
@@ -169,7 +169,7 @@ def category_encoding(n: KerasLayer) -> Value:
 
 
 def categories(n: KerasLayer, x: Value, depth: int) -> Value:
-    """Numbers of categories for `nn.one_hot`, for which negative ones count from the end."""
+    """Category indices for `nn.one_hot`, in which negative ones do not count from the end."""
     number = Term(n, n.cast(x, i64))
     return (number < 0).choose(depth, number).value
 

@@ -1,4 +1,4 @@
-"""Further operations of `keras.ops`: factors of matrices, their determinants, parts written."""
+"""More of `keras.ops`: matrix factorizations, determinants, slice updates."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def logarithm_of_determinant(n: KerasLayer) -> Value | list[Value]:
 
 @layer("ops.SliceUpdate")
 def slice_update(n: KerasLayer) -> Value:
-    """A tensor with another one written into it, at a place that is known."""
+    """A tensor with another one written into it at a known position."""
     x, starts = n.tensor(), n.argument(1, "start_indices")
     part = operand(n, n.argument(2, "updates"), x.type.element_type)
     known = [v for v in starts if isinstance(v, int)] if isinstance(starts, list | tuple) else []
@@ -50,7 +50,7 @@ def slice_update(n: KerasLayer) -> Value:
 
 
 def _nan_spread(root: bool) -> Callable[[KerasLayer], Value]:
-    """The variance of what is a number, or its root."""
+    """A converter of the variance, or its root, of the elements that are not NaN."""
 
     def convert(n: KerasLayer) -> Value:
         x = _matrix(n)
@@ -67,7 +67,7 @@ def _nan_spread(root: bool) -> Callable[[KerasLayer], Value]:
 
 
 def _size(n: KerasLayer) -> Value:
-    """How many elements there are."""
+    """The number of elements."""
     shape = shape_vector(n, [(n.tensor(), i) for i in range(n.tensor().type.rank)])
     return n.cast(reduced(n, shape, nn.ReduceProd, (0,)), i32)
 

@@ -23,7 +23,7 @@ Function = Callable[[KerasLayer], Any]
 
 
 def add(table: dict[str, Function]) -> None:
-    """Register operations, each with all of its names; TensorFlow's begin with a small letter."""
+    """Register operations under all of their names; TensorFlow's begin with a small letter."""
     for names, function in table.items():
         for name in names.split():
             room = "tf" if name[0].islower() or name[0] == "_" else "ops"
@@ -34,9 +34,9 @@ def add(table: dict[str, Function]) -> None:
 
 
 def pair(n: KerasLayer, a: Any, b: Any, *others: type, is_weak: bool = True) -> tuple[Term, Term]:
-    """Two operands in one element type, which also holds that of `others`.
+    """Two operands promoted to one element type, together with `others`.
 
-    Numbers have no type of their own if `is_weak`, see `promotion.py`.
+    Python numbers do not decide the type if `is_weak`, see `promotion.py`.
     """
     if n.kind.startswith("tf."):  # where numbers become what the tensor is
         types = [v.type.element_type for v in (a, b) if isinstance(v, Value)]
@@ -47,7 +47,7 @@ def pair(n: KerasLayer, a: Any, b: Any, *others: type, is_weak: bool = True) -> 
 
 
 def operand(n: KerasLayer, value: Any, element: Type) -> Term:
-    """A tensor, number or array in an element type."""
+    """A tensor, number or array as a term of an element type."""
     if isinstance(value, Value):
         return Term(n, n.cast(value, element))
     try:
@@ -57,7 +57,7 @@ def operand(n: KerasLayer, value: Any, element: Type) -> Term:
 
 
 def alike(n: KerasLayer, given: Sequence[Value]) -> list[Value]:
-    """Tensors in one element type, which Keras gives those that it joins."""
+    """Tensors promoted to one element type."""
     if n.kind.startswith("tf."):
         return list(given)
     wide = result_type(*(value.type.element_type for value in given))
@@ -85,7 +85,7 @@ WEAK = frozenset(
 
 
 def two(n: KerasLayer, *others: type) -> tuple[Term, Term]:
-    """The two operands of a call, in a type that also holds that of `others`."""
+    """The two operands of a call, promoted together with `others`."""
     names = [name for name in n.attributes.kwargs if name not in ("name", "dtype")]
     given = [*n.args, *(n.keyword(name) for name in names)][:2]
     if len(given) != 2:
@@ -94,7 +94,7 @@ def two(n: KerasLayer, *others: type) -> tuple[Term, Term]:
 
 
 def binary(op: Callable[[Value, Value], Any], *others: type) -> Function:
-    """An op of two operands, in a type that also holds that of `others`."""
+    """A converter of an op with two operands, promoted together with `others`."""
 
     def convert(n: KerasLayer) -> Value:
         a, b = two(n, *others)
@@ -104,7 +104,7 @@ def binary(op: Callable[[Value, Value], Any], *others: type) -> Function:
 
 
 def product(n: KerasLayer) -> Value:
-    """A product of matrices; of two of int8 it has 32 bits."""
+    """A matrix product; that of two int8 operands is i32."""
     a, b = two(n)
     kept = a.element
     if n.kind == "ops.Matmul" and kept is i8 and a.rank > 1 and b.rank > 1:
@@ -115,22 +115,22 @@ def product(n: KerasLayer) -> Value:
 
 
 def unary(op: Callable[[Value], Any]) -> Function:
-    """An op of one operand."""
+    """A converter of an op with one operand."""
     return lambda n: n(op(n.floating(n.tensor())))
 
 
 def formula(function: Callable[[Term], Term]) -> Function:
-    """A formula of one operand."""
+    """A converter of a formula with one operand."""
     return lambda n: function(Term(n, n.floating(n.tensor()))).value
 
 
 def counted(n: Layer, x: Value) -> Value:
-    """x, truth values as numbers."""
+    """x with truth values as integers."""
     return n.cast(x, i32) if x.type.element_type is i1 else x
 
 
 def summed(n: KerasLayer, x: Value) -> Value:
-    """x in the type that its sums and products have: of few bits as 32."""
+    """x in the type of its sums and products: at least 32 bits."""
     element = x.type.element_type
     if not isinstance(element, IntegerType) or element.width > 16:
         return x
@@ -138,13 +138,13 @@ def summed(n: KerasLayer, x: Value) -> Value:
 
 
 def divided(n: KerasLayer) -> Value:
-    """A quotient of floats."""
+    """x / y as floats."""
     a, b = two(n, float)
     return (a / b).value
 
 
 def floor_divided(n: KerasLayer) -> Value:
-    """A quotient, rounded down."""
+    """x / y, rounded down."""
     a, b = two(n)
     if isinstance(a.element, FloatType):
         return (a / b).function(nn.Floor).value
@@ -158,7 +158,7 @@ def unequal(n: KerasLayer) -> Value:
 
 
 def logical(op: Callable[[Value, Value], Any]) -> Function:
-    """Of truth values."""
+    """A converter of an op on truth values."""
 
     def convert(n: KerasLayer) -> Value:
         a, b = (operand(n, v, i1) for v in n.args[:2])
@@ -198,7 +198,7 @@ _ACTIVATIONS = {
 
 
 def with_alpha(op: Any, name: str, default: float) -> Function:
-    """An activation with a slope."""
+    """A converter of an activation with a slope."""
     return lambda n: n(op(n.floating(n.tensor()), alpha=float(n.argument(1, name, default))))
 
 
@@ -277,7 +277,7 @@ def where(n: KerasLayer) -> Value:
 
 
 def axes_of(n: KerasLayer, x: Value, given: Any) -> tuple[int, ...]:
-    """The axes of an argument; all where it is None."""
+    """The axes in an argument; all if it is None."""
     if given is None:
         return tuple(range(x.type.rank))
     listed = list(given) if isinstance(given, list | tuple) else [given]
@@ -287,7 +287,7 @@ def axes_of(n: KerasLayer, x: Value, given: Any) -> tuple[int, ...]:
 
 
 def reduction(op: Any, kind: Callable[[KerasLayer, Value], Value] = lambda n, x: x) -> Function:
-    """An op that reduces along axes, of the elements as another kind."""
+    """A converter of a reduction along axes, after `kind` has converted the elements."""
 
     def convert(n: KerasLayer) -> Value:
         x = n.tensor()
@@ -298,7 +298,7 @@ def reduction(op: Any, kind: Callable[[KerasLayer, Value], Value] = lambda n, x:
 
 
 def spread(root: bool) -> Function:
-    """The variance, or its root."""
+    """A converter of the variance, or of its root."""
 
     def convert(n: KerasLayer) -> Value:
         x = n.floating(n.tensor())
@@ -310,7 +310,7 @@ def spread(root: bool) -> Function:
 
 
 def along(op: Callable[..., Any]) -> Function:
-    """An op along one axis, or of all elements."""
+    """A converter of an op along one axis, or over all elements."""
 
     def convert(n: KerasLayer) -> Value:
         x, axis = n.tensor(), n.argument(1, "axis")
@@ -322,12 +322,12 @@ def along(op: Callable[..., Any]) -> Function:
 
 
 def arg_extreme(op: Any) -> Function:
-    """Where the largest or smallest element is."""
+    """A converter of the index of the largest or smallest element."""
     return lambda n: extreme_place(n, op, n.tensor())
 
 
 def extreme_place(n: KerasLayer, op: Any, x: Value) -> Value:
-    """Where an axis has its largest or smallest element, for which -0 is less than 0."""
+    """The index of the largest or smallest element along an axis, with -0 below 0."""
     given, t = n.argument(1, "axis"), Term(n, x)
     keep = bool(n.argument(2, "keepdims", False))
     if isinstance(t.element, FloatType):
@@ -370,7 +370,7 @@ def norm(n: KerasLayer) -> Value:
 
 
 def norm_of(x: Term, axes: Sequence[int], order: int) -> Term:
-    """The root of the sum of powers of absolute values."""
+    """The vector norm of an order along axes."""
     powers = x.function(nn.Abs) ** order
     total = powers.sum(*axes, keep=True)
     return total if order == 1 else total ** (1 / order)
@@ -378,7 +378,7 @@ def norm_of(x: Term, axes: Sequence[int], order: int) -> Term:
 
 @layer("ops.Normalize")
 def normalize(n: KerasLayer) -> Value:
-    """x by its norm, or by a least number where that is less."""
+    """x divided by its norm, or by epsilon if that is larger."""
     x, order = Term(n, n.tensor()), n.argument(2, "order", 2)
     axes = axes_of(n, x.value, n.argument(1, "axis", -1))
     given = n.argument(3, "epsilon")

@@ -1,4 +1,4 @@
-"""Losses of `keras.ops`, how alike images are, and further operations of matrices and images."""
+"""Losses of `keras.ops`, image similarities, and further operations of matrices and images."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FAR_BELOW = -1e30
 
 
 def _pair(n: KerasLayer) -> tuple[Term, Term]:
-    """The targets and what is to be like them, as floats."""
+    """The targets and the predictions, as floats."""
     target, output = (Term(n, n.floating(v.value)) for v in two(n))
     return target, output
 
@@ -46,7 +46,7 @@ def binary_crossentropy(n: KerasLayer) -> Value:
 
 
 def _logs(n: KerasLayer, x: Term, axis: int, whole: bool) -> Term:
-    """The logarithms of probabilities, from scores or from probabilities."""
+    """Log-probabilities, from logits or from probabilities."""
     if n.option("from_logits", False):
         return x.made(nn.LogSoftmax(x.value, axis=axis))
     share = x / x.sum(axis, keep=True) if whole else x
@@ -62,7 +62,7 @@ def crossentropy(n: KerasLayer) -> Value:
 
 @layer("ops.SparseCategoricalCrossentropy")
 def sparse_crossentropy(n: KerasLayer) -> Value:
-    """Targets are the numbers of classes."""
+    """The cross entropy with class indices as targets."""
     target, x = Term(n, n.cast(n.tensor(), i64)), Term(n, n.floating(n.tensor(1)))
     axis = normalize_axis(n, n.integer("axis", -1), x.rank)
     logs = _logs(n, x, axis, whole=False)
@@ -78,7 +78,7 @@ def sparse_crossentropy(n: KerasLayer) -> Value:
 
 @layer("ops.PSNR")
 def noise_ratio(n: KerasLayer) -> Value:
-    """The logarithm of the largest number over the mean of squares, in decibels."""
+    """The peak signal-to-noise ratio in decibels."""
     a, b = _pair(n)
     apart = (a - b).flat()
     mean = (apart * apart).mean(0)
@@ -88,10 +88,10 @@ def noise_ratio(n: KerasLayer) -> Value:
 
 @layer("ops.CTCLoss")
 def ctc_loss(n: KerasLayer) -> Value:
-    """-log of the probability that steps spell the labels: labels [B, L], scores [B, T, C] -> [B]
+    """-log(probability that the steps spell the labels): labels [B, L], scores [B, T, C] -> [B]
 
-    By running sums over the places in the labels with a blank around each.
-    Source: Graves et al., "Connectionist temporal classification" (2006).
+    By running sums over the labels with a blank around each. Source: Graves et al., "Connectionist
+    temporal classification" (2006).
     """
     labels, x, label_count, step_count = (
         Term(n, n.argument(i, name))
@@ -133,9 +133,9 @@ def ctc_loss(n: KerasLayer) -> Value:
 
 @layer("ops.CTCDecode")
 def ctc_decode(n: KerasLayer) -> list[Value]:
-    """The best class of each step, without those that repeat and without the mask.
+    """The best class of each step, without repetitions and blanks.
 
-    inputs [B, T, C], lengths [B] -> [1, B, T] filled up with -1, and scores [B, 1]
+    inputs [B, T, C], lengths [B] -> [1, B, T] padded with -1, and scores [B, 1]
     """
     if n.option("strategy", "greedy") != "greedy":
         raise n.error("only the strategy 'greedy' is supported")
@@ -166,14 +166,14 @@ def _matrix(n: KerasLayer, place: int = 0) -> Term:
 
 
 def _least(n: KerasLayer, a: Term, largest: Term, given: object) -> Term:
-    """Below what singular values count as 0, of one for each matrix."""
+    """The threshold below which singular values count as 0, for each matrix."""
     sizes = [n.extent(a.value, i) for i in (-2, -1)]
     share = max(sizes) * float(np.finfo(np.float32).eps) if given is None else given
     return largest * float(share)  # type: ignore[arg-type]
 
 
 def _inverse_of(n: KerasLayer, a: Term) -> Term:
-    """Moore and Penrose's inverse."""
+    """The Moore-Penrose pseudo-inverse."""
     u, values, v = linear_algebra.svd(a)
     given = n.option("rcond", None)
     kept = values > _least(n, a, values.largest(values.rank - 1, keep=True), given)
@@ -201,7 +201,7 @@ def least_squares(n: KerasLayer) -> Value:
 
 @layer("ops.LuFactor")
 def lu_factor(n: KerasLayer) -> list[Value]:
-    """L and U in one matrix, and the order of its rows."""
+    """L and U in one matrix, and the row permutation."""
     found = linear_algebra.lu(_matrix(n))
     return [found.both.value, found.order.cast(i32).value]
 
@@ -230,7 +230,7 @@ def _pairs(n: KerasLayer, name: str, default: object = None) -> list[int]:
 
 @layer("ops.Unfold", "ops.Fold")
 def windows(n: KerasLayer) -> Value:
-    """The windows of an image as columns, or their sum as an image; channels are first."""
+    """The windows of an image as columns, or their sum as an image; channels come first."""
     names = (("stride", 1), ("dilation", 1), ("padding", 0))
     strides, dilations, pads = (_pairs(n, name, default) for name, default in names)
     how = (_pairs(n, "kernel_size"), strides, dilations, [*pads, *pads])
@@ -241,7 +241,7 @@ def windows(n: KerasLayer) -> Value:
 
 @layer("ops.SobelEdges")
 def edges(n: KerasLayer) -> Value:
-    """The slopes of images down and to the right, as a new last dimension."""
+    """The gradients of images along rows and columns, as a new last dimension."""
     x = _matrix(n)
     first = n.config.get("data_format") == "channels_first"
     axes = (x.rank - 2, x.rank - 1) if first else (x.rank - 3, x.rank - 2)
@@ -259,7 +259,7 @@ def edges(n: KerasLayer) -> Value:
 
 @layer("ops.SSIM")
 def structural_similarity(n: KerasLayer) -> Value:
-    """The mean likeness of images in windows of a bell's weights: one number for each image."""
+    """The structural similarity: the mean over Gaussian windows, one number for each image."""
     images = [operand(n, v, f32).value for v in n.args[:2]]
     if n.config.get("data_format") != "channels_first":
         images = [channels_first(n, x) for x in images]

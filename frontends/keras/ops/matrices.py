@@ -1,4 +1,4 @@
-"""Products, factors and solutions of matrices in `keras.ops`, and images as matrices."""
+"""Matrix products, factorizations and solutions in `keras.ops`, and images as matrices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layers that make one tensor of several."""
+"""Layers that merge several tensors."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ..promotion import result_type
 
 
 def _of_one_type(n: KerasLayer) -> list[Value]:
-    """The tensors, in the element type that theirs promote to: categories are integers."""
+    """The tensors, promoted to one element type; categories are integers."""
     given = n.tensors()
     types = {x.type.element_type for x in given}
     return [n.cast(x, result_type(*types)) for x in given] if len(types) > 1 else list(given)
 
 
 def _aligned(n: KerasLayer) -> list[Value]:
-    """The tensors, with dimensions of one element behind the batch where others have more."""
+    """The tensors, with dimensions of extent 1 after the batch up to the largest rank."""
     given = _of_one_type(n)
     rank = max(x.type.rank for x in given)
     return [
@@ -50,7 +50,7 @@ def _merged(op: Callable) -> Callable:
 
 
 def _real(x: Term) -> Term:
-    """Integers as the floats in which TensorFlow, the backend by default, divides them."""
+    """Integers as floats, in which TensorFlow, the default backend, divides them."""
     element = x.element
     if not isinstance(element, IntegerType):
         return x
@@ -62,7 +62,7 @@ MERGED_BY_MASKS = {"Multiply", "Maximum", "Minimum"}
 
 
 def _product(n: KerasLayer, given: list[Term], masks: list[Term | None]) -> Term:
-    """The product of what counts, 0 where nothing does."""
+    """The product of unmasked elements; 0 where all are masked."""
     parts = [
         x if mask is None else mask.choose(x, 1.0) for x, mask in zip(given, masks, strict=True)
     ]
@@ -76,7 +76,7 @@ def _product(n: KerasLayer, given: list[Term], masks: list[Term | None]) -> Term
 def _outermost(
     n: KerasLayer, given: list[Term], masks: list[Term | None], op: Callable[..., Any]
 ) -> Term:
-    """The largest or least of what counts, as far as all before have masks."""
+    """The largest or least unmasked element."""
     found, shown = given[0], masks[0]
     for x, mask in zip(given[1:], masks[1:], strict=True):
         if mask is not None:
@@ -102,7 +102,7 @@ ROWS.add(
 
 @layer("CustomScaleLayer")
 def residual(n: KerasLayer) -> Value:
-    """Of InceptionResNetV2: the first tensor and a part of the second."""
+    """InceptionResNetV2's layer: the first tensor plus a scaled second one."""
     first, second = (Term(n, value) for value in n.tensors())
     return (first + second * n.number("scale")).value
 
@@ -118,7 +118,7 @@ def concatenate(n: KerasLayer) -> list[Value]:
 
 
 def _mask_of_concatenation(n: KerasLayer, given: list[Value], axis: int) -> Value:
-    """Where any element of the last dimension counts; what has no mask does."""
+    """The mask of a concatenation: whether any element of the last dimension counts."""
     parts = []
     for x, mask in zip(given, n.masks, strict=True):
         zeros = n(nn.Mul(x, n.scalar(0, x)))
@@ -134,7 +134,7 @@ def _mask_of_concatenation(n: KerasLayer, given: list[Value], axis: int) -> Valu
 
 @layer("Dot")
 def dot(n: KerasLayer) -> Value:
-    """Products summed over an axis of each, for every example."""
+    """Products summed over an axis of each operand, for every example."""
     x, y = (Term(n, value) for value in _of_one_type(n))
     given = n.option("axes")
     axes = [given, given] if isinstance(given, int) else list(given)
@@ -153,7 +153,7 @@ def dot(n: KerasLayer) -> Value:
 
 
 def _letters(rank: int, summed: int, begin: str) -> str:
-    """Letters of dimensions: z of the batch, y of the one that is summed."""
+    """The einsum letters of dimensions: z is the batch, y the summed one."""
     own = [chr(ord(begin) + i) for i in range(rank)]
     own[0], own[summed] = "z", "y"
     return "".join(own)

@@ -1,4 +1,4 @@
-"""Operations of `keras.ops`, and TensorFlow's in Keras 2, that move and choose elements."""
+"""`keras.ops`, and TensorFlow's in Keras 2, that move and select elements."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def reshape_operation(n: KerasLayer) -> Value:
 
 
 def _extents(n: KerasLayer, x: Value, given: Any) -> list[int]:
-    """A shape as an argument; one extent may be left out, the batch's first."""
+    """A shape argument; one extent, at first that of the batch, may be unknown."""
     found = [-1 if d is None else d for d in given or ()]
     if not all(isinstance(d, int) for d in found):
         raise n.error(f"the shape {given!r} is not known")
@@ -93,7 +93,7 @@ def stack_known(n: KerasLayer) -> Value:
 
 @layer("ops.Vstack")
 def stack_below(n: KerasLayer) -> Value:
-    """Of vectors one, unlike NumPy."""
+    """Tensors stacked as rows; vectors are joined end to end, unlike NumPy."""
     return concat(n, alike(n, n.tensors()), 0)
 
 
@@ -169,7 +169,7 @@ def tile(n: KerasLayer) -> Value:
 
 @layer("ops.Repeat", "tf.repeat")
 def repeat(n: KerasLayer) -> Value:
-    """Each element of an axis several times."""
+    """Each element of an axis repeated several times."""
     x, counts, axis = n.tensor(), n.argument(1, "repeats"), n.argument(2, "axis")
     if axis is None:
         x, axis = Term(n, x).flat().value, 0
@@ -238,7 +238,7 @@ def triangle(n: KerasLayer) -> Value:
 
 @layer("ops.GetItem", "tf.__operators__.getitem")
 def get_item(n: KerasLayer) -> Value:
-    """NumPy's indexing by numbers, slices, None and `...`."""
+    """NumPy's indexing by integers, slices, None and `...`."""
     x = n.tensor()
     given = n.argument(1, "key", n.argument(1, "slice_spec"))
     keys = list(given) if isinstance(given, list | tuple) else [given]
@@ -264,7 +264,7 @@ def get_item(n: KerasLayer) -> Value:
 
 
 def _indexed(n: KerasLayer, x: Value, axis: int, key: Any) -> Value:
-    """A part of an axis, which stays."""
+    """A part of an axis, which keeps its dimension."""
     if isinstance(key, int):
         extent = x.type.shape[axis]
         if extent is not None and not -extent <= key < extent:

@@ -15,7 +15,7 @@ from .normalization import by_spread
 
 
 def _along(n: KerasLayer, value: Any, x: Term, axes: Sequence[int]) -> Term:
-    """A tensor of these axes' extents, beside all others of x."""
+    """A tensor with the extents of these axes, shaped to broadcast against x."""
     t = operand(n, value, x.element)
     if t.rank != len(axes):
         return t
@@ -24,7 +24,7 @@ def _along(n: KerasLayer, value: Any, x: Term, axes: Sequence[int]) -> Term:
 
 @layer("ops.RMSNorm", "ops.LayerNorm")
 def layer_norm(n: KerasLayer) -> Value:
-    """In f32 or f64; the result has the type of the operand, of integers too."""
+    """Layer normalization in f32 or f64; the result has the operand's type, integers too."""
     kept = n.tensor().type.element_type
     return n.cast(_layer_norm(n, Term(n, n.cast(n.tensor(), result_type(kept, f32)))), kept)
 
@@ -63,7 +63,7 @@ def batch_normalization(n: KerasLayer) -> Value:
 
 @layer("ops.DotProductAttention")
 def dot_product_attention(n: KerasLayer) -> Value:
-    """Queries [B, S, H, D] of keys and values [B, T, G, D]."""
+    """Attention of queries [B, S, H, D] to keys and values [B, T, G, D]."""
     q, k, v = (Term(n, x).transpose(0, 2, 1, 3) for x in n.args[:3])
     heads = q.shape[1]
     if not isinstance(q.element, FloatType):
@@ -90,7 +90,7 @@ def dot_product_attention(n: KerasLayer) -> Value:
 
 @layer("ops.MultiHot")
 def multi_hot(n: KerasLayer) -> Value:
-    """Of the classes along the second axis; `axis` is where one-hot vectors lie before that."""
+    """Multi-hot vectors of the classes along the second axis; `axis` is that of one-hot vectors."""
     x, depth = n.tensor(), int(n.option("num_classes", None) or n.option("num_tokens", 0))
     rank, values = x.type.rank, n.constant(np.array([0, 1], np.float32))
     axis = normalize_axis(n, n.integer("axis", -1), rank + 1)
@@ -101,7 +101,7 @@ def multi_hot(n: KerasLayer) -> Value:
 
 @layer("ops.InTopK")
 def in_top_k(n: KerasLayer) -> Value:
-    """Whether fewer than k classes have more than the target; none does that does not exist."""
+    """Whether fewer than k scores exceed the target's; False for a target out of range."""
     targets, scores = operand(n, n.argument(0, "targets"), i64), n.argument(1, "predictions")
     scores = operand(n, scores, f32)
     count = extent(n, (scores.value, 1))

@@ -1,4 +1,4 @@
-"""Normalizations, by statistics of training or of the values themselves."""
+"""Normalizations, by statistics of training or of the input itself."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..layer import KerasLayer, layer
 
 
 def scale_and_bias(n: KerasLayer, more: int = 0) -> tuple[Value | None, Value | None, list[Value]]:
-    """The weights gamma and beta, where the layer has them, and so many others."""
+    """The weights gamma and beta, if the layer has them, and `more` further ones."""
     has = bool(n.option("scale", True)), bool(n.option("center", True))
     found = n.weights(sum(has) + more)
     gamma = found.pop(0) if has[0] else None
@@ -25,7 +25,7 @@ def _axes(n: KerasLayer, x: Value, default: int = -1) -> tuple[int, ...]:
 
 
 def to_axis(n: KerasLayer, x: Value, begin: int, end: int) -> Value:
-    """x with a dimension at another place."""
+    """x with a dimension moved to another position."""
     return transposed(n, x, moveaxis(x.type.rank, [begin], [end]))
 
 
@@ -53,7 +53,7 @@ def layer_normalization(n: KerasLayer) -> Value:
 def by_spread(
     n: KerasLayer, x: Value, gamma: Value | None, axes: tuple[int, ...], epsilon: float
 ) -> Value:
-    """x by the root of its variance along axes, scaled."""
+    """x divided by its standard deviation along axes, and scaled."""
     spread, _ = variance(n, x, axes, keep=True)
     y = Term(n, x) * (Term(n, spread) + epsilon).function(nn.Rsqrt)
     if gamma is None:
@@ -105,7 +105,7 @@ def rescaling(n: KerasLayer) -> Value:
 
 @layer("Normalization")
 def normalization(n: KerasLayer) -> Value:
-    """By a mean and a variance that the configuration has, or the weights."""
+    """x normalized by a mean and variance from the configuration or the weights."""
     x = Term(n, n.tensor()).cast(n.element)
     given = [n.option("mean", None), n.option("variance", None)]
     if None in given:

@@ -1,4 +1,4 @@
-"""Further operations of `keras.ops`: elements, orders, statistics, parts and matrices."""
+"""Further operations of `keras.ops`: elements, sorting, statistics, parts and matrices."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .functions import add, axes_of, counted, formula, operand, pair, summed, tw
 
 
 def of_two(make: Callable[[Term, Term], Term], real: bool = False) -> Callable[[KerasLayer], Value]:
-    """A formula of two operands, which may have to be floats."""
+    """A converter of a formula with two operands, which become floats if `real`."""
 
     def convert(n: KerasLayer) -> Value:
         return make(*two(n, *((float,) if real else ()))).value
@@ -33,12 +33,12 @@ def of_two(make: Callable[[Term, Term], Term], real: bool = False) -> Callable[[
 
 
 def wide(make: Callable[[Term], Term]) -> Callable[[KerasLayer], Value]:
-    """A formula in f64."""
+    """A converter of a formula computed in f64."""
     return formula(lambda x: formulas.widened(make, x))
 
 
 def of_wide(make: Callable[..., Term]) -> Callable[[KerasLayer], Value]:
-    """A formula of one or two operands, of which integers of 64 bits become f64."""
+    """A converter of a formula with one or two operands; 64-bit integers become f64."""
 
     def convert(n: KerasLayer) -> Value:
         given = (
@@ -52,7 +52,7 @@ def of_wide(make: Callable[..., Term]) -> Callable[[KerasLayer], Value]:
 
 
 def _hypot(a: Term, b: Term) -> Term:
-    """As Keras has it: NaN for two infinities."""
+    """sqrt(a^2 + b^2), as Keras computes it: NaN for two infinities."""
     a, b = a.function(nn.Abs), b.function(nn.Abs)
     most, least = a.max(b), a.min(b)
     part = most.equals(0.0).choose(0.0, least / most)
@@ -60,7 +60,7 @@ def _hypot(a: Term, b: Term) -> Term:
 
 
 def _heaviside(a: Term, b: Term) -> Term:
-    """As TensorFlow has it: NaN counts as 0."""
+    """0 below 0, 1 above, b at 0; as in TensorFlow, NaN counts as 0."""
     return formulas.isnan(a).choose(b, formulas.heaviside(a, b, of_nan=0.0))
 
 
@@ -114,7 +114,7 @@ def is_close(n: KerasLayer) -> Value:
 
 
 def near(a: Term, b: Term, relative: float, absolute: float, equal_nan: bool = False) -> Term:
-    """Whether floats are close, and integers the same, whose tolerance Keras cuts off to 0."""
+    """Whether floats are close, and integers equal, as Keras truncates their tolerance to 0."""
     if not isinstance(a.element, FloatType):
         return a.equals(b)
     return formulas.isclose(a, b, relative, absolute, equal_nan)
@@ -137,7 +137,7 @@ def threshold(n: KerasLayer) -> Value:
 
 
 def _one_axis(n: KerasLayer, place: int, default: Any = -1) -> tuple[Value, int]:
-    """The operand and one of its axes; all elements in a row where that is None."""
+    """The operand and one of its axes; for None, the flattened operand."""
     x, axis = n.tensor(), n.argument(place, "axis", default)
     if axis is None:
         return Term(n, x).flat().value, 0
@@ -153,7 +153,7 @@ def sort(n: KerasLayer) -> Value:
 
 @layer("ops.Median", "ops.Quantile", "ops.Percentile")
 def quantile(n: KerasLayer) -> Value:
-    """Between the elements of the sorted axis on both sides of a share of it."""
+    """Quantiles, interpolated between sorted elements along axes."""
     x, given = n.floating(n.tensor()), n.kind == "ops.Median"
     share = np.float32(0.5 if given else n.argument(1, "q"))  # as Keras rounds it
     shares = np.asarray(share / np.float32(100 if n.kind == "ops.Percentile" else 1), np.float64)
@@ -172,7 +172,7 @@ def quantile(n: KerasLayer) -> Value:
 def of_shares(
     parts: Sequence[Term], shares: np.ndarray, x: Value, axes: Sequence[int], keep: bool
 ) -> Value:
-    """A result for each share of the elements along some axes; of one alone, only its."""
+    """The results for each share q, stacked in front; for a scalar q, its only result."""
     if keep:
         rest = iter((x, i) for i in range(x.type.rank) if i not in axes)
         extents = [1 if i in axes else next(rest) for i in range(x.type.rank)]
@@ -181,14 +181,14 @@ def of_shares(
 
 
 def rows_of(n: KerasLayer, x: Value, axes: Sequence[int]) -> Value:
-    """x with what lies along some axes in one dimension, the last one."""
+    """x with the given axes merged into the last dimension."""
     rest = [i for i in range(x.type.rank) if i not in axes]
     moved, count = n(nn.Transpose(x, permutation=(*rest, *axes))), len(rest)
     return merge(n, moved, [*((i, i + 1) for i in range(count)), (count, x.type.rank)])
 
 
 def _between(row: Term, share: float, method: str) -> Term:
-    """The element at a share of each row."""
+    """The element at a share of each sorted row."""
     last = extent(row.n, (row.value, row.rank - 1)) - 1
     place = last.cast(f64) * share
     below, above = place.function(nn.Floor), place.function(nn.Ceil)
@@ -242,7 +242,7 @@ def average(n: KerasLayer) -> Value:
 
 @layer("ops.Moments")
 def moments(n: KerasLayer) -> list[Value]:
-    """Of halves computed in f32, and no number beyond the largest of f16."""
+    """Mean and variance; f16 is computed in f32, and clipped to the range of f16."""
     kept = n.tensor().type.element_type
     if not isinstance(kept, FloatType):
         raise n.error("moments of integers are not supported")
@@ -259,7 +259,7 @@ def moments(n: KerasLayer) -> list[Value]:
 
 @layer("ops.Nansum", "ops.Nanmax", "ops.Nanmin", "ops.Nanmean", "ops.Nanprod")
 def without_nans(n: KerasLayer) -> Value:
-    """Integers have no NaN and keep their types, those of sums and products in 32 bits or more."""
+    """The reduction of the elements that are not NaN; sums and products have 32 bits or more."""
     kind = n.kind.removeprefix("ops.Nan")
     given = summed(n, n.tensor()) if kind in ("sum", "prod") else n.tensor()
     x = Term(n, n.floating(given) if kind == "mean" else given)
@@ -279,7 +279,7 @@ def without_nans(n: KerasLayer) -> Value:
 
 @layer("ops.SearchSorted", "ops.Digitize")
 def search_sorted(n: KerasLayer) -> Value:
-    """How many of the sorted values are below each one, or not above it; none is below NaN."""
+    """How many sorted values are below each element (or not above it, if right); 0 for NaN."""
     row, x = (n.argument(i, name) for i, name in ((0, "sorted_sequence"), (1, "values")))
     right = n.argument(2, "side", "left") == "right"
     if n.kind == "ops.Digitize":

@@ -1,4 +1,4 @@
-"""Images in functional models: colors, borders, patches, blurring, and places of a transform."""
+"""Images in functional models: colors, borders, patches, blurring, coordinates of transforms."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FILLS = {"constant": "zeros", "nearest": "border", "reflect": "symmetric"}
 
 
 def _last(n: KerasLayer, work: Callable[[Term], Term]) -> Value:
-    """What is done with channels last, of images or of a single one."""
+    """Apply `work` with channels last, to a batch of images or a single one."""
     x = n.tensor()
     if not is_channels_first(n):
         return work(Term(n, x)).value
@@ -25,7 +25,7 @@ def _last(n: KerasLayer, work: Callable[[Term], Term]) -> Value:
 
 
 def _batched(n: KerasLayer, work: Callable[[Value], Value]) -> Value:
-    """What is done with a batch of images, channels first, of images or of a single one."""
+    """Apply `work` with channels first, to a batch of images or a single one."""
     x = n.tensor()
     if x.type.rank != 3:
         return on_channels_first(n, x, work)
@@ -44,7 +44,7 @@ def hsv_to_rgb(n: KerasLayer) -> Value:
 
 
 def _sides(n: KerasLayer, x: Value, axis: int, begin: str, end: str, target: str) -> list[int]:
-    """What is added or taken at both sides of an axis; the target tells the one that is missing."""
+    """The elements to add or cut at both sides of an axis; the target implies a missing one."""
     sides = [n.option(begin, None), n.option(end, None)]
     if None in sides:
         own, wanted = x.type.shape[axis], n.option(target, None)
@@ -73,7 +73,7 @@ def bordered(n: KerasLayer) -> Value:
 
 @layer("ops.ExtractPatches")
 def patches(n: KerasLayer) -> Value:
-    """Windows with the channels of each element side by side: a convolution that picks them."""
+    """Windows as channels, by a convolution that selects their elements."""
     count = n.tensor().type.rank - 2 + (n.tensor().type.rank == 3)
     size = n.integers("size", count)
     strides = n.integers("strides", count, size) if n.option("strides", None) else size
@@ -144,8 +144,8 @@ def affine_transform(n: KerasLayer) -> Value:
 
 @layer("ContrastLimitedAdaptiveHistogramEqualization")
 def equalized_by_tiles(n: KerasLayer) -> Value:
-    """Each level as its share of the pixels below it, by tiles of the image, between which is
-    interpolated; levels that many pixels have count up to a limit only.
+    """Adaptive histogram equalization: each level becomes its cumulative share in a tile of the
+    image, interpolated between tiles; frequent levels are clipped at a limit.
     """
     low, high = (float(v) for v in n.option("value_range", (0, 255)))
     grid = n.integers("tile_grid_size", 2, (8, 8))
@@ -175,7 +175,7 @@ def equalized_by_tiles(n: KerasLayer) -> Value:
 def _shares(
     levels: Term, grid: Sequence[int], tile: Sequence[int], channels: int, limit: float
 ) -> Term:
-    """What becomes of each level in each tile: [B, rows, columns, C, 256]"""
+    """The new value of each level in each tile: [B, rows, columns, C, 256]"""
     n, count = levels.n, tile[0] * tile[1]
     parts = levels.reshape((levels.value, 0), grid[0], tile[0], grid[1], tile[1], channels)
     tiles = parts.transpose(0, 1, 3, 5, 2, 4).reshape((levels.value, 0), *grid, channels, count)
@@ -193,7 +193,7 @@ def _shares(
 def _between_tiles(
     levels: Term, shares: Term, grid: Sequence[int], tile: Sequence[int], channels: int
 ) -> Term:
-    """Levels as the four tiles around each pixel have them, the nearer ones more."""
+    """Levels mapped by the four tiles around each pixel, weighted by distance."""
     n, places, weights = levels.n, [], []
     for count, size in zip(grid, tile, strict=True):
         at = (np.arange(count * size, dtype=np.float32) - size / 2) / size + 1

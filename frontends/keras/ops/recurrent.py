@@ -1,4 +1,4 @@
-"""Recurrent layers: plain, gated, long short-term memory, convolutional, and cells in layers."""
+"""Recurrent layers: plain, gated, LSTM, convolutional, and stacked cells."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Cell:
     def run(
         self, n: KerasLayer, x: Value, states: Sequence[Value | None], mask: Any, backward: bool
     ) -> Outcome:
-        """All steps of [time, batch, input]."""
+        """Run all steps of [time, batch, input]."""
         names = [self.config.get("activation", "tanh")]
         if self.kind != "SimpleRNN":
             names.insert(0, self.config.get("recurrent_activation", "sigmoid"))
@@ -55,7 +55,7 @@ class Cell:
 
 
 def _cell(n: KerasLayer, kind: str, config: Mapping[str, Any], weights: list[Value]) -> Cell:
-    """A cell, which takes its weights off the list."""
+    """A cell, which removes its weights from the list."""
     kind = kind.removesuffix("Cell")
     if kind not in KINDS:
         raise n.error(f"cells of class '{kind}' are not supported, expected {', '.join(KINDS)}")
@@ -70,7 +70,7 @@ def _cell(n: KerasLayer, kind: str, config: Mapping[str, Any], weights: list[Val
 
 
 def _cells(n: KerasLayer, one: Mapping[str, Any], weights: list[Value]) -> list[Cell]:
-    """The cells of a recurrent layer by its configuration."""
+    """The cells of a recurrent layer, from its configuration."""
     kind, config = one["class_name"].rpartition(">")[2], one["config"]
     if kind == "RNN":
         inner = config["cell"]
@@ -88,9 +88,9 @@ def _sequence(
     backward: bool,
     zeros: bool,
 ) -> Outcome:
-    """The cells one after the other on [time, batch, input]; outputs are in the order of time.
+    """The stacked cells on [time, batch, input]; outputs are in time order.
 
-    `zeros` are the outputs of steps that do not count, else those of the steps before.
+    With `zeros`, masked steps output 0, else the output of the step before.
     """
     counts = None if n.mask is None else _steps_first(n, n.mask)
     # Unrolled, Keras makes zeros of all steps at once, by the mask as it was before it turned.
@@ -123,9 +123,9 @@ def _time_first(n: KerasLayer, x: Value) -> Value:
 def _outputs(
     n: KerasLayer, outcome: Outcome, config: Mapping[str, Any], backward: bool, flips: bool
 ) -> list[Value]:
-    """What the layer gives: all steps in the order of work, or the last of them, and states.
+    """The layer's results: all steps in processing order, or only the last, and states.
 
-    `flips` turns the steps around.
+    `flips` reverses the steps.
     """
     whole = outcome.outputs
     if not config.get("return_sequences"):
@@ -136,12 +136,12 @@ def _outputs(
 
 
 def reversed_steps(n: KerasLayer, x: Value) -> Value:
-    """[time, ..] from the last step to the first."""
+    """[time, ..] in reverse order."""
     return reversed_axes(n, x, [0])
 
 
 def _given_states(n: KerasLayer) -> list[Value] | None:
-    """The initial states, by name or behind the input; of cells in cells one after the other."""
+    """The initial states, by name or as arguments after the input, for stacked cells too."""
     found = flat(n.keyword("initial_state"))
     if n.is_old and not any(isinstance(v, Value) for v in found):
         found = flat(n.args)[1:]
@@ -174,7 +174,7 @@ def recurrent(n: KerasLayer) -> list[Value]:
 
 
 def _remembered(n: KerasLayer, x: Value, cells: Sequence[Cell]) -> list[Value] | None:
-    """The states before the first step: those given, or of a stateful layer its own."""
+    """The states before the first step: those given, or a stateful layer's own."""
     given = _given_states(n)
     config = n.config["layer"]["config"] if n.kind == "Bidirectional" else n.config
     if not config.get("stateful"):
@@ -188,7 +188,7 @@ def _remembered(n: KerasLayer, x: Value, cells: Sequence[Cell]) -> list[Value] |
 
 
 def _remember(n: KerasLayer, config: Mapping[str, Any], states: Sequence[Value]) -> None:
-    """What a stateful layer starts from in the next run."""
+    """Store the states from which a stateful layer starts the next run."""
     if config.get("stateful"):
         for i, state in enumerate(states):
             n.builder.set_state(f"{n.node.name}.state_{i}", n.cast(n.results(state), n.element))
@@ -196,7 +196,7 @@ def _remember(n: KerasLayer, config: Mapping[str, Any], states: Sequence[Value])
 
 @layer("Bidirectional")
 def bidirectional(n: KerasLayer) -> list[Value]:
-    """A layer, and another or itself the other way round, whose steps are turned around."""
+    """A layer and its reverse direction, whose steps are reversed."""
     inner, behind = n.option("layer"), n.option("backward_layer", None)
     forward = bool(inner["config"].get("go_backwards"))
     other = not forward if behind is None else bool(behind["config"].get("go_backwards"))
@@ -221,7 +221,7 @@ def bidirectional(n: KerasLayer) -> list[Value]:
 
 
 def _bidirectional_of_images(n: KerasLayer, ways: Sequence[tuple[Any, bool]]) -> list[Value]:
-    """Convolutional recurrences both ways; each is a configuration, and whether it goes back."""
+    """Both directions of a convolutional recurrence: (configuration, whether it is backward)."""
     weights, given = n.weights(), _given_states(n)
     half = len(weights) // 2, len(given or ()) // 2
     halves: list[list[Value]] = []
@@ -241,7 +241,7 @@ def _bidirectional_of_images(n: KerasLayer, ways: Sequence[tuple[Any, bool]]) ->
 
 
 def _merged(n: KerasLayer, forward: Value, back: Value) -> list[Value]:
-    """The outputs of both directions as one, or as they are."""
+    """The outputs of both directions merged, or as a list."""
     match n.option("merge_mode", "concat"):
         case "concat":
             return [concat(n, [forward, back], forward.type.rank - 1)]
@@ -261,7 +261,7 @@ def _merged(n: KerasLayer, forward: Value, back: Value) -> list[Value]:
 
 @layer("ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D")
 def conv_lstm(n: KerasLayer) -> list[Value]:
-    """A long short-term memory whose products are convolutions."""
+    """A convolutional LSTM."""
     weights = n.weights(3 if n.option("use_bias", True) else 2)
     backward = bool(n.option("go_backwards", False))
     zeros = bool(n.option("zero_output_for_mask", False))
@@ -275,7 +275,7 @@ def _conv_lstm(
     backward: bool,
     zeros: bool,
 ) -> list[Value]:
-    """The outputs in the order of work, and states; steps that do not count give 0 by `zeros`."""
+    """The outputs in processing order, and the states; masked steps give 0 with `zeros`."""
     kernel, recurrent, *bias = weights
     x = _time_first(n, _first(n))
     counts = None if n.mask is None else _mask_of_images(n, n.mask, x.type.rank)
@@ -325,7 +325,7 @@ def _conv_lstm(
 
 
 def _images_of(n: KerasLayer, lasts: list[Value], whole: Value, is_masked: bool) -> list[Value]:
-    """What a layer gives whose states are images with channels first: `whole` has all steps."""
+    """The results of a layer with image states, channels first: `whole` has all steps."""
     sequences = n.option("return_sequences", False)
     if sequences:
         found = _time_first(n, whole)
@@ -342,7 +342,7 @@ def _images_of(n: KerasLayer, lasts: list[Value], whole: Value, is_masked: bool)
 
 
 def _mask_of_images(n: KerasLayer, mask: Value, rank: int) -> Value:
-    """A mask [batch, time] or [batch, time, places ..] as [time, batch, 1, places ..]."""
+    """A mask [batch, time] or [batch, time, space ..] as [time, batch, 1, space ..]."""
     steps = _time_first(n, n.cast(mask, i1))
     count = steps.type.rank - 2
     if count not in (0, rank - 3) or (count and is_channels_first(n)):

@@ -13,12 +13,12 @@ def merged_batch(n: KerasLayer, x: Value) -> Value:
 
 
 def split_batch(n: KerasLayer, y: Value, x: Value) -> Value:
-    """[B * T, ..] as [B, T, ..], which are the first extents of x."""
+    """[B * T, ..] as [B, T, ..], where B and T are the first extents of x."""
     return reshape(n, y, [(x, 0), (x, 1), *((y, i) for i in range(1, y.type.rank))])
 
 
 def is_channels_first(n: KerasLayer) -> bool:
-    """Whether channels stand behind the batch and not last."""
+    """Whether channels come right after the batch, not last."""
     formats = ("channels_last", "channels_first", None)
     found = n.option("data_format", None)
     if found not in formats:
@@ -64,7 +64,7 @@ def repeat_vector(n: KerasLayer) -> Value:
 
 
 def _pairs(n: KerasLayer, name: str, count: int) -> list[tuple[int, int]]:
-    """What stands before and behind each dimension: one number, one for each, or two for each."""
+    """The amounts before and after each dimension, given as one number, one or two for each."""
     given = n.option(name)
     listed = [given] * count if isinstance(given, int) else list(given)
     if count == 1 and len(listed) == 2 and all(isinstance(v, int) for v in listed):

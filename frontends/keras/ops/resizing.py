@@ -1,4 +1,4 @@
-"""Layers that resize images, also such whose extents are known at run time only."""
+"""Layers that resize images, also of extents known only at run time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def up_sampling(n: KerasLayer) -> Value:
 
 
 def interpolation(n: KerasLayer, name: str) -> dict:
-    """How images are sampled: with half pixels, as in TensorFlow."""
+    """The sampling options of nn.resize: with half pixels, as in TensorFlow."""
     match str(name).lower():
         case "nearest":
             return {"mode": "nearest", "nearest_mode": "round_prefer_ceil"}
@@ -42,7 +42,7 @@ def resizing(n: KerasLayer) -> Value:
 
 
 def resized_in_ratio(n: KerasLayer, size: list[int]) -> Value:
-    """Images in a size, cropped or padded to its ratio before, where the layer says so."""
+    """Resized images, first cropped or padded to the target's aspect ratio if requested."""
     x = in_ratio(n, n.tensor(), size)
     how, smooth = n.option("interpolation", "bilinear"), n.option("antialias", False)
     if how in ("nearest", "bilinear", "bicubic") and (not smooth or how == "nearest"):
@@ -51,7 +51,7 @@ def resized_in_ratio(n: KerasLayer, size: list[int]) -> Value:
 
 
 def in_ratio(n: KerasLayer, x: Value, size: Sequence[int]) -> Value:
-    """Images cropped or padded to the ratio of a size, where the layer says so."""
+    """Images cropped or padded to the aspect ratio of a size, if the layer requests it."""
     crops = bool(n.option("crop_to_aspect_ratio", False))
     if not crops and not n.option("pad_to_aspect_ratio", False):
         return x
@@ -59,7 +59,7 @@ def in_ratio(n: KerasLayer, x: Value, size: Sequence[int]) -> Value:
 
 
 def _sizes(n: KerasLayer, x: Value) -> tuple[int, list[Any]]:
-    """The axis of an image's rows, and its height and width, terms where not both are known."""
+    """The axis of image rows, and height and width, as terms if one is unknown."""
     first = x.type.rank - (2 if is_channels_first(n) else 3)
     known = x.type.shape[first : first + 2]
     if None in known:
@@ -68,7 +68,7 @@ def _sizes(n: KerasLayer, x: Value) -> tuple[int, list[Any]]:
 
 
 def with_aspect(n: KerasLayer, x: Value, size: Sequence[int], crops: bool) -> Value:
-    """Images in the ratio of a size, by rows or columns taken away or added at both sides."""
+    """Images with the aspect ratio of a size, by rows or columns cut or added on both sides."""
     first, own = _sizes(n, x)
     for axis, (have, want) in enumerate(zip(own, _in_aspect(own, size), strict=True), first):
         if crops:
@@ -80,7 +80,7 @@ def with_aspect(n: KerasLayer, x: Value, size: Sequence[int], crops: bool) -> Va
 
 
 def _in_aspect(own: Sequence[Any], size: Sequence[int]) -> list[Any]:
-    """Each extent as the other one and the ratio of a size have it."""
+    """Each extent, as it follows from the other one and the aspect ratio of a size."""
     found = []
     for other, here, there in zip(own[::-1], size, size[::-1], strict=True):
         if isinstance(other, int):
@@ -91,17 +91,17 @@ def _in_aspect(own: Sequence[Any], size: Sequence[int]) -> list[Any]:
 
 
 def _least(a: Any, b: Any) -> Any:
-    """The smaller one of two numbers, of which the first may be a term."""
+    """The smaller of two numbers, of which the first may be a term."""
     return a.min(b) if isinstance(a, Term) else min(a, b)
 
 
 def _most(a: Any, b: Any) -> Any:
-    """The larger one of two numbers, of which the first may be a term."""
+    """The larger of two numbers, of which the first may be a term."""
     return a.max(b) if isinstance(a, Term) else max(a, b)
 
 
 def _middle(n: KerasLayer, x: Value, axis: int, have: Any, want: Any) -> Value:
-    """So many elements in the middle of an axis."""
+    """The `want` middle elements of an axis."""
     if isinstance(want, int) and isinstance(have, int):
         begin = (have - want) // 2
         return slice_axis(n, x, axis, begin, begin + want)
@@ -110,7 +110,7 @@ def _middle(n: KerasLayer, x: Value, axis: int, have: Any, want: Any) -> Value:
 
 
 def _padded(n: KerasLayer, x: Value, axis: int, side: Any) -> Value:
-    """So many elements more at both sides of an axis."""
+    """Both sides of an axis padded by `side` elements."""
     rank, fill = x.type.rank, n.scalar(n.option("fill_value", 0.0), x)
     own = constant(n, np.array([side])) if isinstance(side, int) else side.reshape(1)
     none = constant(n, np.zeros(1, np.int64))
@@ -125,7 +125,7 @@ SMOOTH = {"bilinear": "triangle", "bicubic": "keyscubic"}
 def _resampled(
     n: KerasLayer, x: Value, size: Sequence[Any], how: str, smooth: bool = False
 ) -> Value:
-    """Images by weights of their rows and columns, as `tf.image.resize` has them."""
+    """Images resized by weights of rows and columns, as in `tf.image.resize`."""
     kind = SMOOTH.get(how, how)
     if x.type.rank != 4 or kind not in (*SMOOTH.values(), "lanczos3", "lanczos5", "area"):
         raise n.error(f"interpolation '{how}' of '{x.type}' is not supported")
@@ -140,14 +140,14 @@ def _resampled(
 
 
 def in_last(n: KerasLayer, x: Value, work: Callable[[Value], Value]) -> Value:
-    """What is done on images [N, H, W, C], wherever the layer has their channels."""
+    """Apply `work` to images [N, H, W, C], whatever the layer's layout."""
     if not is_channels_first(n):
         return work(x)
     return channels_first(n, work(channels_last(n, x)))
 
 
 def resized_image(n: KerasLayer, x: Value, size: Sequence[int], how: str, **more) -> Value:
-    """Images [.., H, W, C] or [.., C, H, W] in another size."""
+    """Images [.., H, W, C] or [.., C, H, W] resized."""
     first = x.type.rank - (2 if is_channels_first(n) else 3)
     sizes = n.constant(np.array(size, np.int64))
     return resized(n, x, sizes, (first, first + 1), interpolation(n, how) | more)
@@ -155,7 +155,7 @@ def resized_image(n: KerasLayer, x: Value, size: Sequence[int], how: str, **more
 
 @layer("CenterCrop")
 def center_crop(n: KerasLayer) -> Value:
-    """The middle of images; where one is smaller, what fits of it, resized, in f32."""
+    """The middle of images; of smaller ones the largest fitting part, resized, in f32."""
     x, size = n.tensor(), [n.integer("height"), n.integer("width")]
     first, own = _sizes(n, x)
     if isinstance(own[0], Term):
@@ -169,7 +169,7 @@ def center_crop(n: KerasLayer) -> Value:
 
 
 def _late_center(n: KerasLayer, x: Value, first: int, size: Sequence[int]) -> Value:
-    """The same of open images: what fits is all that is wanted, and resized as it is, or less."""
+    """`center_crop` for images of open extents, which resizes the fitting part if needed."""
     if n.result is not f32:
         raise n.error("the type of the result depends on the images' extents; give the shape")
     _, own = _sizes(n, x)

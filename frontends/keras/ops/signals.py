@@ -1,4 +1,4 @@
-"""Fourier transforms of functional models, and layers that make spectra of sound."""
+"""Fourier transforms of functional models, and layers for audio spectra."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def extract_sequences(n: KerasLayer) -> Value:
 
 
 def _window(n: KerasLayer, length: int, size: int) -> np.ndarray:
-    """The weights of a frame of `length` samples amid `size`."""
+    """The window of a frame: `length` samples centered in `size`."""
     given = n.option("window", "hann")
     if given is None:
         return np.ones(size, np.float32)
@@ -95,7 +95,7 @@ def _window(n: KerasLayer, length: int, size: int) -> np.ndarray:
 
 
 def _spectra(n: KerasLayer, x: Term) -> fourier.Complex:
-    """Short-time transforms [.., frames, bins] of [.., samples], by the configuration."""
+    """Short-time Fourier transforms [.., frames, bins] of [.., samples], by the configuration."""
     step, size = n.integer("sequence_stride"), n.integer("fft_length")
     length = n.option("sequence_length", None) or size
     if n.option("center", True):
@@ -115,12 +115,12 @@ def short_time_transform(n: KerasLayer) -> list[Value]:
 
 
 def _mel(hertz: Any) -> Any:
-    """Source: the scale of the Hidden Markov Model Toolkit."""
+    """A frequency on the mel scale. Source: the Hidden Markov Model Toolkit."""
     return 1127.0 * np.log1p(np.asarray(hertz, np.float64) / 700.0)
 
 
 def _mel_weights(bins: int, rate: float, bands: int, low: float, high: float) -> np.ndarray:
-    """Triangles that overlap by half, evenly on the mel scale, none at 0 Hz: [bins, bands]."""
+    """Half-overlapping triangular filters, evenly spaced in mel, 0 at 0 Hz: [bins, bands]."""
     edges = np.linspace(_mel(low), _mel(high), bands + 2)
     mels = _mel(np.linspace(0, rate / 2, bins))[:, None]
     rising = (mels - edges[:-2]) / np.diff(edges)[:-1]
@@ -154,8 +154,8 @@ def mel_spectrogram(n: KerasLayer) -> Value:
 def stft_spectrogram(n: KerasLayer) -> Value:
     """Convolutions of each channel with sines and cosines, which are weights.
 
-    [B, samples, C] -> [B, frames, C * bins], or with `expand_dims` [B, frames, bins, C]; where
-    channels stand first, [B, C, samples] -> [B, C * bins, frames] or [B, C, frames, bins].
+    [B, samples, C] -> [B, frames, C * bins], or with `expand_dims` [B, frames, bins, C]; with
+    channels first, [B, C, samples] -> [B, C * bins, frames] or [B, C, frames, bins].
     """
     x, first = _real(n), is_channels_first(n)
     sound = x if first else x.transpose(0, 2, 1)
@@ -183,7 +183,7 @@ def stft_spectrogram(n: KerasLayer) -> Value:
 
 
 def _moded(n: KerasLayer, parts: list[Term]) -> Term:
-    """What the layer shows of real and imaginary parts [.., bins, frames]."""
+    """The layer's output mode applied to real and imaginary parts [.., bins, frames]."""
     mode = n.choice(
         "mode", "log", "magnitude", "psd", "real", "imag", "angle", "stft", default="log"
     )

@@ -1,4 +1,4 @@
-"""Counts, sets, statistics without NaNs, ranges and rows of powers of `keras.ops`."""
+"""Counts, sets, NaN-aware statistics, ranges and Vandermonde matrices of `keras.ops`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .numeric import near, of_shares, of_two, of_wide, rows_of
 
 
 def _next_after(n: KerasLayer) -> Value:
-    """The next number of 32 or 64 bits on the way from the first to the second operand."""
+    """The next number of 32 or 64 bits from the first operand towards the second."""
     first, second = two(n, float)
     wide = f64 if first.element is f64 else f32
     found = formulas.nextafter(first.cast(wide), second.cast(wide))
@@ -56,7 +56,7 @@ add({
 
 
 def _of_real(x: Term) -> Value:
-    """Real numbers with imaginary parts, which are 0."""
+    """Real numbers as complex ones with imaginary part 0."""
     return joined([part.spread(0, 1) for part in (x, x.zeros())], x.rank).value
 
 
@@ -65,7 +65,7 @@ def _of_real(x: Term) -> Value:
 
 @layer("ops.Bincount")
 def bincount(n: KerasLayer) -> Value:
-    """How often each number is there along the last axis, or the sums of weights."""
+    """How often each number occurs along the last axis, or the sums of its weights."""
     numbers, weights = Term(n, n.cast(n.tensor(), i64)), n.argument(1, "weights")
     if n.option("sparse", False):
         raise n.error("a sparse result is not supported")
@@ -80,7 +80,7 @@ def bincount(n: KerasLayer) -> Value:
 
 @layer("ops.Histogram")
 def histogram(n: KerasLayer) -> list[Value]:
-    """How many elements lie in each of some bins of equal width, and the bins' edges."""
+    """The counts of elements in bins of equal width, and the bins' edges."""
     x, bins, limits = Term(n, n.floating(n.tensor())).flat(), n.integer("bins"), n.option("range")
     if limits is None:
         low, high = -((-x).largest(0)), x.largest(0)
@@ -106,7 +106,7 @@ def nonzero(n: KerasLayer) -> list[Value]:
 
 @layer("ops.Unique")
 def unique(n: KerasLayer) -> list[Value] | Value:
-    """The different elements, sorted; first places, whose each element is, how many there are."""
+    """The distinct elements, sorted; first indices, inverse indices, counts."""
     if n.option("axis") is not None:
         raise n.error("rows of an axis are not supported")
     x = Term(n, n.tensor())
@@ -127,7 +127,7 @@ def unique(n: KerasLayer) -> list[Value] | Value:
 
 
 def _of_size(x: Term, size: int, fill: Term | None) -> Term:
-    """The first elements of a vector, filled up."""
+    """The first `size` elements of a vector, padded."""
     fill = constant(x.n, 0, x.element) if fill is None else fill
     rest = fill.filled(constant(x.n, np.array([size])))
     return joined([x, rest], 0).gather(constant(x.n, np.arange(size)))
@@ -174,7 +174,7 @@ def nan_running(n: KerasLayer) -> Value:
 
 @layer("ops.Nanmedian", "ops.Nanquantile", "ops.Nanpercentile")
 def nan_quantile(n: KerasLayer) -> Value:
-    """Between the sorted elements on both sides of a share of those that are numbers."""
+    """Quantiles of the elements that are not NaN, interpolated between sorted ones."""
     x, median = Term(n, n.floating(n.tensor())), n.kind == "ops.Nanmedian"
     given = 0.5 if median else n.argument(1, "q")
     shares = np.asarray(given, np.float64) / (100 if n.kind == "ops.Nanpercentile" else 1)
@@ -189,7 +189,7 @@ def nan_quantile(n: KerasLayer) -> Value:
 
 
 def _at_share(row: Term, share: float, count: Term, method: str) -> Term:
-    """The element at a share of so many in each row."""
+    """The element at a share of the first `count` ones in each sorted row."""
     n, axis = row.n, row.rank - 1
     place = (count - 1.0).max(0.0) * share
     above = place.function(nn.Ceil)
@@ -215,7 +215,7 @@ def _at_share(row: Term, share: float, count: Term, method: str) -> Term:
 
 @layer("ops.Corrcoef")
 def correlations(n: KerasLayer) -> Value:
-    """Of the rows of a matrix."""
+    """The correlation coefficients of a matrix's rows."""
     x = Term(n, n.floating(n.tensor()))
     apart = x - x.mean(1, keep=True)
     products = apart @ apart.transpose(1, 0)
@@ -225,7 +225,7 @@ def correlations(n: KerasLayer) -> Value:
 
 @layer("ops.Correlate")
 def correlate(n: KerasLayer) -> Value:
-    """Of two vectors, the second one moved along the first, which is not shorter."""
+    """The cross-correlation of two vectors, of which the first is not shorter."""
     a, b = (v.cast(wide_floating(v.element)) for v in two(n))
     long, short = n.extent(a.value, 0), n.extent(b.value, 0)
     if short > long:
@@ -240,7 +240,7 @@ def correlate(n: KerasLayer) -> Value:
 
 @layer("ops.CDist")
 def distances(n: KerasLayer) -> Value:
-    """[.., M, D], [.., N, D] -> [.., M, N]"""
+    """Euclidean distances: [.., M, D], [.., N, D] -> [.., M, N]"""
     a, b = two(n)
     rank = a.rank
     first = a.reshape(*((a.value, i) for i in range(rank - 1)), 1, (a.value, rank - 1))
@@ -253,7 +253,7 @@ def distances(n: KerasLayer) -> Value:
 
 @layer("ops.Trapezoid")
 def trapezoid(n: KerasLayer) -> Value:
-    """The area below points."""
+    """The integral by the trapezoidal rule."""
     y, at = Term(n, n.floating(n.tensor())), n.argument(1, "x")
     axis = normalize_axis(n, int(n.option("axis", -1)), y.rank)
     count = n.extent(y.value, axis)
@@ -350,7 +350,7 @@ def vander(n: KerasLayer) -> Value:
 
 @layer("ops.UnravelIndex")
 def unravel(n: KerasLayer) -> list[Value]:
-    """The coordinates of places in a shape."""
+    """The coordinates of flat indices in a shape."""
     at, shape = Term(n, n.tensor()), [int(d) for d in n.option("shape")]
     place = (at < 0).choose(at + math.prod(shape), at)
     return [v.value for v in arrays.unravel_index(place, shape)]
@@ -358,7 +358,7 @@ def unravel(n: KerasLayer) -> list[Value]:
 
 @layer("ops.Select")
 def select(n: KerasLayer) -> Value:
-    """Of the first condition that holds its choice, else a default."""
+    """The choice of the first true condition, else a default."""
     conditions, choices = n.argument(0, "condlist"), n.argument(1, "choicelist")
     like = next(v for v in choices if isinstance(v, Value))
     found = operand(n, n.argument(2, "default", 0), like.type.element_type)

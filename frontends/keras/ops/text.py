@@ -1,4 +1,4 @@
-"""Words and numbers as places in a vocabulary, and as buckets of a hash."""
+"""Text and numbers as vocabulary indices, and as hash buckets."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ u64 = IntegerType(64, "u")
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Words in their order, behind the places of a mask and of what is unknown."""
+    """An ordered vocabulary; the indices of the mask and of unknown words come before words."""
 
     words: list[Any]
     mask: Any
@@ -36,17 +36,17 @@ class Vocabulary:
 
     @property
     def first(self) -> int:
-        """The place of the first word."""
+        """The index of the first word."""
         return self.masked + self.unknown
 
     @property
     def size(self) -> int:
-        """How many places there are."""
+        """The number of indices."""
         return self.first + len(self.words)
 
 
 def vocabulary(n: KerasLayer, mask: Any, unknown: int, mode: str) -> Vocabulary:
-    """The one in the configuration, which may start with the mask and what is unknown."""
+    """The vocabulary in the configuration, which may list mask and unknown tokens first."""
     words = n.option("vocabulary", None)
     if not isinstance(words, list) or not words:
         raise n.error("the vocabulary is not in the file")
@@ -59,7 +59,7 @@ def vocabulary(n: KerasLayer, mask: Any, unknown: int, mode: str) -> Vocabulary:
 
 @layer("StringLookup", "IntegerLookup")
 def index_lookup(n: KerasLayer) -> Value:
-    """Places in the vocabulary; inverted, what stands at them."""
+    """The vocabulary index of each element; with `invert`, the word of each index."""
     mode, x = n.option("output_mode", "int"), n.tensor()
     known = vocabulary(n, n.option("mask_token", None), n.integer("num_oov_indices", 1), mode)
     if n.option("invert", False):
@@ -68,7 +68,7 @@ def index_lookup(n: KerasLayer) -> Value:
 
 
 def _words_at(n: KerasLayer, x: Value, known: Vocabulary) -> Value:
-    """The words at places."""
+    """The words at vocabulary indices."""
     keys = np.arange(known.first, known.size)
     words, default = known.words, n.option("oov_token")
     if known.mask is not None:
@@ -80,7 +80,7 @@ def _words_at(n: KerasLayer, x: Value, known: Vocabulary) -> Value:
 
 
 def _places(n: KerasLayer, x: Value, known: Vocabulary, mode: str) -> Value:
-    """The place of each element; masks have place 0, or none where places become vectors."""
+    """The vocabulary index of each element; the mask has index 0, or none when encoding."""
     text = x.type.element_type is string
     found = _of_text(n, x, known) if text else _of_numbers(n, x, known)
     other = _of_unknown(n, x, known) + known.masked if known.unknown else constant(n, -1, i64)
@@ -105,7 +105,7 @@ def _of_numbers(n: KerasLayer, x: Value, known: Vocabulary) -> Term:
 
 
 def _of_unknown(n: KerasLayer, x: Value, known: Vocabulary) -> Term:
-    """Which of the places for what is unknown."""
+    """Which of the unknown-word indices each element gets."""
     if known.unknown == 1:
         return constant(n, 0, i64)
     if x.type.element_type is not string and n.option("oov_method", "floormod") != "farmhash":
@@ -114,7 +114,7 @@ def _of_unknown(n: KerasLayer, x: Value, known: Vocabulary) -> Term:
 
 
 def _encoded(n: KerasLayer, places: Value, known: Vocabulary, mode: str) -> Value:
-    """Places as vectors, of frequencies where words have weights."""
+    """Indices encoded as vectors, with TF-IDF weights if words have some."""
     padded = n.option("pad_to_max_tokens", False)
     size = n.integer("max_tokens") if padded else known.size
     if mode not in ("tf_idf", "tf-idf"):
@@ -125,7 +125,7 @@ def _encoded(n: KerasLayer, places: Value, known: Vocabulary, mode: str) -> Valu
 
 
 def _frequencies(n: KerasLayer, known: Vocabulary, size: int) -> Value:
-    """The weight of each place; those before the words have the mean of all."""
+    """The weight of each index; those before the words have the mean of all."""
     given = n.option("idf_weights", None)
     if not isinstance(given, list):
         return n.weights(1)[0]
@@ -139,7 +139,7 @@ def _frequencies(n: KerasLayer, known: Vocabulary, size: int) -> Value:
 
 @layer("TextVectorization")
 def text_vectorization(n: KerasLayer) -> Value:
-    """[B] or [B, 1] texts -> [B, places], or a vector each"""
+    """[B] or [B, 1] texts -> [B, indices], or one vector per text"""
     if n.option("ragged", False) or n.option("sparse", False):
         raise n.error("ragged and sparse results are not supported")
     mode, (words, counts) = n.option("output_mode", "int"), _split(n, _standard(n, n.tensor()))
@@ -164,7 +164,7 @@ def text_vectorization(n: KerasLayer) -> Value:
 
 
 def _standard(n: KerasLayer, x: Value) -> Value:
-    """Text in lower case and without punctuation, as the configuration asks for it."""
+    """Text in lower case and without punctuation, by the configuration."""
     how = n.option("standardize", "lower_and_strip_punctuation")
     known = ("lower_and_strip_punctuation", "lower", "strip_punctuation", None)
     if how not in known:
@@ -177,7 +177,7 @@ def _standard(n: KerasLayer, x: Value) -> Value:
 
 
 def _split(n: KerasLayer, x: Value) -> tuple[Value, Value | None]:
-    """The words of each text, filled up, and how many there are."""
+    """The words of each text, padded, and their number."""
     how = n.option("split", "whitespace")
     if how is None:
         return (x if x.type.rank > 1 else Term(n, x).spread(0, 1).value), None
@@ -211,7 +211,7 @@ def hashing(n: KerasLayer) -> Value:
 
 @layer("HashedCrossing")
 def hashed_crossing(n: KerasLayer) -> Value:
-    """The bucket of all tensors' elements at one place together."""
+    """The bucket of the combined elements of all tensors at each position."""
     count = n.integer("num_bins")
     found = constant(n, np.uint64(CROSSING), u64)
     for x in n.tensors():
@@ -223,7 +223,7 @@ def hashed_crossing(n: KerasLayer) -> Value:
 
 
 def _crossed(n: KerasLayer, a: Term, b: Term) -> Term:
-    """Two numbers of 64 bits as one."""
+    """Two 64-bit hashes combined into one."""
     factor, by = constant(n, np.uint64(MIXING), u64), constant(n, np.uint64(47), u64)
 
     def mixed(x: Term) -> Term:

@@ -66,7 +66,7 @@ def _filled_up(n: MxnetLayer, x: Value, count: int) -> Value:
 
 
 def _holds(n: MxnetLayer, flag: Value) -> Value:
-    """Whether a number is not 0."""
+    """Whether a number is not 0, as a condition."""
     one = as_scalar(n, flag)
     return n.cast(one, i1)
 

@@ -82,7 +82,7 @@ def _unary(formula: Formula) -> Callable[[MxnetLayer, Value], Value]:
 
 
 def _numpy_unary(formula: Formula) -> Callable[[MxnetLayer, Value], Value]:
-    """Of integers, a function gives floats."""
+    """A converter of a function that gives floats for integers."""
 
     def convert(n: MxnetLayer, x: Value) -> Value:
         return formula(n.term(n.floating(x))).value
@@ -165,7 +165,7 @@ def add_n(n: MxnetLayer, *inputs: Value) -> Value:
 
 
 def _mod(a: Term, b: Term) -> Term:
-    """What is left has the divisor's sign; 0 where that is 0."""
+    """The remainder, with the divisor's sign; 0 where the divisor is 0."""
     return b.equals(0).choose(0, a % b)
 
 
@@ -232,7 +232,7 @@ def _binary(formula, compares: bool, numpy: bool, divides: bool) -> Callable:
 
 
 def _scalar(formula, compares: bool, numpy: bool, divides: bool, turned: bool) -> Callable:
-    """With a number on the right, or, turned, on the left."""
+    """A converter with a number on the right or, if `turned`, on the left."""
 
     def convert(n: MxnetLayer, x: Value) -> Value:
         term, number = n.term(x), n.float("scalar", 1.0)
@@ -248,7 +248,7 @@ def _scalar(formula, compares: bool, numpy: bool, divides: bool, turned: bool) -
 
 
 def _names(name: str) -> list[str]:
-    """What an operation on two tensors of legacy MXNet is called."""
+    """The legacy MXNet names of an operation on two tensors."""
     both = [name, _OTHER_NAMES.get(name, name)]
     found = [f"{lead}_{one}" for one in both for lead in ("elemwise", "broadcast", "")]
     words = "".join(word.capitalize() for word in both[1].split("_"))

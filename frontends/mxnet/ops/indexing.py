@@ -12,7 +12,7 @@ from .layers import per_row, positions
 
 
 def _inside(n: MxnetLayer, index: Value, size: Term) -> Term:
-    """Positions within the extent, as the mode says."""
+    """Indices clipped or wrapped to the extent, by the mode."""
     found = n.term(index).cast(i64)
     if n.attributes.get("mode", "clip") == "wrap":
         return found % size
@@ -125,7 +125,7 @@ def argsort(n: MxnetLayer, x: Value) -> Value:
 
 
 def _along_axis(n: MxnetLayer, x: Value) -> tuple[Value, int, list | None]:
-    """x and the axis; without one all elements in a row, and the shape that they had."""
+    """x and the axis; without one, x flattened, and its former shape."""
     if n.attributes.get("axis") == "None":
         return n.term(x).flat().value, 0, dims(x)
     return x, n.axis("axis", -1, x.type.rank), None

@@ -124,7 +124,7 @@ def pooling(n: MxnetLayer, x: Value) -> Value:
 
 
 def _last_windows(n: MxnetLayer, x: Value, kernel, strides, pads) -> tuple[tuple[int, ...], bool]:
-    """What the convention adds to the padding at the ends, and whether extents are rounded up."""
+    """The extra padding at the ends by the convention, and whether extents are rounded up."""
     kind = n.text("pooling_convention", "valid", "valid", "full", "same")
     spatial = x.type.shape[2:]
     if kind == "valid":
@@ -168,7 +168,7 @@ _ROOTS: dict[int, Callable[[Term], Term]] = {
 
 
 def _power(n: MxnetLayer, x: Value) -> Term:
-    """What pooling of kind `lp` adds up: powers with their signs, also of odd exponents."""
+    """The summands of `lp` pooling: powers, with signs for odd exponents."""
     p = n.size("p_value", 2)
     if p not in _ROOTS:
         raise n.error(f"attribute 'p_value' is {p}, expected 1, 2 or 3")

@@ -22,7 +22,7 @@ class Range:
         self.n, self.most = n, both.function(nn.Abs).largest(0)
 
     def level(self, element: Type, half: float = 0.0) -> Term:
-        """What 1 stands for, where the largest number is `half` a step above the range or at it."""
+        """The scale: the number that 1 stands for; the largest is `half` a step above the range."""
         return self.most / (float(limits_of(element)[1]) + half)
 
     def outputs(self) -> list[Value]:
@@ -39,14 +39,14 @@ def _known_range(n: MxnetLayer, x: Term) -> Range:
 
 
 def _element(n: MxnetLayer) -> Type:
-    """The type of the result; without a sign where calibration found no number below 0."""
+    """The element type of the result: unsigned if calibration found no negative numbers."""
     kind = n.text("out_type", "int8", "int8", "uint8", "auto")
     low = n.get("min_calib_range")
     return ui8 if kind == "uint8" or (kind == "auto" and low is not None and low >= 0) else i8
 
 
 def _made(n: MxnetLayer, x: Term, range_: Range, element: Type, half: float = 0.5) -> Value:
-    """Real numbers as integers."""
+    """Real numbers quantized to integers."""
     return quantized(n, x.value, range_.level(element, half).value, None, element)
 
 

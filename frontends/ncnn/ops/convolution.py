@@ -16,7 +16,7 @@ _BEGIN, _END = (4, 14, 24), (15, 16, 17)
 
 
 def extents_of(n: NcnnLayer, numbers: tuple[int, ...], dims: int, default: int = 1) -> list[int]:
-    """Depth, height and width; those left out are as the width."""
+    """Depth, height and width; missing ones equal the width."""
     width = n.int(numbers[0], default)
     found = [width, *(n.int(number, width) for number in numbers[1:dims])][::-1]
     if any(v < 1 for v in found):
@@ -25,7 +25,7 @@ def extents_of(n: NcnnLayer, numbers: tuple[int, ...], dims: int, default: int =
 
 
 def padding_of(n: NcnnLayer, dims: int, begin=_BEGIN, end=_END) -> Padding:
-    """Begins, then ends; ends left out are as the begins."""
+    """The padding: begins, then ends; missing ends equal the begins."""
     left = n.int(begin[0])
     if left in SAME:
         return SAME[left]
@@ -87,7 +87,7 @@ def _weights(n: NcnnLayer, given: tuple[Value, ...]) -> tuple[Value, Value | Non
 
 
 def _rescaled(n: NcnnLayer, x: Value, bias: Value | None, groups: int) -> Value:
-    """The sums of products of integers as the floats that they stand for."""
+    """Sums of integer products rescaled to floats, plus the bias."""
     count = n.int(0)
     scales = n.array_of("weight_scales") * n.array_of("input_scale")[0]
     each = np.repeat(scales, count // max(scales.size, 1))
@@ -217,7 +217,7 @@ _LEAST = float(np.finfo(np.float32).min)
 
 
 def _adaptive(n: NcnnLayer, x: Value, largest: bool, dims: int) -> Value:
-    """Windows that share out the elements of each dimension."""
+    """Adaptive pooling, which divides each dimension into windows."""
     wanted = [n.int(8), n.int(18, n.int(8)), n.int(28, n.int(8))][:dims][::-1]
     return adaptive_pooled(n, x, [-1 if out == -233 else out for out in wanted], largest)
 
@@ -258,7 +258,7 @@ def matmul(n: NcnnLayer, a: Value, b: Value) -> Value:
 
 @rows("Einsum")
 def sum_of_products(n: NcnnLayer, *inputs: Value) -> Value:
-    """The equation is a list of the numbers of its characters."""
+    """Einsum; the equation is a list of character codes."""
     text = "".join(chr(c) for c in n.ints(0) if 0 < c < 128)
     parts = [reshape(n, x, dims(x)[1:]) for x in inputs]
     found = einsum(n, text, parts)

@@ -16,7 +16,7 @@ def rounded(n: Layer, x: Value) -> Value:
 
 
 def integers(x: Term, *axes: int) -> tuple[Term, Term]:
-    """x in steps of 1 / 127 of its largest element along the axes, still as floats; and how many
+    """x quantized to 127 steps by its largest element along the axes, still as floats; and how many
     steps are 1.
     """
     most = x.function(nn.Abs).largest(*axes, keep=True)
@@ -29,7 +29,7 @@ Quantized = tuple[Term, Term]
 
 
 def product(a: Term | Quantized, b: Term | Quantized) -> Term:
-    """a @ b; of floats each row of a, and each matrix b, is made integers first."""
+    """a @ b; of floats, each row of a and each matrix b is quantized first."""
     left = integers(a, a.rank - 1) if isinstance(a, Term) else a
     right = integers(b, b.rank - 2, b.rank - 1) if isinstance(b, Term) else b
     return left[0] @ right[0] / (left[1] * right[1])

@@ -25,7 +25,7 @@ def _layer(cells: Cells) -> Callable:
 
 
 def _product(n: NcnnLayer, name: str, d: int) -> Product:
-    """A product with weights that are integers: each row of the other factor is made so, too."""
+    """A product with integer weights: each row of the other factor is quantized, too."""
     scales = Term(n, n.stored(f"{name}_scales{d}", n.array_of(f"{name}_scales")[d]))
     return lambda x, weight: product(Term(n, x), (Term(n, weight), scales)).value
 

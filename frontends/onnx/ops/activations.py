@@ -1,4 +1,4 @@
-"""Activation functions, and softmax in its two meanings."""
+"""Activation functions, and softmax in its two definitions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def prelu(n: Node, x: Value, slope: Value) -> Value:
 
 @converter("Shrink")
 def shrink(n: Node, x: Value) -> Value:
-    """x moved towards 0 by `bias` where it is further than `lambd` from it, else 0."""
+    """x moved towards 0 by `bias` if abs(x) > `lambd`, else 0."""
     limit, bias, v = n.float("lambd"), n.float("bias"), Term(n, x)
     if isinstance(v.element, IntegerType):
         v = v.cast(f64)
@@ -44,7 +44,7 @@ def softmax(n: Node, x: Value) -> Value:
 
 
 def _by_steps(n: Node, x: Value, axis: int) -> Value:
-    """As the operator's function body says: each step rounded to the operand's type."""
+    """Softmax as in the operator's function body: each step is rounded to the operand's type."""
     powers = (Term(n, x) - Term(n, x).largest(axis, keep=True)).function(nn.Exp)
     return (powers / powers.sum(axis, keep=True)).value
 
@@ -84,7 +84,7 @@ def flat_hardmax(n: Node, x: Value) -> Value:
 
 
 def _flattened(n: Node, x: Value, apply: Callable[[Value, int], Any]) -> Value:
-    """Before opset 13 these work on the matrix that the axis divides the tensor into."""
+    """Apply a function to x as a matrix divided at the axis, as it was before opset 13."""
     rank = x.type.rank
     axis = n.int("axis")
     axis = axis if axis == rank else normalize_axis(n, axis, rank)

@@ -100,7 +100,7 @@ def _cast(n: Node, x: Value, element: Type) -> Value:
 
 
 def _cast_text(n: Node, x: Value, element: Type) -> Value:
-    """Numbers as text, or text as numbers."""
+    """Numbers cast to text, or text to numbers."""
     if element is x.type.element_type:
         return x
     if element is nn.string:
@@ -125,7 +125,7 @@ def identity(n: Node, x: Value) -> list[Value]:
 
 @converter("Dropout")
 def dropout_for_inference(n: Node, x: Value) -> list:
-    """x itself: before opset 12, training is no mode of the operator."""
+    """x itself: before opset 12, the operator had no training mode."""
     mask = None
     if n.wants(1):
         # Before opset 10, the mask had the type of the data.

@@ -1,4 +1,4 @@
-"""Features and linear models of ai.onnx.ml, as far as they are numbers."""
+"""Features and linear models of ai.onnx.ml, as far as they are numeric."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Labels = tuple[int, ...] | tuple[str, ...]
 
 
 def labels_of(n: Node, ints: str, strings: str) -> Labels:
-    """The classes' labels. Raises NncError where there are none."""
+    """The classes' labels. Raises NncError if there are none."""
     found = n.ints(ints) or n.strings(strings)
     if not found:
         raise n.error(f"neither '{ints}' nor '{strings}' is given")
@@ -20,7 +20,7 @@ def labels_of(n: Node, ints: str, strings: str) -> Labels:
 
 
 def class_of(n: Node, index: Term, labels: Labels) -> Value:
-    """The labels at positions."""
+    """The labels at indices."""
     if isinstance(labels[0], str):
         return constant(n, np.array(labels, object)).gather(index).value
     return constant(n, np.array(labels, np.int64)).gather(index).value
@@ -30,13 +30,13 @@ DOMAIN = "ai.onnx.ml"
 
 
 def rows_of(n: Node, x: Value) -> Term:
-    """x as rows of f32; f64 stays."""
+    """x as rows of f32, or of f64 if it is that."""
     rows = Term(n, x) if x.type.rank != 1 else Term(n, x).spread(1, 0)
     return rows if rows.element is f64 else rows.cast(f32)
 
 
 def floats_of(n: Node, name: str, like: Term) -> Term:
-    """An attribute's numbers in the type of a term."""
+    """The numbers of an attribute, in the type of a term."""
     return constant(n, np.array(n.floats(name) or (), type_to_numpy(like.element)))
 
 
@@ -45,7 +45,7 @@ def floats_of(n: Node, name: str, like: Term) -> Term:
 
 @converter("ArrayFeatureExtractor", domain=DOMAIN)
 def array_feature_extractor(n: Node, x: Value, places: Value) -> Value:
-    """Elements of the last dimension; a vector is one row."""
+    """Elements of the last dimension by index; a vector is one row."""
     rows = Term(n, x) if x.type.rank > 1 else Term(n, x).spread(1, 0)
     return rows.gather(Term(n, places).flattened(places.type.rank).column(0), rows.rank - 1).value
 
@@ -64,7 +64,7 @@ def scaler(n: Node, x: Value) -> Value:
 
 @converter("Normalizer", domain=DOMAIN)
 def normalizer(n: Node, x: Value) -> Value:
-    """Rows divided by a norm; rows whose norm is 0 stay."""
+    """Rows divided by their norm; rows whose norm is 0 are unchanged."""
     norm = n.string("norm", "MAX", ("MAX", "L1", "L2"))
     rows = rows_of(n, x)
     axis = rows.rank - 1
@@ -92,7 +92,7 @@ def imputer(n: Node, x: Value) -> Value:
 
 @converter("OneHotEncoder", domain=DOMAIN)
 def one_hot_encoder(n: Node, x: Value) -> Value:
-    """1 where an element is a category; without `zeros`, each has to be one of them."""
+    """One-hot vectors of categories; without `zeros`, each element has to be a category."""
     categories = n.ints("cats_int64s")
     if x.type.element_type is nn.string:
         words = n.strings("cats_strings") or ()
@@ -107,9 +107,9 @@ def one_hot_encoder(n: Node, x: Value) -> Value:
 
 @converter("LabelEncoder", domain=DOMAIN)
 def label_encoder(n: Node, x: Value) -> Value:
-    """Each key's value, found by a binary search among the sorted keys.
+    """The value of each key, found by a binary search among the sorted keys.
 
-    The search is unrolled: it halves what is left of the keys, known at import, step by step.
+    The search is unrolled: each step halves the range of the keys, which are known at import.
     """
     keys, values = _mapping(n, "keys"), _mapping(n, "values")
     if len(keys) != len(values) or not len(keys):
@@ -136,7 +136,7 @@ def label_encoder(n: Node, x: Value) -> Value:
 
 
 def _default(n: Node, dtype: np.dtype) -> np.ndarray:
-    """What a LabelEncoder gives for an element that is no key."""
+    """The result of a LabelEncoder for an element that is no key."""
     given = n.tensor("default_tensor")
     if given is not None:
         return given.reshape(()).astype(dtype)
@@ -161,7 +161,7 @@ def _mapping(n: Node, what: str) -> np.ndarray:
 
 @converter("FeatureVectorizer", domain=DOMAIN)
 def feature_vectorizer(n: Node, *inputs: Value) -> Value:
-    """The inputs' first columns, side by side."""
+    """The first columns of each input, side by side."""
     sizes = n.ints("inputdimensions") or [x.type.shape[-1] for x in inputs]
     parts = [Term(n, x).cast(f32) for x in inputs]
     parts = [part if part.rank == 2 else part.spread(1, 0) for part in parts]

@@ -1,7 +1,7 @@
-"""Col2Im: blocks of elements added where they came from.
+"""Col2Im: adds up blocks of elements at the positions that they came from.
 
-The blocks are added to an image with its padding, whose elements are rows over batch and
-channels, so that each addition is one of vectors; then the padding is cut off.
+The blocks are added to an image with its padding, whose elements are rows over batch and channels,
+so that each addition is one of vectors; then the padding is cut off.
 
 Source: ONNX Col2Im-18.
 """
@@ -60,7 +60,7 @@ def col2im(n: Node, x: Value, image_shape: Value, block_shape: Value) -> Value:
 
 
 def _at(x: Term, d: int, rank: int) -> list:
-    """The extents of [B, L] among [B.., L..], of which dimension d is its own."""
+    """The extents by which [B, L] broadcasts against [B.., L..], in which it is dimension d."""
     own = [1] * (2 * rank)
     extents: list = list(own)
     extents[d], extents[rank + d] = (x.value, 0), (x.value, 1)

@@ -1,4 +1,4 @@
-"""Conditions and loops. Those known at import are chosen, or unrolled where they are short."""
+"""Conditions and loops. Known conditions are evaluated, and short known loops unrolled."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_NODES = 100_000
 
 @converter("If", any_rank=True)
 def if_(n: Node, condition: Value) -> list[Any]:
-    """The branch taken; if that is not known, an `nn.if` of both."""
+    """The results of the taken branch; if it is unknown, those of an `nn.if` of both."""
     known = n.known(condition)
     if known is not None:
         name = "then_branch" if bool(known.reshape(-1)[0]) else "else_branch"
@@ -30,7 +30,7 @@ def if_(n: Node, condition: Value) -> list[Any]:
 
 
 def body(n: Node, attribute: str, *, may_fail: bool = False) -> Body:
-    """The graph in an attribute, which is one of two where it may fail."""
+    """The graph in an attribute; with `may_fail`, it is a branch whose import may fail."""
     graph = graph_of(n.builder.model, n.attribute(attribute, A.GRAPH))
     context = replace(n.context, may_fail=n.context.may_fail or may_fail)
     return n.builder.body(graph, n, context)
@@ -38,7 +38,7 @@ def body(n: Node, attribute: str, *, may_fail: bool = False) -> Body:
 
 @converter("Loop", any_rank=True)
 def loop(n: Node, count: Value | None, condition: Value | None, *state: Any) -> list[Any]:
-    """Few iterations of which the number is known as so many copies of the body, else a loop."""
+    """A loop; it is unrolled if it is known to have few iterations."""
     step, carried = body(n, "body"), list(state)
     if len(step.inputs) != len(carried) + 2 or len(step.outputs) <= len(carried):
         raise n.error(
@@ -65,9 +65,9 @@ def loop(n: Node, count: Value | None, condition: Value | None, *state: Any) -> 
 def unrolled_loop(
     n: Node, step: Body, count: Value | None, condition: Value | None, state: list[Any], most: int
 ) -> list[Any] | None:
-    """The results of a loop of up to so many nodes, all iterations in a row.
+    """The results of a loop unrolled to at most `most` nodes.
 
-    None where it is longer, or its end is not known.
+    None if it is longer, or its end is not known.
     """
     known = None if count is None else n.known(count)
     if count is not None and known is None:
@@ -96,7 +96,7 @@ def unrolled_loop(
 
 
 def tensors(n: Node, values: Sequence[Any]) -> list[Value]:
-    """The values. Raises NncError where one is a sequence."""
+    """The values. Raises NncError if one is a sequence."""
     if not all(isinstance(v, Value) for v in values):
         raise n.error("the body gives a sequence, expected a tensor")
     return list(values)
@@ -104,9 +104,9 @@ def tensors(n: Node, values: Sequence[Any]) -> list[Value]:
 
 @converter("Scan")
 def scan_batch(n: Node, lengths: Value | None, *inputs: Value) -> list[Any]:
-    """Before opset 9: a scan for each element of a batch, of as many steps as its sequence has.
+    """The scan before opset 9: one for each element of a batch, with its sequence's length.
 
-    Behind the end of a sequence its rows are 0.
+    Rows after the end of a sequence are 0.
     """
     step, scanned = body(n, "body"), n.int("num_scan_inputs")
     if not 1 <= scanned <= len(inputs) or len(step.inputs) != len(inputs):
@@ -141,7 +141,7 @@ def scan_batch(n: Node, lengths: Value | None, *inputs: Value) -> list[Any]:
 
 @converter("Scan", since=9)
 def scan(n: Node, *inputs: Value) -> list[Any]:
-    """A copy of the body for each slice of the scanned inputs."""
+    """A scan: the body applied to each slice of the scanned inputs; unrolled if it is short."""
     step, scanned = body(n, "body"), n.int("num_scan_inputs")
     if not 1 <= scanned <= len(inputs) or len(step.inputs) != len(inputs):
         raise n.error(f"{scanned} scan inputs of {len(inputs)}, body with {len(step.inputs)}")
@@ -180,7 +180,7 @@ def scan(n: Node, *inputs: Value) -> list[Any]:
 
 
 def per_item(n: Node, name: str, count: int) -> tuple[int, ...]:
-    """An attribute with a number for each of some inputs or outputs, zeros if left out."""
+    """An attribute with a number for each of `count` inputs or outputs; by default zeros."""
     values = n.ints(name) or (0,) * count
     if len(values) != count:
         raise n.error(f"attribute '{name}' has {len(values)} elements, expected {count}")

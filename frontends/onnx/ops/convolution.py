@@ -41,7 +41,7 @@ def _windows(n: Node, x: Value, weight: Value) -> dict[str, Any]:
 
 
 def kernel_of(n: Node, x: Value, weight: Value) -> tuple:
-    """The kernel's extents; the attribute must agree with the weight."""
+    """The kernel's extents. Raises NncError if the attribute differs from the weight's."""
     rank = spatial_rank(n, x)
     if weight.type.rank != x.type.rank:
         raise n.error(f"input 'W' has rank {weight.type.rank}, expected {x.type.rank} like 'X'")
@@ -58,7 +58,7 @@ def kernel_of(n: Node, x: Value, weight: Value) -> tuple:
 
 
 def _output_shape(n: Node, count: int) -> tuple[int, ...] | None:
-    """The spatial extents that attribute 'output_shape' asks for."""
+    """The spatial extents in the attribute 'output_shape', or None."""
     wanted = n.ints("output_shape")
     if wanted is None:
         return None

@@ -1,4 +1,4 @@
-"""Operators of the first opsets that ONNX has taken back: Caffe2's, as CoreML's converters wrote.
+"""Removed experimental operators of the first opsets: Caffe2's, written by CoreML's converters.
 
 Source: ONNX's operators of version 1 that were marked as experimental.
 """
@@ -14,7 +14,7 @@ from .movement import slice_
 
 @converter("Crop")
 def crop(n: Node, x: Value) -> Value:
-    """An image [N, C, H, W] without its borders (left, top, right, bottom), or so much of it."""
+    """An image [N, C, H, W] without a border (left, top, right, bottom), or cropped to `scale`."""
     left, top, right, bottom = n.ints("border") or (0, 0, 0, 0)
     size, begins = n.ints("scale"), (top, left)
     for i, (begin, end) in enumerate(zip(begins, (bottom, right), strict=True)):
@@ -25,7 +25,7 @@ def crop(n: Node, x: Value) -> Value:
 
 @converter("ConstantFill")
 def constant_fill(n: Node, given: Value | None = None) -> Value:
-    """A number in the shape of an attribute, of the input, or that the input is."""
+    """A constant in the shape given by an attribute, by the input's shape, or by its elements."""
     element = element_type(n.int("dtype", 1))
     if given is None:
         shape = constant(n, np.array(n.ints("shape") or (), np.int64))
@@ -38,7 +38,7 @@ def constant_fill(n: Node, given: Value | None = None) -> Value:
 
 @converter("MeanVarianceNormalization")
 def mean_variance_normalization(n: Node, x: Value) -> Value:
-    """x less its mean, over its deviation: of each image and channel, or of all channels."""
+    """(x - mean) / deviation, for each image and channel, or over all channels."""
     if n.opset >= 9:
         axes = normalize_axes(n, n.ints("axes") or (0, 2, 3), x.type.rank)
     else:
@@ -49,7 +49,7 @@ def mean_variance_normalization(n: Node, x: Value) -> Value:
 
 @converter("ImageScaler")
 def image_scaler(n: Node, x: Value) -> Value:
-    """An image [N, C, H, W] times a number, and a bias for each channel."""
+    """An image [N, C, H, W] times a scale, plus a bias for each channel."""
     scaled = Term(n, x) * n.float("scale", 1.0)
     bias = n.floats("bias")
     if bias is None:

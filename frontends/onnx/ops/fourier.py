@@ -1,7 +1,6 @@
 """DFT, STFT and MelWeightMatrix.
 
-A complex number is two elements, of which an operator's formulas see the real and the imaginary
-parts apart.
+A complex number is two elements; formulas work on the real and the imaginary parts separately.
 
 Source: ONNX DFT-20, STFT-17, MelWeightMatrix-17.
 """
@@ -34,7 +33,7 @@ def dft(n: Node, x: Value, length: Value | None = None, axis: Value | None = Non
 
 
 def _dft(n: Node, x: Value, length: Value | None, turned: Callable) -> Value:
-    """`turned` brings the axis to the end, and back after the work."""
+    """The DFT; `turned` moves the axis to the end, and back afterwards."""
     inverse, onesided = bool(n.int("inverse")), bool(n.int("onesided"))
     size = None if length is None else Term(n, as_scalar(n, as_i64(n, length)))
 
@@ -46,7 +45,7 @@ def _dft(n: Node, x: Value, length: Value | None, turned: Callable) -> Value:
 
 
 def _parts(n: Node, x: Value) -> Complex:
-    """The real and the imaginary parts [..] of numbers [.., 1 or 2]; if open, zeros may be one."""
+    """Real and imaginary parts [..] of numbers [.., 1 or 2]; if that is open, both are computed."""
     wide, count = Term(n, x).cast(_wide(x.type.element_type)), x.type.shape[-1]
     if count not in (1, 2, None):
         raise n.error(f"the last dimension has {count} elements, expected 1 or 2")
@@ -63,12 +62,12 @@ def _wide(element: Type) -> FloatType:
 
 
 def _together(x: Complex) -> Term:
-    """The parts side by side in a new last dimension."""
+    """The parts joined in a new last dimension."""
     return joined([part.spread(0, 1) for part in x if part is not None], -1)
 
 
 def _along_late(x: Complex, mask: Value, work: Callable[[Complex], Complex]) -> Complex:
-    """The same for an axis that is known at run time only."""
+    """Apply `work` along an axis that is known only at run time."""
     n, shape = x[0].n, (None,) * x[0].rank
     order = order_of(n, mask)
     back = in_order(n, order)
@@ -84,7 +83,7 @@ def _along_late(x: Complex, mask: Value, work: Callable[[Complex], Complex]) -> 
 def stft(
     n: Node, signal: Value, step: Value, window: Value | None = None, length: Value | None = None
 ) -> Value:
-    """Frames of the signal, every so many elements, weighted by a window and transformed.
+    """Frames of the signal every `step` elements, weighted by a window and transformed.
 
     signal [B, L, 1 or 2] -> frames [B, F, N] -> [B, F, bins, 2]
     """
@@ -115,9 +114,9 @@ def stft(
 def mel_weight_matrix(
     n: Node, mels: Value, length: Value, rate: Value, lowest: Value, highest: Value
 ) -> Value:
-    """Triangles over the bins of a spectrum, evenly spaced in mel: [bins, mels].
+    """Triangular filters over the bins of a spectrum, evenly spaced in mel: [bins, mels].
 
-    A mel is 2595 log10(1 + f / 700); the edges of the triangles are rounded down to bins.
+    The mel scale is 2595 log10(1 + f / 700); the edges of the triangles are rounded down to bins.
     """
     count, size, samples = (Term(n, as_scalar(n, as_i64(n, v))) for v in (mels, length, rate))
     low, high = (_mel(Term(n, as_scalar(n, v)).cast(f64)) for v in (lowest, highest))
@@ -150,7 +149,7 @@ _WINDOWS = {
 
 @converter(*_WINDOWS)
 def window(n: Node, size: Value) -> Value:
-    """A sum of cosines over a period of `size` elements, or one less where it is symmetric."""
+    """A window of cosines with a period of `size`, or of `size` - 1 if it is symmetric."""
     mean, first, second = _WINDOWS[n.op_type]
     count = Term(n, as_scalar(n, as_i64(n, size)))
     period = count if n.int("periodic", 1) else count - 1

@@ -1,7 +1,7 @@
-"""Gradient of ai.onnx.preview.training: reverse-mode differentiation of the ops made so far.
+"""Gradient of ai.onnx.preview.training: reverse-mode differentiation of the imported ops.
 
-From the target back to the variables, each op turns the derivatives of its result into those of
-its operands, which are added up. The gradient of a tensor is that of the sum of its elements.
+From the target back to the variables, each op turns the gradient of its result into those of its
+operands, which are added up. The gradient of a tensor is that of the sum of its elements.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Rule = Callable[[Any, Term, Sequence[Term], Term], Parts]
 
 @converter("Gradient", domain=DOMAIN)
 def gradient(n: Node, *inputs: Value) -> list[Value | None]:
-    """The derivatives of `y` by each of `xs`, at the values that these have in the graph."""
+    """The gradients of `y` by each of `xs`."""
     variables, others = n.strings("xs") or (), n.strings("zs") or ()
     names = (*variables, *others)
     found = [n.builder.lookup(name, n) for name in names]
@@ -37,7 +37,7 @@ def gradient(n: Node, *inputs: Value) -> list[Value | None]:
 
 
 def derivatives(n: Node, target: Value, variables: Sequence[Value]) -> list[Term]:
-    """The derivatives of the sum of a tensor's elements by variables; 0 by others' sources."""
+    """The gradients of the sum of a tensor's elements; 0 for variables it does not depend on."""
     total = {target: _filled(n, 1.0, target)}
     for op in reversed(_between(n, target, variables)):
         result = op.results[0]
@@ -56,12 +56,12 @@ def derivatives(n: Node, target: Value, variables: Sequence[Value]) -> list[Term
 
 
 def _filled(n: Node, number: float, like: Value) -> Term:
-    """A tensor of the shape and type of another."""
+    """A tensor filled with a number, with the shape and type of `like`."""
     return Term(n, n.scalar(number, like)).filled(Term(n, shape_of(n, like)))
 
 
 def _between(n: Node, target: Value, variables: Sequence[Value]) -> list[Operation]:
-    """The ops through which the target depends on the variables, in order."""
+    """The ops, in order, through which the target depends on the variables."""
     needed, depends = {target}, set(variables)
     ops = list(n.builder.block)
     for op in reversed(ops):
@@ -76,7 +76,7 @@ def _between(n: Node, target: Value, variables: Sequence[Value]) -> list[Operati
 
 
 def _summed_to(n: Node, part: Term, operand: Value) -> Term:
-    """A derivative summed over the dimensions along which the operand was repeated."""
+    """A gradient summed over the dimensions along which the operand was broadcast."""
     shape = operand.type.shape
     lead = part.rank - len(shape)
     if lead:
@@ -112,7 +112,7 @@ def _matmul(op: nn.Matmul, g: Term, x: Sequence[Term], y: Term) -> Parts:
 
 
 def _spread(op: Any, g: Term, x: Term) -> Term:
-    """A derivative by a reduction's result, for each element of its operand."""
+    """The gradient of a reduction's result, expanded to each element of its operand."""
     kept = [1 if i in op.axes else (x.value, i) for i in range(x.rank)]
     return Term(g.n, broadcast_by(g.n, g.reshape(*kept).value, shape_of(g.n, x.value)))
 

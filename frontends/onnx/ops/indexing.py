@@ -1,4 +1,4 @@
-"""Gathering and scattering, and rows without their repetitions."""
+"""Gathering and scattering, and unique rows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def gather_nd(n: Node, data: Value, indices: Value) -> Value:
 
 
 def _in_rows(n: Node, indices: Value, length: int) -> Value:
-    """Indices in rows of a length that ranks tell, where the type does not."""
+    """Indices typed with rows of a length that ranks imply."""
     last = indices.type.rank - 1
     if indices.type.shape[last] is not None:
         return indices
@@ -67,7 +67,7 @@ add_rows(direct("NonZero"))
 def compress(n: Node, x: Value, condition: Value) -> Value:
     """The elements, or slices of an axis, at which the condition holds.
 
-    What the condition says beyond the last one means nothing, as in ONNX Runtime.
+    Elements of the condition beyond the extent are ignored, as in ONNX Runtime.
     """
     if n.has("axis"):
         axis = normalize_axis(n, n.int("axis"), x.type.rank)
@@ -80,7 +80,7 @@ def compress(n: Node, x: Value, condition: Value) -> Value:
 
 @converter("TensorScatter")
 def tensor_scatter(n: Node, cache: Value, update: Value, start: Value | None = None) -> Value:
-    """The cache with the update written from a start on, for each element of the batch."""
+    """The cache with the update written from index `start` on, for each element of the batch."""
     axis = normalize_axis(n, n.int("axis", -2), cache.type.rank)
     circular = n.string("mode", "linear", ("linear", "circular")) == "circular"
     rank = cache.type.rank
@@ -97,7 +97,7 @@ def tensor_scatter(n: Node, cache: Value, update: Value, start: Value | None = N
 
 @converter("Unique")
 def unique(n: Node, x: Value) -> list[Value]:
-    """Rows are what is compared: slices along the axis, or single elements."""
+    """The unique slices along the axis, or the unique elements, with indices and counts."""
     rank = x.type.rank
     if n.has("axis"):
         axis = normalize_axis(n, n.int("axis"), rank)
@@ -112,5 +112,5 @@ def unique(n: Node, x: Value) -> list[Value]:
 
 
 def _moved(n: Node, x: Value, source: int, target: int) -> Value:
-    """x with one dimension moved."""
+    """x with dimension `source` moved to position `target`."""
     return transposed(n, x, moveaxis(x.type.rank, [source], [target]))

@@ -45,7 +45,7 @@ def fused_matmul(n: Node, lhs: Value, rhs: Value) -> Value:
 
 
 def _turned(n: Node, x: Value, side: str) -> Value:
-    """The matrices as the attributes say: first behind the batch, then transposed."""
+    """A matrix operand transposed as the attributes say: batch moved, then transposed."""
     rank = x.type.rank
     order = list(range(rank))
     if rank > 2 and n.int(f"transBatch{side}"):
@@ -86,7 +86,7 @@ def _skip_sum(n: Node, x: Value, skip: Value, bias: Value | None) -> Value:
 
 
 def of_any_order(convert: Callable[..., Any]) -> Callable[..., Any]:
-    """A converter of images whose channels stand last where the attribute says so."""
+    """A converter of images that supports channels last, by an attribute."""
 
     def converted(n: Node, x: Value, *others: Value | None) -> Any:
         if not n.int("channels_last"):
@@ -105,7 +105,7 @@ def expand_dims(n: Node, x: Value, axis: Value) -> Value:
 
 
 def _activated(n: Node, x: Value, numbers: Sequence[float]) -> Value:
-    """x after the activation that the node names, with its parameters."""
+    """x after the node's activation, with its parameters."""
     kinds = ("", "Relu", "Tanh", "Sigmoid", "LeakyRelu", "Clip", "HardSigmoid")
     kind = n.string("activation", choices=kinds)
     return activation(n, kind, x, *(*numbers, 0.0, 0.0)[:2]) if kind else x
@@ -145,7 +145,7 @@ def nhwc_max_pool(n: Node, x: Value) -> Value:
 
 @converter("GroupNorm", domain=DOMAIN)
 def group_norm(n: Node, x: Value, gamma: Value, beta: Value) -> Value:
-    """Normalized groups of channels, and x * sigmoid(x) with `activation`."""
+    """Group normalization, followed by x * sigmoid(x) with `activation`."""
     last = bool(n.int("channels_last", 1))
     data = channels_first(n, x) if last else x
     y = group_normed(n, data, gamma, beta, n.int("groups"), n.float("epsilon", 1e-5))
@@ -177,7 +177,7 @@ def bias_add(n: Node, x: Value, bias: Value, skip: Value) -> Value:
 
 @converter("BiasSplitGelu", domain=DOMAIN)
 def bias_split_gelu(n: Node, x: Value, bias: Value) -> Value:
-    """The first half of the channels times the Gelu of the second."""
+    """The first half of the channels times the Gelu of the second, after adding a bias."""
     total = Term(n, x) + Term(n, bias)
     width = total.shape[-1]
     if width is None:
@@ -188,14 +188,14 @@ def bias_split_gelu(n: Node, x: Value, bias: Value) -> Value:
 
 @converter("BiasSoftmax", domain=DOMAIN)
 def bias_softmax(n: Node, x: Value, bias: Value) -> Value:
-    """Softmax of a sum over all dimensions from an axis on."""
+    """The softmax of a sum, over all dimensions from an axis on."""
     total, rank = Term(n, x) + Term(n, bias), x.type.rank
     axis = n.int("axis", 1) % rank
     return softmax_of_rows(total, axis).value
 
 
 def softmax_of_rows(x: Term, axis: int) -> Term:
-    """Over all dimensions from an axis on."""
+    """The softmax over all dimensions from an axis on."""
     rows = x.flattened(axis)
     out = rows.made(nn.Softmax(rows.value, axis=1))
     return out.reshape(*((x.value, i) for i in range(x.rank)))
@@ -203,7 +203,7 @@ def softmax_of_rows(x: Term, axis: int) -> Term:
 
 @converter("CDist", domain=DOMAIN)
 def distances(n: Node, a: Value, b: Value) -> Value:
-    """How far the rows of two matrices are apart: [N, K], [M, K] -> [N, M]."""
+    """The distances between the rows of two matrices: [N, K], [M, K] -> [N, M]."""
     metric = n.string("metric", "sqeuclidean", ("sqeuclidean", "euclidean"))
     rows = Term(n, a).reshape((a, 0), 1, (a, 1))
     apart = rows - Term(n, b)
@@ -213,7 +213,7 @@ def distances(n: Node, a: Value, b: Value) -> Value:
 
 @converter("Inverse", domain=DOMAIN)
 def inverse(n: Node, x: Value) -> Value:
-    """Of each matrix; infinite where there is none."""
+    """The inverse of each matrix; infinite for a singular one."""
     matrices = Term(n, x)
     return solve(matrices, identity_like(matrices)).value
 
@@ -225,7 +225,7 @@ def matmul_of_16_bits(n: Node, a: Value, b: Value) -> Value:
 
 @converter("SparseToDenseMatMul", domain=DOMAIN)
 def sparse_matmul(n: Node, a: Value, b: Value) -> Value:
-    """A product of a sparse matrix, of which all elements are there, and a matrix."""
+    """The product of a sparse matrix, which is stored densely, and a matrix."""
     return fused_matmul(n, a, b)
 
 
@@ -264,7 +264,7 @@ def _check_transform(n: Node) -> None:
 
 
 def complex_product(conjugate: bool) -> Callable[[Node, Value, Value], Value]:
-    """The converter of a product, where it says so with the conjugate of the second factor."""
+    """The converter of a complex product, with the second factor's conjugate if `conjugate`."""
 
     def convert(n: Node, a: Value, b: Value) -> Value:
         (x, y), (u, v) = ((Term(n, z).column(0), Term(n, z).column(1)) for z in (a, b))

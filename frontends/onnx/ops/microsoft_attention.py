@@ -1,4 +1,4 @@
-"""Attention of com.microsoft: what onnxruntime's optimizer and its model builders write.
+"""Attention of com.microsoft, as written by onnxruntime's optimizer and model builders.
 
 Source: onnxruntime's ContribOperators.md.
 """
@@ -19,7 +19,7 @@ def _scale(n: Node, width: int) -> float:
 
 
 def _width(x: Term) -> int:
-    """The last extent, which has to be known."""
+    """The last extent. Raises NncError if it is unknown."""
     width = x.shape[-1]
     if width is None:
         raise x.n.error("the last extents of queries, keys and values must be known")
@@ -27,7 +27,7 @@ def _width(x: Term) -> int:
 
 
 def _key_mask(n: Node, mask: Value, q: Term, k: Term) -> Term:
-    """What is added for keys that do not count.
+    """The term to add to scores that hides masked keys.
 
     The mask is ends [B], ends and then begins [2 * B], or 0s and 1s [B, T] or [B, S, T].
     """
@@ -43,7 +43,7 @@ def _key_mask(n: Node, mask: Value, q: Term, k: Term) -> Term:
 
 
 def _inside(n: Node, bounds: Term, q: Term, places: Term) -> Term:
-    """Which places [T] are before the ends, and not before the begins: [B, 1, 1, T]."""
+    """Which keys [T] are before the ends, and not before the begins: [B, 1, 1, T]."""
     count, batch = bounds.shape[0], q.shape[0]
     if count is None or batch is None:
         own, wanted = (extent(n, (one.value, 0)) for one in (bounds, q))
@@ -94,7 +94,7 @@ def multi_head_attention(
 
 
 def _parts(n: Node, query: Value, key: Value | None, value: Value | None) -> list[Term]:
-    """Queries, keys and values [B, S, H * D], or [B, H, S, D], from what may be packed."""
+    """Queries, keys and values [B, S, H * D], or [B, H, S, D], from inputs that may be packed."""
     q = Term(n, query)
     if key is None:
         if q.rank != 5:
@@ -157,7 +157,7 @@ def rotary_embedding(n: Node, x: Value, positions: Value, cosines: Value, sines:
 
 
 def with_heads(n: Node, x: Value, cosines: Value) -> Term:
-    """x with its heads apart, [B, H, S, D], as it may be already."""
+    """x with separate heads, [B, H, S, D]; it may have them already."""
     whole = Term(n, x)
     if whole.rank != 3:
         return whole
@@ -168,7 +168,7 @@ def with_heads(n: Node, x: Value, cosines: Value) -> Term:
 
 
 def rotate(n: Node, x: Term, at: Term, cosines: Value, sines: Value, interleaved: bool) -> Term:
-    """Pairs of x [B, H, S, D] turned by the angles of positions [B, S]; the rest stays."""
+    """Rotary embedding: pairs of x [B, H, S, D] rotated by the angles at positions [B, S]."""
     half = n.extent(cosines, 1)
     cosine, sine = (
         Term(n, cache).gather(at).reshape((at.value, 0), 1, (at.value, 1), half)
@@ -178,7 +178,7 @@ def rotate(n: Node, x: Term, at: Term, cosines: Value, sines: Value, interleaved
 
 
 def turned(x: Term, cosine: Term, sine: Term, interleaved: bool) -> Term:
-    """Pairs of x [B, H, S, D] turned by angles [B, 1, S, D / 2 or less]; the rest stays."""
+    """Pairs of x [B, H, S, D] rotated by angles [B, 1, S, D / 2 or less]; the rest unchanged."""
     n, half, width = x.n, cosine.shape[3], x.shape[3]
     if half is None or width is None:
         raise n.error("the extents of heads and caches must be known")
@@ -209,10 +209,10 @@ def group_query_attention(
     attention_bias: Value | None = None,
     sink: Value | None = None,
 ) -> list[Value | None]:
-    """Several heads of queries for each of keys and values, which go into a cache.
+    """Attention with several query heads per head of keys and values, and a cache of these.
 
-    Sequences of S elements follow what the cache holds of each; `lengths` is one less than what
-    it holds afterwards. keys [B, G, T, D], queries [B, G, H / G, S, D]
+    Sequences of S elements follow the cached ones; `lengths` is one less than the cached number
+    afterwards. keys [B, G, T, D], queries [B, G, H / G, S, D]
     """
     if positions is not None and n.int("do_rotary"):
         raise n.error("input 'position_ids' is not supported")
@@ -247,12 +247,12 @@ def cached_attention(
     biases: Term | None = None,
     sinks: Term | None = None,
 ) -> list[Value | None]:
-    """Attention [B, S, H * D] to a cache that the keys and values are put into, and the cache.
+    """Attention [B, S, H * D] to a cache, to which the keys and values are added, and the cache.
 
-    `after` is how many elements it then holds of each sequence, `total` the most; `seen` says of
-    the queries' positions [B, S] and places [T] in the cache which a query sees, [B, G, R, S, T].
-    `biases` [B or 1, H or 1, S, T] are added to the scores, and `sinks` [H] are a score more of
-    each head, which no value belongs to.
+    `after` is the number of elements that it then holds of each sequence, `total` the largest one;
+    `seen(query positions [B, S], cache positions [T])` is the mask of visible keys [B, G, R, S, T].
+    `biases` [B or 1, H or 1, S, T] are added to the scores, and `sinks` [H] are a further score of
+    each head, without a value.
     """
     heads, groups = n.int("num_heads"), n.int("kv_num_heads")
     q, k, v = _separate(n, *inputs, heads, groups)
@@ -298,7 +298,7 @@ def cached_attention(
 def _separate(
     n: Node, query: Value, key: Value | None, value: Value | None, heads: int, groups: int
 ) -> list[Term]:
-    """Queries, keys and values with their heads apart, from what may be packed."""
+    """Queries, keys and values with separate heads, from inputs that may be packed."""
     if key is not None and value is not None:
         parts = [(Term(n, query), heads), (Term(n, key), groups), (Term(n, value), groups)]
         return [split_heads(part, count) for part, count in parts]
@@ -308,7 +308,7 @@ def _separate(
 
 
 def _cached(n: Node, past: Value | None, new: Term, places: Term, before: Term) -> Term:
-    """The cache [B, G, T, D] with the new elements behind the `before` [B, 1] that it holds."""
+    """The cache [B, G, T, D] with new elements stored after its first `before` [B, 1] ones."""
     rows = new.transpose(0, 2, 1, 3)
     held = constant(n, 0, i64)
     if past is not None:

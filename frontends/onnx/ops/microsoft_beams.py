@@ -1,4 +1,4 @@
-"""Beam search of com.microsoft: several sequences for each of the batch, of which the best stay.
+"""Beam search of com.microsoft: several sequences per batch element, of which the best are kept.
 
 Source: onnxruntime's ContribOperators.md; Wolf et al., Transformers (2020), whose search it is.
 """
@@ -22,9 +22,10 @@ UNLIKELY = -1e9
 
 @dataclass(frozen=True)
 class Found:
-    """The best ended sequences [B, K, most], their scores [B, K], and which searches are done [B].
+    """The best finished sequences [B, K, most], their scores [B, K], and which searches are done
+    [B].
 
-    A score is -inf where there is no sequence yet.
+    A score is -inf if there is no sequence yet.
     """
 
     sequences: Term
@@ -32,7 +33,7 @@ class Found:
     done: Term
 
     def with_candidates(self, sequences: Term, scores: Term) -> Found:
-        """The best ones of these and others [B, C, most]."""
+        """The best of these sequences and of candidates [B, C, most]."""
         n = scores.n
         all_scores = joined([self.scores, scores], 1)
         count = extent(n, (self.scores.value, 1))
@@ -43,7 +44,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Beams:
-    """The search: `width` has as many elements as there are beams [K]."""
+    """The search: `width` is a tensor with one element per beam [K]."""
 
     n: Node
     width: Term
@@ -52,7 +53,7 @@ class Beams:
     rules: Rules
 
     def apart(self, x: Term) -> Term:
-        """[B * K, ..] as [B, K, ..]; the batch is what is left."""
+        """[B * K, ..] as [B, K, ..]."""
         n = self.n
         rows = extent(n, (x.value, 0)) / extent(n, (self.width.value, 0))
         batch = counting(n, rows)
@@ -60,7 +61,7 @@ class Beams:
         return x.reshape((batch.value, 0), (self.width.value, 0), *own)
 
     def rated(self, scores: Term, sequences: Term) -> Term:
-        """Scores by the length of the sequences [.., T]."""
+        """Scores normalized by the length of the sequences [.., T]."""
         length = extent(self.n, (sequences.value, sequences.rank - 1)).cast(f32)
         power = 1.0 if self.penalty is None else number_of(self.n, self.penalty)
         return scores / (length**power)
@@ -98,7 +99,7 @@ class Beams:
         return [*(x.value for x in after), *following], scores.value
 
     def _ended(self, found: Found, sequences: Term, best: Term, beam: Term, ends: Term) -> Found:
-        """What is found with the candidates [B, 2 K] that end here, and what is done by that."""
+        """The found sequences with the candidates [B, 2 K] that end here; searches then done."""
         n = self.n
         is_new = ends & ~found.done.spread(0, 1)
         scores = is_new.choose(self.rated(best, sequences), -math.inf)
@@ -111,12 +112,12 @@ class Beams:
         return Found(after.sequences, after.scores, found.done | enough)
 
     def whole(self, sequences: Term) -> Term:
-        """Sequences with as many tokens as there are at most."""
+        """Sequences padded to the largest number of tokens."""
         return Term(self.n, filled_up(self.n, sequences, self.most, self.n.int("pad_token_id")))
 
 
 def _of_places(x: Term, places: Term) -> Term:
-    """Of each row of x [B, C, ..] the elements at places [B, P]."""
+    """For each row of x [B, C, ..], the elements at indices [B, P]."""
     return x.gather_nd(places.spread(0, 1), 1)
 
 
@@ -136,9 +137,9 @@ def beam_search(
     decoder_ids: Value | None = None,
     processor: Value | None = None,
 ) -> list[Value | None]:
-    """The best sequences [B, R, most], their scores [B, R], and those of all tokens of each step.
+    """The best sequences [B, R, most], their scores [B, R], and all tokens' scores at each step.
 
-    A decoder without an encoder has no tokens of its own, and no processor of scores.
+    There is only a decoder, which starts with `ids`, and no logits processor.
     """
     kind = n.known(processor)
     if kind is not None and kind.any():
@@ -173,7 +174,7 @@ def beam_search(
 
 
 def _start(search: Beams, ids: Value, mask: Value | None) -> tuple[list[Value], Term]:
-    """The states before the first step, and the tokens that are given."""
+    """The states before the first step, and the given tokens."""
     n, given = search.n, Term(search.n, ids)
     batch = counting(n, extent(n, (ids, 0)))
     rows = (batch.spread(0, 1) + search.width * 0).flat()

@@ -1,5 +1,5 @@
-"""Attention of com.microsoft for decoders: to blocks of a cache, one token at a time, and with
-positions in three dimensions.
+"""Attention of com.microsoft for decoders: block-sparse, for a single token, and with
+three-dimensional positions.
 
 Source: onnxruntime's ContribOperators.md; Abdin et al., Phi-3 (2024), for blocks; Wang et al.,
 Qwen2-VL (2024), for positions.
@@ -32,7 +32,7 @@ def sparse_attention(
     cosines: Value | None = None,
     sines: Value | None = None,
 ) -> list[Value | None]:
-    """Attention to a cache, of which each head sees the blocks that its layout has."""
+    """Attention to a cache, of which each head sees the blocks in its layout."""
     heads, groups, size = n.int("num_heads"), n.int("kv_num_heads"), n.int("sparse_block_size")
     blocks = _blocks(Term(n, row_starts), Term(n, columns))
     last = extent(n, (blocks.value, 1)) - 1
@@ -56,8 +56,8 @@ def sparse_attention(
 
 
 def _blocks(starts: Term, columns: Term) -> Term:
-    """Which blocks layouts have [L, R, C], from where their rows [L, R + 1] start among columns
-    [L, N] of blocks that they have.
+    """The mask of blocks in layouts [L, R, C], from compressed rows: the starts [L, R + 1] of rows
+    among the column indices [L, N].
     """
     n = starts.n
     count = n.extent(starts.value, 1) - 1
@@ -85,7 +85,7 @@ def decoder_masked_attention(
 ) -> list[Value | None]:
     """Attention of one token to a cache, or to keys [B, H, T, D] of an encoder.
 
-    With `beams` [B / W, W, T], each token of the cache is read of one of W sequences.
+    With `beams` [B / W, W, T], each token of the cache is read from one of W sequences.
     """
     heads = n.int("num_heads")
     q, k, v = _with_bias(n, query, key, value, bias)
@@ -115,9 +115,9 @@ def decoder_masked_attention(
 def _with_bias(
     n: Node, query: Value, key: Value | None, value: Value | None, bias: Value | None
 ) -> list[Term]:
-    """Queries, keys and values, which may be packed behind each other, with their parts of a bias.
+    """Queries, keys and values, which may be concatenated, with their parts of a bias.
 
-    Those of an encoder have none.
+    Keys and values of an encoder have no bias.
     """
     heads, total = n.int("num_heads"), n.extent(query, 2)
     if key is None or value is None:
@@ -139,7 +139,7 @@ def _with_bias(
 
 
 def _after(n: Node, past: Value | None, new: Term, past_length: Value | None) -> Term:
-    """The cache [B, H, T, D] with one element more, in its place where there is one for it."""
+    """The cache [B, H, T, D] with one more element, stored in place if there is room for it."""
     if past is None:
         return new
     if past_length is None:
@@ -150,9 +150,9 @@ def _after(n: Node, past: Value | None, new: Term, past_length: Value | None) ->
 
 
 def _of_beams(cache: Term, beams: Term, before: Term) -> Term:
-    """The elements of a cache [B, H, T, D] of the sequences that `beams` [B / W, W, T] names.
+    """The elements of a cache [B, H, T, D] from the sequences in `beams` [B / W, W, T].
 
-    Only of the elements `before` the newest one.
+    Only the elements `before` the newest one are reordered.
     """
     n, width = cache.n, cache.n.extent(beams.value, 1)
     rows = cache.transpose(0, 2, 1, 3)
@@ -169,7 +169,7 @@ def _of_beams(cache: Term, beams: Term, before: Term) -> Term:
 def rotary_embedding_of_sections(
     n: Node, x: Value, positions: Value, cosines: Value, sines: Value
 ) -> Value:
-    """Each column of the angles is of one of three positions [3, B, S]: time, row, column."""
+    """Rotary embedding whose angle columns each use one of three positions [3, B, S]."""
     x4, half = with_heads(n, x, cosines), n.extent(cosines, 1)
     sections = n.ints("mrope_section") or ()
     if len(sections) != 3 or sum(sections) != half or min(sections) < 0:

@@ -1,4 +1,4 @@
-"""Mixtures of experts of com.microsoft: feed-forward parts of which each token is sent to a few.
+"""Mixtures of experts of com.microsoft: feed-forward networks, each token being sent to a few.
 
 Source: onnxruntime's ContribOperators.md.
 """
@@ -42,10 +42,10 @@ def mixture(
 
 @converter("QMoE", domain=DOMAIN)
 def quantized_mixture(n: Node, x: Value, router: Value, *others: Value | None) -> Value:
-    """The same with integers of few bits, a scale for each row or for each block of it.
+    """A mixture whose weights are integers of few bits, with a scale for each row or block of it.
 
-    Others are weights [E, I, D * bits / 8], scales and bias of three products, their zero points,
-    and what the experts are mixed by.
+    `others` are weights [E, I, D * bits / 8], scales and bias of three products, their zero points,
+    and the weights that mix the experts.
     """
     given = (*others, *(None,) * 13)[:13]
     if (kind := n.string("quant_type", "int")) != "int" or len(others) > 13:
@@ -70,7 +70,7 @@ def quantized_mixture(n: Node, x: Value, router: Value, *others: Value | None) -
 def _unpacked(
     n: Node, weights: Value, scales: Value, zeros: Value | None, bits: int, number: int
 ) -> Term:
-    """The matrix of an expert, [N, K], from its bytes."""
+    """The matrix of an expert, [N, K], unpacked from bytes."""
     data, scale = (Term(n, v).column(number, 0) for v in (weights, scales))
     scale, middle = scale.cast(f32), 1 << (bits - 1)
     rows, width = (n.extent(weights, i) for i in (1, 2))
@@ -98,7 +98,7 @@ def _of_expert(n: Node, weights: Value) -> Weights:
 
 
 def _shares(n: Node, router: Value, sums_to_one: bool, mixing: Value | None = None) -> Term:
-    """How much of each expert's result counts for a token [T, E]: mostly 0."""
+    """The weight of each expert's result for each token [T, E]: mostly 0."""
     logits = wide(n, router)
     if n.int("use_sparse_mixer"):
         raise n.error("use_sparse_mixer is not supported")
@@ -114,7 +114,7 @@ def _shares(n: Node, router: Value, sums_to_one: bool, mixing: Value | None = No
 def _mixed(
     n: Node, x: Value, shares: Term, parts: Sequence[tuple[Weights, Value | None] | None]
 ) -> Value:
-    """The sum of the experts' results in their shares; those that no token is sent to rest."""
+    """The weighted sum of the experts' results; experts without tokens are skipped."""
     rows = wide(n, x).flattened(x.type.rank - 1)
     total = rows * 0.0
     for number in range(shares.shape[1] or 0):
@@ -136,7 +136,7 @@ def _mixed(
 def _expert(
     n: Node, rows: Term, parts: Sequence[tuple[Weights, Value | None] | None], number: int
 ) -> Term:
-    """What one expert gives for rows [T, D]."""
+    """The result of one expert for rows [T, D]."""
     outer, inner, gate = parts
 
     def product(x: Term, part: tuple[Weights, Value | None]) -> Term:
@@ -151,7 +151,7 @@ def _expert(
 
 
 def _activated(n: Node, hidden: Term, other: Term | None) -> Term:
-    """The hidden elements after the activation; half of them are gates in gated kinds."""
+    """The hidden elements after the activation; gated kinds use half of them as gates."""
     kind = n.string("activation_type", "relu")
     simple = {
         "relu": lambda x: x.function(nn.Relu),
@@ -173,7 +173,7 @@ def _activated(n: Node, hidden: Term, other: Term | None) -> Term:
 
 
 def _halves(n: Node, hidden: Term, other: Term | None) -> tuple[Term, Term]:
-    """Gates and values: two products, or one with them in turns or one behind the other."""
+    """Gates and values: from two products, or from one that interleaves or concatenates them."""
     fusion, width = n.int("swiglu_fusion"), hidden.shape[1]
     if other is not None:
         return hidden, other
@@ -191,10 +191,7 @@ def _halves(n: Node, hidden: Term, other: Term | None) -> tuple[Term, Term]:
 def group_router(
     n: Node, logits: Value, bias: Value, projection: Value | None = None
 ) -> list[Value | None]:
-    """Scores of the best experts of the best groups [T, E], or of all and without the bias.
-
-    Source: DeepSeek-V3 (2024).
-    """
+    """Scores of the best experts of the best groups [T, E], or of all and without the bias."""
     given, element = wide(n, logits).flattened(logits.type.rank - 1), logits.type.element_type
     if projection is not None:
         given = given @ wide(n, projection).transpose(1, 0)
@@ -214,7 +211,7 @@ def group_router(
 
 
 def _among_largest(x: Term, count: int) -> Term:
-    """Which elements are among so many largest ones of a row [T, E]."""
+    """Whether each element is among the `count` largest of its row [T, E]."""
     _, places = largest(x.n, x.value, x.n.constant(count, i64), 1)
     hits = Term(x.n, places).spread(0, 1).equals(constant(x.n, np.arange(x.shape[1] or 0)))
     return hits.cast(i32).sum(1) > 0

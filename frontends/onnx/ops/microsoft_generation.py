@@ -1,6 +1,6 @@
-"""Searches for text of com.microsoft: a decoder in a loop, which gives the next tokens' scores.
+"""Text generation of com.microsoft: a decoder in a loop gives the scores of the next tokens.
 
-A decoder of kind 0 takes tokens, their positions and the mask of all tokens before, [B, S] and
+A decoder of kind 0 takes tokens, their positions and the mask of all previous tokens, [B, S] and
 [B, T], and caches [2, B, H, P, D], and gives scores [B, S, V] and longer caches.
 
 Source: onnxruntime's ContribOperators.md; Keskar et al., CTRL (2019), for the repetition penalty;
@@ -27,7 +27,7 @@ LOWEST = float(np.finfo(np.float32).min)
 
 @dataclass(frozen=True)
 class Tokens:
-    """What a decoder is given next: tokens and their positions [B, S], the mask [B, T], caches."""
+    """The decoder's next inputs: tokens and their positions [B, S], the mask [B, T], caches."""
 
     ids: Term
     positions: Term
@@ -44,20 +44,20 @@ class Tokens:
         return Tokens(ids, positions, mask, values[3:])
 
     def after(self, tokens: Term, caches: Sequence[Value]) -> Tokens:
-        """What follows when these tokens [B] were chosen."""
+        """The next inputs after these tokens [B] were chosen."""
         last = self.positions.gather(extent(self.ids.n, (self.ids.value, 1)) - 1, 1)
         new = tokens.cast(i32).spread(0, 1)
         return Tokens(new, last.spread(0, 1) + 1, joined([self.mask, new * 0 + 1], 1), caches)
 
     def of_rows(self, rows: Term) -> Tokens:
-        """The same of other sequences."""
+        """The inputs with rows reordered."""
         ids, positions, mask = (x.gather(rows) for x in (self.ids, self.positions, self.mask))
         caches = [Term(rows.n, cache).gather(rows, 1).value for cache in self.caches]
         return Tokens(ids, positions, mask, caches)
 
 
 def prompt(n: Node, ids: Term, mask: Value | None) -> Tokens:
-    """The first tokens, of which those that are padding do not count, and empty caches."""
+    """The first inputs: tokens without their padding, and empty caches."""
     kind = n.int("model_type")
     if kind != 0:
         raise n.error(f"models of kind {kind} are not supported, only decoders without an encoder")
@@ -73,7 +73,7 @@ def prompt(n: Node, ids: Term, mask: Value | None) -> Tokens:
 
 
 def _empty_cache(n: Node, ids: Term, declared: Any) -> Value:
-    """A cache of nothing, [2, B, H, 0, D], as a decoder's input is declared."""
+    """An empty cache [2, B, H, 0, D], by the declared type of a decoder's input."""
     type = value_type(declared.type, {})
     shape = type.shape if isinstance(type, TensorType) else ()
     if not isinstance(type, TensorType) or len(shape) != 5 or None in shape[::2]:
@@ -83,7 +83,7 @@ def _empty_cache(n: Node, ids: Term, declared: Any) -> Value:
 
 
 def scores_of(n: Node, step: Body, tokens: Tokens) -> tuple[Term, list[Value]]:
-    """The scores [B, V] of what follows the last tokens, and the caches."""
+    """The scores [B, V] of the next token, and the caches."""
     if len(step.inputs) != len(tokens.values):
         raise n.error(f"the decoder has {len(step.inputs)} inputs, expected {len(tokens.values)}")
     logits, *caches = step(*tokens.values)
@@ -97,7 +97,7 @@ def scores_of(n: Node, step: Body, tokens: Tokens) -> tuple[Term, list[Value]]:
 
 @dataclass(frozen=True)
 class Rules:
-    """What scores have to obey: numbers and masks that the node is given."""
+    """The rules that adjust scores: numbers and masks of the node's inputs."""
 
     least: Value | None
     penalty: Value | None
@@ -105,7 +105,7 @@ class Rules:
     first_mask: Value | None
 
     def applied(self, n: Node, scores: Term, sequences: Term, is_first: bool) -> Term:
-        """Scores [B, V] for what follows sequences [B, T]."""
+        """Scores [B, V] of the next tokens of sequences [B, T], after the rules."""
         if self.penalty is not None:
             scores = _penalized(scores, sequences, number_of(n, self.penalty))
         if size := n.int("no_repeat_ngram_size"):
@@ -127,7 +127,7 @@ def number_of(n: Node, x: Value) -> Term:
 
 
 def _penalized(scores: Term, sequences: Term, penalty: Term) -> Term:
-    """Scores of tokens that a sequence has already are divided, or multiplied if negative."""
+    """Scores with a penalty for tokens already in a sequence: divided; multiplied if negative."""
     own = scores.gather_elements(sequences, 1)
     new = (own < 0.0).choose(own * penalty, own / penalty)
     return scores.made(nn.ScatterElements(scores.value, sequences.value, new.value, axis=1))
@@ -150,7 +150,7 @@ def greedy_search(
     first_mask: Value | None = None,
     attention_mask: Value | None = None,
 ) -> Value:
-    """Each token is the one of the highest score: sequences [B, most]."""
+    """Greedy search, by the token with the highest score: sequences [B, most]."""
 
     def best(scores: Term, number: Term) -> Term:
         return scores.argmax(1)
@@ -162,7 +162,7 @@ def greedy_search(
 def _searched(
     n: Node, ids: Value, most: Value, rules: Rules, mask: Value | None, choose: Choose
 ) -> Value:
-    """Sequences [B, most], filled up behind the end of each one."""
+    """Sequences [B, most], padded after the end of each one; `choose` selects tokens."""
     given = Term(n, ids)
     begun = prompt(n, given, mask)
     end, padding = n.int("eos_token_id"), n.int("pad_token_id")
@@ -199,7 +199,7 @@ def some(x: Term) -> Term:
 
 
 def filled_up(n: Node, x: Term, length: Term, filler: int) -> Value:
-    """x with so many elements of its last dimension."""
+    """x padded to a length along its last dimension."""
     more = (length - extent(n, (x.value, x.rank - 1))).reshape(1)
     none = constant(n, np.zeros(2 * x.rank - 1, np.int64))
     return pad_by_vector(n, x.value, joined([none, more], 0).value, n.scalar(filler, x.value))
@@ -218,7 +218,7 @@ def sampling(
     presence: Value | None = None,
     seed: Value | None = None,
 ) -> list[Value | None]:
-    """Each token is drawn of those with the highest probabilities that sum up to a share."""
+    """Nucleus sampling: each token is drawn from the most probable ones that sum to a share."""
     known = n.array(seed)
     number = seed_of_name(n.outputs[0]) if known is None else int(known.reshape(-1)[0])
     limit = number_of(n, most).cast(i64)
@@ -239,7 +239,7 @@ def sampling(
 
 
 def _sampled(n: Node, scores: Term, presence: Value | None) -> Term:
-    """Scores by the temperature, those of improbable tokens filtered out."""
+    """Scores divided by the temperature, with improbable tokens filtered out."""
     temperature, top = n.float("temperature", 1.0), n.float("top_p")
     if temperature != 1.0:
         scores = scores / temperature

@@ -16,7 +16,7 @@ from .microsoft import DOMAIN
 
 @converter("CropAndResize", domain=DOMAIN)
 def crop_and_resize(n: Node, x: Value, boxes: Value, batch: Value, size: Value) -> Value:
-    """Parts of images [N, C, H, W] in boxes."""
+    """Crops of images [N, C, H, W] to boxes, resized."""
     mode = n.string("mode", "bilinear", ("bilinear", "nearest"))
     image, fill = channels_last(n, x), n.float("extrapolation_value")
     return channels_first(n, cropped(n, image, boxes, batch, size, mode, fill))
@@ -26,7 +26,7 @@ def crop_and_resize(n: Node, x: Value, boxes: Value, batch: Value, size: Value) 
 def transposed_convolution_with_pads(
     n: Node, x: Value, weight: Value, pads: Value | None = None, bias: Value | None = None
 ) -> Value:
-    """A transposed convolution without what pads [2 * dims] take away, all begins first."""
+    """A transposed convolution whose result is cropped by pads [2 * dims], all begins first."""
     count = len(kernel_of(n, x, weight))
     given: dict[str, Any] = {
         name: spatial_ints(n, name, count, 1) for name in ("strides", "dilations")

@@ -22,7 +22,7 @@ def matmul_bits(
     groups: Value | None = None,
     bias: Value | None = None,
 ) -> Value:
-    """a [.., K] times weights of few bits, [N, blocks, bytes], each block with its scale."""
+    """a [.., K] times a matrix of few-bit weights [N, blocks, bytes], with a scale per block."""
     width, columns = n.int("K"), n.int("N")
     bits, block = n.int("bits", 4), n.int("block_size")
     if bits not in (2, 4, 8) or block < 1 or block * bits % 8:
@@ -53,7 +53,7 @@ def matmul_bits(
 
 
 def _zero_points(n: Node, zeros: Value, bits: int, columns: int, count: int) -> Term:
-    """Those of groups [N, groups] in f32: numbers, or integers that are packed in rows of bytes."""
+    """The zero points of groups [N, groups] in f32, given as numbers or packed integers."""
     if isinstance(zeros.type.element_type, FloatType):
         return Term(n, zeros).reshape(columns, count).cast(f32)
     rows = reshape(n, zeros, [columns, -(-count * bits // 8)])
@@ -73,7 +73,7 @@ Dettmers, Pagnoni, Holtzman, Zettlemoyer, QLoRA (2023), and its package bitsandb
 
 @converter("MatMulBnb4", domain=DOMAIN)
 def matmul_bnb4(n: Node, a: Value, b: Value, scales: Value) -> Value:
-    """a [.., K] times weights [N, K] of 4 bits, two in a byte, a scale for each run of them."""
+    """a [.., K] times 4-bit weights [N, K], two in a byte, with a scale per block of them."""
     width, columns, block = n.int("K"), n.int("N"), n.int("block_size")
     kind, count = n.int("quant_type"), width * columns
     if kind not in (0, 1) or block < 1 or not n.int("transB", 1):
@@ -89,7 +89,7 @@ def matmul_bnb4(n: Node, a: Value, b: Value, scales: Value) -> Value:
 def gather_block_quantized(
     n: Node, data: Value, indices: Value, scales: Value, zeros: Value | None = None
 ) -> Value:
-    """Rows of an embedding whose integers have scales in blocks of an axis."""
+    """Rows of a quantized embedding, with scales for blocks along an axis."""
     block, rank = n.int("block_size", 128), data.type.rank
     along = normalize_axis(n, n.int("gather_axis", 0), rank)
     axis = normalize_axis(n, n.int("quantize_axis", 1), rank)
@@ -117,7 +117,7 @@ def gather_block_quantized(
 
 
 def _rows(n: Node, data: Value, bits: int, count: int, block: int) -> Value | None:
-    """Integers as bytes [.., groups, bytes], or None where groups do not fill bytes."""
+    """Integers as bytes [.., groups, bytes], or None if groups do not fill bytes."""
     if data.type.shape[-1] is None or block * bits % 8:
         return None
     if data.type.element_type.width < 8:

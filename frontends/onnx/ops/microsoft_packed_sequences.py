@@ -1,5 +1,4 @@
-"""Operators of com.microsoft that carry states through sequences of several lengths, which lie
-behind each other.
+"""Operators of com.microsoft that carry states through concatenated sequences of several lengths.
 
 Source: onnxruntime's ContribOperators.md; Yang, Kautz, Hatamizadeh, Gated Delta Networks (2024).
 """
@@ -18,7 +17,7 @@ from .microsoft_streams import gate_function, wide
 
 @dataclass(frozen=True)
 class Rows:
-    """Where sequences [B] begin and end among all tokens [N], as i64."""
+    """The begins and ends of sequences [B] among all tokens [N], as i64."""
 
     starts: Term
     lengths: Term
@@ -29,7 +28,7 @@ class Rows:
 
     @staticmethod
     def of_ends(n: Node, ends: Value, tokens: Value) -> Rows:
-        """By running sums of lengths [B + 1], from 0 on."""
+        """The rows from cumulative lengths [B + 1], which begin with 0."""
         sums, count = Term(n, ends).cast(i64), extent(n, (ends, 0)) - 1
         number = counting(n, count)
         starts, after = sums.gather(number), sums.gather(number + 1)
@@ -38,7 +37,7 @@ class Rows:
         return Rows(starts, after - starts, of, at - starts.gather(of))
 
     def apart(self, x: Term) -> Term:
-        """Tokens [N, ..] as [B, T, ..], with zeros behind the end of a sequence."""
+        """Tokens [N, ..] as [B, T, ..], with zeros after the end of a sequence."""
         inside = self.inside()
         at = (self.starts.spread(0, 1) + self._steps()).min(extent(x.n, (x.value, 0)) - 1)
         own = [(inside.value, i) for i in range(2)]
@@ -53,7 +52,7 @@ class Rows:
         return counting(self.starts.n, self.lengths.largest(0))
 
     def inside(self) -> Term:
-        """Which of [B, T] are tokens."""
+        """The mask of tokens in [B, T]."""
         return self._steps() < self.lengths.spread(0, 1)
 
 
@@ -71,7 +70,7 @@ def gated_delta_net(
     bias: Value | None = None,
     *others: Value | None,
 ) -> list[Value | None]:
-    """Linear attention of tokens [N, H, D], or [B, S, H, D], to states [B, H, V, K] of f32."""
+    """Linear attention of tokens [N, H, D], or [B, S, H, D], with states [B, H, V, K] of f32."""
     if n.int("state_update_capacity") or (initial is None and ends is None):
         raise n.error("updates of states, and states of sequences of unknown number")
     rule = n.string("update_rule", "gated_delta", RULES)
@@ -108,7 +107,7 @@ def gated_delta_net(
 def _tokens(
     n: Node, query: Value, key: Value | None, value: Value | None, initial: Value | None
 ) -> list[Term]:
-    """Queries, keys and values, which may be packed behind each other."""
+    """Queries, keys and values, from inputs that may be concatenated."""
     if key is not None and value is not None:
         return [wide(n, x) for x in (query, key, value)]
     if initial is None:
@@ -135,7 +134,7 @@ def _in_batch(x: Term, initial: Value) -> Term:
 def _decay(
     n: Node, decay: Value | None, factor: Value | None, bias: Value | None, like: Term
 ) -> Term | None:
-    """The logarithm of what is kept, [.., H, 1 or K]."""
+    """The logarithm of the part of the state that is kept, [.., H, 1 or K]."""
     if decay is None:
         return None
     kind = n.string("gate_activation", "none", ("none", "softplus", "qwen", "sigmoid", "kda"))
@@ -157,7 +156,7 @@ def _decay(
 
 
 def _beta(n: Node, beta: Value | None) -> Term | None:
-    """How much is written, [.., H, 1]."""
+    """The part of the update that is written, [.., H, 1]."""
     if beta is None:
         return None
     kind = n.string("beta_activation", "none", ("none", "sigmoid"))
@@ -175,9 +174,9 @@ def varied_causal_convolution(
     initial: Value,
     *others: Value | None,
 ) -> list[Value | None]:
-    """Each channel of tokens [N, C] with a kernel [C, 1, K] that looks back in its sequence.
+    """Causal convolution of each channel of tokens [N, C] by a kernel [C, 1, K], per sequence.
 
-    The states [B, C, (K - 1) * dilation] are what was before, and what the next call needs.
+    The states [B, C, (K - 1) * dilation] are the previous elements, then those for the next call.
     """
     if n.int("state_update_capacity") or any(v is not None for v in others):
         raise n.error("updates of states, and deltas of kernels, are not supported")
@@ -188,7 +187,7 @@ def varied_causal_convolution(
     first = extent(n, (initial, 0)) * reach
 
     def read(of: Term, place: Term) -> Term:
-        """The tokens at places of sequences, those before 0 of the states."""
+        """The tokens at positions in sequences; negative positions read the states."""
         old = of * reach + place + reach
         return history.gather((place < 0).choose(old, first + rows.starts.gather(of) + place))
 

@@ -1,5 +1,5 @@
-"""Operators of com.microsoft on batches without their padding: the tokens [N, ..] of sequences
-that lie behind each other; and on what positions add to attention.
+"""Operators of com.microsoft on batches without padding, concatenated tokens [N, ..] of sequences,
+and on position biases of attention.
 
 Source: onnxruntime's ContribOperators.md; Raffel et al., T5 (2020), for buckets of distances; Chi
 et al., XLM-E (2022), for gated distances.
@@ -19,7 +19,7 @@ from .microsoft_packed_sequences import Rows
 
 @converter("RemovePadding", domain=DOMAIN)
 def remove_padding(n: Node, x: Value, lengths: Value) -> list[Value]:
-    """Tokens [N, H] of sequences [B, S, H], and where they were: first those that count, [B, S]."""
+    """Tokens [N, H] of sequences [B, S, H] without padding; positions, those of padding last."""
     counts = Term(n, lengths).cast(i64)
     inside = (counting(n, extent(n, (x, 1))) < counts.spread(0, 1)).flat()
     kept, others = (_places(mask) for mask in (inside, ~inside))
@@ -37,7 +37,7 @@ def _places(mask: Term) -> Term:
 
 @converter("RestorePadding", domain=DOMAIN)
 def restore_padding(n: Node, tokens: Value, offsets: Value) -> Value:
-    """Sequences [B, S, H] of tokens [N, H] that were at places [B, S], zeros where none was."""
+    """Sequences [B, S, H] from tokens [N, H] at positions [B, S], with zeros as padding."""
     return _restored(Term(n, tokens), Term(n, offsets).cast(i64)).value
 
 
@@ -65,7 +65,7 @@ def packed_attention(
     ends: Value,
     attention_bias: Value | None = None,
 ) -> Value:
-    """Attention of tokens [N, C] within their sequences, with projections [C, Q + K + V]."""
+    """Self-attention of tokens [N, C] within their sequences, with projections [C, Q + K + V]."""
     whole = Term(n, tokens) @ Term(n, weights) + Term(n, bias)
     sizes = n.ints("qkv_hidden_sizes") or (n.extent(bias, 0) // 3,) * 3
     places = pairwise(accumulate(sizes, initial=0))
@@ -84,7 +84,7 @@ def packed_multi_head_attention(
     ends: Value,
     attention_bias: Value | None = None,
 ) -> Value:
-    """The same of queries, keys and values [N, H * D], or all in one [N, H, 3, D]."""
+    """Attention of queries, keys and values [N, H * D], or of all in one [N, H, 3, D]."""
     if key is None or value is None:
         whole, width = Term(n, query), n.extent(query, 1) * n.extent(query, 3)
         parts = [whole.column(i, 2).reshape((query, 0), width) for i in range(3)]
@@ -99,7 +99,7 @@ def packed_multi_head_attention(
 
 
 def _within_sequences(n: Node, parts: Sequence[Term], rows: Rows, bias: Value | None) -> Value:
-    """Attention [N, H * D] of queries, keys and values to those of the same sequence."""
+    """Attention [N, H * D] of queries to keys and values of the same sequence."""
     heads = n.int("num_heads")
     q, k, v = (split_heads(rows.apart(part), heads) for part in parts)
     steps, inside = counting(n, extent(n, (q.value, 2))), rows.inside()
@@ -116,9 +116,9 @@ def _within_sequences(n: Node, parts: Sequence[Term], rows: Rows, bias: Value | 
 
 @converter("RelativePositionBias", domain=DOMAIN)
 def relative_position_bias(n: Node, table: Value, queries: Value, keys: Value) -> Value:
-    """What each head adds by the bucket of a distance: [1, H, S, T].
+    """The bias of each head by the bucket of a distance: [1, H, S, T].
 
-    The table [buckets, H] is stored as [H, buckets] is.
+    The table [buckets, H] is stored transposed, [H, buckets].
     """
     count, heads = (n.extent(table, i) for i in range(2))
     rows, columns = (counting(n, Term(n, as_scalar(n, as_i64(n, v)))) for v in (queries, keys))
@@ -127,7 +127,7 @@ def relative_position_bias(n: Node, table: Value, queries: Value, keys: Value) -
 
 
 def _bucket(n: Node, distance: Term, count: int) -> Term:
-    """One for each near distance; far ones share, by the logarithm, up to `max_distance`."""
+    """The bucket of a distance: one for each near one; far ones up to `max_distance` share."""
     begin: Operand = 0
     if n.int("is_bidirectional"):
         count //= 2
@@ -153,7 +153,7 @@ def gated_relative_position_bias(
     factor: Value,
     offsets: Value | None = None,
 ) -> Value:
-    """What positions add [1, H, S, S] times gates of the queries [B, S, H * D]: [B, H, S, S]."""
+    """A position bias [1, H, S, S] times gates of the queries [B, S, H * D]: [B, H, S, S]."""
     whole = Term(n, query) + Term(n, query_bias)
     if offsets is not None:
         whole = _restored(whole, Term(n, offsets).cast(i64))
@@ -168,7 +168,7 @@ def gated_relative_position_bias(
 def gemma_rotary_embedding(
     n: Node, angles: Value, q: Value, q_turned: Value, k: Value, k_turned: Value
 ) -> list[Value]:
-    """Queries and keys [B, H, S, D] by angles [B, S, D], given with their halves turned, too."""
+    """Queries and keys [B, H, S, D] rotated by angles [B, S, D], with their swapped halves."""
     own = [(angles, i) for i in range(3)]
     apart = Term(n, angles).reshape(own[0], 1, *own[1:])
     cosine, sine = (apart.function(f).cast(q.type.element_type) for f in (nn.Cos, nn.Sin))

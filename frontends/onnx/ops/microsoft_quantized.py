@@ -74,13 +74,13 @@ def dynamic_quantize_matmul(
     b_zero: Value | None = None,
     bias: Value | None = None,
 ) -> Value:
-    """a in 256 steps from its least to its largest element, or 0, times b."""
+    """The product of a, quantized to 8 bits by its own range (with 0), and b."""
     steps, scale, zero = _in_bytes(n, a)
     return matmul_integer_to_float(n, steps, b, scale.value, b_scale, zero, b_zero, bias)
 
 
 def _in_bytes(n: Node, a: Value) -> tuple[Value, Term, Value]:
-    """a in 256 steps from its least to its largest element, or 0; the scale and the zero point."""
+    """a quantized to 8 bits by its own range (with 0), its scale, and its zero point."""
     x = Term(n, a)
     axes = tuple(range(x.rank))
     low = x.least(*axes).min(0.0)
@@ -96,7 +96,7 @@ def _in_bytes(n: Node, a: Value) -> tuple[Value, Term, Value]:
 
 
 def _quantized(n: Node, steps: Term, scale: Value, zero: Value | None, element: Type) -> Value:
-    """Real numbers in steps of a scale."""
+    """x / scale (`steps`), rounded and quantized."""
     flat = None if zero is None else _flat(n, zero)
     return quantized(n, steps.value, _flat(n, scale), flat, element)
 
@@ -123,7 +123,7 @@ def _leaky_relu(n: Node, x: Value) -> Value:
 
 
 def _softmax(n: Node, x: Value) -> Value:
-    """Over one dimension from opset 13 on, before over all from the axis on."""
+    """Softmax over one dimension from opset 13 on, before over all from the axis on."""
     axis = n.int("axis", -1) % x.type.rank
     if n.int("opset") >= 13:
         return n(nn.Softmax(x, axis=axis))
@@ -187,7 +187,7 @@ def quantized_gemm(
     y_scale: Value | None = None,
     y_zero: Value | None = None,
 ) -> Value:
-    """Products of integers and an i32 bias; quantized where the result's scale is given."""
+    """An integer product with an i32 bias; quantized if the result's scale is given."""
     if n.int("transA"):
         a = n(nn.Transpose(a, permutation=(1, 0)))
     columns = shifted(n, b, b_zero, 0 if n.int("transB") else 1)
@@ -222,9 +222,9 @@ def dynamic_quantize_lstm(
     r_scale: Value | None = None,
     r_zero: Value | None = None,
 ) -> list[Value]:
-    """An LSTM of quantized weights [directions, inputs, 4 * hidden].
+    """An LSTM with quantized weights [directions, inputs, 4 * hidden].
 
-    Inputs, and the states of each step, are rounded to 8 bits by their own range.
+    Inputs, and the states of each step, are quantized to 8 bits by their own range.
     """
     if w_scale is None or w_zero is None or r_scale is None or r_zero is None:
         raise n.error("the weights' scales and zero points are missing")
@@ -239,7 +239,7 @@ def dynamic_quantize_lstm(
 
 
 class _Weights:
-    """Quantized weights [directions, inputs, 4 * hidden] of a network, less their zero points.
+    """Quantized weights [directions, inputs, 4 * hidden] of a network, minus their zero points.
 
     There is one scale and one zero point for each direction, or for each of its columns.
     """
@@ -253,8 +253,8 @@ class _Weights:
         self.integers = exact.transpose(0, 2, 1).value
 
     def constant(self, number: int) -> Value | None:
-        """The integers of a direction, [inputs, 4 * hidden], where they are known: a loop's body
-        then knows them as well.
+        """The integers of a direction, [inputs, 4 * hidden], if they are known; then a loop's body
+        knows them too.
         """
         steps, zeros = self.arrays
         if steps is None or zeros is None:
@@ -263,7 +263,7 @@ class _Weights:
         return self.n.constant(steps[number].astype(np.int32) - zero.astype(np.int32))
 
     def product(self, number: int, x: Value, weight: Value) -> Value:
-        """x, in bytes, times integers of a direction."""
+        """The product of x, quantized to 8 bits, and the integers of a direction."""
         steps, scale, zero = _in_bytes(self.n, x)
         exact = Term(self.n, self.n(nn.Matmul(shifted(self.n, steps, zero), weight))).cast(f32)
         own = self.scales.part(0, number, number + 1).flat()
@@ -292,7 +292,7 @@ def quantized_attention(
 def quantized_embed_layer_normalization(
     n: Node, ids: Value, segments: Value | None, *tables_and_steps: Value | None
 ) -> list[Value | None]:
-    """Of words, positions, segments, gamma and beta: integers, then a mask, scales, zero points."""
+    """Quantized tables of words, positions, segments, gamma and beta; mask, scales, zero points."""
     given = (*tables_and_steps, *(None,) * 16)[:16]
     tables, mask, scales, zeros = given[:5], given[5], given[6:11], given[11:]
     real = [

@@ -1,4 +1,4 @@
-"""Operators of com.microsoft that carry a state from token to token: linear attention, and causal
+"""Operators of com.microsoft that carry a state from token to token: linear attention, causal
 convolutions.
 
 Source: onnxruntime's ContribOperators.md; Yang, Kautz, Hatamizadeh, Gated Delta Networks (2024).
@@ -25,7 +25,7 @@ def heads_of(x: Term, heads: int) -> Term:
 
 
 def repeated(x: Term, heads: int) -> Term:
-    """Each head of [B, T, H, D] several times in a row."""
+    """[B, T, G, D] with each head repeated consecutively, to `heads` heads."""
     own = x.shape[2]
     if own == heads:
         return x
@@ -35,11 +35,11 @@ def repeated(x: Term, heads: int) -> Term:
 
 
 def transition(state: Term, token: Sequence[Term | None]) -> tuple[Term, Term]:
-    """The state [B, H, K, V] after a token, and what its queries read there [B, H, R, V].
+    """The state [B, H, K, V] after a token, and the values its queries read there [B, H, R, V].
 
-    The token is queries [B, H, R, K], key [B, H, K], value [B, H, V], the logarithm of what is
-    kept, [B, H, 1 or K], and how much of the difference to what the key reads is written,
-    [B, H, 1].
+    The token is queries [B, H, R, K], key [B, H, K], value [B, H, V], the logarithm of the kept
+    part of the state [B, H, 1 or K], and the written part [B, H, 1] of the difference to what the
+    key reads.
     """
     query, key, value, decay, beta = token
     assert query is not None and key is not None and value is not None
@@ -59,7 +59,7 @@ def _row(x: Term) -> Term:
 
 
 def recurrence(n: Node, parts: Sequence[Term | None], state: Term) -> tuple[Term, Term]:
-    """What each token reads [B, T, H * R, V], and the last state.
+    """The values that each token reads [B, T, H * R, V], and the last state.
 
     `parts` are those of `transition`, with tokens [B, T, ..]; queries are [B, T, H * R, K].
     """
@@ -124,7 +124,7 @@ def _gate(n: Node, gate: Value | None, heads: int) -> Term | None:
 
 
 def check_gates(n: Node, rule: str, gates: list[Term | None]) -> None:
-    """Those that the rule needs are there, others are not used."""
+    """Raise NncError if a gate that the rule needs is missing; drop gates that it does not use."""
     for i, (name, word) in enumerate((("decay", "gated"), ("beta", "delta"))):
         if word not in rule:
             gates[i] = None
@@ -139,7 +139,7 @@ def check_gates(n: Node, rule: str, gates: list[Term | None]) -> None:
 def causal_convolution(
     n: Node, x: Value, weight: Value, bias: Value | None = None, past: Value | None = None
 ) -> list[Value]:
-    """Each channel with a kernel that looks back, and the elements that the next call needs.
+    """Each channel convolved with a kernel over past elements, and the past for the next call.
 
     x [B, C, L], weight [C, 1, K], past [B, C, (K - 1) * dilation]
     """
@@ -168,7 +168,7 @@ def causal_convolution(
 
 
 def _first(x: Term, axis: int) -> Term:
-    """[.., L, D..] with the dimensions behind the length as one before it: [.., C, L]."""
+    """[.., L, D..] with the dimensions after the length merged into one before it: [.., C, L]."""
     order = (*range(axis), axis + 1, axis)
     lead = [(x.value, i) for i in range(axis + 1)]
     width = math.prod(d or 0 for d in x.shape[axis + 1 :])

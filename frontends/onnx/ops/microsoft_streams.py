@@ -1,4 +1,4 @@
-"""Operators of com.microsoft on gated norms, and on several streams of features side by side.
+"""Operators of com.microsoft on gated norms, and on several parallel streams of features.
 
 All compute in f32 and round their result. Source: onnxruntime's ContribOperators.md, and for the
 streams Zhu et al., Hyper-Connections (2024).
@@ -23,7 +23,7 @@ def swish(x: Term) -> Term:
 
 
 def gate_function(n: Node, default: str = "none") -> Callable[[Term], Term]:
-    """What the attribute 'activation' names, in any case."""
+    """The function named by the attribute 'activation', in upper or lower case."""
     kinds = {
         "none": lambda x: x,
         "silu": swish,
@@ -46,7 +46,7 @@ def rms_norm(n: Node, x: Term, scale: Term | None = None, axes: int = 1) -> Term
 
 @converter("GatedRMSNorm", domain=DOMAIN)
 def gated_rms_norm(n: Node, x: Value, scale: Value, gate: Value) -> Value:
-    """Runs of as many elements as `scale` has, normalized, times a function of the gate."""
+    """Groups of as many elements as `scale` has, RMS-normalized, times a function of the gate."""
     width, last = n.extent(scale, 0), n.extent(x, -1)
     if not width or last % width:
         raise n.error(f"{last} elements do not divide into runs of {width}")
@@ -68,7 +68,7 @@ def linear_attention_gate(
 
 @converter("ScaledSiLU", domain=DOMAIN)
 def scaled_silu(n: Node, x: Value, scale: Value | None = None) -> Value:
-    """Swish of x times a number, each step rounded to x's type."""
+    """The Swish of x times a number, each step rounded to x's type."""
     element = x.type.element_type
     factor = n.float("alpha", 1.0) if scale is None else Term(n, as_scalar(n, scale)).cast(f32)
     scaled = (wide(n, x) * factor).cast(element)
@@ -78,7 +78,7 @@ def scaled_silu(n: Node, x: Value, scale: Value | None = None) -> Value:
 
 @converter("GatedAdd", domain=DOMAIN)
 def gated_add(n: Node, x: Value, y: Value, gate: Value, gate_weight: Value | None = None) -> Value:
-    """x + y * gate, where the gate may be that of a projection, rounded to x's type."""
+    """x + y * gate, rounded to x's type; the gate may be the result of a projection."""
     element, share = x.type.element_type, wide(n, gate)
     if gate_weight is not None:
         share = (share @ wide(n, gate_weight)).cast(element).cast(f32)
@@ -91,7 +91,7 @@ def gated_add(n: Node, x: Value, y: Value, gate: Value, gate_weight: Value | Non
 
 
 def _streams(n: Node, x: Value, count: int) -> Term:
-    """Streams [.., C, H] in f32 from [.., C * H], where their number is given."""
+    """Streams [.., C, H] in f32 from [.., C * H], where C is `count`."""
     whole = wide(n, x)
     if not count:
         return whole
@@ -103,13 +103,13 @@ def _streams(n: Node, x: Value, count: int) -> Term:
 
 
 def _as_given(n: Node, found: Term, x: Value) -> Value:
-    """Streams in the shape and type of an input."""
+    """Streams in the shape and type of input x."""
     own = [(x, i) for i in range(x.type.rank)]
     return found.reshape(*own).cast(x.type.element_type).value
 
 
 def _gates(n: Node, gate: Value, streams: Term) -> Term:
-    """Gates [.., C] or [.., C, 1 or H] or [.., C * H], to be multiplied with streams."""
+    """Gates [.., C], [.., C, 1 or H] or [.., C * H], shaped to be multiplied with streams."""
     given = wide(n, gate)
     if given.rank == streams.rank:
         return given
@@ -134,7 +134,7 @@ def branchwise_rms_norm(n: Node, x: Value, scale: Value | None = None) -> Value:
 
 @converter("HyperConnectionPreMix", domain=DOMAIN)
 def hyper_connection_pre_mix(n: Node, x: Value, gate: Value) -> Value:
-    """The sum of gated streams."""
+    """The sum of the streams, each times its gate."""
     streams = _streams(n, x, n.int("num_branches"))
     total = (streams * _gates(n, gate, streams)).sum(streams.rank - 2)
     return (total * n.float("reduction_scale", 1.0)).cast(x.type.element_type).value
@@ -144,7 +144,7 @@ def hyper_connection_pre_mix(n: Node, x: Value, gate: Value) -> Value:
 def hyper_connection_post_mix(
     n: Node, x: Value, output: Value, gate: Value, mix: Value | None = None
 ) -> Value:
-    """Streams, mixed, each with a gated part of a branch's output."""
+    """Mixed streams, each plus a gated part of a branch's output."""
     streams = _streams(n, x, n.int("num_branches"))
     mixed = streams
     if mix is not None:
@@ -165,7 +165,7 @@ def engram_gate(
     query_scale: Value,
     scale: Value | None = None,
 ) -> list[Value | None]:
-    """A value in each stream, gated by how alike are the stream's key and query.
+    """A value added to each stream, gated by the similarity of the stream's key and query.
 
     key, query [B, S, C, H], value [B, S, H] -> [B, S, C, H]
     """

@@ -16,7 +16,7 @@ from .microsoft import DOMAIN
 
 @converter("UnfoldTensor", domain=DOMAIN)
 def unfold_tensor(n: Node, x: Value) -> Value:
-    """Windows of a dimension, each as a last dimension of its own."""
+    """The windows of a dimension, each as a new last dimension."""
     axis = normalize_axis(n, n.int("dim", -1), x.type.rank)
     size, step = n.int("size"), n.int("step", 1)
     if size < 1 or step < 1:
@@ -30,7 +30,7 @@ def unfold_tensor(n: Node, x: Value) -> Value:
 
 @converter("Unique", domain=DOMAIN)
 def unique(n: Node, x: Value) -> list[Value]:
-    """The different elements of a vector as they come, where each is, and how often."""
+    """The distinct elements of a vector in order of occurrence, indices, and counts."""
     found = unique_rows(n, reshape(n, x, [(x, 0), 1]), in_order=False)
     return [gathered(n, x, found.first), found.inverse, found.counts]
 
@@ -46,7 +46,7 @@ def ngram_hash_mapping(
     end: Value | None = None,
     segments: Value | None = None,
 ) -> list[Value]:
-    """Hashes [B, S, (N - 1) * H] of the 2 to N last tokens at each place, and the last N - 1 ids.
+    """Hashes [B, S, (N - 1) * H] of the last 2 to N tokens at each position; the last N - 1 ids.
 
     A hash is the xor of products of tokens and factors, modulo the size of one of the tables.
     """
@@ -76,14 +76,14 @@ def ngram_hash_mapping(
 
 
 def _begins(n: Node, segments: Value, at: Term) -> Term:
-    """Whether a segment begins at places [S], [B, S]; at the first place none does."""
+    """Whether a segment begins at positions [S], [B, S]; the first position is none."""
     own, before = (Term(n, segments).gather(x.max(0), 1) for x in (at, at - 1))
     return ~own.equals(before)
 
 
 @converter("NGramRepeatBlock", domain=DOMAIN)
 def block_repeated_ngrams(n: Node, ids: Value, scores: Value) -> Value:
-    """-inf for each token that would make an n-gram of a sequence a second time."""
+    """Scores with -inf for each token that would repeat an n-gram of its sequence."""
     size = n.int("ngram_size")
     if size < 1:
         raise n.error(f"attribute 'ngram_size' is {size}, expected 1 or more")
@@ -91,7 +91,7 @@ def block_repeated_ngrams(n: Node, ids: Value, scores: Value) -> Value:
 
 
 def without_repetitions(ids: Term, scores: Term, size: int, blocked: float = -math.inf) -> Term:
-    """The same for sequences [B, S] and scores [B, V], with another number for such tokens."""
+    """Scores [B, V], `blocked` for each token that would repeat an n-gram of sequences [B, S]."""
     n = ids.n
     length = extent(n, (ids.value, 1))
     starts = counting(n, (length - (size - 1)).max(0))
@@ -111,10 +111,10 @@ def without_repetitions(ids: Term, scores: Term, size: int, blocked: float = -ma
 def bifurcation_detector(
     n: Node, source: Value, tokens: Value, matched: Value, predicted: Value | None = None
 ) -> list[Value]:
-    """Tokens with those predicted that agree with the source, and one more; where it goes on.
+    """The tokens plus the predicted ones that agree with the source, and one more; where to go on.
 
-    The latter is behind the place in the source that has the last n-gram of the tokens, for the
-    shortest n-gram that only one place has; -1 where there is none. All are vectors of i64.
+    That index is after the source's only occurrence of the tokens' last n-gram, for the shortest
+    n-gram with a single occurrence; -1 if there is none. All are vectors of i64.
     """
     given, known, length = Term(n, source), Term(n, tokens), extent(n, (source, 0))
     if predicted is not None:
@@ -144,7 +144,7 @@ U32 = IntegerType(32, "u")
 
 @converter("MurmurHash3", domain=DOMAIN)
 def murmur_hash(n: Node, x: Value) -> Value:
-    """32 bits for each element: MurmurHash3_x86_32 of its bytes. Source: Appleby (2011)."""
+    """A hash of 32 bits per element: MurmurHash3_x86_32 of its bytes. Source: Appleby (2011)."""
     seed, out = n.int("seed"), U32 if n.int("positive", 1) else i32
     if x.type.element_type is nn.string:
         return n.cast(n(nn.HashText(x, seed=seed)), out)
@@ -164,7 +164,7 @@ def murmur_hash(n: Node, x: Value) -> Value:
 
 
 def _turned(x: Term, places: int) -> Term:
-    """Words of 32 bits turned to the left."""
+    """32-bit words rotated left."""
     return (x << places) | (x >> (32 - places))
 
 
@@ -173,10 +173,10 @@ def _turned(x: Term, places: int) -> Term:
 
 @converter("WordConvEmbedding", domain=DOMAIN)
 def word_embedding(n: Node, words: Value, weight: Value, bias: Value, characters: Value) -> Value:
-    """Words of characters [.., L], 0 behind their end, as vectors [.., M].
+    """Vectors [.., M] of words given by characters [.., L], padded with 0.
 
-    A convolution over the vectors [V, D] of characters, its hyperbolic tangent, and the largest of
-    each row; nothing for a word without characters. weight [M, 1, W, D]
+    A convolution over the vectors [V, D] of characters, its hyperbolic tangent, and the maximum of
+    each row; zeros for a word without characters. weight [M, 1, W, D]
     """
     rows, window = Term(n, words).flattened(words.type.rank - 1), n.extent(weight, 2)
     length = n.extent(words, -1)
@@ -196,7 +196,7 @@ def word_embedding(n: Node, words: Value, weight: Value, bias: Value, characters
 
 @converter("Tokenizer", domain=DOMAIN)
 def tokenizer(n: Node, x: Value) -> Value:
-    """The pieces of each string that a pattern matches, or that lie between separators."""
+    """The parts of each string that a pattern matches, or that are between separators."""
     separators, pattern = n.strings("separators"), n.string("tokenexp")
     if (separators is None) == (not pattern):
         raise n.error("one of 'separators' and 'tokenexp' must be given")
@@ -219,9 +219,10 @@ def tokenizer(n: Node, x: Value) -> Value:
 
 @converter("DynamicTimeWarping", domain=DOMAIN)
 def dynamic_time_warping(n: Node, costs: Value) -> Value:
-    """The cheapest path [2, P] from the first place of costs [M, N] or [1, M, N] to the last one.
+    """The cheapest path [2, P] through costs [M, N] or [1, M, N], from the first to the last
+    element.
 
-    A path goes on by one row, one column, or both.
+    Each step of a path advances by one row, one column, or both.
     """
     given = Term(n, costs)
     given = given.column(0, 0) if given.rank == 3 else given
@@ -247,10 +248,10 @@ def dynamic_time_warping(n: Node, costs: Value) -> Value:
 
 
 def _cheapest_steps(costs: Term) -> Term:
-    """How the cheapest path to a place goes on there, by diagonals [M + N - 1, M].
+    """The last step of the cheapest path to each element, by diagonals [M + N - 1, M].
 
-    0 from the row and the column before, 1 from the row, 2 from the column; a diagonal has at i
-    the place in row i.
+    0 is from the previous row and column, 1 from the row, 2 from the column; element i of a
+    diagonal is that in row i.
     """
     n = costs.n
     rows, columns = (extent(n, (costs.value, i)) for i in range(2))
@@ -258,7 +259,7 @@ def _cheapest_steps(costs: Term) -> Term:
     first = row.equals(0)
 
     def shifted(x: Term) -> Term:
-        """At i what was at i - 1, and nothing reachable at 0."""
+        """Shifted by one: element i is the former i - 1, and element 0 infinite."""
         return first.choose(math.inf, x.gather((row - 1).max(0)))
 
     def reached(number: Value, flag: Value, states: list[Value]) -> Iteration:

@@ -1,4 +1,4 @@
-"""What moves, repeats and drops elements by rules known from attributes and shapes."""
+"""Operators that move, repeat and drop elements, by attributes and shapes."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def slice_(
 
 
 def _slice_along(n: Node, x: Value, bounds: Sequence[Value], steps: Value | None) -> Value:
-    """The slice where the axes, behind starts and ends, are known at run time only."""
+    """The slice along axes, given after starts and ends, that are known only at run time."""
     starts, ends, axes = (as_i64(n, v) for v in bounds)
     one = n.constant(np.array([1], np.int64))
     by = steps or n(nn.BroadcastDynamic(one, shape_of(n, starts), out=starts.type))
@@ -113,7 +113,7 @@ def _slice_along(n: Node, x: Value, bounds: Sequence[Value], steps: Value | None
 
 
 def _slice_leading(n: Node, x: Value, starts: Value, ends: Value, steps: Value | None) -> Value:
-    """The slice of the first dimensions, of which only the run tells how many they are."""
+    """The slice of the first dimensions, whose number is known only at run time."""
     axes = n.constant(np.arange(x.type.rank))
     vectors = []
     for given, rest in ((starts, 0), (ends, FAR), (steps, 1)):
@@ -150,7 +150,7 @@ def split(n: Node, x: Value, sizes_operand: Value | None = None) -> list:
 
 
 def _even_sizes(n: Node, x: Value, axis: int, count: int) -> Value:
-    """The sizes of equal parts, computed; from opset 18 on, the last ones may be smaller."""
+    """The sizes of equal parts, computed; from opset 18 on, the last part may be smaller."""
     whole = extent_of(n, (x, axis))
     if n.opset < 18:
         fits = (whole % count).equals(0)
@@ -174,7 +174,7 @@ def pad_by_attributes(n: Node, x: Value) -> Value:
 def pad(
     n: Node, x: Value, pads: Value, value: Value | None = None, axes: Value | None = None
 ) -> Value:
-    """Padding by numbers, along axes, that may be known at run time only."""
+    """x padded by numbers, along axes, that may be known only at run time."""
     rank, given = x.type.rank, pads.type.shape[0]
     mode = n.string("mode", "constant", ("constant", "reflect", "edge", "wrap"))
     if axes is not None:
@@ -212,7 +212,7 @@ def _warn_of_far_reflection(n: Node, x: Value, pads: Value) -> None:
 
 @converter("Tile")
 def tile_axis(n: Node, x: Value, tiles: Value, axis: Value) -> Value:
-    """x so many times along one axis."""
+    """x repeated `tiles` times along one axis."""
     place = normalize_axis(n, n.known_int(axis, "the axis"), x.type.rank)
     count, ones = Term(n, as_scalar(n, tiles)).cast(i64), np.ones(x.type.rank, np.int64)
     is_it = constant(n, np.arange(x.type.rank) == place)

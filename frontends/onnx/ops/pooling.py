@@ -30,9 +30,9 @@ def _check_fit(
     padding: common.Padding,
     ceil: bool,
 ) -> None:
-    """Refuse windows of padding alone, and warn of those that are larger than all there is.
+    """Raise NncError for windows of padding alone, and warn about windows larger than the input.
 
-    Of a window that is larger, the standard's formula rounds down to no window; ONNX Runtime rounds
+    For a larger window, the standard's formula rounds down to no window; ONNX Runtime rounds
     towards zero, to one.
     """
     rank = len(kernel)
@@ -60,7 +60,7 @@ def max_pool(n: Node, x: Value) -> list:
 
 
 def _column_major(n: Node, x: Value, indices: Value) -> Value:
-    """Row-major positions in x as positions in which the first spatial dimension runs fastest."""
+    """Row-major indices in x as indices in which the first spatial dimension varies fastest."""
     shape, flat = shape_of(n, x), Term(n, indices)
     rest = flat % Term(n, product_of(n, shape, 2, x.type.rank))
     total = flat - rest
@@ -81,7 +81,7 @@ def lp_pool(n: Node, x: Value) -> Value:
 
 
 def _power(n: Node) -> int:
-    """The attribute 'p', which was a float at first."""
+    """The attribute 'p', which was a float in the first opset."""
     p = n.value("p")
     if p is not None and (p != int(p) or p < 1):
         raise n.error(f"attribute 'p' is {p}, expected a whole number from 1 on")

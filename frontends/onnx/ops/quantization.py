@@ -20,8 +20,8 @@ from ..tensors import element_type
 
 
 def _along_axis(n: Node, x: Value, parameter: Value) -> Value:
-    """A scale or zero point in a shape that broadcasts against x: one for all, per axis, or
-    per block of the axis.
+    """A scale or zero point shaped to broadcast against x: a scalar, per axis, or per block of the
+    axis.
     """
     if parameter.type.rank == 0 or parameter.type.shape == (1,):
         return along_axis(n, x, parameter, 0)
@@ -36,9 +36,10 @@ def _along_axis(n: Node, x: Value, parameter: Value) -> Value:
 
 
 def _packed_matrix(n: Node, x: Value, scale: Value, zero: Value | None) -> Term | None:
-    """A constant matrix as rows of integers that stay packed, in groups that have a scale.
+    """A constant matrix as rows of packed integers, in groups that share a scale; None if
+    unsuitable.
 
-    Groups are blocks of the axis; or, of less than 8 bits, all that has one place along the axis.
+    Groups are blocks of the axis; or, for less than 8 bits, all elements at one index of the axis.
     """
     element, block, data = x.type.element_type, n.int("block_size"), n.array(x)
     if data is None or data.ndim != 2 or not data.size:
@@ -98,7 +99,7 @@ def quantize(n: Node, x: Value, scale: Value, zero: Value | None = None) -> Valu
 
 
 def _as_small_float(n: Node, steps: Value, zero: Value | None, out: FloatType) -> Value:
-    """Steps of f32 as floats."""
+    """x / scale (`steps`) of f32, converted to small floats."""
     if not is_small_float(out):
         raise n.error(f"quantization to {out} is not supported, expected 8 bits or less")
     if zero is not None:
@@ -108,7 +109,7 @@ def _as_small_float(n: Node, steps: Value, zero: Value | None, out: FloatType) -
 
 @converter("DynamicQuantizeLinear")
 def dynamic_quantize(n: Node, x: Value) -> list:
-    """Quantization to bytes by the range of x; where that is 0, by a scale of 1 as ONNX Runtime."""
+    """Quantization to bytes by the range of x; if it is 0, with a scale of 1, as ONNX Runtime."""
     axes = tuple(range(x.type.rank))
     low, high = (Term(n, reduced(n, x, r, axes)) for r in (nn.ReduceMin, nn.ReduceMax))
     span = (high.max(0.0) - low.min(0.0)) / 255.0
@@ -147,7 +148,7 @@ def qlinear_matmul(
 
 
 def _scale(n: Node, x: Value, scale: Value, axis: int, element: Type = f32) -> Value:
-    """A scale for rows (axis -2) or columns (-1) of a product."""
+    """A scale for rows (axis -2) or columns (-1) of a product, shaped to broadcast."""
     value = n.cast(scale, element)
     if value.type.rank == 1:
         if value.type.shape == (1,):

@@ -1,6 +1,6 @@
-"""Random numbers: those of `onnx.reference` for the node's seed, but for Multinomial.
+"""Random numbers as `onnx.reference` draws them for the node's seed, except for Multinomial.
 
-A node without the attribute `seed` has one from the name of its first output.
+A node without the attribute `seed` gets one from the name of its first output.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _distributed(n: Node, shape: Term, element: Type) -> Value:
 
 @converter("Bernoulli")
 def bernoulli(n: Node, chances: Value) -> Value:
-    """1 with the chance that each element says, else 0."""
+    """1 with the probability given by each element, else 0."""
     element = element_type(n.int("dtype")) if n.has("dtype") else chances.type.element_type
     shape = Term(n, shape_of(n, chances))
     chance, drawn = Term(n, chances).cast(f64), uniform(n, shape, seed_of(n))
@@ -45,7 +45,7 @@ def bernoulli(n: Node, chances: Value) -> Value:
 
 @converter("Multinomial")
 def multinomial(n: Node, logits: Value) -> Value:
-    """Classes drawn by their logarithmic probabilities: logits [B, C] -> [B, samples]"""
+    """Classes drawn by log-probabilities: logits [B, C] -> [B, samples]"""
     drawn = drawn_classes(Term(n, logits).cast(f32), n.int("sample_size", 1), seed_of(n))
     return drawn.cast(element_type(n.int("dtype", 6))).value
 
@@ -54,7 +54,7 @@ def multinomial(n: Node, logits: Value) -> Value:
 def dropout(
     n: Node, x: Value, ratio: Value | None = None, training: Value | None = None
 ) -> list[Value | None]:
-    """Elements set to 0 by chance and the others scaled, where the mode is training."""
+    """Elements zeroed at random and the others scaled, in training mode; else unchanged."""
     shape = Term(n, shape_of(n, x))
     all_true = constant(n, True)
     active = None if training is None else n.known(training)
@@ -70,7 +70,7 @@ def dropout(
 
 
 def seed_of(n: Node) -> int:
-    """The node's seed, of one without the attribute that of its first output's name."""
+    """The node's seed; without the attribute, one made from its first output's name."""
     seed: float = seed_of_name(next((name for name in n.outputs if name), ""))
     if n.has("seed"):
         given = n.attributes["seed"]

@@ -39,7 +39,7 @@ def lstm(
 def lstm_with(
     n: Node, prepare: Callable[[int, Direction], None] | None, x: Value, w, r, b, lengths, h, c, p
 ) -> list[Any]:
-    """An LSTM whose directions, with their numbers, are changed before they are used."""
+    """An LSTM whose directions are modified by `prepare(number, direction)` before use."""
     net = Network.of(n, x, w, r, b, lengths, [h, c], gates=4)
     for number, d in enumerate(net.directions if prepare is not None else ()):
         prepare(number, d)  # type: ignore[misc]
@@ -54,7 +54,7 @@ def lstm_with(
 
 @dataclass
 class Network:
-    """What the three have in common: inputs [time, batch, input] and directions."""
+    """The common parts of the three networks: inputs [time, batch, input] and directions."""
 
     n: Node
     x: Value
@@ -64,7 +64,7 @@ class Network:
 
     @staticmethod
     def of(n: Node, x: Value, w, r, b, lengths, states: list, gates: int) -> Network:
-        """Raises NncError where the shapes are not known or do not fit."""
+        """The network of a node. Raises NncError if the shapes are unknown or do not fit."""
         batch_first = bool(n.int("layout"))
         if batch_first:
             x = n(nn.Transpose(x, permutation=(1, 0, 2)))
@@ -108,7 +108,7 @@ class Network:
 
 
 def _per_direction(n: Node, value: Value, count: int) -> list[Value]:
-    """The parts of a value whose first dimension counts directions."""
+    """The slices of a value whose first dimension is the directions."""
     parts = split_into(n, value, 0, [1] * count)
     return [reshape(n, p, [(p, i) for i in range(1, p.type.rank)]) for p in parts]
 
@@ -131,7 +131,7 @@ def _direction(n: Node, d: int, backward, weights, states: list[Value], width: i
 
 
 def _check_shape(n: Node, name: str, value: Value | None, *shape: Dim) -> None:
-    """Raises NncError where a shape cannot be the one expected; unknown extents fit any."""
+    """Raise NncError if a shape differs from the expected one; unknown extents fit any."""
     if value is None:
         return
     found = value.type.shape
@@ -143,7 +143,7 @@ def _check_shape(n: Node, name: str, value: Value | None, *shape: Dim) -> None:
 
 
 def _with_shape(n: Node, name: str, value: Value | None, *shape: Dim) -> Any:
-    """The value with the extents that it must have, checked as `_check_shape` does or at run time.
+    """The value typed with its expected extents, checked as by `_check_shape`, or at run time.
 
     At most one of them is unknown.
     """
@@ -152,7 +152,7 @@ def _with_shape(n: Node, name: str, value: Value | None, *shape: Dim) -> Any:
 
 
 def _with_batch_of(n: Node, x: Value, states: Sequence[Value | None]) -> Value:
-    """The input with the batch that its first states have, checked at run time if it is unknown."""
+    """The input typed with the batch of its first states, checked at run time if it is unknown."""
     given = (s.type.shape[1] for s in states if s is not None and s.type.rank == 3)
     batch = next((d for d in given if d is not None), None)
     if batch is None or x.type.rank != 3 or x.type.shape[1] is not None:

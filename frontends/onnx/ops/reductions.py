@@ -1,4 +1,4 @@
-"""Reductions over axes, scans, and what finds extremes."""
+"""Reductions over axes, scans, and operators that find extremes."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def reduction(n: Node, x: Value, axes_operand: Value | None = None) -> Value:
 
 
 def _reduced(n: Node, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
-    """The reduction that the node is; of truth values as of numbers."""
+    """The node's reduction; truth values are reduced as numbers."""
     return reduced(n, x, _REDUCTIONS[n.op_type], axes, keep_dims)
 
 
 def _reduction_along(n: Node, x: Value, axes: Value) -> Value:
-    """The same along axes that are known at run time only."""
+    """The node's reduction along axes that are known only at run time."""
     left = None if n.int("keepdims", 1) else n.declared_rank(0)
     if left is not None and left:
         axes = of_length(n, axes, x.type.rank - left)

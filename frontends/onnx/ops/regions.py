@@ -1,4 +1,4 @@
-"""Regions of feature maps, mostly read between elements, and boxes of detectors that overlap.
+"""Regions of feature maps, mostly interpolated, and suppression of overlapping boxes.
 
 Source: ONNX RoiAlign-22, MaxRoiPool-22, DeformConv-22, NonMaxSuppression-11.
 """

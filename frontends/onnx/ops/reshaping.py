@@ -1,4 +1,4 @@
-"""What changes a tensor's shape but not its elements' order, and what reads the shape."""
+"""Operators that change or read a tensor's shape, but keep its elements' order."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def reshape_(n: Node, x: Value, shape: Value) -> Value:
 
 
 def _reshape_at_run_time(n: Node, x: Value, shape: Value, target: tuple) -> Value:
-    """Nothing is known of the shape but its length; zeros in it copy extents."""
+    """Reshape by a vector of which only the length is known; zeros in it copy extents."""
     shape = as_i64(n, shape)
     if not n.int("allowzero"):
         own = shape_of(n, x)
@@ -111,10 +111,10 @@ def squeeze(n: Node, x: Value, axes_operand: Value | None = None) -> Value:
 
 
 def _squeeze_ones(n: Node, x: Value) -> Value:
-    """Without the dimensions of one element, of which the declared rank tells the number.
+    """x without its dimensions of extent 1, whose number follows from the declared rank.
 
-    Where it is not declared, an unknown extent is taken to be another, and the program fails if
-    it is 1: a model in this process compiles itself for the shapes that it is given, then.
+    If no rank is declared, an unknown extent counts as other than 1, and the program fails if it is
+    1: a model in this process then compiles itself for the given shapes.
     """
     kept, shape = n.declared_rank(0), x.type.shape
     if kept is None:
@@ -189,7 +189,7 @@ def expand(n: Node, x: Value, shape: Value) -> Value:
 
 
 def _led_by_ones(n: Node, shape: Value, rank: int) -> Value:
-    """A shape of no more than `rank` dimensions with ones before, so that they are as many."""
+    """A shape vector padded with ones in front to `rank` dimensions."""
     ones = n.constant(np.ones(rank, np.int64))
     places = n(nn.Add(n.constant(np.arange(rank)), gathered(n, shape_of(n, shape), n.constant(0))))
     return gathered(n, n(nn.Concat([ones, shape], axis=0)), places)

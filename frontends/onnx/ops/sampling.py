@@ -1,4 +1,4 @@
-"""Interpolation: Resize in all its versions, Upsample, and images read where a tensor tells.
+"""Interpolation: Resize in all its versions, Upsample, and images sampled at given positions.
 
 Source of the latter: ONNX GridSample-22, AffineGrid-20.
 """
@@ -26,7 +26,7 @@ def upsample(n: Node, x: Value, scales: Value | None = None) -> Value:
 
 @converter("Resize")
 def resize_10(n: Node, x: Value, scales: Value) -> Value:
-    """The meaning before opset 11: to fewer elements, the nearest one is that behind a place."""
+    """Resize before opset 11: the nearest element is rounded up when shrinking, else down."""
     mode, axes = n.string("mode", "nearest", _MODES), tuple(range(x.type.rank))
     how = {"mode": "linear" if mode == "bilinear" else mode, "coordinate_transform": "asymmetric"}
     check_count(n, scales, len(axes), "scales")
@@ -90,13 +90,13 @@ def resize(
 
 
 def _as_reals(n: Node, x: Value, mode: str) -> Value:
-    """Integers of which there will be means as f32."""
+    """Integers as f32, if the mode averages them."""
     means = mode != "nearest" and isinstance(x.type.element_type, IntegerType)
     return n.cast(x, f32) if means else x
 
 
 def _cut(n: Node, means: Value, x: Value) -> Value:
-    """Means of integers, which ONNX's reference and ONNX Runtime round toward zero."""
+    """Means truncated to integers, as ONNX's reference and ONNX Runtime do."""
     element = x.type.element_type
     if means.type.element_type is element:
         return means
@@ -131,7 +131,7 @@ def affine_grid(n: Node, theta: Value, size: Value) -> Value:
 
 
 def _spatial_rank(n: Node, theta: Value, size: Value) -> int:
-    """2 or 3, from whatever tells it."""
+    """2 or 3, from the types of the operands."""
     known, declared = theta.type.shape[1], n.declared_rank(0)
     if known is None and size.type.shape[0] is not None:
         known = size.type.shape[0] - 2

@@ -19,7 +19,7 @@ class KnownSequence(tuple):
 
 
 def as_value(n: Node, value: Any) -> Value:
-    """The value; a sequence that was followed becomes one of the program."""
+    """The value; a tuple of known values becomes a sequence of the program."""
     return n.builder.as_value(value, n.loc)
 
 
@@ -63,7 +63,7 @@ def _followed(n: Node, sequence: Any, position: Value | None = None) -> bool:
 
 
 def _position(n: Node, position: Value | None, count: int, end: int) -> int:
-    """An index into a sequence; `end` where it is left out."""
+    """An index into a sequence of `count` elements; `end` if `position` is None."""
     if position is None:
         return end
     at = n.known_int(position, "position")

@@ -61,14 +61,14 @@ def svm_classifier(n: Node, x: Value) -> list[Value | None]:
 
 
 def _linear_scores(n: Node, rows: Term, classes: int) -> Term:
-    """Without support vectors: a product for each class, and one number for all."""
+    """The scores of linear models without support vectors: a product per class, plus an offset."""
     weights = floats_of(n, "coefficients", rows)
     matrix = weights.reshape(classes, weights.shape[0] // classes)  # type: ignore[operator]
     return _kernel(n, rows, matrix, "LINEAR") + float((n.floats("rho") or (0.0,))[0])
 
 
 def _duels(n: Node, rows: Term, counts: tuple[int, ...]) -> tuple[Term, Term]:
-    """A score for each pair of classes, positive where the first wins, and the wins of each."""
+    """The score of each pair of classes, positive where the first wins, and each class's wins."""
     total = sum(counts)
     vectors = floats_of(n, "support_vectors", rows)
     kernels = _kernel(n, rows, vectors.reshape(total, vectors.shape[0] // total))  # type: ignore[operator]
@@ -77,7 +77,7 @@ def _duels(n: Node, rows: Term, counts: tuple[int, ...]) -> tuple[Term, Term]:
 
 
 def _best_scored(n: Node, scores: Term, labels: Labels) -> Value | None:
-    """The label of the best score; some models of one offset mean two classes or none."""
+    """The label of the best score; None for models of one offset, with two classes or none."""
     best, most = scores.argmax(1), scores.largest(1)
     if len(n.floats("rho") or ()) != 1:
         return class_of(n, best, labels)
@@ -89,7 +89,7 @@ def _best_scored(n: Node, scores: Term, labels: Labels) -> Value | None:
 
 
 def _written(n: Node, scores: Term) -> Term:
-    """The scores as they are given: a single one stands for two classes."""
+    """The scores as the operator returns them: a single one stands for two classes."""
     post = n.string("post_transform", "NONE")
     if scores.shape[1] != 1 or post == "PROBIT":
         return transformed(scores, post)

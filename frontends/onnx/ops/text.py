@@ -1,4 +1,4 @@
-"""Strings and what is made of them: text, n-grams, maps and images. A host computes most of it."""
+"""Strings and operators on them: text, n-grams, maps and images. A host computes most of it."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ MOST_COLUMNS = 1 << 24
 
 @converter("TfIdfVectorizer")
 def tf_idf_vectorizer(n: Node, x: Value) -> Value:
-    """How often each n-gram of a pool is found, weighted. Strings become numbers on the host.
+    """The weighted counts of each n-gram of a pool. Strings become numbers on the host.
 
     x [N, C] or [C] -> found [N, C, G] for the G n-grams of a length -> counts [N, G] -> [N, K]
     """
@@ -127,7 +127,7 @@ def tf_idf_vectorizer(n: Node, x: Value) -> Value:
 
 
 def _grams(n: Node, count: int) -> list[tuple[int, np.ndarray]]:
-    """The n-grams of each length as rows, and the number of the first one in the pool."""
+    """The n-grams of each length as rows, and the index of the first one in the pool."""
     starts = n.ints("ngram_counts") or ()
     words, numbers = n.strings("pool_strings"), n.ints("pool_int64s")
     if (words is None) == (numbers is None):
@@ -150,7 +150,7 @@ def _grams(n: Node, count: int) -> list[tuple[int, np.ndarray]]:
 
 
 def _counts(rows: Term, pool: np.ndarray, skips: int) -> Term:
-    """How often rows [N, C] have each n-gram of a length, with up to so many tokens between."""
+    """The count of each n-gram of a length in rows [N, C], with up to `skips` tokens between."""
     n, (_, length) = rows.n, pool.shape
     size = extent(n, (rows.value, 1))
     at = counting(n, size)
@@ -167,7 +167,7 @@ def _counts(rows: Term, pool: np.ndarray, skips: int) -> Term:
 
 
 def _placed(counts: Term, places: list[int], width: int) -> Term:
-    """Columns at their places, added where several have one; the last is that of all others."""
+    """Columns moved to their indices, and added where several share one; the last is unused."""
     columns: list[list[int]] = [[] for _ in range(width)]
     for i, place in enumerate(places):
         columns[place].append(i)

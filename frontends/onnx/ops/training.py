@@ -1,7 +1,7 @@
 """Optimizers of ai.onnx.preview.training: Momentum, Adagrad and Adam.
 
-Inputs are the learning rate R, the number T of updates so far, and then for all of k tensors
-their values, for all their gradients, and for all their states.
+Inputs are the learning rate R, the number T of previous updates, then for all k tensors their
+values, their gradients, and their states.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ DOMAIN = "ai.onnx.preview.training"
 
 
 def _each(n: Node, values: tuple[Value, ...], fields: int, update: Callable) -> list[Value]:
-    """What `update` makes of each tensor's fields, ordered like the inputs."""
+    """The results of `update` for each tensor's fields, ordered like the inputs."""
     if len(values) % fields:
         raise n.error(f"{len(values)} tensors, expected a multiple of {fields}")
     count = len(values) // fields
@@ -24,7 +24,7 @@ def _each(n: Node, values: tuple[Value, ...], fields: int, update: Callable) -> 
 
 
 def _scalars(n: Node, rate: Value, steps: Value, like: Value) -> tuple[Term, Term]:
-    """R and T as numbers of the tensors' type."""
+    """R and T in the element type of the tensors."""
     element = like.type.element_type
     return (
         Term(n, as_scalar(n, rate)).cast(element),

@@ -19,7 +19,7 @@ _AGGREGATES = ("AVERAGE", "SUM", "MIN", "MAX")
 
 
 def _input(n: Node, x: Value) -> Term:
-    """x [B, F] as it is compared."""
+    """x [B, F] in the type in which it is compared."""
     if x.type.rank not in (1, 2):
         raise n.error(f"the input has rank {x.type.rank}, expected 2")
     rows = Term(n, x) if x.type.rank == 2 else Term(n, x).spread(1, 0)
@@ -37,7 +37,7 @@ def tree_ensemble(n: Node, x: Value) -> Value:
 
 
 def _forest(n: Node) -> Forest:
-    """The trees of TreeEnsemble, whose leaves are numbered apart."""
+    """The trees of TreeEnsemble, whose leaves have separate indices."""
     forest = Forest()
     modes, splits, members, weights = (
         n.tensor(name)
@@ -74,7 +74,7 @@ def _forest(n: Node) -> Forest:
 
 
 def _check_lists(n: Node, nodes: int, splits: int, leaves: int) -> None:
-    """Raises NncError where a list has another length, or a number that is none of a node."""
+    """Raise NncError if a list has a wrong length, or an index that is out of range."""
     lists = {
         "nodes_featureids": None,
         "nodes_falsenodeids": "nodes_falseleafs",
@@ -102,7 +102,7 @@ def _check_lists(n: Node, nodes: int, splits: int, leaves: int) -> None:
 
 
 def _sets(members: np.ndarray | None) -> list[list[float]]:
-    """The sets of numbers, each of which ends with NaN."""
+    """The sets of numbers; each one ends with NaN in the list."""
     found: list[list[float]] = [[]]
     for value in [] if members is None else members.tolist():
         if value == value:
@@ -132,10 +132,10 @@ def tree_regressor(n: Node, x: Value) -> Value:
 
 
 def _keep_first_weights(n: Node, forest: Forest) -> None:
-    """Of several weights that a leaf has for the only target, the first counts.
+    """Keep only the first weight of a leaf for the only target.
 
-    ONNX Runtime takes it so, and skl2onnx counts on it: for paths of a tree of several classes it
-    writes each leaf's number once for each class.
+    ONNX Runtime does this, and skl2onnx relies on it: for trees of several classes it writes each
+    leaf's number once for each class.
     """
     first = {(leaf, target): weight for leaf, target, weight in reversed(forest.weights)}
     if len(first) < len(forest.weights):
@@ -175,7 +175,7 @@ def tree_classifier(n: Node, x: Value) -> list[Value | None]:
 
 
 def _old_forest(n: Node, what: str) -> Forest:
-    """The trees of the operators before TreeEnsemble: nodes have a number within their tree."""
+    """The trees of the operators before TreeEnsemble, whose nodes are numbered within each tree."""
     forest = Forest()
     trees, numbers = n.ints("nodes_treeids") or (), n.ints("nodes_nodeids") or ()
     features, modes = n.ints("nodes_featureids") or (), n.strings("nodes_modes") or ()
@@ -204,7 +204,7 @@ def _old_forest(n: Node, what: str) -> Forest:
 
 
 def _numbers(n: Node, name: str) -> np.ndarray | None:
-    """An attribute that is a list of floats, or a tensor of another name."""
+    """A list attribute of floats, or its variant as a tensor under another name."""
     found = n.tensor(f"{name}_as_tensor")
     if found is not None:
         return found

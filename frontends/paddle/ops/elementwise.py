@@ -1,4 +1,4 @@
-"""Functions of single elements: activations, arithmetic, comparisons, types."""
+"""Elementwise functions: activations, arithmetic, comparisons, casts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _unary(op: Callable[[Value], Any]) -> Callable:
 
 
 def _real(op: Callable[[Value], Any]) -> Callable:
-    """A function of floats, which integers become."""
+    """A converter of a function of floats; integers are converted to these."""
     return lambda n, x: n(op(n.floating(x)))
 
 
@@ -48,7 +48,7 @@ def _binary(op: Callable[[Value, Value], Any]) -> Callable:
 
 
 def _logical(op: Callable[[Value, Value], Any]) -> Callable:
-    """Of numbers, which are true where they are not 0."""
+    """A converter of a logical op; numbers are true if they are not 0."""
 
     def convert(n: PaddleLayer, x: Value, y: Value) -> Value:
         x, y = aligned(n, n.cast(x, i1), n.cast(y, i1))
@@ -58,7 +58,7 @@ def _logical(op: Callable[[Value, Value], Any]) -> Callable:
 
 
 def aligned(n: PaddleLayer, x: Value, y: Value) -> tuple[Value, Value]:
-    """Operands of old models: y's dimensions begin at an axis of x; and of one element type."""
+    """Operands of old models: y aligned to x from an axis on; both of one element type."""
     axis = n.int("axis", -1)
     if axis >= 0 and y.type.rank < x.type.rank - axis:
         ones = [1] * (x.type.rank - axis - y.type.rank)
@@ -178,7 +178,7 @@ def softplus(n: PaddleLayer, x: Value) -> Value:
 
 @rows("softshrink")
 def soft_shrink(n: PaddleLayer, x: Value) -> Value:
-    """x nearer to 0; Paddle multiplies by where x is, so that infinities become NaN."""
+    """x moved towards 0; Paddle multiplies by masks, so that infinities become NaN."""
     by, t = n.float("lambda", n.float("threshold", 0.5)), Term(n, x)
     above, below = ((t > by), (t < -by))
     return (above.cast(t.element) * (t - by) + below.cast(t.element) * (t + by)).value
@@ -194,7 +194,7 @@ def thresholded_relu(n: PaddleLayer, x: Value) -> Value:
 
 @rows("relu", "relu_")
 def relu(n: PaddleLayer, x: Value) -> Value:
-    """0 for NaN, too."""
+    """max(x, 0); 0 for NaN."""
     if isinstance(x.type.element_type, FloatType):
         return n(nn.ThresholdedRelu(x, alpha=0.0))
     return n(nn.Relu(x))
@@ -202,7 +202,7 @@ def relu(n: PaddleLayer, x: Value) -> Value:
 
 @rows("logsigmoid")
 def log_sigmoid(n: PaddleLayer, x: Value) -> Value:
-    """As Paddle has it: NaN for the smallest infinity."""
+    """log(sigmoid(x)) as in Paddle: NaN for -infinity."""
     t = Term(n, x)
     top = (-t).max(0.0)
     total = (-top).function(nn.Exp) + (-t - top).function(nn.Exp)
@@ -211,7 +211,7 @@ def log_sigmoid(n: PaddleLayer, x: Value) -> Value:
 
 @rows("rrelu")
 def random_leaky_relu(n: PaddleLayer, x: Value) -> list[Value | None]:
-    """Outside of training with the mean of the slopes."""
+    """Outside of training, leaky relu with the mean slope."""
     if not n.flag("is_test"):
         raise n.error("random slopes, which are of training, are not supported")
     slope = (n.float("lower", 1 / 8) + n.float("upper", 1 / 3)) / 2
@@ -267,7 +267,7 @@ def floor_divide(n: PaddleLayer, x: Value, y: Value) -> Value:
 
 @rows("elementwise_pow")
 def power_of(n: PaddleLayer, x: Value, y: Value) -> Value:
-    """Of integers to negative powers: 0, but of 1 and -1."""
+    """x ** y; integers to negative powers give 0, except for 1 and -1."""
     a, b = (Term(n, v) for v in aligned(n, x, y))
     if isinstance(a.element, FloatType) or b.element is i1:
         return (a**b).value
@@ -279,7 +279,7 @@ def power_of(n: PaddleLayer, x: Value, y: Value) -> Value:
 
 @rows("angle")
 def angle(n: PaddleLayer, x: Value) -> Value:
-    """Of real numbers, 0 or pi."""
+    """The angle of real numbers: 0 or pi."""
     t = Term(n, n.floating(x))
     found = (t < 0.0).choose(constant(n, math.pi, t.element), 0.0)
     return t.function(nn.IsNan).choose(t, found).value

@@ -1,4 +1,4 @@
-"""Operators of images: convolutions, poolings, normalizations, resampling."""
+"""Image operators: convolutions, poolings, normalizations, resampling."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _LAST = ("NHWC", "NLC", "NDHWC", "AnyLayout_last")
 
 
 def _is_last(n: PaddleLayer) -> bool:
-    """Whether channels stand last."""
+    """Whether channels are last."""
     return n.text("data_format", n.text("data_layout", "NCHW")) in _LAST
 
 
 def _in_front(convert: Callable[..., Value]) -> Callable:
-    """What works on channels in front, for either order."""
+    """A converter that works on channels first, for either layout."""
 
     @wraps(convert)
     def either(n: PaddleLayer, x: Value, *rest: Any) -> Value:
@@ -32,7 +32,7 @@ def _in_front(convert: Callable[..., Value]) -> Callable:
 
 
 def _padding(n: PaddleLayer, dims: int) -> Padding:
-    """Numbers for all dimensions, for each, for each side of each, or for all ranks."""
+    """The padding: one number, one per dimension, per side, or for all ranks."""
     algorithm = n.text("padding_algorithm", "EXPLICIT")
     if algorithm in ("SAME", "VALID"):
         return "SAME_UPPER" if algorithm == "SAME" else "VALID"
@@ -201,7 +201,7 @@ _EPSILON = ("epsilon", 1e-5)
 
 
 def _is_given(n: PaddleLayer) -> bool:
-    """Whether statistics are given; in training mode they are the batch's own."""
+    """Whether statistics are given; in training mode the batch's own are used."""
     is_test = n.flag("is_test", True) and not n.flag("trainable_statistics")
     return n.flag("use_global_stats") or is_test
 

@@ -153,7 +153,7 @@ def _end(end: Any) -> Any:
 
 
 def _each(n: PaddleLayer, vector: Any) -> list:
-    """The numbers of a vector; values for those that the run tells."""
+    """The numbers of a vector; values for those known only at run time."""
     whole = n.vector(vector)
     known = n.extents(whole)
     if known is None:
@@ -273,7 +273,7 @@ _REDUCE = named("""
 
 
 def _log_sum_exp(n: PaddleLayer, x: Value, axes: tuple[int, ...], keep: bool) -> Value:
-    """NaN where the largest element is infinite."""
+    """The logarithm of the sum of exp(x); NaN if the largest element is infinite."""
     t = Term(n, x)
     top = t.largest(*axes, keep=True)
     total = (t - top).function(nn.Exp).sum(*axes, keep=True).function(nn.Log) + top
@@ -329,7 +329,7 @@ def made(n: PaddleLayer, old: Value | None = None) -> Value:
 
 
 def _number(value: Any) -> float:
-    """A number, which may be text or in a dictionary."""
+    """A number, which may be stored as text or in a dictionary."""
     if isinstance(value, dict):
         value = value.get("D", value.get("value", 0))
     return float(value) if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""Numbers in steps of a scale, which is what the largest integer of so many bits stands for."""
+"""Quantization by a scale, which is the number that the largest integer stands for."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _largest(n: PaddleLayer) -> float:
 
 
 def _scale(n: PaddleLayer, x: Value, scale: Value) -> Term:
-    """One for all, or along an axis, to be broadcast."""
+    """A scale, scalar or along an axis, shaped to broadcast."""
     axis = n.int("quant_axis", -1)
     if scale.type.shape == (1,) or scale.type.rank == 0 or axis < 0:
         return Term(n, along_axis(n, x, scale, 0)).reshape()
@@ -40,14 +40,14 @@ def dequantize(n: PaddleLayer, x: Value, scale: Value, *rest: Any) -> list:
 
 @rows("fake_quantize_dequantize_moving_average_abs_max")
 def rounded(n: PaddleLayer, x: Value, scale: Value, *rest: Any) -> list:
-    """The numbers that quantized ones would stand for."""
+    """x quantized and dequantized."""
     factor = _scale(n, x, scale)
     return [(_steps(n, x, factor) * factor / _largest(n)).value, scale]
 
 
 @rows("fake_quantize_dequantize_abs_max", "fake_channel_wise_quantize_dequantize_abs_max")
 def rounded_weights(n: PaddleLayer, x: Value) -> list:
-    """The same by the largest number of all, or of each channel."""
+    """x quantized and dequantized by its largest number, over all or per channel."""
     axis = n.int("quant_axis", 0) if "channel" in n.kind else None
     axes = [i for i in range(x.type.rank) if i != axis]
     factor = Term(n, x).function(nn.Abs).largest(*axes, keep=True)

@@ -18,7 +18,7 @@ def gelu(n: AtenLayer, self: Value, approximate: str = "none") -> Value:
 
 
 def leaky(n: AtenLayer, x: Value, slope: float) -> Value:
-    """A slope below zero; nn's is of f32."""
+    """x where it is positive, else slope * x; f64 takes several ops, as nn's slope is f32."""
     if x.type.element_type is f64:
         return (Term(n, x) > 0.0).choose(Term(n, x), Term(n, x) * slope).value
     return n(nn.LeakyRelu(x, alpha=slope))

@@ -1,4 +1,4 @@
-"""Functions of complex numbers and their products, sums of matrices' included."""
+"""Functions of complex numbers and their products, including sums of squares and norms."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _log(a: Term, b: Term) -> Parts:
 
 
 def _sqrt(a: Term, b: Term) -> Parts:
-    """The root with a real part that is not negative; the larger part is computed first."""
+    """The square root with a nonnegative real part; the larger part is computed first."""
     greater = ((hypot(a, b) + a.function(nn.Abs)) * 0.5).function(nn.Sqrt)
     less = b.function(nn.Abs) / greater.equals(0.0).choose(1.0, greater * 2.0)
     less = b.function(nn.Abs).equals(math.inf).choose(math.inf, less)
@@ -48,7 +48,7 @@ def _hyperbolic(x: Term) -> Parts:
 
 
 def _tanh(a: Term, b: Term) -> Parts:
-    """Beyond 40 the real part is 1."""
+    """The hyperbolic tangent; for abs(a) > 40 the real part is 1 (or -1)."""
     a = a.max(-40.0).min(40.0)
     sinh, cosh = _hyperbolic(a + a)
     below = cosh + (b + b).function(nn.Cos)
@@ -100,7 +100,7 @@ def _turned(function: Any) -> Any:
 
 
 def _asinh(a: Term, b: Term) -> Parts:
-    """log(z + sqrt(z**2 + 1)) of the right half, of which the left one is the negative."""
+    """log(z + sqrt(z**2 + 1)) in the right half plane; the left one is its negative."""
     left = a < 0.0
     a, b = left.choose(-a, a), left.choose(-b, b)
     square = product((a, b), (a, b))
@@ -191,7 +191,7 @@ def float_power(n: AtenLayer, self: Any, exponent: Any) -> Pair:
 
 @ROWS("complex.pow")
 def power(n: AtenLayer, self: Any, exponent: Any) -> Pair:
-    """Zero to a power is zero, but to that of zero is one."""
+    """A complex power; 0 to a power is 0, but 0 to the power of 0 is 1."""
     (a, b), (c, d) = parts_of(n, self, exponent)
     if isinstance(exponent, int) and 0 < exponent < 5:
         found = (a, b)
@@ -230,7 +230,7 @@ def lerp(n: AtenLayer, self: Any, end: Any, weight: Any) -> Pair:
 
 @ROWS("complex.logaddexp")
 def logaddexp(n: AtenLayer, self: Any, other: Any) -> Pair:
-    """The number of the greater real part is taken out, and its angle is not wrapped."""
+    """log(exp(a) + exp(b)), with the greater real part taken out; the angle is not wrapped."""
     (a, b), (c, d) = parts_of(n, self, other)
     first = a >= c
     most, angle = first.choose(a, c), first.choose(b, d)
@@ -240,7 +240,7 @@ def logaddexp(n: AtenLayer, self: Any, other: Any) -> Pair:
 
 
 def _of_truth(name: str) -> Row:
-    """A row of whether elements are not zero."""
+    """A converter of an operator on truth values: whether elements are not zero."""
 
     def row(n: AtenLayer, self: Any, other: Any = None, **how: Any) -> Any:
         if other is not None:
@@ -334,7 +334,7 @@ def conjugate_transpose(n: AtenLayer, self: Pair) -> Pair:
 def prod(
     n: AtenLayer, self: Pair, dim: Any = None, keepdim: bool = False, dtype: Any = None
 ) -> Pair:
-    """Halves are multiplied with each other until one is left."""
+    """The product along a dimension: halves are multiplied until one element is left."""
     (a, b), axis = terms(n, self), 0
     if dim is None:
         a, b = a.flat(), b.flat()
@@ -354,7 +354,7 @@ def prod(
 
 @ROWS("complex.cumprod")
 def cumprod(n: AtenLayer, self: Pair, dim: int, dtype: Any = None) -> Pair:
-    """Products of twice as many elements in each step."""
+    """Running products, over twice as many elements in each step."""
     if not self.type.rank:
         return self
     parts, axis = terms(n, self), n.axis(dim, self.type.rank)
@@ -372,7 +372,7 @@ def cumprod(n: AtenLayer, self: Pair, dim: int, dtype: Any = None) -> Pair:
 
 @ROWS("complex.var_mean", "complex.std_mean")
 def complex_variance_and_mean(n: AtenLayer, self: Pair, **how: Any) -> list:
-    """The real row gives both for each part."""
+    """Complex variance and mean, by the real converter on each part."""
     (v, mean), (w, turned) = (spread(n, part, **how) for part in (self.real, self.imag))
     a, b = Term(n, v), Term(n, w)
     return [(a + b if ".var" in n.kind else hypot(a, b)).value, Pair(mean, turned)]
@@ -380,21 +380,21 @@ def complex_variance_and_mean(n: AtenLayer, self: Pair, **how: Any) -> list:
 
 @ROWS("complex.var", "complex.std")
 def complex_variance(n: AtenLayer, self: Pair, **how: Any) -> Value:
-    """That of both parts together."""
+    """The variance of complex numbers: the sum of both parts' variances."""
     real, imag = (Term(n, spread(n, part, **how)) for part in (self.real, self.imag))
     return (real + imag).value if ".var" in n.kind else hypot(real, imag).value
 
 
 @ROWS("complex.norm", "complex.linalg_vector_norm", "complex.linalg_norm")
 def norm(n: AtenLayer, self: Pair, **how: Any) -> Value:
-    """That of the elements' sizes, which is a vector's and Frobenius'."""
+    """The norm of the elements' absolute values, which is the vector or Frobenius norm."""
     row = linalg_norm if "linalg_norm" in n.kind else real_norm
     return row(n, hypot(*terms(n, self)).value, **how)
 
 
 @ROWS("complex.isnan", "complex.isinf", "complex.isfinite")
 def is_kind(n: AtenLayer, self: Pair) -> Value:
-    """Of either part, or of both."""
+    """Whether either part, or both, fulfil the operator's condition."""
     row: Any = ROWS.find(n.kind)
     a, b = (Term(n, row(n, part)) for part in (self.real, self.imag))
     return (a & b if "isfinite" in n.kind else a | b).value

@@ -1,4 +1,4 @@
-"""Products of complex numbers that real products make: of matrices, convolutions, equations."""
+"""Complex products from real ones: of matrices, convolutions, einsum equations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Product = Callable[[Value, Value], Value]
 
 
 def _multiplied(n: AtenLayer, times: Product, x: Any, y: Any) -> Any:
-    """The product of operands of which one at least is complex."""
+    """The product of two operands of which at least one is complex."""
     if not isinstance(y, Pair):
         return Pair(times(x.real, y), times(x.imag, y)) if isinstance(x, Pair) else times(x, y)
     if not isinstance(x, Pair):
@@ -48,7 +48,7 @@ ROWS.add({f"complex.{name}": _product(row) for name, row in _OTHERS.items()})
 
 @ROWS(*(f"complex.{name}" for name in ("addmm", "baddbmm", "addmv", "addbmm", "addr")))
 def addmm(n: AtenLayer, self: Any, *, beta: Any = 1, alpha: Any = 1, **factors: Any) -> Pair:
-    """A product, scaled, and what is added to it; of `addbmm`, the sum of a batch's products."""
+    """beta * self + alpha * product of the factors; for `addbmm`, the sum of a batch's products."""
 
     def times(a: Value, b: Value) -> Value:
         if "addr" in n.kind:
@@ -88,7 +88,7 @@ def convolution(n: AtenLayer, input: Any, weight: Any, bias: Any = None, **how: 
 
 @ROWS("complex.einsum")
 def einsum_(n: AtenLayer, equation: str, tensors: list[Any], path: Any = None) -> Any:
-    """By the parts of the first complex operand, and of others in turn."""
+    """Einsum by the parts of the first complex operand, and recursively of the others."""
     at = next((i for i, one in enumerate(tensors) if isinstance(one, Pair)), None)
     if at is None:
         return einsum(n, equation, n.promoted(*tensors))
@@ -107,7 +107,7 @@ def einsum_(n: AtenLayer, equation: str, tensors: list[Any], path: Any = None) -
 
 
 def _as_real(n: AtenLayer, x: Pair) -> Term:
-    """[[A, -B], [B, A]], which multiplies real parts above imaginary ones as A + Bi does."""
+    """[[A, -B], [B, A]], which acts on stacked real and imaginary parts as A + Bi does."""
     a, b = terms(n, x)
     return joined([joined([a, -b], -1), joined([b, a], -1)], -2)
 
@@ -135,7 +135,7 @@ def solve(n: AtenLayer, A: Any, B: Any, left: bool = True, check_errors: bool = 
 
 @ROWS("complex.linalg_inv", "complex.linalg_inv_ex", "complex.inverse")
 def inverse(n: AtenLayer, A: Any = None, self: Any = None, check_errors: bool = False) -> list:
-    """The left half of the inverse of the real matrix."""
+    """The inverse, as the left half of the inverse of the real matrix."""
     whole = _as_real(n, self if A is None else A)
     rows = whole.shape[-1] or 0
     ones = constant(n, np.eye(rows, rows // 2), whole.element)

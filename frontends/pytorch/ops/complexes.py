@@ -1,6 +1,6 @@
-"""Complex numbers, as a pair of real tensors, and Fourier transforms.
+"""Complex numbers, as pairs of real tensors, and Fourier transforms.
 
-A row `complex.NAME` is `aten.NAME` of operands some of which are pairs.
+A converter `complex.NAME` is for `aten.NAME` with some operands being pairs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .views import broadcast_tensors, view_of_bits
 
 
 def parts_of(n: AtenLayer, *operands: Any) -> list[tuple[Term, Term]]:
-    """Tensors and numbers as their parts, all of one type."""
+    """Tensors and numbers as (real, imaginary) parts, all of one type."""
     whole = [x.real if isinstance(x, Pair | complex) else x for x in operands]
     element = common_element(whole)
     element = element if isinstance(element, FloatType) else f32
@@ -60,7 +60,7 @@ table(lambda _: _same, real=0, conj=0, conj_physical=0, resolve_conj=0, resolve_
 
 @ROWS("complex.view")
 def view_of_complex(n: AtenLayer, self: Pair, size: Any = None, dtype: Any = None) -> Any:
-    """In another shape, or the bits of both parts side by side as elements of another type."""
+    """A complex tensor in another shape, or its interleaved parts' bits as another type."""
     if dtype is None:
         return Pair(n.reshape(self.real, size), n.reshape(self.imag, size))
     last = self.type.shape[-1]
@@ -112,7 +112,7 @@ def angle(n: AtenLayer, self: Pair) -> Value:
 
 @ROWS("aten.angle")
 def angle_of_real(n: AtenLayer, self: Value) -> Value:
-    """Half a turn below zero."""
+    """The angle of real numbers: pi below zero, else 0."""
     x = Term(n, n.floating(self))
     turned = (x < 0.0).cast(x.element) * math.pi
     return x.function(nn.IsNan).choose(x, turned).value
@@ -160,7 +160,7 @@ Work = Sequence[tuple[int, int | None]]
 
 
 def _transform(n: AtenLayer, x: Any, axes: Work, inverse: bool, half: bool, scale: Any) -> Any:
-    """Transforms along axes; of `half`, the last one has real numbers on one side."""
+    """Transforms along axes; with `half`, the last one has real numbers on one side."""
     value: Complex = terms(n, x) if isinstance(x, Pair) else (Term(n, n.floating(x)), None)
     rows = [(axis, size, half and i == len(axes) - 1) for i, (axis, size) in enumerate(axes)]
     for axis, size, is_half in rows if inverse else reversed(rows):
@@ -179,7 +179,7 @@ def _rank(x: Any) -> int:
 
 
 def _axes(n: AtenLayer, x: Any, dim: Any, sizes: Any) -> Work:
-    """What is transformed: the last dimensions where only sizes are given, else all."""
+    """The axes and sizes to transform: the last dimensions if only sizes are given, else all."""
     rank = _rank(x)
     if dim is None:
         dim = range(rank) if sizes is None else range(rank - len(sizes), rank)
@@ -190,7 +190,7 @@ def _axes(n: AtenLayer, x: Any, dim: Any, sizes: Any) -> Work:
 
 
 def _elements(n: AtenLayer, x: Any, axes: Work, back: bool) -> Any:
-    """How many elements all axes have together; `back`, the last is half of a spectrum."""
+    """The number of elements over all axes; with `back`, the last is half of a spectrum."""
     total: Any = 1
     for i, (axis, size) in enumerate(axes):
         own: Any = x.type.shape[axis]
@@ -226,7 +226,7 @@ for _inverse in ("", "i"):
 
 
 def _hermitian(suffix: str) -> Row:
-    """A spectrum of real numbers is that of the conjugate, the other way; scaled as its twin."""
+    """A converter of a Hermitian transform: the inverse real one of the conjugate, rescaled."""
     twins = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
     last = {"": -1, "2": [-2, -1], "n": ()}[suffix]
 
@@ -251,7 +251,7 @@ for _suffix in ("", "2", "n"):
 
 
 def _factor(n: AtenLayer, x: Any, axes: Work, mode: int, inverse: bool, back: bool) -> Any:
-    """A transform's own scale by ATen's mode (none, root, all), over that of `fourier`."""
+    """The transform's scale by ATen's mode (none, root, all), relative to that of `fourier`."""
     if mode == (2 if inverse else 0):
         return 1.0
     count = _elements(n, x, axes, back)
@@ -286,7 +286,7 @@ def complex_to_real(
 
 @ROWS("aten.fft_fftshift", "aten.fft_ifftshift")
 def shifted(n: AtenLayer, self: Value, dim: Any = None) -> Value:
-    """The middle of a spectrum brought to the front, or back."""
+    """The middle of a spectrum moved to the front, or back."""
     for axis in n.axes(dim, self.type.rank):
         extent_, is_back = self.type.shape[axis], "ifftshift" in n.kind
         if extent_ is None:
@@ -298,7 +298,7 @@ def shifted(n: AtenLayer, self: Value, dim: Any = None) -> Value:
 
 
 def _centered(n: AtenLayer, row: Term, width: int) -> Term:
-    """A window in the middle of zeros."""
+    """A window centered in zeros, of `width` elements."""
     own = row.shape[0] or 0
     before = (width - own) // 2
     by = [before, width - own - before]
@@ -320,7 +320,7 @@ def stft(
     return_complex: bool | None = None,
     align_to_window: bool | None = None,
 ) -> Any:
-    """Frames of a signal, weighted and transformed: [B, L] -> [B, bins, frames]."""
+    """Frames of a signal, windowed and transformed: [B, L] -> [B, bins, frames]."""
     x = Term(n, self if self.type.rank == 2 else Term(n, self).spread(1, 0).value)
     if center:
         pads = [0, n_fft // 2, 0, n_fft // 2]
@@ -345,7 +345,7 @@ def stft(
 
 @ROWS("complex.stft")
 def stft_of_complex(n: AtenLayer, self: Any, window: Any = None, **how: Any) -> Any:
-    """The transforms of the parts of a signal and its window, which are whole spectra."""
+    """The transforms of a complex signal and window by parts, with whole spectra."""
     given = how | {"onesided": False, "return_complex": True}
     if isinstance(window, Pair):
         parts = [stft_of_complex(n, self, part, **given) for part in (window.real, window.imag)]
@@ -372,9 +372,9 @@ def istft(
     length: Any = None,
     return_complex: bool = False,
 ) -> Value:
-    """The signal of frames: [B, bins, frames] -> [B, L], by overlapping and adding.
+    """The signal from frames by overlap-add: [B, bins, frames] -> [B, L].
 
-    What overlaps is divided by the sum of the windows' squares.
+    Overlapping frames are divided by the sum of the windows' squares.
     """
     if return_complex or onesided is False:
         raise n.error("only signals of real numbers are supported, of one-sided spectra")

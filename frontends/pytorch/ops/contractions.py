@@ -1,4 +1,4 @@
-"""Products of tensors along dimensions that are named, and embeddings that are summed."""
+"""Tensor products along given dimensions, and sums of embeddings."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .reductions import norm
 def tensordot(
     n: AtenLayer, self: Value, other: Value, dims_self: list[int], dims_other: list[int]
 ) -> Value:
-    """The sums of products along pairs of dimensions; what is left of both follows each other.
+    """The sums of products along pairs of dimensions; the others of both are concatenated.
 
-    A dimension of one element stands for as many equal ones as its partner has.
+    A dimension of extent 1 is broadcast to its partner's extent.
     """
     for x, y in zip(dims_self, dims_other, strict=True):
         if self.type.shape[x] == 1:
@@ -72,7 +72,7 @@ def conv_tbc(n: AtenLayer, self: Value, weight: Value, bias: Value, pad: int = 0
 def embedding_renorm(
     n: AtenLayer, self: Value, indices: Value, max_norm: Any, norm_type: Any
 ) -> Value:
-    """Rows that are named, brought to a norm."""
+    """The weight with the indexed rows scaled down to at most `max_norm`."""
     rows = Term(n, n.filled(n.constant(0, i64), [n.size(self, 0)]))
     places = Term(n, as_i64(n, indices)).flat().value
     ones = n.filled(n.constant(1, i64), n.shape(places))
@@ -83,7 +83,7 @@ def embedding_renorm(
 
 @ROWS("aten.renorm")
 def renorm(n: AtenLayer, self: Value, p: Any, dim: int, maxnorm: Any) -> Value:
-    """Parts along a dimension that are longer than a norm, brought to it."""
+    """Slices along a dimension scaled down to at most `maxnorm`."""
     axis = n.axis(dim, self.type.rank)
     others = [i for i in range(self.type.rank) if i != axis]
     length = Term(n, norm(n, self, p, dim=others, keepdim=True))
@@ -110,7 +110,7 @@ def embedding_bag(
 ) -> list:
     """The sum, mean or maximum of the rows of each bag, which begin at offsets [B]: [B, D].
 
-    Rows of the padding count in none.
+    Rows of the padding index are left out.
     """
     places, starts = Term(n, as_i64(n, indices)), Term(n, as_i64(n, offsets))
     if include_last_offset:

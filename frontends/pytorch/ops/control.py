@@ -1,4 +1,4 @@
-"""Operators that have graphs: branches, loops, scans."""
+"""Operators with nested graphs: branches, loops, scans."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def loop(n: AtenLayer, arguments: list[Any]) -> list[Value]:
 
 @ROWS("higher_order.scan")
 def scan(n: AtenLayer, arguments: list[Any]) -> list[Value]:
-    """States that go through the rows of tensors, and what each row gives, stacked."""
+    """A scan: the final states, and the stacked results for each row."""
     body, init, rows, *rest = arguments
     captured = _values(n, rest[0] if rest else [])
     states, sources = _values(n, init), _values(n, rows)
@@ -60,7 +60,7 @@ def scan(n: AtenLayer, arguments: list[Any]) -> list[Value]:
 
 @ROWS("higher_order.associative_scan")
 def associative_scan(n: AtenLayer, arguments: list[Any]) -> list[Value]:
-    """What combining all rows up to each one gives, from the first on."""
+    """The running combination of rows, by an associative function."""
     combine, rows, *rest = arguments
     captured = _values(n, rest[0] if rest else [])
     sources = _values(n, rows)
@@ -102,7 +102,7 @@ _WRAPPERS = words(
 
 @ROWS(*(f"higher_order.{name}" for name in _WRAPPERS))
 def wrapped(n: AtenLayer, arguments: list[Any], **hints: Any) -> list[Value]:
-    """A graph that runs in a mode which says nothing here."""
+    """A nested graph whose mode means nothing to nnc."""
     at = next(i for i, one in enumerate(arguments) if isinstance(one, GraphRef))
     operands = [v for v in arguments[at + 1 :] if not isinstance(v, str | dict)]
     if len(operands) == 1 and isinstance(operands[0], list):
@@ -112,7 +112,7 @@ def wrapped(n: AtenLayer, arguments: list[Any], **hints: Any) -> list[Value]:
 
 @ROWS("higher_order.wrap_with_autocast")
 def autocast(n: AtenLayer, arguments: list[Any]) -> list[Value]:
-    """A graph that runs with or without autocast, to bf16 where no type is given."""
+    """A nested graph with or without autocast, by default to bf16."""
     _, element, enabled, _, body, *operands = arguments
     graph = n.node.graphs[body.name]
     if enabled:
@@ -122,6 +122,6 @@ def autocast(n: AtenLayer, arguments: list[Any]) -> list[Value]:
 
 @ROWS(CAST)
 def cast(n: AtenLayer, self: Any, dtype: Type) -> Any:
-    """Floats but for f64 as another type."""
+    """Floats other than f64, cast to another type."""
     floats = isinstance(self, Value) and isinstance(self.type.element_type, FloatType)
     return n.cast(self, dtype) if floats and self.type.element_type is not f64 else self

@@ -1,4 +1,4 @@
-"""Tensors made of numbers and shapes."""
+"""Tensors made from numbers and shapes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..rows import ROWS
 
 
 def created(n: AtenLayer, size: Any, value: Any, element: Type | None) -> Any:
-    """A tensor of one number."""
+    """A tensor filled with one number."""
     if isinstance(element, ComplexType) or isinstance(value, complex):
         own = element.element_type if isinstance(element, ComplexType) else f32
         parts = (complex(value).real, complex(value).imag)
@@ -60,7 +60,7 @@ def empty_strided(n: AtenLayer, size: Any, dtype=None, **other: Any) -> Value:
 
 @ROWS("aten.fill_diagonal")
 def fill_diagonal(n: AtenLayer, self: Value, fill_value: Any, wrap: bool = False) -> Value:
-    """With `wrap`, a new diagonal begins a row below the end of the one before."""
+    """x with its diagonal filled; with `wrap`, in a tall matrix it repeats after a free row."""
     fill = n.as_value(fill_value, self.type.element_type)
     if None not in self.type.shape:
         known = np.zeros(self.type.shape, bool)
@@ -100,7 +100,7 @@ def arange(n: AtenLayer, end: Any, start: Any = 0, step: Any = 1, dtype=None) ->
 def linspace(
     n: AtenLayer, start: Any, end: Any, steps: int, base: Any = 10.0, dtype: Type | None = None
 ) -> Value:
-    """Numbers at equal distances, or a base to the power of such; integers lie between integers."""
+    """Evenly spaced numbers, or powers of `base` with such exponents; integers are truncated."""
     ends: Any = [n.number(start), n.number(end)]
     base, count = n.number(base), n.int(steps)
     element, is_log = dtype or f32, "logspace" in n.kind
@@ -124,7 +124,7 @@ def linspace(
 
 @ROWS("aten.range")
 def range_(n: AtenLayer, end: Any, start: Any = 0, step: Any = 1, dtype=None) -> Value:
-    """As arange, with its end."""
+    """As arange, but including the end."""
     first, last, by = (n.number(v) for v in (start, end, step))
     count = math.floor((last - first) / by) + 1
     return n.constant(first + np.arange(count) * by, dtype or f32)
@@ -132,7 +132,7 @@ def range_(n: AtenLayer, end: Any, start: Any = 0, step: Any = 1, dtype=None) ->
 
 @ROWS("aten.tril_indices", "aten.triu_indices")
 def triangle(n: AtenLayer, row: Any, col: Any, offset: int = 0, dtype=None) -> Value:
-    """Rows and columns of the elements on one side of a diagonal."""
+    """The row and column indices of the elements on one side of a diagonal."""
     find = np.tril_indices if "tril" in n.kind else np.triu_indices
     return n.constant(np.stack(find(n.int(row), offset, n.int(col))), dtype or i64)
 

@@ -1,4 +1,4 @@
-"""What works element by element: arithmetic, comparisons, functions, element types."""
+"""Elementwise operators: arithmetic, comparisons, functions, casts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _term(formula: Any) -> Row:
 
 
 def _whole(op: Any) -> Row:
-    """Integers are whole already."""
+    """A converter of a rounding op, which leaves integers unchanged."""
 
     def row(n: AtenLayer, self: Value) -> Value:
         return n(op(self)) if isinstance(self.type.element_type, FloatType) else self
@@ -279,7 +279,7 @@ def atan2(n: AtenLayer, self: Value, other: Value) -> Value:
 
 
 def _rounded_once(n: AtenLayer, formula: Any, operands: list[Value]) -> Value:
-    """A formula of several steps, for floats of 16 bits computed in f32."""
+    """A formula of several steps, computed in f32 for 16-bit floats and rounded once."""
     element = operands[0].type.element_type
     wide = element if isinstance(element, FloatType) and element.width > 16 else f32
     return formula(*(Term(n, n.cast(v, wide)) for v in operands)).cast(element).value
@@ -291,7 +291,7 @@ def lerp(n: AtenLayer, self: Value, end: Value, weight: Any) -> Value:
 
 
 def interpolated(a: Term, b: Term, weight: Term) -> Term:
-    """What lies between two numbers, counted from the nearer one."""
+    """The linear interpolation of two numbers, computed from the nearer end."""
     apart = b - a
     near = weight.function(nn.Abs) < 0.5
     return near.choose(a + weight * apart, b - apart * (1.0 - weight))
@@ -353,7 +353,7 @@ def ldexp(n: AtenLayer, self: Value, other: Value) -> Value:
 
 @ROWS("aten.frexp")
 def frexp(n: AtenLayer, self: Value) -> list:
-    """The parts m and e of m * 2**e with m from 0.5 to 1, read from the bits."""
+    """m and e of m * 2**e with abs(m) in [0.5, 1), read from the bits."""
     given = n.floating(self)
     x = Term(n, given if given.type.element_type is f64 else n.cast(given, f32))
     digits, bias = (52, 1022) if x.element is f64 else (23, 126)

@@ -1,4 +1,4 @@
-"""Products of groups of rows, each with a matrix of its own: mixtures of experts."""
+"""Grouped matrix products, with a matrix for each group of rows: mixtures of experts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .products import matmul
 
 @ROWS("transformers.grouped_mm_fallback")
 def grouped_fallback(n: AtenLayer, input: Value, weight: Value, offs: Value) -> Value:
-    """Source: transformers/integrations/moe.py."""
+    """A grouped product by transformers' fallback. Source: transformers/integrations/moe.py."""
     return _of_row_groups(n, Term(n, input), Term(n, weight), Term(n, offs)).value
 
 
@@ -27,7 +27,7 @@ def grouped_mm(
     bias: Value | None = None,
     out_dtype: Type | None = None,
 ) -> Value:
-    """Groups are of the left's rows, or there is one matrix to each of a batch."""
+    """A grouped product: groups of the left operand's rows, or a batch of matrices."""
     if offs is None:
         out = matmul(n, self, mat2)
     elif self.type.rank == 2 and mat2.type.rank == 3:
@@ -39,9 +39,10 @@ def grouped_mm(
 
 
 def _of_row_groups(n: AtenLayer, x: Term, weight: Term, ends: Term) -> Term:
-    """Rows of x [S, K] up to each end [E] by a matrix of the weights [E, K, N]; others are zeros.
+    """Rows of x [S, K] times a matrix of the weights [E, K, N], by the group's end [E]; others are
+    0.
 
-    Matrices of groups without rows are not read.
+    Matrices of empty groups are not read.
     """
     shape = Term(n, n.vector([n.size(x.value, 0), n.size(weight.value, 2)]))
     zeros = constant(n, 0.0, x.element).filled(shape)

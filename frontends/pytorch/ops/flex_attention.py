@@ -23,10 +23,10 @@ from .reductions import logsumexp
 @ROWS("higher_order.flex_attention")
 def flex_attention(n: AtenLayer, arguments: list[Any]) -> list:
     """Queries [B, H, S, D], keys and values [B or 1, G, T, D]; also the scores' logsumexp and
-    maximum of base 2.
+    maximum, of base 2.
 
-    A score's function takes it and its place, a mask's the place: head, query and so on are
-    given here for all elements, as numbers that broadcast against the scores.
+    A score function gets the score and its indices, a mask function the indices: batch, head, query
+    and key. Here these cover all elements, as numbers that broadcast against the scores.
     """
     query, key, value, score, block_mask, scale, _, *captured = arguments
     q, k, v = (Term(n, x) for x in (query, key, value))
@@ -54,7 +54,7 @@ def flex_attention(n: AtenLayer, arguments: list[Any]) -> list:
 
 
 def _place(n: AtenLayer, scores: Term, axis: int) -> Value:
-    """The numbers of an axis, with as many dimensions as the scores."""
+    """The indices along an axis of the scores, shaped to broadcast against them."""
     return counting(n, extent(n, (scores.value, axis))).spread(axis, 3 - axis).value
 
 

@@ -1,4 +1,4 @@
-"""Images read at positions, and the operators of torchvision: boxes and regions."""
+"""Images sampled at positions, and torchvision's operators: boxes and regions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def affine_grid(n: AtenLayer, theta: Value, size: Any, align_corners: bool) -> V
 
 @ROWS("torchvision.nms")
 def nms(n: AtenLayer, dets: Value, scores: Value, iou_threshold: float) -> Value:
-    """The boxes that no better one overlaps, the best first: boxes [N, 4], scores [N] -> [K]."""
+    """The indices of boxes kept by non-maximum suppression: boxes [N, 4], scores [N] -> [K]."""
     boxes, marks = Term(n, dets).spread(1, 0), Term(n, scores).spread(2, 0)
     limit = n.constant(iou_threshold, f32)
     most = n.as_value(n.size(dets, 0))
@@ -48,7 +48,7 @@ def roi_align(
     sampling_ratio: int,
     aligned: bool,
 ) -> Value:
-    """rois [R, 5]: the number of the image, and corners x, y, x, y."""
+    """RoiAlign with rois [R, 5]: the index of the image, and corners x, y, x, y."""
     given = Term(n, rois)
     return regions.roi_align(
         n,
@@ -85,7 +85,7 @@ def ps_roi_align(
     pooled_width: Any,
     sampling_ratio: int,
 ) -> list:
-    """Each bin from channels of its own: [B, C * PH * PW, H, W] -> [R, C, PH, PW]"""
+    """RoiAlign whose bins read channels of their own: [B, C * PH * PW, H, W] -> [R, C, PH, PW]"""
     bins = n.int(pooled_height), n.int(pooled_width)
     found = roi_align(n, input, rois, spatial_scale, *bins, sampling_ratio, True)
     count = bins[0] * bins[1]

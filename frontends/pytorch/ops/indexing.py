@@ -1,4 +1,4 @@
-"""Gathering and scattering, by tensors of positions and by masks."""
+"""Gathering and scattering, by index tensors and by masks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def gather(n: AtenLayer, self: Value, dim: int, index: Value, sparse_grad: bool 
 
 @ROWS("aten.take_along_dim")
 def take_along_dim(n: AtenLayer, self: Value, indices: Value, dim: int | None = None) -> Value:
-    """As gather, of operands that broadcast along the other dimensions."""
+    """As gather, with operands that broadcast along the other dimensions."""
     if dim is None:
         return take(n, self, Term(n, indices).flat().value)
     axis, shapes = n.axis(dim, self.type.rank), []
@@ -86,7 +86,7 @@ def scatter(
 def _reduced(
     n: AtenLayer, x: Value, axis: int, places: Value, source: Value, how: Any, with_own: bool
 ) -> Value:
-    """x with a source written or added at places along an axis; `with_own` x counts, too."""
+    """x with a source reduced into it along an axis; `with_own` includes x's own elements."""
     if how not in _REDUCTIONS:
         raise n.error(f"reduction '{how}' is not supported")
 
@@ -134,7 +134,7 @@ def index_reduce(
 
 @ROWS("aten.put")
 def put(n: AtenLayer, self: Value, index: Value, source: Value, accumulate: bool = False) -> Value:
-    """Elements written at places in a flat view."""
+    """x with elements written at flat indices."""
     flat, places, rows = (Term(n, v).flat() for v in (self, as_i64(n, index), source))
     how = "add" if accumulate else "none"
     made = nn.ScatterElements(flat.value, places.value, rows.value, axis=0, reduction=how)
@@ -143,7 +143,7 @@ def put(n: AtenLayer, self: Value, index: Value, source: Value, accumulate: bool
 
 @ROWS("aten._unsafe_masked_index")
 def masked_index(n: AtenLayer, self: Value, mask: Value, indices: list[Any], fill: Any) -> Value:
-    """What is at positions, where a mask holds; else a number."""
+    """The elements at indices where a mask holds; else `fill`."""
     found = index(n, self, _inside(n, self, indices))
     return n(nn.Where(mask, found, n.as_value(fill, self.type.element_type)))
 
@@ -152,13 +152,13 @@ def masked_index(n: AtenLayer, self: Value, mask: Value, indices: list[Any], fil
 def masked_index_put(
     n: AtenLayer, self: Value, mask: Value, indices: list[Any], values: Value
 ) -> Value:
-    """Values that are added at positions, where a mask holds."""
+    """x with values added at indices where a mask holds."""
     kept = n(nn.Where(mask, values, n.scalar(0, values)))
     return index_put(n, self, _inside(n, self, indices), kept, accumulate=True)
 
 
 def _inside(n: AtenLayer, x: Value, indices: list[Any]) -> list[Any]:
-    """Positions brought into the tensor, where a mask hides what they read."""
+    """Indices clamped to the tensor, as a mask hides what they read."""
     return [
         None if i is None else Term(n, as_i64(n, i)).max(0).min(extent(n, (x, d)) - 1).value
         for d, i in enumerate(indices)
@@ -196,7 +196,7 @@ def index_add(
 
 
 def _positions(n: AtenLayer, x: Value, indices: Sequence[Value | None]) -> list[Value | None]:
-    """Positions for each dimension; masks are the positions at which they hold."""
+    """Indices for each dimension; a mask becomes the indices where it holds."""
     found: list[Value | None] = []
     for index in indices:
         if index is None:
@@ -210,7 +210,7 @@ def _positions(n: AtenLayer, x: Value, indices: Sequence[Value | None]) -> list[
 
 
 def _indexed(n: AtenLayer, x: Value, indices: Any) -> tuple[list[int], Value, int]:
-    """The dimensions that have positions, those side by side as rows, and where results go."""
+    """The indexed dimensions, their indices as rows, and where the result's dimensions go."""
     found = _positions(n, x, indices)
     axes = [i for i, index in enumerate(found) if index is not None]
     given = broadcast_tensors(n, [index for index in found if index is not None])
@@ -270,7 +270,7 @@ def masked_select(n: AtenLayer, self: Value, mask: Value) -> Value:
 
 @ROWS("aten.masked_scatter")
 def masked_scatter(n: AtenLayer, self: Value, mask: Value, source: Value) -> Value:
-    """The elements at which a mask holds, from a source in order."""
+    """x with the elements where a mask holds replaced by the source's elements in order."""
     self, mask = broadcast_tensors(n, [self, mask])
     flat = Term(n, as_bool(n, mask)).flat()
     place = n(nn.Cumsum(flat.cast(i64).value, axis=0))
@@ -287,7 +287,7 @@ def nonzero(n: AtenLayer, self: Value) -> Value:
 
 @ROWS("aten.nonzero_static")
 def nonzero_static(n: AtenLayer, self: Value, size: Any, fill_value: int = -1) -> Value:
-    """The first places of what is not zero, and then the fill."""
+    """The indices of the first nonzero elements, then the fill."""
     found, rank = Term(n, nonzero(n, self)), self.type.rank
     fill = n.filled(n.as_value(fill_value, i64), [n.number(size), rank])
     count = n.int(size)
@@ -327,7 +327,7 @@ def bucketize(
     side: str | None = None,
     sorter: Value | None = None,
 ) -> Value:
-    """How many of the boundaries, which are in order, are below each element."""
+    """How many of the sorted boundaries are below each element (or not above it, if `right`)."""
     ends = boundaries if boundaries is not None else sorted_sequence
     lhs, rhs = n.promoted(ends, self)
     if sorter is not None:

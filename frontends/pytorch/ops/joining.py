@@ -1,4 +1,4 @@
-"""Tensors joined, repeated and padded, and what is computed of neighbours."""
+"""Joined, repeated and padded tensors, and differences of neighbours."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def cat(n: AtenLayer, tensors: list[Value], dim: int = 0) -> Value:
 
 @ROWS("aten.cartesian_prod")
 def cartesian_prod(n: AtenLayer, tensors: list[Value]) -> Value:
-    """All combinations of elements as rows."""
+    """All combinations of the tensors' elements, as rows."""
     if len(tensors) == 1:
         return tensors[0]
     count = len(tensors)
@@ -31,7 +31,7 @@ def cartesian_prod(n: AtenLayer, tensors: list[Value]) -> Value:
 
 @ROWS("aten.combinations")
 def combinations_(n: AtenLayer, self: Value, r: int = 2, with_replacement: bool = False) -> Value:
-    """All choices of r elements as rows."""
+    """All choices of r elements, as rows."""
     choose = combinations_with_replacement if with_replacement else combinations
     places = [*choose(range(n.int(n.size(self, 0))), r)]
     return Term(n, self).gather(constant(n, np.reshape(places, (-1, r)), i64)).value
@@ -39,7 +39,7 @@ def combinations_(n: AtenLayer, self: Value, r: int = 2, with_replacement: bool 
 
 @ROWS("aten.block_diag")
 def block_diag(n: AtenLayer, tensors: list[Value]) -> Value:
-    """Matrices along a diagonal, with zeros around."""
+    """Matrices placed along a diagonal, with zeros around."""
     parts = [Term(n, x).spread(2 - x.type.rank, 0).value for x in n.promoted(*tensors)]
     rows = []
     for i, x in enumerate(parts):
@@ -50,7 +50,7 @@ def block_diag(n: AtenLayer, tensors: list[Value]) -> Value:
 
 @ROWS("aten.cross", "aten.linalg_cross")
 def cross(n: AtenLayer, self: Value, other: Value, dim: Any = None) -> Value:
-    """The products of vectors of three elements."""
+    """The cross products of vectors of three elements."""
     lhs, rhs = broadcast_tensors(n, n.promoted(self, other))
     default = lhs.type.shape.index(3) if "linalg" not in n.kind and 3 in lhs.type.shape else -1
     axis = n.axis(default if dim is None else dim, lhs.type.rank)
@@ -90,7 +90,7 @@ def repeat_interleave(
     dim: int | None = None,
     output_size: Any = None,
 ) -> Value:
-    """Each element, or slice, as often as all are repeated, or as a tensor says; or its place."""
+    """Each element, or slice, repeated by a number or a tensor of counts; or their indices."""
     total = None if output_size is None else Term(n, n.as_value(output_size, i64))
     if self is None:
         return arrays.repeated_places(n, repeats, total)
@@ -104,7 +104,7 @@ def repeat_interleave(
 
 @ROWS("aten.pad", "aten.constant_pad_nd", batched="last")
 def pad(n: AtenLayer, self: Value, pad: list[Any], mode: str = "constant", value=None) -> Value:
-    """Pads are given in pairs, those of the last dimension first; negative ones cut."""
+    """x padded by pairs, those of the last dimension first; negative ones cut."""
     rank = self.type.rank
     pads = [0] * (2 * rank)
     for i in range(len(pad) // 2):
@@ -122,7 +122,7 @@ def pad(n: AtenLayer, self: Value, pad: list[Any], mode: str = "constant", value
 
 
 def _without(n: AtenLayer, x: Value, cut: list[int]) -> Value:
-    """x without as many elements at the beginnings and ends as there are negative pads."""
+    """x with elements cut from both sides, where the pads are negative."""
     rank = x.type.rank
     for i in range(rank):
         if cut[i] or cut[rank + i]:
@@ -138,7 +138,7 @@ def pad_sequence(
     padding_value: float = 0.0,
     padding_side: str = "right",
 ) -> Value:
-    """Rows of sequences, as many as the longest has."""
+    """Sequences padded to the longest one, as rows."""
     longest = max(n.int(n.size(one, 0)) for one in sequences)
     rows = []
     for one in sequences:
@@ -217,7 +217,7 @@ def diff(
     prepend: Value | None = None,
     append: Value | None = None,
 ) -> Value:
-    """What each element is more than the one before, so many times over."""
+    """The difference of neighbouring elements, taken `n_` times."""
     axis = n.axis(dim, self.type.rank)
     x = cat(n, [v for v in (prepend, self, append) if v is not None], axis)
     return arrays.diff(n, x, axis, n_)

@@ -1,4 +1,4 @@
-"""What kind of number each element is: its sign, infinities, and whether it equals another."""
+"""Predicates on elements: sign, infinities, and equality."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def isin(
 
 @ROWS("aten.sign", "aten.sgn", batched="elements")
 def sign(n: AtenLayer, self: Value) -> Value:
-    """-1, 0 or 1; 0 of what is no number."""
+    """-1, 0 or 1; 0 for NaN."""
     x = Term(n, self)
     if isinstance(x.element, IntegerType):
         return self if x.element is i1 else n(nn.Sign(self))
@@ -71,7 +71,7 @@ def sign(n: AtenLayer, self: Value) -> Value:
 
 @ROWS("aten.signbit", batched="elements")
 def signbit(n: AtenLayer, self: Value) -> Value:
-    """Whether the sign is negative, that of zeros too."""
+    """Whether the sign bit is set, also of zeros."""
     x = Term(n, self)
     if not isinstance(x.element, FloatType):
         return (x.cast(i64) < 0).value
@@ -80,7 +80,7 @@ def signbit(n: AtenLayer, self: Value) -> Value:
 
 @ROWS("aten.heaviside", batched="elements")
 def heaviside(n: AtenLayer, self: Value, values: Value) -> Value:
-    """0 below 0, 1 above, and at 0 a value."""
+    """0 below 0, 1 above, and `values` at 0."""
     return formulas.heaviside(*(Term(n, v) for v in n.promoted(self, values)), of_nan=0.0).value
 
 
@@ -100,7 +100,7 @@ def isclose(
 
 @ROWS("aten.equal")
 def equal(n: AtenLayer, self: Value, other: Value) -> Value:
-    """Whether two tensors have one shape and the same elements."""
+    """Whether two tensors have the same shape and elements."""
     if self.type.shape != other.type.shape:
         return n.constant(False, i1)
     a, b = (Term(n, v) for v in n.promoted(self, other))

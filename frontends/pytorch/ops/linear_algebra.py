@@ -1,4 +1,4 @@
-"""Matrices' factors, inverses, determinants and powers, and what is solved by them."""
+"""Matrix factorizations, inverses, determinants and powers, and solutions of linear systems."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .products import matmul
 
 
 def matrices(n: AtenLayer, *given: Value) -> list[Term]:
-    """Matrices of one float type, and with the same dimensions before their last two."""
+    """Matrices of one float type, broadcast to the same batch dimensions."""
     found = [n.floating(x) for x in n.promoted(*given)]
     rank = max(x.type.rank for x in found)
     found = [Term(n, x).spread(rank - x.type.rank, 0).value for x in found]
@@ -35,12 +35,12 @@ def matrices(n: AtenLayer, *given: Value) -> list[Term]:
 
 
 def _info(is_fault: Term) -> Value:
-    """Which element of the diagonal LAPACK stops at, from 1, for each matrix; 0 for none."""
+    """The diagonal element at which LAPACK stops, from 1, for each matrix; 0 for none."""
     return algebra.first_fault(is_fault).cast(i32).value
 
 
 def _pivots(factors: Factors) -> Value:
-    """As LAPACK gives them: counted from 1."""
+    """The pivots of a factorization, counted from 1 as by LAPACK."""
     return (factors.swaps + 1).cast(i32).value
 
 
@@ -83,7 +83,7 @@ def lu_unpack(
 
 
 def _order(n: AtenLayer, both: Term, pivots: Value) -> Term:
-    """The order of rows that LAPACK's pivots lead to, as numbers of rows."""
+    """The row permutation that LAPACK's pivots stand for, as indices."""
     return algebra.order_of(Term(n, pivots).cast(i64) - 1, extent(n, (both.value, both.rank - 2)))
 
 
@@ -130,7 +130,7 @@ def geqrf(n: AtenLayer, self: Value) -> list:
 def ormqr(
     n: AtenLayer, self: Value, input2: Value, input3: Value, left: bool = True, transpose=False
 ) -> Value:
-    """The product of the matrix that reflections are, or its transpose, and another one."""
+    """The product of the reflections' matrix Q, or its transpose, and another matrix."""
     (a,), (x,) = matrices(n, self), matrices(n, input3)
     scales = Term(n, input2)
     if left:
@@ -139,7 +139,7 @@ def ormqr(
 
 
 def _lower_half(a: Term) -> Term:
-    """Symmetric matrices of what is on and below diagonals."""
+    """Symmetric matrices from the elements on and below the diagonal."""
     places = algebra.Places.of(a)
     return (places.rows >= places.columns).choose(a, transposed(a))
 
@@ -158,7 +158,7 @@ def eig(n: AtenLayer, A: Any = None, self: Any = None) -> Any:
 
 
 def eigen(n: AtenLayer, re: Term, im: Term | None) -> Any:
-    """Eigenvalues, then vectors where the operator gives them, as complex tensors."""
+    """Eigenvalues, then eigenvectors if the operator returns them, as complex tensors."""
     found = general_eigen(re, im, right="eigvals" not in n.kind)
     values = pair(found.values.re, found.values.im)
     return [values, pair(found.right.re, found.right.im)] if found.right else values
@@ -191,7 +191,7 @@ def svd(
 
 @ROWS("aten.linalg_solve", "aten.linalg_solve_ex", "aten._linalg_solve_ex")
 def solve(n: AtenLayer, A: Value, B: Value, left: bool = True, check_errors: bool = False) -> list:
-    """X of A @ X = B or X @ A = B, also of a vector B; then A's factors."""
+    """X of A @ X = B or X @ A = B, also for a vector B; then A's LU factors."""
     vector = B.type.rank == 1 or B.type.shape == A.type.shape[:-1]
     a, b = matrices(n, A, unsqueezed(n, B, B.type.rank) if vector else B)
     factors = algebra.lu(a if left else transposed(a))
@@ -206,7 +206,7 @@ def solve(n: AtenLayer, A: Value, B: Value, left: bool = True, check_errors: boo
 
 @ROWS("aten.linalg_tensorsolve")
 def tensor_solve(n: AtenLayer, self: Value, other: Value, dims: Any = None) -> Value:
-    """x of a tensor that maps it: its last dimensions are those of x."""
+    """x of the tensor equation tensordot(self, x) = other over the dimensions of x."""
     if dims:
         moved = [n.axis(d, self.type.rank) for d in dims]
         rest = [i for i in range(self.type.rank) if i not in moved]
@@ -237,7 +237,7 @@ def lu_solve(
     left: bool = True,
     adjoint: bool = False,
 ) -> Value:
-    """X of A @ X = B, X @ A = B or of A's transpose, by A's factors and pivots."""
+    """X of A @ X = B, X @ A = B or with A's transpose, by A's factors and pivots."""
     both, b = matrices(n, LU_data if LU is None else LU, self if B is None else B)
     pivots = LU_pivots if pivots is None else pivots
     batch = n.shape(both.value)[:-2]
@@ -299,7 +299,7 @@ def cholesky_inverse(n: AtenLayer, self: Value, upper: bool = False) -> Value:
 def _pseudo_inverse(
     n: AtenLayer, x: Value, absolute: Any, relative: Any, hermitian: bool = False
 ) -> Term:
-    """By singular values above a part of the greatest one."""
+    """The pseudo-inverse, from the singular values above a threshold."""
     (a,) = matrices(n, x)
     if hermitian:
         values, v = algebra.eigh(_lower_half(a))
@@ -314,13 +314,13 @@ def _pseudo_inverse(
 
 
 def _least_value(n: AtenLayer, a: Term, values: Term, absolute: Any, relative: Any) -> Term:
-    """Below which singular values count as zeros."""
+    """The threshold below which singular values count as 0, for each matrix: [B.., 1]."""
     if relative is None:
         digits = float(np.finfo(type_to_numpy(a.element)).eps)
         relative = 0.0 if absolute is not None else digits * max(map(n.int, n.shape(a.value)[-2:]))
 
     def limit(value: Any) -> Term:
-        """One for all, or for each matrix."""
+        """A limit as a term: a scalar, or [B, 1] for one per matrix."""
         found = Term(n, n.as_value(value, a.element))
         return found.spread(0, 1) if found.rank else found
 
@@ -376,7 +376,7 @@ def determinant(n: AtenLayer, A: Any = None, self: Any = None) -> list:
     batched="last",
 )
 def log_determinant(n: AtenLayer, A: Any = None, self: Any = None) -> list:
-    """The sign and the logarithm of the size; or that of the whole."""
+    """The sign and log(abs(determinant)); or the logarithm of the determinant itself."""
     (a,) = matrices(n, self if A is None else A)
     factors = algebra.lu(a)
     diagonal = (factors.both * identity_like(a)).sum(a.rank - 1)
@@ -391,7 +391,7 @@ def log_determinant(n: AtenLayer, A: Any = None, self: Any = None) -> list:
 
 @ROWS("aten.matrix_exp", "aten.linalg_matrix_exp", batched="last")
 def matrix_exp(n: AtenLayer, self: Value) -> Value:
-    """Taylor's series of a part of the matrix, which is squared as often as that was halved."""
+    """The matrix exponential: Taylor's series of the halved matrix, squared as often."""
     (a,) = matrices(n, self)
     halvings, terms = 12, 12
     part = a.cast(f64) * 2.0**-halvings

@@ -1,4 +1,4 @@
-"""Losses, as models give them that are asked for one beside their outputs."""
+"""Losses, which models return when asked for them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def huber_loss(
     delta: float = 1.0,
     beta: float = 1.0,
 ) -> Value:
-    """Quadratic up to a distance, linear beyond; `smooth_l1` is divided by that distance."""
+    """Quadratic up to `delta`, linear beyond; `smooth_l1` is divided by that distance."""
     x, y = _pair(n, self, target)
     size, limit = (x - y).function(nn.Abs), delta if "huber" in n.kind else beta
     near, far = size * size * 0.5, (size - limit / 2) * limit
@@ -70,7 +70,7 @@ def kl_divergence(
 def binary_cross_entropy(
     n: AtenLayer, self: Value, target: Value, weight: Value | None = None, reduction: int = _MEAN
 ) -> Value:
-    """Logarithms are at least -100."""
+    """The binary cross entropy; logarithms are at least -100."""
     x, y = _pair(n, self, target)
     yes, no = x.function(nn.Log).max(-100.0), (-x).function(nn.Log1p).max(-100.0)
     loss = (y - 1.0) * no - y * yes
@@ -109,7 +109,7 @@ def nll_loss(
     reduction: int = _MEAN,
     ignore_index: Any = -100,
 ) -> list:
-    """What the classes' logarithms [N, C, ..] are at the right classes [N, ..], negated."""
+    """The negated log-probabilities [N, C, ..] of the target classes [N, ..]."""
     axis = 1 if self.type.rank > 1 else 0
     right = Term(n, n.cast(target, i64))
     counts = ~right.equals(n.int(ignore_index))
@@ -138,7 +138,7 @@ def cross_entropy_loss(
     ignore_index: Any = -100,
     label_smoothing: float = 0.0,
 ) -> Value:
-    """Of scores [N, C, ..] and classes [N, ..] or chances [N, C, ..]."""
+    """The cross entropy of scores [N, C, ..] and classes [N, ..] or probabilities [N, C, ..]."""
     axis = 1 if self.type.rank > 1 else 0
     logs = Term(n, log_softmax(n, self, axis))
     if target.type.rank != self.type.rank:
@@ -205,7 +205,7 @@ def cosine_embedding_loss(
     margin: float = 0.0,
     reduction: int = _MEAN,
 ) -> Value:
-    """Lengths are squared with 1e-12 added."""
+    """The loss of cosine similarities; 1e-12 is added to squared lengths."""
     x, y = _pair(n, input1, input2, floating=True)
     last = x.rank - 1
     lengths = ((x * x).sum(last) + 1e-12) * ((y * y).sum(last) + 1e-12)
@@ -244,7 +244,7 @@ def poisson_nll_loss(
     eps: float,
     reduction: int,
 ) -> Value:
-    """With Stirling's formula for the factorials of targets above 1, where it is `full`."""
+    """The Poisson loss; if `full`, with Stirling's approximation for targets above 1."""
     x, y = _pair(n, input, target, floating=True)
     loss = x.function(nn.Exp) - y * x if log_input else x - y * (x + eps).function(nn.Log)
     if full:
@@ -264,7 +264,7 @@ def multi_margin_loss(
     weight: Value | None = None,
     reduction: int = _MEAN,
 ) -> Value:
-    """How much wrong classes come nearer to the right one than a margin."""
+    """The hinge loss: how far wrong classes are within `margin` of the right one."""
     x, right = Term(n, self), Term(n, target)
     if x.rank < 2:
         x, right = x.spread(2 - x.rank, 0), right.reshape(1)
@@ -284,7 +284,7 @@ def multi_margin_loss(
 def multilabel_margin_loss(
     n: AtenLayer, self: Value, target: Value, reduction: int = _MEAN
 ) -> list[Value]:
-    """Of the classes that a row names before its first -1, over the others."""
+    """The hinge loss of the classes before a row's first -1 against all others."""
     x, y = Term(n, self), Term(n, n.cast(target, i64))
     if x.rank < 2:
         x, y = x.spread(2 - x.rank, 0), y.spread(2 - y.rank, 0)
@@ -322,7 +322,7 @@ def dist(n: AtenLayer, self: Value, other: Value, p: float = 2.0) -> Value:
 
 @ROWS("aten.pdist", "aten._pdist_forward")
 def pdist(n: AtenLayer, self: Value, p: float = 2.0) -> Value:
-    """The distances of all pairs of rows, the first one before the second."""
+    """The distances of all pairs of rows i < j."""
     from .reductions import norm
 
     first, second = np.triu_indices(n.int(n.size(self, 0)), 1)

@@ -1,4 +1,4 @@
-"""Norms of matrices, and their condition."""
+"""Norms of matrices, and their condition numbers."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def matrix_norm(
 def linalg_norm(
     n: AtenLayer, self: Value, ord: Any = None, dim: Any = None, keepdim=False, dtype: Any = None
 ) -> Value:
-    """A matrix's where two dimensions are named, or are there; else a vector's."""
+    """The matrix norm for two dimensions, given or existing; else the vector norm."""
     count = (self.type.rank if ord is not None else 1) if dim is None else len([*_listed(dim)])
     if count == 2 and ord is not None:
         return matrix_norm(n, self, ord, dim or (-2, -1), keepdim, dtype)

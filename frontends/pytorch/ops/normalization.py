@@ -51,7 +51,7 @@ def updated_batch_norm(
     eps: float,
     training: bool = True,
 ) -> list:
-    """By the batch's statistics, of which running ones take their share; that are given, too."""
+    """Batch normalization by the batch's statistics; also the updated running statistics."""
     reserve = [] if "legit" in n.kind else [n.constant([], IntegerType(8, "u"))]
     if not training:
         out = batch_normalization(n, input, weight, bias, running_mean, running_var, eps=eps)
@@ -65,14 +65,14 @@ def updated_batch_norm(
 
 
 def _of_sample(spread: Term, count: Term) -> Term:
-    """The variance of what so many elements are a sample of."""
+    """The unbiased variance, from that of `count` elements."""
     return spread * (count.cast(spread.element) / (count - 1).cast(spread.element))
 
 
 def _shared(
     n: AtenLayer, running: Sequence[Value], new: Sequence[Term], momentum: float
 ) -> list[Value]:
-    """Running statistics, of which new ones have taken their share."""
+    """Running statistics updated by new ones with a momentum."""
     pairs = zip(running, new, strict=True)
     return [(Term(n, old) * (1 - momentum) + one * momentum).value for old, one in pairs]
 
@@ -88,7 +88,7 @@ def updated_instance_norm(
     momentum: float,
     eps: float,
 ) -> list:
-    """By each image's statistics, of whose means running ones take their share."""
+    """Instance normalization by each image's statistics; also the updated running statistics."""
     element: Any = running_mean.type.element_type
     axes = tuple(range(2, input.type.rank))
     spread, mean = (Term(n, v) for v in variance(n, n.cast(input, element), axes))
@@ -113,12 +113,12 @@ def layer_norm(
 
 
 def _last(x: Value, shape: Sequence[int]) -> tuple[int, ...]:
-    """The axes of the last dimensions, as many as the shape has."""
+    """The axes of the last dimensions, as many as `shape` has."""
     return tuple(range(x.type.rank - len(shape), x.type.rank))
 
 
 def _statistics(n: AtenLayer, x: Value, axes: tuple[int, ...], eps: float) -> list:
-    """The mean and the inverse root of the variance, where somebody asks for them."""
+    """The mean and 1 / sqrt(variance + eps), if they are used."""
     if not (n.wants(1) or n.wants(2)):
         return [None, None]
     spread, mean = variance(n, x, axes, True, 0)
@@ -187,7 +187,7 @@ def instance_norm(
 def _along(
     n: AtenLayer, x: Value, dim: int, dtype: Type | None, work: Callable[[Value, int], Value]
 ) -> Value:
-    """Work along an axis, of a number as of one element."""
+    """Apply `work` along an axis; a 0-d tensor counts as one element."""
     x = n.floating(x) if dtype is None else n.cast(x, dtype)
     if x.type.rank == 0:
         return n.reshape(work(n.reshape(x, [1]), 0), [])

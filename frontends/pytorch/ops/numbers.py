@@ -1,4 +1,4 @@
-"""Numbers of the program: extents and what is computed of them, 0-d tensors here."""
+"""Symbolic numbers of the program: extents and arithmetic on them, here 0-d tensors."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def _legendre(k: Any, x: Term, here: Term, before: Term) -> Term:
 
 
 def _polynomial(given: tuple[float, float, Recurrence, bool]) -> Row:
-    """By the polynomial of degree 1, a * x + b, the others, and whether x is of 0 to 1."""
+    """A converter by the polynomial a * x + b of degree 1, the recurrence, a flag for [0, 1]."""
     slope, start, following, shifted = given
 
     def row(n: AtenLayer, x: Any, n_: Any) -> Value:
@@ -59,7 +59,7 @@ def _polynomial(given: tuple[float, float, Recurrence, bool]) -> Row:
 
 
 def _operands(n: AtenLayer, x: Any, degree: Any) -> tuple[Term, Term]:
-    """x with the extents of both, and the degree as an integer, negative where it is not finite."""
+    """x broadcast with the degree, and the degree as an integer, negative if it is not finite."""
     both = [x, degree] if isinstance(degree, Value) else [x]
     whole, given = Term(n, n.promoted_floating(*both)[0]), Term(n, n.as_value(degree))
     if isinstance(given.element, FloatType):
@@ -72,7 +72,7 @@ def _operands(n: AtenLayer, x: Any, degree: Any) -> tuple[Term, Term]:
 def _of_late_degrees(
     n: AtenLayer, degree: Term, x: Term, first: tuple[Term, Term], following: Recurrence
 ) -> Term:
-    """The polynomials of degrees that a run tells, up to the largest of them."""
+    """The polynomials of degrees known only at run time, up to the largest of them."""
 
     def step(k: Term, states: list[Term]) -> list[Term]:
         before, here, found = states

@@ -1,4 +1,4 @@
-"""Pooling in windows and to a number of elements, and interpolation."""
+"""Pooling by windows and to a given size, and interpolation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .views import unsqueeze
 
 
 def _batched(n: AtenLayer, x: Value, count: int, make: Any) -> Any:
-    """What works on images of a batch, on one image."""
+    """Apply `make`, which needs a batch, to a batch or to a single image."""
     if x.type.rank == count + 2:
         return make(x)
     found = make(unsqueeze(n, x, 0))
@@ -90,9 +90,9 @@ def _adaptive(count: int, greatest: bool) -> Row:
 
 
 def _largest_shares(n: AtenLayer, x: Value, wanted: Sequence[int]) -> list[Value]:
-    """The largest element of each share of x's dimensions, and its place among all of a channel.
+    """The largest element of each part of x's dimensions, and its flat index in the channel.
 
-    The places of each share are a row of a table, in which the last one is repeated to fill it.
+    The indices of each part are a row of a table, padded by repeating the last one.
     """
     own = [extent(n, (x, i)) for i in range(2, x.type.rank)]
     counts = [
@@ -125,7 +125,7 @@ def _with_one(n: AtenLayer, places: Term) -> Term:
 
 
 def _places_of_shares(n: AtenLayer, size: Term, count: Term) -> Term:
-    """The places in each of `count` shares of an extent, as rows."""
+    """The indices in each of `count` parts of an extent, as rows."""
     at = counting(n, count)
     begins, ends = at * size / count, ((at + 1) * size + count - 1) / count
     steps = counting(n, (ends - begins).largest(0))
@@ -179,7 +179,7 @@ def _upsample(mode: str, transform: str, nearest: str = "floor", **how: Any) -> 
 
 
 def resampled(n: AtenLayer, x: Value, sizes: Any, factors: Any, how: dict[str, Any]) -> Value:
-    """The spatial dimensions at other extents; the scale is as given, else that of the extents."""
+    """x resized in its spatial dimensions; the scale is as given, else that of the extents."""
     own, element = x.type.shape[2:], x.type.element_type
     if sizes is None and None not in own:
         sizes = [math.floor(d * s) for d, s in zip(own, factors, strict=True)]
@@ -228,7 +228,7 @@ ROWS.add(
 def max_unpool(
     n: AtenLayer, self: Value, indices: Value, output_size: Any, stride: Any = 1, padding: Any = 0
 ) -> Value:
-    """Elements back at the places in each channel that they were the maxima of; others are 0."""
+    """Zeros with elements put back at the indices of the maxima in each channel."""
     rank = len(output_size)
     lead = self.type.rank - rank
     whole = math.prod(n.int(size) for size in output_size)

@@ -50,7 +50,7 @@ def linear(n: AtenLayer, input: Value, weight: Value, bias: Value | None = None)
 
 @ROWS("aten.addmm", "aten.baddbmm", "aten.addmv", "aten.addbmm", "aten.addr")
 def addmm(n: AtenLayer, self: Value, *, beta: Any = 1, alpha: Any = 1, **factors: Value) -> Value:
-    """A product, scaled, and what is added to it; of `addbmm`, the sum of a batch's products."""
+    """beta * self + alpha * product of the factors; for `addbmm`, the sum of a batch's products."""
     lhs, rhs = factors.values()
     out = Term(n, outer(n, lhs, rhs) if "addr" in n.kind else matmul(n, lhs, rhs))
     if ".addbmm" in n.kind:
@@ -79,7 +79,7 @@ def einsum_(n: AtenLayer, equation: str, tensors: list[Value], path: Any = None)
 
 
 def _sums(equation: str) -> bool:
-    """Whether letters of the only operand are not in the result."""
+    """Whether an equation of one operand sums over letters that are not in the result."""
     given, arrow, result = equation.replace(" ", "").partition("->")
     if not arrow:
         return any(given.count(letter) > 1 for letter in given if letter != ".")
@@ -98,7 +98,7 @@ def cdist(n: AtenLayer, x1: Value, x2: Value, p: float = 2.0, compute_mode: Any 
 
 
 def per_dimension(given: Any, count: int, default: int) -> list[int]:
-    """A number for each spatial dimension: as many, or one for all."""
+    """A number for each spatial dimension: as given, or one for all."""
     if given is None or given == []:
         return [default] * count
     numbers = list(given) if isinstance(given, list | tuple) else [given]
@@ -167,7 +167,7 @@ def im2col(
 
 
 def _of_batch(n: AtenLayer, x: Value, rank: int, make: Any) -> Value:
-    """What works on a batch, on one of it."""
+    """Apply `make`, which needs a batch, to a batch or to a single element."""
     if x.type.rank == rank:
         return make(x)
     found = make(unsqueeze(n, x, 0))
@@ -184,7 +184,7 @@ def col2im(
     padding: Any,
     stride: Any,
 ) -> Value:
-    """[B, C * kernel, windows] -> [B, C, H, W]: what overlaps is added."""
+    """[B, C * kernel, windows] -> [B, C, H, W]: overlapping elements are added."""
     k, d, s, p = (per_dimension(v, 2, 1) for v in (kernel_size, dilation, stride, padding))
     size = [n.int(size) for size in output_size]
     return _of_batch(n, self, 3, lambda x: folded(n, x, size, k, s, d, (*p, *p)))
@@ -192,7 +192,7 @@ def col2im(
 
 @ROWS("aten._weight_norm", "aten._weight_norm_interface")
 def weight_norm(n: AtenLayer, v: Value, g: Value, dim: int = 0) -> list:
-    """v scaled to lengths g along all dimensions but one."""
+    """v scaled so that its norms along all dimensions but one are g."""
     axes = tuple(i for i in range(v.type.rank) if i != n.axis(dim, v.type.rank))
     length = Term(n, reduced(n, v, nn.ReduceL2, axes, keep=True))
     return [(Term(n, v) * (Term(n, g) / length)).value, None]
@@ -242,7 +242,7 @@ def attention(
 
 
 def _with_logsumexp(function: Any) -> Any:
-    """Kernels that give what training needs, too; a head of keys may serve several of queries."""
+    """A kernel that also returns the logsumexp, for training; key heads may be shared."""
 
     def row(
         n: AtenLayer,

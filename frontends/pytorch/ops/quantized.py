@@ -11,7 +11,7 @@ from ..rows import ROWS
 
 
 def _along(n: AtenLayer, given: Any, x: Value, axis: int | None, element: Type) -> Term:
-    """A scale or zero point in a shape that broadcasts against x."""
+    """A scale or zero point shaped to broadcast against x."""
     value = Term(n, n.as_value(given, element))
     if axis is None:
         return value.reshape() if value.rank else value
@@ -19,7 +19,7 @@ def _along(n: AtenLayer, given: Any, x: Value, axis: int | None, element: Type) 
 
 
 def _parameters(n: AtenLayer, x: Value, axis: int | None, given: Any) -> tuple[Term, Term]:
-    """Scale and zero point as f32; the latter may be left out for channels."""
+    """Scale and zero point as f32; the zero point of channels may be missing."""
     scale = given["scale"] if "scale" in given else given["scales"]
     zero = given.get("zero_point", given.get("zero_points"))
     found = (_along(n, v, x, axis, f32) for v in (scale, 0 if zero is None else zero))
@@ -46,7 +46,7 @@ def dequantize(n: AtenLayer, input: Value, axis=None, out_dtype=None, **given: A
 def quantize_token(
     n: AtenLayer, input: Value, quant_min: Any, quant_max: Any, dtype: Type, **given: Any
 ) -> Value:
-    """With a scale and a zero point for each row, [.., 1]."""
+    """Quantization with a scale and a zero point for each row, [.., 1]."""
     scale, zero = (Term(n, n.cast(given[key], f32)) for key in ("scales", "zero_points"))
     steps = (Term(n, n.cast(input, f32)) * (1.0 / scale) + zero).function(nn.Round)
     return steps.max(float(n.int(quant_min))).min(float(n.int(quant_max))).cast(dtype).value
@@ -61,7 +61,7 @@ def dequantize_token(
 
 
 def _grouped(n: AtenLayer, x: Value, size: Any) -> tuple[Term, Callable[[Any], Term]]:
-    """Rows of groups [R * G, size], and how parameters [R, G] become their columns."""
+    """Groups as rows [R * G, size], and a function that makes parameters [R, G] their columns."""
     width = n.int(size)
     rows = n.reshape(x, [-1, width])
     return Term(n, rows), lambda v: Term(n, n.cast(n.reshape(v, [-1, 1]), f32))
@@ -101,7 +101,7 @@ def dequantize_groups(
 
 @ROWS("quantized_decomposed.choose_qparams_per_token")
 def choose_of_tokens(n: AtenLayer, input: Value, dtype: Type) -> list[Value]:
-    """The scale by which the largest number of each row becomes the largest integer: [.., 1]."""
+    """The scale that maps each row's largest absolute value to the largest integer: [.., 1]."""
     x = Term(n, n.cast(input, f32))
     most = x.function(nn.Abs).largest(x.rank - 1, keep=True)
     scale = most.max(1e-5) / float(ends_of(dtype)[1])
@@ -152,7 +152,7 @@ def fake_quantize(
     fake_quant_enabled: Any = None,
     **given: Any,
 ) -> list:
-    """Rounded to what integers can stand for, as reals; and what was not cut off."""
+    """x quantized and dequantized; and the mask of elements that were not clipped."""
     x = input if self is None else self
     scale, zero = _parameters(n, x, axis, given)
     steps = (Term(n, n.cast(x, f32)) * (1.0 / scale) + zero).function(nn.Round)
@@ -174,7 +174,7 @@ def int_product(n: AtenLayer, self: Value, mat2: Value) -> Value:
 
 @ROWS("aten._weight_int8pack_mm")
 def weight_product(n: AtenLayer, self: Value, mat2: Value, scales: Value) -> Value:
-    """x [M, K] by a weight of integers [N, K] with a scale for each row."""
+    """x [M, K] times an integer weight [N, K] with a scale for each row."""
     element = self.type.element_type
     weight = Term(n, n.cast(mat2, element)).transpose(1, 0)
     return ((Term(n, self) @ weight) * Term(n, n.cast(scales, element))).value
@@ -189,7 +189,7 @@ def convert_element_type(n: AtenLayer, input: Value, dtype: Type) -> Value:
 def choose_parameters(
     n: AtenLayer, input: Value, quant_min: int, quant_max: int, eps: float, dtype: Type
 ) -> list[Value]:
-    """The scale and zero point by which a tensor's range fits: one element each."""
+    """The scale and zero point for a tensor's range: one element each."""
     x = Term(n, n.cast(input, f32))
     axes = tuple(range(x.rank))
     least = x.least(*axes).min(0.0)

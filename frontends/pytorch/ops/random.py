@@ -1,4 +1,4 @@
-"""Random numbers: of a fixed seed for each operator, so that all runs draw the same ones."""
+"""Random numbers with a fixed seed for each operator, so that all runs draw the same ones."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def normal(
     self: Value | None = None,
     dtype: Type | None = None,
 ) -> Value:
-    """Of a mean and a deviation, of which tensors tell the shape too, or in place of a tensor."""
+    """Normal numbers with a mean and a deviation; the shape comes from tensors or `size`."""
     like = next((v for v in (self, mean, std) if isinstance(v, Value)), None)
     shape: Any = n.shape(like) if size is None and like is not None else size
     element = dtype or (like.type.element_type if like is not None else f32)
@@ -81,7 +81,7 @@ def uniform(n: AtenLayer, self: Value, from_: float = 0.0, to: float = 1.0) -> V
 
 @ROWS("aten.bernoulli")
 def bernoulli(n: AtenLayer, self: Value, p: Any = None) -> Value:
-    """1 with a chance, else 0."""
+    """1 with the given probability, else 0."""
     element = self.type.element_type
     chance = n.as_value(self if p is None else p, f64)
     return (_uniform(n, n.shape(self)) < Term(n, chance)).cast(element).value
@@ -106,7 +106,7 @@ def cauchy(n: AtenLayer, self: Value, median: float = 0.0, sigma: float = 1.0) -
 
 @ROWS("aten.geometric")
 def geometric(n: AtenLayer, self: Value, p: float) -> Value:
-    """How many attempts it takes, each of which has the chance p."""
+    """The number of attempts until success, with probability p each."""
     left = (1.0 - _uniform(n, n.shape(self))).function(nn.Log) / math.log1p(-p)
     attempts = left.function(nn.Floor) + 1.0
     return attempts.cast(self.type.element_type).value
@@ -121,7 +121,7 @@ def randperm(n: AtenLayer, n_: Any, dtype: Type | None = None) -> Value:
 
 @ROWS("aten.multinomial")
 def multinomial(n: AtenLayer, self: Value, num_samples: Any, replacement: bool = False) -> Value:
-    """Classes drawn by weights [.., C]: the greatest of u**(1 / weight), or by running sums."""
+    """Classes drawn by weights [.., C]: by the greatest u**(1 / weight), or by running sums."""
     weights = Term(n, n.cast(self, f64))
     count, lead = n.number(num_samples), n.shape(self)[:-1]
     if not replacement:

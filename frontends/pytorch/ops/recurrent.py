@@ -22,7 +22,7 @@ _CELLS: dict[str, tuple[Cells, Sequence[str]]] = {
 def _direction(
     n: AtenLayer, functions: Sequence[str], weights: Sequence[Value], has_biases: bool
 ) -> Direction:
-    """The weights of inputs and states, their biases, and of an LSTM a projection."""
+    """One direction's weights of inputs and states, their biases, and an LSTM's projection."""
     biases = (weights[2], weights[3]) if has_biases else None
     project, recur, *shrink = (
         swapped(n, w, 0, 1) for w in (*weights[:2], *weights[4 if has_biases else 2 :])

@@ -1,4 +1,4 @@
-"""Reductions, scans, and what finds and orders extremes."""
+"""Reductions, scans, and operators that find or sort extremes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def logsumexp(n: AtenLayer, self: Value, dim: Any, keepdim: bool = False) -> Val
 
 @ROWS("aten.sum_to_size")
 def sum_to_size(n: AtenLayer, self: Value, size: Any) -> Value:
-    """The sum of what broadcasting would have repeated; sums of integers are i64."""
+    """x summed over broadcast dimensions to a shape; sums of integers are i64."""
     lead = self.type.rank - len(size)
     ones = [i + lead for i, d in enumerate(size) if n.number(d) == 1]
     axes = tuple(i for i in (*range(lead), *ones) if self.type.shape[i] != 1 or i < lead)
@@ -63,7 +63,7 @@ def nanmean(n: AtenLayer, self: Value, dim: Any = None, keepdim=False, dtype=Non
 
 @ROWS("aten.any", "aten.all", "aten._is_any_true", "aten._is_all_true", batched="all")
 def any_all(n: AtenLayer, self: Value, dim: Any = None, keepdim: bool = False) -> Value:
-    """Truth values, of bytes as bytes; no dimensions at all are none to reduce here."""
+    """Whether any or all elements are true; u8 stays u8; an empty `dim` reduces nothing."""
     op = nn.ReduceMax if "any" in n.kind else nn.ReduceMin
     found = as_bool(n, self)
     if dim != []:
@@ -183,7 +183,7 @@ def sort(n: AtenLayer, self: Value, dim: int = -1, descending: bool = False, sta
 
 @ROWS("aten.median")
 def median(n: AtenLayer, self: Value, dim: Any = None, keepdim: bool = False) -> Any:
-    """The lower one of the middle elements; where one is NaN, the first such."""
+    """The lower one of the middle elements; NaN if there is one, with its first index."""
     if self.type.rank == 0 and dim is not None:
         return [self, n.constant(0, i64)]
     x = self if dim is not None else Term(n, self).flat().value

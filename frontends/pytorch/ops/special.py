@@ -1,7 +1,7 @@
-"""Special functions: of the error function's, the gamma function's and Bessel's families.
+"""Special functions of the families of the error function, the gamma function and Bessel's.
 
-They are computed in f64 where sums cancel. Source: Abramowitz and Stegun, "Handbook of
-Mathematical Functions" (1964), by the numbers of formulas.
+They are computed in f64 where sums cancel. Source: Abramowitz and Stegun, "Handbook of Mathematical
+Functions" (1964), by the numbers of formulas.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from .views import broadcast_tensors
 
 
 def _wide(formula: Callable[[Term], Term]) -> Row:
-    """A function of floats, computed in f64."""
+    """A converter of a function of floats, computed in f64."""
 
     def row(n: AtenLayer, self: Any = None, x: Any = None) -> Value:
         return widened(formula, Term(n, n.floating(x if self is None else self))).value
@@ -61,7 +61,7 @@ def derivative_of_digamma(n: AtenLayer, self: Value, n_: int) -> Value:
 
 @ROWS("aten.special_zeta")
 def special_zeta(n: AtenLayer, self: Any, other: Any) -> Value:
-    """Infinite at poles; no number where either is infinite, but for an order and x up to 1."""
+    """Hurwitz's zeta: infinite at poles; NaN for infinite operands, except an order and x <= 1."""
     given = n.promoted_floating(self, other)
     order, x = (Term(n, n.cast(v, f64)) for v in broadcast_tensors(n, given))
     found = hurwitz_zeta(order, x, math.inf)
@@ -81,7 +81,7 @@ def multivariate_lgamma(n: AtenLayer, self: Value, p: int) -> Value:
 
 @ROWS("aten.igamma", "aten.igammac", "aten.special_gammainc", "aten.special_gammaincc")
 def share_of_gamma(n: AtenLayer, self: Value, other: Value) -> Value:
-    """The share of gamma(a)'s integral below x, or of `igammac` above it."""
+    """The regularized incomplete gamma function: below x, or above it for `igammac`."""
     lower = n.kind.split(".")[1] in ("igamma", "special_gammainc")
     given = broadcast_tensors(n, n.promoted_floating(self, other))
     formula = partial(incomplete_gamma, lower=lower)
@@ -134,7 +134,7 @@ table(
 
 @ROWS("aten.xlogy", "aten.special_xlogy", "aten.special_xlog1py", batched="elements")
 def xlogy(n: AtenLayer, self: Any, other: Any) -> Value:
-    """x * log(y), or log(1 + y); 0 where x is 0, but for a y that is no number."""
+    """x * log(y), or x * log(1 + y); 0 where x is 0, except for a NaN y."""
     x, y = (Term(n, v) for v in n.promoted_floating(self, other))
     found = zero_where_zero(x, x * y.function(nn.Log1p if "log1p" in n.kind else nn.Log))
     return y.function(nn.IsNan).choose(math.nan, found).value

@@ -1,4 +1,4 @@
-"""Counts, order statistics, different values, and running extremes."""
+"""Counts, order statistics, distinct values, and running extremes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .reductions import sort, sum_
 
 @ROWS("aten.cummax", "aten.cummin")
 def running_extremes(n: AtenLayer, self: Value, dim: int) -> list[Value]:
-    """The extreme up to each element, and where it is: of equal ones, the last."""
+    """The running extremes, and their indices: of equal ones, the last."""
     if self.type.rank == 0:
         return [self, n.constant(0, i64)]
     axis = n.axis(dim, self.type.rank)
@@ -52,7 +52,7 @@ def gradient(
 ) -> list[Value]:
     """The slope of the parabola through an element and its neighbours, or of a line at the ends.
 
-    Spacing is a distance, or the places of all elements along an axis.
+    `spacing` is a distance, or the coordinates of all elements along an axis.
     """
     axes = n.axes(dim, self.type.rank)
     given = spacing if isinstance(spacing, list) else [spacing] * len(axes)
@@ -104,7 +104,7 @@ def segment_reduce(
     unsafe: bool = False,
     initial: Any = None,
 ) -> Value:
-    """One number for each of the segments that follow each other: [.., P, ..] -> [.., S, ..]."""
+    """One number for each of consecutive segments: [.., P, ..] -> [.., S, ..]."""
     if lengths is not None:
         ends = Term(n, n(nn.Cumsum(as_i64(n, lengths), axis=axis)))
         starts = ends - Term(n, as_i64(n, lengths))
@@ -160,7 +160,7 @@ def kthvalue(
 
 @ROWS("aten.mode")
 def mode(n: AtenLayer, self: Value, dim: int = -1, keepdim: bool = False) -> list[Value]:
-    """The value that is there most often, the smallest of such, and where it is last."""
+    """The most frequent value, the smallest of ties, and its last index."""
     if self.type.rank == 0:
         return [self, n.constant(0, i64)]
     axis = n.axis(dim, self.type.rank)
@@ -180,7 +180,7 @@ def mode(n: AtenLayer, self: Value, dim: int = -1, keepdim: bool = False) -> lis
 
 @ROWS("aten.nanmedian")
 def nanmedian(n: AtenLayer, self: Value, dim: Any = None, keepdim: bool = False) -> Any:
-    """The lower one of the middle numbers, and where it is."""
+    """The lower one of the middle non-NaN elements, and its index."""
     if self.type.rank == 0 and dim is not None:
         return [self, n.constant(0, i64)]
     x = Term(n, self) if dim is not None else Term(n, self).flat()
@@ -213,7 +213,7 @@ def quantile(
     keepdim: bool = False,
     interpolation: str = "linear",
 ) -> Value:
-    """Between the neighbours of q * (count - 1) of the numbers in order; q's dimension is first."""
+    """The interpolation of sorted elements at q * (count - 1); q's dimension comes first."""
     rank = self.type.rank
     if not rank:
         dim, keepdim = None, False
@@ -251,7 +251,7 @@ def quantile(
 
 
 def _kept(moved: Term, axis: int) -> list[Any]:
-    """The extents behind the first one, with one element at an axis."""
+    """The extents after the first one, with extent 1 inserted at an axis."""
     others: list[Any] = [(moved.value, i) for i in range(1, moved.rank)]
     return [*others[:axis], 1, *others[axis:]]
 
@@ -268,7 +268,7 @@ def count_nonzero(n: AtenLayer, self: Value, dim: Any = None) -> Value:
 
 @ROWS("aten.bincount")
 def bincount(n: AtenLayer, self: Value, weights: Value | None = None, minlength: Any = 0) -> Value:
-    """How often each number up to the greatest is there, or the sum of its weights."""
+    """How often each number up to the largest occurs, or the sum of its weights."""
     if weights is not None and not isinstance(weights.type.element_type, FloatType):
         weights = n.cast(weights, f64)
     given = None if weights is None else Term(n, weights)
@@ -277,7 +277,7 @@ def bincount(n: AtenLayer, self: Value, weights: Value | None = None, minlength:
 
 @ROWS("aten.histc")
 def histc(n: AtenLayer, self: Value, bins: int = 100, min: Any = 0, max: Any = 0) -> Value:
-    """How many elements are in each of equal parts of a range, by default that of the elements."""
+    """Counts of elements in equal bins of a range, by default that of the elements."""
     x = Term(n, self).flat()
     low, high = (constant(n, v, x.element) for v in (min, max))
     if min == max:
@@ -299,7 +299,7 @@ def histc(n: AtenLayer, self: Value, bins: int = 100, min: Any = 0, max: Any = 0
 
 @ROWS("aten._unique2", "aten._unique")
 def unique(n: AtenLayer, self: Value, sorted: bool = True, **wanted: bool) -> list[Value]:
-    """The different elements in order; where each element is among them, and how often."""
+    """The distinct elements, sorted; the index of each element among them, and their counts."""
     flat = Term(n, self).flat()
     found = unique_rows(n, flat.spread(0, 1).value, True, equal_nan=False)
     values = flat.gather(Term(n, found.first)).value
@@ -323,7 +323,7 @@ def unique_consecutive(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> list[Value]:
-    """Rows that differ from the one before; the number of each row's, and how long it stays."""
+    """Rows that differ from the previous one; the index of each row's run, and run lengths."""
     x = Term(n, self).flat() if dim is None else Term(n, self)
     axis = 0 if dim is None else n.axis(dim, x.rank)
     rows = Term(n, swapped(n, x.value, 0, axis))
@@ -344,9 +344,9 @@ def unique_consecutive(
 
 @ROWS("aten.trapezoid", "aten.trapz", "aten.cumulative_trapezoid")
 def trapezoid(n: AtenLayer, y: Value, x: Value | None = None, dx: Any = 1, dim: int = -1) -> Value:
-    """The integral of what lies between values: the sum of means times distances.
+    """The integral by the trapezoidal rule: the sum of means times distances.
 
-    Integers wrap where PyTorch adds them as such.
+    Integers wrap where PyTorch adds them as integers.
     """
     axis, is_running = n.axis(dim, y.type.rank), "cumulative" in n.kind
     if x is None and not is_running:
@@ -367,5 +367,5 @@ def trapezoid(n: AtenLayer, y: Value, x: Value | None = None, dx: Any = 1, dim: 
 
 
 def _sides(n: AtenLayer, x: Value, axis: int) -> list[Term]:
-    """All elements of an axis but the last, and all but the first."""
+    """The elements of an axis without the last, and without the first."""
     return [Term(n, slice_axis(n, x, axis, *part)) for part in ((0, -1), (1, FAR))]

@@ -1,4 +1,4 @@
-"""The layers of transformers that PyTorch has as one operator each, for inference."""
+"""PyTorch's fused transformer layers for inference, one operator each."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def encoder_layer(
     mask: Value | None = None,
     mask_type: int | None = None,
 ) -> Value:
-    """[batch, tokens, embed_dim], like `nn.TransformerEncoderLayer`."""
+    """An encoder layer on [batch, tokens, embed_dim], like `nn.TransformerEncoderLayer`."""
 
     def mixed(x: Value) -> Value:
         return self_attention(
@@ -77,7 +77,7 @@ def multi_head_attention(
     average_attn_weights: bool = True,
     mask_type: int | None = None,
 ) -> list:
-    """[batch, tokens, embed_dim], of one tensor to itself and without what the heads attend to."""
+    """Self-attention on [batch, tokens, embed_dim], without returning attention weights."""
     if query is not key or key is not value:
         raise n.error("query, key and value that are not the same tensor are not supported")
     if need_weights:
@@ -95,7 +95,7 @@ def self_attention(
     mask: Value | None,
     mask_type: int | None,
 ) -> Value:
-    """Attention of [batch, tokens, width] to itself; where a mask is true, nothing is seen.
+    """Self-attention on [batch, tokens, width]; positions where the mask is true are hidden.
 
     `mask_type` is 0 for [tokens, tokens], 1 for [batch, tokens], 2 for all four dimensions.
     """
@@ -109,7 +109,7 @@ def self_attention(
 
 
 def _seen(n: AtenLayer, mask: Value, mask_type: Any) -> Value:
-    """The mask of scaled_dot_product_attention for one of true, or not 0, where nothing is seen."""
+    """The mask for scaled_dot_product_attention, from one that is true where keys are hidden."""
     seen = (
         Term(n, mask).equals(0).value
         if mask.type.element_type is not i1

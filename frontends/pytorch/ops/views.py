@@ -1,4 +1,4 @@
-"""Other shapes and orders of the same elements, and parts of them."""
+"""Operators that change shape or order, or take parts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BYTE = IntegerType(8, "u")
 
 
 def view_of_bits(n: AtenLayer, x: Value, dtype: Type) -> Any:
-    """The bits as elements of another type, of which the last dimension has more or fewer."""
+    """The bits as elements of another type, which changes the last extent accordingly."""
     if isinstance(dtype, ComplexType):
         parts = view_of_bits(n, x, dtype.element_type)
         last = parts.type.shape[-1]
@@ -89,7 +89,7 @@ def unflatten(n: AtenLayer, self: Value, dim: int, sizes: Sequence[Size]) -> Val
 
 
 def _whole(extent: Size, sizes: Sequence[Size]) -> Sequence[Size]:
-    """Sizes that make up an extent, of which one may be -1; other extents may be 0."""
+    """Sizes whose product is an extent; one may be -1; other extents may be 0."""
     known = [size for size in sizes if isinstance(size, int) and size != -1]
     if not isinstance(extent, int) or len(known) != len(sizes) - 1:
         return sizes
@@ -104,7 +104,7 @@ def unsqueeze(n: AtenLayer, self: Value, dim: int) -> Value:
 
 @ROWS("aten.atleast_1d", "aten.atleast_2d", "aten.atleast_3d")
 def atleast(n: AtenLayer, self: Value | None = None, tensors: Any = None, least: int = 0) -> Any:
-    """Dimensions of one element around those that are there."""
+    """x with dimensions of extent 1 added, to at least `least` dimensions."""
     least = least or int(n.kind.split(".")[1][-2])
     if self is None:
         return [atleast(n, x, least=least) for x in tensors]
@@ -148,7 +148,7 @@ def broadcast_tensors(n: AtenLayer, tensors: list[Value]) -> list[Value]:
 
 
 def order_of(n: AtenLayer, name: str, rank: int, arguments: dict[str, Any]) -> list[int]:
-    """The order of dimensions that an operator gives, by its name and its other arguments."""
+    """The permutation of an operator, by its name and its other arguments."""
     order, given = list(range(rank)), list(arguments.values())
     if name == "permute":
         return [n.axis(d, rank) for d in given[0]]
@@ -241,9 +241,9 @@ def select(n: AtenLayer, self: Value, dim: int, index: Any) -> Value:
 
 
 def part_sizes(n: AtenLayer, name: str, x: Value, axis: int, given: Any, count: int) -> list[Size]:
-    """The extents of parts of an axis: as listed, all but the last equal, or of a number.
+    """The extents of parts of an axis: as listed, equal except the last, or by a number of parts.
 
-    Of an open extent, `count` is the number of parts, as the trace told it.
+    For an open extent, `count` is the number of parts in the trace.
     """
     given = [n.number(v) for v in given] if isinstance(given, list) else n.number(given)
     if isinstance(given, list) and name != "tensor_split":
@@ -318,7 +318,7 @@ def split(
 
 @ROWS("aten.hsplit", "aten.vsplit", "aten.dsplit")
 def split_along(n: AtenLayer, self: Value, sections: Any = None, indices: Any = None) -> list:
-    """Parts of columns, of rows, or of the third dimension."""
+    """Parts along the columns, the rows, or the third dimension."""
     axis = {"hsplit": int(self.type.rank > 1), "vsplit": 0, "dsplit": 2}[n.kind.split(".")[1]]
     given = sections if indices is None else indices
     sizes = part_sizes(n, "tensor_split", self, axis, given, len(n.node.outputs))
@@ -349,7 +349,7 @@ def diagonal_(n: AtenLayer, self: Value, offset: int = 0, dim1: int = 0, dim2: i
 
 @ROWS("aten.diag_embed")
 def diag_embed(n: AtenLayer, self: Value, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Value:
-    """Matrices that have rows on a diagonal, and zeros."""
+    """Matrices with the last dimension on a diagonal, and zeros elsewhere."""
     rank = self.type.rank + 1
     return on_diagonal(n, self, offset, n.axis(dim1, rank), n.axis(dim2, rank))
 
@@ -374,7 +374,7 @@ def diag(n: AtenLayer, self: Value, diagonal: int = 0) -> Value:
 
 @ROWS("aten.unfold")
 def unfold(n: AtenLayer, self: Value, dimension: int, size: int, step: int) -> Value:
-    """Windows of an axis, in it; their elements are the last dimension."""
+    """Windows along an axis; their elements become the last dimension."""
     if self.type.rank == 0:
         return n.reshape(self, [n.int(size)])
     axis, rank = n.axis(dimension, self.type.rank), self.type.rank
@@ -393,7 +393,7 @@ def as_strided(n: AtenLayer, self: Value, size: Any, stride: Any, storage_offset
 
 
 def strided_places(n: AtenLayer, x: Value, size: Any, stride: Any, offset: Any = 0) -> Value:
-    """Which elements of x, counted as they lie, a view has that is given by strides."""
+    """The flat indices of x that a strided view reads."""
     sizes, strides = ([n.number(v) for v in row] for row in (size, stride))
     offset = n.number(offset or 0)
     if None in x.type.shape or any(isinstance(v, Value) for v in (*sizes, *strides, offset)):
@@ -420,7 +420,7 @@ def sym_size(n: AtenLayer, self: Value, dim: int) -> Value:
 
 @ROWS("aten.sym_stride", "aten.stride")
 def sym_stride(n: AtenLayer, self: Value, dim: int) -> Value:
-    """As of a tensor without gaps, which all are here."""
+    """The stride of a tensor without gaps, as all are here."""
     total = constant(n, 1, i64)
     for i in range(n.axis(dim, self.type.rank) + 1, self.type.rank):
         total = total * extent(n, (self, i)).max(1)

@@ -1,4 +1,4 @@
-"""Tensors of which a view is written: the inverses of views."""
+"""Tensors with a written view: the inverses of views."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def written(
 def write(
     n: AtenLayer, x: Value, value: Value, kind: str, part: int, arguments: dict[str, Any]
 ) -> Value:
-    """x with a part replaced that is what a view of it gave."""
+    """x with the part replaced that a view operator `kind` reads."""
     name = kind.split(".")[1]
     value = n.cast(value, x.type.element_type)
     if name in _SAME:
@@ -77,7 +77,7 @@ def _strided(n: AtenLayer, x: Value, value: Value, size: Any, stride: Any, **giv
 def _along(
     n: AtenLayer, x: Value, value: Value, name: str, part: int, given: dict[str, Any]
 ) -> Value:
-    """A part of an axis: what is before, the value, and what is behind."""
+    """x with a part of an axis replaced: the elements before, the value, and those after."""
     axis = n.axis(given.get("dim", 0), x.type.rank)
     step, end = 1, None
     if name == "slice":

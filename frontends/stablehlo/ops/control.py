@@ -26,7 +26,7 @@ def case(n: HloLayer, index: Value) -> list[Any]:
         return n.region(at if 0 <= at < last else last)
 
     def chosen(at: int) -> list[Any]:
-        """Of the regions from one on, that of the index."""
+        """The results of the region of an index, for regions from `at` on."""
         if at == last:
             return n.region(at)
         is_it = n(nn.Equal(index, n.scalar(at, index)))
@@ -43,7 +43,7 @@ def _branch(n: HloLayer, pred: Value, yes: int, no: int) -> list[Any]:
 
 
 def _choice(n: HloLayer, pred: Value, yes: Any, no: Any) -> list[Any]:
-    """What one of two branches gives; complex numbers leave them as two tensors."""
+    """The results of one of two branches; complex numbers leave them as two tensors."""
     pattern: list[Any] = []
 
     def flattened(make: Any) -> Any:
@@ -77,7 +77,7 @@ def while_(n: HloLayer, *inits: Any) -> list[Any]:
 
 
 def _trip_count(n: HloLayer, inits: Any) -> int | None:
-    """How often a loop runs whose counter goes up by one from a known number to another."""
+    """The number of iterations of a loop with a counter between known numbers; None if unknown."""
     cond, body = (region.blocks[0] for region in n.op.regions)
     first = n.last(1)
     last: Any = getattr(n.last(0).operands[0], "owner", None)

@@ -1,6 +1,6 @@
-"""Formulas of elements: JAX's functions of real and of complex numbers.
+"""Elementwise formulas: JAX's functions of real and complex numbers.
 
-Each keeps its digits where the plain one would lose them.
+Each avoids the loss of digits that the plain formula would have.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def divide(x: Term, y: Term) -> Term:
 
 
 def remainder(x: Term, y: Term) -> Term:
-    """What is left of x, all of it where an integer is divided by 0, as in XLA."""
+    """The remainder of x / y; x itself where an integer is divided by 0, as in XLA."""
     if not isinstance(x.element, IntegerType):
         return x.made(nn.Mod(x.value, y.value, fmod=True))
     none = y.equals(0)
@@ -55,7 +55,7 @@ def remainder(x: Term, y: Term) -> Term:
 
 
 def quotient(x: Pairs, y: Pairs) -> Pairs:
-    """Without an overflow between; of infinite numbers and by 0 as Annex G of C has it."""
+    """x / y without intermediate overflow; for infinities and zeros as in C's Annex G."""
     (a, b), (c, d) = x, y
     real, imag = complexes.quotient(x, y)
     by_zero = c.equals(0.0) & d.equals(0.0)
@@ -76,7 +76,7 @@ def _is_inf(x: Term) -> Term:
 
 
 def _end(x: Term) -> Term:
-    """Of an infinite number 1 or -1, of others 0."""
+    """1 or -1 for an infinite number with that sign, else 0 with its sign."""
     return _is_inf(x).choose(x.function(nn.Sign), 0.0)
 
 
@@ -155,7 +155,7 @@ def complex_exp(x: Pairs) -> Pairs:
 
 
 def complex_expm1(x: Pairs) -> Pairs:
-    """e**x - 1, of whose real part no digits are lost near 0."""
+    """e**x - 1, with a precise real part near 0."""
     half = (x[1] * 0.5).function(nn.Sin)
     real = x[0].function(nn.Expm1) * x[1].function(nn.Cos) - half * half * 2.0
     return real, x[0].function(nn.Exp) * x[1].function(nn.Sin)
@@ -189,7 +189,7 @@ def complex_cosine(x: Pairs) -> Pairs:
 
 
 def complex_tanh(x: Pairs) -> Pairs:
-    """By powers of e below 1; of an infinite real part nothing depends on the angle."""
+    """The complex tanh by powers of e below 1; an infinite real part makes the angle irrelevant."""
     size = x[0].function(nn.Abs)
     is_end = size.equals(math.inf)
     cosine, sine = (is_end.choose(0.0, x[1].function(op)) for op in (nn.Cos, nn.Sin))

@@ -66,7 +66,7 @@ def _gathered(n: HloLayer, x: Value, indices: Value, dims: Any, sizes: Sequence[
 
 
 def _cut(n: HloLayer, x: Value, windows: Places, sizes: Sequence[Size]) -> Value:
-    """x with what lies beyond the windows in dimensions that no index moves them in cut off."""
+    """x cropped to the reach of windows in dimensions in which no index moves them."""
     for i in windows.rest:
         size = sizes[i]
         if is_whole(x, i, size) or _is_extent_of(size, x, i):
@@ -138,7 +138,7 @@ def _updated(n: HloLayer, x: Value, update: Value, windows: Places) -> Value:
 def _put(
     n: HloLayer, x: Value, updates: Term, windows: Places, places: Term, reduction: str
 ) -> Value:
-    """x with updates, [batch.., sizes.., rest..], at places of it."""
+    """x with updates, [batch.., sizes.., rest..], scattered to its places."""
     table = as_places(n, x, windows)
     index = places.spread(0, 1).value
     found = n(nn.ScatterNd(table, index, updates.value, reduction=reduction))
@@ -178,7 +178,7 @@ def scatter(n: HloLayer, *inputs: Any) -> list[Any]:
 
 
 def _reduction(n: HloLayer, i: int, count: int) -> str:
-    """What the region does with an element and its update."""
+    """The scatter reduction that the region computes of an element and its update."""
     block, returned = n.op.regions[0].blocks[0], n.last(0).operands[i]
     if returned is block.args[count + i]:
         return "none"
@@ -233,7 +233,7 @@ def _scattered(n: HloLayer, x: Value, indices: Value, update: Value, reduction: 
 
 
 def _of_open_extents(n: HloLayer, x: Value, update: Value, axes: Mapping[int, int]) -> Value:
-    """The update, which has x's own extents in dimensions where neither's are known."""
+    """The update typed with x's extents in dimensions where both are unknown."""
     for axis, at in axes.items():
         if (x.type.shape[axis], update.type.shape[at]) == (None, None):
             fits = extent_of(n, (update, at)).equals(extent_of(n, (x, axis)))
@@ -243,7 +243,7 @@ def _of_open_extents(n: HloLayer, x: Value, update: Value, axes: Mapping[int, in
 
 
 def _placed(n: HloLayer, x: Value, updates: Term, windows: Places, reduction: str) -> Value:
-    """Updates written; those of windows that do not lie in x whole go to a row behind it."""
+    """Updates scattered; those of windows not wholly inside of x go to a row after the end."""
     inside = windows.inside()
     places = windows.places()
     if reduction == "subtract":
@@ -298,5 +298,5 @@ def _one_by_one(
 
 
 def _known(n: HloLayer, extent: Extent) -> int:
-    """The extent of a batch, which has to be known."""
+    """The extent of a batch. Raises NncError if it is unknown."""
     return extent if isinstance(extent, int) else n.extent(*extent)

@@ -1,4 +1,4 @@
-"""What makes, moves and reshapes tensors, of known and of open shapes."""
+"""Operators that create, move and reshape tensors, of known and of open shapes."""
 
 from __future__ import annotations
 

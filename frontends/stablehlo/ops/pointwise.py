@@ -1,4 +1,4 @@
-"""What works element by element, on real and on complex numbers."""
+"""Elementwise operators, on real and on complex numbers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def function(op: Callable[[Value], Any]) -> Callable[[Term], Term]:
 
 
 def _each(work: Callable[..., Term]) -> Callable[..., Pairs]:
-    """Both parts alike."""
+    """A formula applied to both parts."""
     return lambda *values: (work(*(v[0] for v in values)), work(*(v[1] for v in values)))
 
 

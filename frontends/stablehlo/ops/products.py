@@ -9,7 +9,7 @@ from ..layer import HloLayer, rows
 
 
 def _bilinear(n: HloLayer, lhs: Any, rhs: Any, multiply: Any) -> Any:
-    """A product that may be one of complex numbers."""
+    """A product of operands that may be complex."""
     if not isinstance(lhs, Pair) and not isinstance(rhs, Pair):
         return multiply(lhs, rhs)
     parts = [(v.real, v.imag) for v in (lhs, rhs)]
@@ -124,7 +124,7 @@ def _convolved(n: HloLayer, op: Any, x: Value, weight: Value, groups: int, spati
 
 
 def _cut(n: HloLayer, x: Value, pads: Any) -> Value:
-    """x without what negative padding takes away."""
+    """x cropped by negative padding."""
     starts = [0, 0, *(max(-low, 0) for low, _ in pads)]
     shape = list(x.type.shape)
     for i, (low, high) in enumerate(pads, 2):
@@ -144,7 +144,7 @@ def _transposed(
     pads: Any,
     groups: int,
 ) -> Value | None:
-    """A convolution of spread elements as the transpose of one, where it is that."""
+    """A convolution of dilated input as a transposed convolution; None if it is not one."""
     kernel = weight.type.shape[2:]
     if any(step > 1 for step in strides) or None in kernel or groups != 1:
         return None

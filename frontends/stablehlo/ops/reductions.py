@@ -27,7 +27,7 @@ COMBINE: dict[str, Callable[[Term, Term], Term]] = {
 
 
 def combiner(n: HloLayer, at: int = 0) -> str:
-    """The operation of a region that applies one to its two arguments; else an empty string."""
+    """The name of the operation that a region applies to its two arguments; else ""."""
     graph = n.node.graphs[str(at)]
     given, (_, found) = {one.name for one in graph.inputs}, graph.outputs[0]
     made = next((node for node in graph.nodes if found in node.outputs), None)
@@ -54,7 +54,7 @@ def reduce(n: HloLayer, *inputs: Any) -> list[Any]:
 
 
 def _reduced(n: HloLayer, x: Any, name: str, axes: Sequence[int]) -> Any:
-    """By one operation; None where there is none for it."""
+    """x reduced by one operation; None if `nn` has none for it."""
     if isinstance(x, Pair):
         if name != "add":
             return None
@@ -72,7 +72,7 @@ def _reduced(n: HloLayer, x: Any, name: str, axes: Sequence[int]) -> Any:
 
 
 def _with_init(n: HloLayer, found: Any, init: Any, name: str) -> Any:
-    """The value to start with combined with the rest, unless it changes nothing."""
+    """The result combined with the initial value, unless that is neutral."""
     if isinstance(found, Pair):
         if all(_is_neutral(n, part, name) for part in (init.real, init.imag)):
             return found
@@ -121,7 +121,7 @@ def _argument(n: HloLayer, values: Sequence[Value], direction: str, axis: int) -
 
 
 def _by_halves(n: HloLayer, values: list[Any], inits: list[Any], axes: Sequence[int]) -> list[Any]:
-    """By any region: the two halves of a dimension are combined until one element is left."""
+    """A reduction by any region: halves of a dimension are combined until one element is left."""
     for axis in axes:
         extent = flat_parts(values)[0].type.shape[axis]
         if extent is None:
@@ -143,7 +143,7 @@ def _by_halves(n: HloLayer, values: list[Any], inits: list[Any], axes: Sequence[
 
 
 def _halved_at_run_time(n: HloLayer, values: list[Any], inits: list[Any], axis: int) -> list[Any]:
-    """The same along an axis of open extent, with the start instead of an element where none is."""
+    """`_by_halves` along an open axis, with the initial value for missing elements."""
 
     def part(value: Any, begin: Any, end: Any) -> Any:
         return _each(value, lambda x: slice_axis(n, x, axis, begin, end))
@@ -178,12 +178,12 @@ def _halved_at_run_time(n: HloLayer, values: list[Any], inits: list[Any], axis: 
 
 
 def _of_one(n: HloLayer, x: Value, axis: int) -> Value:
-    """x, of which an extent is known to be 1."""
+    """x, typed with extent 1 along an axis."""
     return reshape(n, x, [1 if i == axis else (x, i) for i in range(x.type.rank)])
 
 
 def _filled(n: HloLayer, values: list[Any], inits: list[Any], axis: int) -> list[Any]:
-    """Values of one element instead of none."""
+    """Values with one initial element instead of none along an axis."""
     found = []
     for value, init in zip(values, inits, strict=True):
         shape = tuple(1 if i == axis else d for i, d in enumerate(value.type.shape))
@@ -194,7 +194,7 @@ def _filled(n: HloLayer, values: list[Any], inits: list[Any], axis: int) -> list
 
 
 def _each(value: Any, work: Callable[[Value], Value]) -> Any:
-    """A tensor, or both parts of a complex one."""
+    """Apply `work` to a tensor, or to both parts of a complex one."""
     if isinstance(value, Pair):
         return Pair(work(value.real), work(value.imag))
     return work(value)
@@ -241,7 +241,7 @@ def _each_with(value: Any, fill: Any, work: Callable[[Value, Value], Value]) -> 
 
 
 def _scan(shape: Any, window: Any, strides: Any, dilations: Any, pads: Any) -> Any:
-    """(axis, whether from the end) where windows hold all elements up to each one."""
+    """(axis, reverse) if the windows are those of a running reduction; else None."""
     wide = [i for i, size in enumerate(window) if size != 1]
     if len(wide) != 1 or any(s != 1 for s in (*strides, *dilations)):
         return None
@@ -364,7 +364,7 @@ def _open_scan(
 
 
 def _pools(x: Any, name: str) -> bool:
-    """Whether a pooling of `nn` does it. As in XLA, padding counts for nothing."""
+    """Whether an `nn` pooling computes it. As in XLA, padding is neutral."""
     floats = not isinstance(x, Pair) and isinstance(x.type.element_type, FloatType)
     return floats and name in ("add", "maximum")
 
@@ -412,7 +412,7 @@ def _by_offsets(
     dilations: Any,
     pads: Any,
 ) -> list[Any]:
-    """By any region: all elements at one place of the windows are combined with the next ones."""
+    """A window reduction by any region: combines the elements at successive window positions."""
     low, high = ([p[side] for p in pads] for side in (0, 1))
     values = [
         _each_with(v, i, lambda x, fill: padded_by(n, x, (*low, *high), fill))
@@ -432,7 +432,7 @@ def _by_offsets(
 def _strided(
     n: HloLayer, x: Value, starts: Any, window: Any, strides: Any, dilations: Any
 ) -> Value:
-    """The elements at one place of all windows."""
+    """The elements at one position of all windows."""
     for axis, (begin, size, step, apart) in enumerate(
         zip(starts, window, strides, dilations, strict=True)
     ):

@@ -13,7 +13,7 @@ from .pointwise import total_order
 
 @dataclass(frozen=True)
 class Key:
-    """An operand that is compared, which order, and whether its floats are ordered totally.
+    """A compared operand, its direction, and whether its floats are in total order.
 
     `exact`: the comparator takes the elements as they are, so that 0 is more than -0.
     """
@@ -47,7 +47,7 @@ def _moved(n: HloLayer, value: Any, order: Any, axis: int) -> Any:
 
 
 def _comparable(n: HloLayer, x: Any, key: Key) -> Value:
-    """The key as numbers whose order is the one that is meant."""
+    """The key as numbers that are ordered as intended."""
     if isinstance(x, Pair):
         raise n.error("complex numbers cannot be sorted")
     element = x.type.element_type
@@ -63,7 +63,7 @@ def _comparable(n: HloLayer, x: Any, key: Key) -> Value:
 
 
 def _order(n: HloLayer, x: Value, axis: int, descending: bool) -> Value:
-    """Where the elements of an axis stand that come first, second, .."""
+    """The indices that sort the elements of an axis."""
     count = extent(n, (x, axis)).value
     return largest(n, x, count, axis, greatest=descending)[1]
 
@@ -126,7 +126,7 @@ def top_k(n: HloLayer, x: Value) -> list[Value]:
 
 
 def _best(n: HloLayer, x: Value, k: int, axis: int, greatest: bool = True) -> list[Value]:
-    """The first elements of an axis in order, and where they stood."""
+    """The first k elements of an axis in order, and their indices."""
     values, places = largest(n, x, n.constant(k, i64), axis, greatest)
     return [values, n.cast(places, n.out(1).element_type)]
 

@@ -84,7 +84,7 @@ def digamma(x: Term) -> Term:
 
 
 def zeta(order: Term, x: Term) -> Term:
-    """The sum of (x + k)**-order, in f64; no number where either is infinite."""
+    """The sum of (x + k)**-order, in f64; NaN where either is infinite."""
     wide_order, wide_x = order.cast(f64), x.cast(f64)
     found = hurwitz_zeta(wide_order, wide_x, math.nan)
     is_infinite = wide_order.equals(math.inf) | wide_x.equals(math.inf)
@@ -93,7 +93,7 @@ def zeta(order: Term, x: Term) -> Term:
 
 
 def polygamma(order: Term, x: Term) -> Term:
-    """The derivative of an order of digamma; no number of orders that are none."""
+    """The order-th derivative of digamma; NaN for invalid orders."""
     wide_order, wide_x = order.cast(f64), x.cast(f64)
     is_order = (wide_order >= 0.0) & wide_order.equals(wide_order.function(nn.Floor))
     is_order = is_order & (wide_order < math.inf) & (wide_x < math.inf)
@@ -185,7 +185,7 @@ def shape_assertion(n: HloLayer, *inputs: Any) -> list[Any]:
 
 @rows("custom_call @xla_ffi_python_cpu_callback")
 def callback(n: HloLayer, *inputs: Any) -> list[Any]:
-    """What JAX prints while it computes is left out; results of Python are not to be had."""
+    """A Python callback: printing is left out; results are not supported."""
     if n.op.results:
         raise n.error("it calls a function of Python, which the file does not have")
     return []
@@ -193,5 +193,5 @@ def callback(n: HloLayer, *inputs: Any) -> list[Any]:
 
 @rows("custom_call @Sharding", "custom_call @annotate_device_placement", "sdy.sharding_constraint")
 def marked(n: HloLayer, x: Any) -> Any:
-    """A mark of where a value lies, which is here."""
+    """A sharding annotation, which is dropped."""
     return x

@@ -10,13 +10,13 @@ from ..layer import HloLayer, rows
 
 
 def _config(n: HloLayer) -> dict[str, str]:
-    """The letters that LAPACK's routine is called with."""
+    """The options that LAPACK's routine is called with."""
     entries = n.op.attributes["mhlo.backend_config"].items()
     return {key: chr(value.value) for key, value in entries}
 
 
 def _success(n: HloLayer, i: int) -> Value:
-    """What says that nothing went wrong."""
+    """The status of success."""
     return n.constant(np.zeros([d or 0 for d in n.out(i).shape], np.int32))
 
 
@@ -116,7 +116,7 @@ def complex_geev(n: HloLayer, a: Pair) -> list[Any]:
 
 
 def _eig(n: HloLayer, re: Term, im: Term | None) -> list[Any]:
-    """Eigenvalues, left and right eigenvectors, where they are asked for, and that it went well."""
+    """Eigenvalues, the requested left and right eigenvectors, and the status of success."""
     wanted = [_config(n)[f"compute_{side}"] == "V" for side in ("left", "right")]
     found = eig(re, im, left=wanted[0], right=wanted[1])
     none = Complex(re, re) if im is None else Complex(re, im)

@@ -1,1 +1,1 @@
-"""The rows of TensorFlow's operators."""
+"""The converters of TensorFlow's operators."""

@@ -1,4 +1,4 @@
-"""Shapes, slices, what moves elements, and what makes tensors."""
+"""Operators on shapes and slices, and those that move or create tensors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def identity(n: TfLayer, x: Any, *others: Any) -> Any:
 
 @rows("EnsureShape")
 def ensured(n: TfLayer, x: Value) -> Value:
-    """x, which has the extents that are given, or the program fails."""
+    """x, checked at run time to have the given extents."""
     wanted = n.shape("shape")
     if wanted is None:
         return x
@@ -63,7 +63,7 @@ def rank(n: TfLayer, x: Any) -> Value:
 
 @rows("Shape")
 def shape(n: TfLayer, x: Any) -> Value:
-    """Of a real or complex tensor."""
+    """The shape of a real or complex tensor."""
     found = shape_of(n, x.real if isinstance(x, Pair) else x)
     return n.cast(found, n.element("out_type") if n.has("out_type") else i32)
 

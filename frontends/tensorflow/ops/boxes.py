@@ -1,4 +1,4 @@
-"""Boxes: those that overlap a better one, and parts of images in boxes."""
+"""Boxes: non-maximum suppression, and crops of images."""
 
 from __future__ import annotations
 
@@ -59,10 +59,10 @@ def combined_non_max_suppression(
     iou: Value,
     least: Value,
 ) -> list[Value]:
-    """The best boxes of all classes, each of which suppresses its own.
+    """The best boxes over all classes, with suppression within each class.
 
-    boxes [B, N, 1 or C, 4], scores [B, N, C] -> boxes [B, T, 4], scores and classes [B, T], and
-    how many there are [B]
+    boxes [B, N, 1 or C, 4], scores [B, N, C] -> boxes [B, T, 4], scores and classes [B, T], and the
+    number of boxes [B]
     """
     _, count, classes = scores.type.shape
     if None in (count, classes) or boxes.type.rank != 4:
@@ -97,7 +97,7 @@ def combined_non_max_suppression(
 
 
 def _padded(n: TfLayer, found: list[Value], most: Value) -> list[Value]:
-    """The boxes, and how many they are; with zeros behind them where that is asked for."""
+    """The boxes and their number; zero-padded if requested."""
     if n.flag("pad_to_max_output_size"):
         return padded_boxes(n, found, most)
     count = extent(n, (found[0], 0)).cast(i32).value

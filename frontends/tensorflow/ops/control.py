@@ -25,13 +25,13 @@ def call(n: TfLayer, *inputs: Any) -> list[Any]:
 
 @rows("XlaCallModule")
 def call_module(n: TfLayer, *inputs: Any) -> list[Any]:
-    """A function of StableHLO, whose arguments may be known better than the values are."""
+    """A function of StableHLO; its argument types may be more static than the values'."""
     wanted = (one.type for one in n.node.graphs["module"].inputs)
     return n.graph("module", *(_typed(n, *pair) for pair in zip(inputs, wanted, strict=False)))
 
 
 def _typed(n: TfLayer, x: Any, type: Type) -> Any:
-    """The value with the extents that are known of it."""
+    """The value typed with the known extents."""
     if not isinstance(x, Value) or not isinstance(type, TensorType) or None in type.shape:
         return x
     return x if x.type is type else n(nn.Reshape(x, out=type))
@@ -90,7 +90,7 @@ def assign_rows(n: TfLayer, handle: Variable, indices: Value, updates: Value) ->
 
 @contextmanager
 def writing(n: TfLayer, states: States | None, values: Sequence[Value]) -> Iterator[None]:
-    """Variables have these values in the block that is being made, and after it the old ones."""
+    """In the context, variables have these values; afterwards the old ones."""
     if states is None:
         yield
         return
@@ -107,17 +107,17 @@ def writing(n: TfLayer, states: States | None, values: Sequence[Value]) -> Itera
 
 
 def states_of(n: TfLayer, values: Sequence[Any]) -> States | None:
-    """The variables that may be written by what gets these values."""
+    """The variables that the users of these values may write; None for none."""
     return next((v.states for v in values if isinstance(v, Variable) and v.states), None)
 
 
 def now(n: TfLayer, states: States | None) -> list[Value]:
-    """The values of variables that are written."""
+    """The current values of written variables."""
     return [] if states is None else [variable.read(n) for variable in states.variables]
 
 
 def settle(states: States | None, values: Sequence[Value]) -> None:
-    """Give variables the values that a branch or loop gives them."""
+    """Set variables to the values that a branch or loop gives them."""
     for variable, value in zip(states.variables if states else (), values, strict=True):
         variable.value = value
 
@@ -126,14 +126,14 @@ def settle(states: States | None, values: Sequence[Value]) -> None:
 
 
 def is_true(n: TfLayer, condition: Value) -> Value:
-    """A condition as a 0-d i1: a number is one where it is not 0."""
+    """A condition as a 0-d i1: a number is true if it is not 0."""
     if condition.type.element_type is not i1:
         condition = n(nn.Not(n(nn.Equal(condition, n.scalar(0, condition)))))
     return as_scalar(n, condition)
 
 
 def chosen(n: TfLayer, condition: Value, names: Sequence[str], inputs: Sequence[Any]) -> list[Any]:
-    """What the first or the second graph gives."""
+    """The results of the first graph if the condition holds, else of the second."""
     known = n.known(condition)
     if known is not None:
         return n.graph(names[0] if known.reshape(-1)[0] else names[1], *inputs)
@@ -144,7 +144,7 @@ def chosen(n: TfLayer, condition: Value, names: Sequence[str], inputs: Sequence[
 def unlisted_branch(
     n: TfLayer, condition: Value, branches: Sequence[Any], states: States | None
 ) -> list[Any]:
-    """A branch whose results may be lists, which become tensors on their way."""
+    """A branch whose results may be lists, which are passed as tensors."""
     found: list[list[Any]] = []
     before = now(n, states)
 
@@ -167,7 +167,7 @@ def unlisted_branch(
 
 
 def check_written(n: TfLayer, outcome: Sequence[Any], branches: Sequence[Any]) -> None:
-    """Raises NeedsStack for a list of a loop that a branch leaves alone and another one writes."""
+    """Raise NeedsStack for a loop's list that only one of two branches writes."""
     left = [v.state for v in outcome if isinstance(v, TensorList) and v.state is not None]
     if not left:
         return
@@ -195,7 +195,7 @@ def if_(n: TfLayer, condition: Value, *inputs: Any) -> list[Any]:
 
 @rows("Case", "StatelessCase")
 def case(n: TfLayer, index: Value, *inputs: Any) -> list[Any]:
-    """The last graph is also that of all numbers that are out of range."""
+    """The graph of an index; the last one also serves indices out of range."""
     names = sorted(n.node.graphs, key=lambda name: int(name.removeprefix("branches")))
     index = n.cast(as_scalar(n, index), i64)
 
@@ -217,12 +217,12 @@ def case(n: TfLayer, index: Value, *inputs: Any) -> list[Any]:
 
 @rows("While", "StatelessWhile")
 def while_(n: TfLayer, *inputs: Any) -> list[Any]:
-    """Few iterations of which the number is known as so many copies of the body, else a loop."""
+    """A loop; it is unrolled if it is known to have few iterations."""
     return Loop(n, list(inputs)).results()
 
 
 class Loop:
-    """A loop over values of any kind; those that no iteration changes stay outside of it."""
+    """A loop over values of any kind; unchanged ones stay outside of it."""
 
     def __init__(self, n: TfLayer, inits: list[Any]) -> None:
         self.n = n
@@ -235,7 +235,7 @@ class Loop:
         """The lists that the body reads, so that they are tensors that it carries."""
 
     def results(self) -> list[Any]:
-        """The values when the loop ends."""
+        """The values after the loop."""
         found = self._results()
         settle(self.states, found[self.own :])
         return found[: self.own]
@@ -283,7 +283,7 @@ class Loop:
         return states
 
     def given(self, i: int, arguments: Any) -> Any:
-        """What the body gets as state i, whose value in the loop `arguments` has."""
+        """The body's value of state i; `arguments` has the loop's values."""
         init = self.inits[i]
         if i in self.fixed:
             return init
@@ -324,7 +324,7 @@ class Loop:
         return results
 
     def _carried(self) -> list[int]:
-        """The states that a loop of the program has."""
+        """The states that the loop op carries."""
         return [
             i
             for i, v in enumerate(self.inits)
@@ -340,7 +340,7 @@ class Loop:
         return state
 
     def _collected(self, i: int, plan: Counted, stack: Value, grows: bool) -> TensorList:
-        """A list of the rows that the iterations wrote."""
+        """The list of the rows that the iterations wrote."""
         n, before = self.n, self.inits[i]
         shape = stack.type.shape[1:]
         if grows and plan.written[i] is None and before.count == 0:

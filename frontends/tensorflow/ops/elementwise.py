@@ -1,4 +1,4 @@
-"""What works element by element, and activations."""
+"""Elementwise operators, and activations."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def unary(op: Any) -> Callable[[TfLayer, Value], Value]:
 
 
 def binary(op: Any) -> Callable[..., Any]:
-    """A converter to an op of two operands that broadcast; some are there for complex ones."""
+    """A converter to an op of two operands that broadcast; some support complex ones."""
 
     def convert(n: TfLayer, x: Any, y: Any) -> Any:
         if not (_is_complex(x) or _is_complex(y)):
@@ -115,7 +115,7 @@ rows.add({
 
 @rows("LeftShift", "RightShift")
 def shifted(n: TfLayer, x: Value, by: Value) -> Value:
-    """By no less than 0 and no more than an element has, as TensorFlow's kernels do."""
+    """x shifted by a number of bits that is limited to the element's width, as in TensorFlow."""
     op = nn.ShiftLeft if n.kind == "LeftShift" else nn.ShiftRight
     steps, element = Term(n, by), x.type.element_type
     assert isinstance(element, IntegerType)
@@ -152,7 +152,7 @@ def sqrt(n: TfLayer, x: Any) -> Any:
 
 @rows("Cast")
 def cast(n: TfLayer, x: Any) -> Any:
-    """To complex numbers with an imaginary part of 0; of such, the real part."""
+    """A cast; to complex numbers with imaginary part 0, and from them by the real part."""
     element = n.element("DstT")
     if isinstance(element, ComplexType):
         return complex_of(n, x if isinstance(x, Pair) else n.cast(x, element.element_type))
@@ -178,7 +178,7 @@ def bias_add(n: TfLayer, x: Value, bias: Value) -> Value:
 
 @rows("ClipByValue")
 def clip(n: TfLayer, x: Value, low: Value, high: Value) -> Value:
-    """The lower limit where it is above the upper one; NaN is no limit."""
+    """x clipped; `low` where it is above `high`; a NaN limit is ignored."""
     limits = n.known(low), n.known(high)
     scalars = low.type.rank == high.type.rank == 0
     if scalars and None not in limits and limits[0] <= limits[1]:  # type: ignore[operator]
@@ -234,7 +234,7 @@ def nearly_equal(n: TfLayer, x: Value, y: Value) -> Value:
 
 @rows("InTopK", "InTopKV2")
 def in_top_k(n: TfLayer, scores: Value, targets: Value, k: Value | None = None) -> Value:
-    """Whether fewer than k scores of a row are above the target's, and this is a finite number."""
+    """Whether fewer than k scores of a row exceed the target's, which must be finite."""
     if k is None:
         k = n.constant(n.int("k"), i64)
     target, count = Term(n, as_i64(n, targets)), extent(n, (scores, 1))

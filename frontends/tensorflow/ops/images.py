@@ -52,7 +52,7 @@ def _shifted(
     n: TfLayer, x: Value, size: tuple[int, ...], strides: tuple[int, ...], rates: tuple[int, ...],
     fill: float,
 ) -> Iterator[tuple[tuple[int, ...], Value]]:  # fmt: skip
-    """For each place in a window what stands there in all windows: x [N, D.., C]."""
+    """For each position in a window, the elements there of all windows: x [N, D.., C]."""
     count = len(size)
     extents = x.type.shape[1 : 1 + count]
     reach = [(k - 1) * r + 1 for k, r in zip(size, rates, strict=True)]
@@ -87,7 +87,7 @@ def patches(n: TfLayer, x: Value) -> Value:
 
 @rows("Dilation2D")
 def dilation(n: TfLayer, x: Value, kernel: Value) -> Value:
-    """The largest sum of an element of a window and one of the kernel [H, W, C]."""
+    """Grayscale dilation: the largest sum of a window's element and the kernel's [H, W, C]."""
     size = kernel.type.shape[:2]
     strides, rates = n.ints("strides")[1:-1], n.ints("rates")[1:-1]
     least = float(np.finfo(np.float32).min)
@@ -103,7 +103,7 @@ def dilation(n: TfLayer, x: Value, kernel: Value) -> Value:
 
 
 def _sizes(n: TfLayer, x: Value, size: Value) -> list[tuple[int, int]]:
-    """Heights and widths, before and after."""
+    """Heights and widths, as (before, after) pairs."""
     own = x.type.shape[1:3]
     if x.type.rank != 4 or None in own:
         raise n.error(f"the input is '{x.type}', expected images of known size")
@@ -123,7 +123,7 @@ def scale_and_translate(n: TfLayer, x: Value, size: Value, scale: Value, shift: 
 
 @rows("ResizeArea")
 def resize_area(n: TfLayer, x: Value, size: Value) -> Value:
-    """Means of what each element of the result covers."""
+    """Resize by the mean of the area that each element of the result covers."""
     if n.flag("align_corners"):
         raise n.error("'align_corners' is not supported")
     return weighted(n, x, *(covered(*pair) for pair in _sizes(n, x, size)))

@@ -10,7 +10,7 @@ from ..lists import TensorList
 
 
 def element_shape(n: TfLayer, shape: Value) -> tuple[int | None, ...] | None:
-    """The shape of a list's elements, None where nothing is said."""
+    """The shape of a list's elements; None if it is unspecified."""
     found = n.known(shape)
     if found is None:
         return n.extents(shape) if shape.type.rank == 1 else None

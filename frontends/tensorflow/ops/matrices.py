@@ -1,4 +1,4 @@
-"""Matrices: factors, systems of linear equations, diagonals."""
+"""Matrix factorizations, linear systems, diagonals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ rows.add({
 
 
 def _matrix(n: TfLayer, x: Value) -> Term:
-    """A matrix, or its transpose where the node says so."""
+    """A matrix, or its transpose if the node says so."""
     found = Term(n, x)
     return algebra.transposed(found) if n.flag("adjoint") else found
 
@@ -77,7 +77,7 @@ def eigh(n: TfLayer, x: Value) -> list[Value]:
 
 @rows("Eig")
 def eig(n: TfLayer, x: Any) -> list[Any]:
-    """Eigenvalues and vectors, which are complex, of real or complex matrices."""
+    """Complex eigenvalues and eigenvectors of real or complex matrices."""
     parts = terms(n, x) if isinstance(x, Pair) else (Term(n, x),)
     found = general_eigen(*parts, right=n.flag("compute_v", True))
     vectors = found.right or found.values

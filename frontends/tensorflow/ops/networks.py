@@ -1,7 +1,6 @@
 """Products, convolutions, pooling, normalization and images.
 
-Channels are the last dimension where nothing else is said; what works on them sees them behind the
-batch.
+Channels are last by default; the work is done with channels after the batch.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ from .elementwise import bias_add, complex_of
 
 
 def on_channels_first(n: TfLayer, x: Value, work: Callable[[Value], Value]) -> Value:
-    """What `work` makes of the images with channels behind the batch, in the layout of x."""
+    """Apply `work` with channels after the batch, and restore the layout of x."""
     if not n.nhwc(x) or x.type.rank < 3:
         return work(x)
     return channels_last(n, work(channels_first(n, x)))
 
 
 def spatial(n: TfLayer, name: str, x: Value) -> tuple[int, ...]:
-    """An attribute with a number for each dimension, of which those of space are given."""
+    """The spatial numbers of an attribute that has one for each dimension."""
     rank = x.type.rank
     values = n.ints(name) or (1,) * rank
     if len(values) != rank or rank < 3:
@@ -123,7 +122,7 @@ def depthwise_conv(n: TfLayer, x: Value, weight: Value) -> Value:
 
 @rows("Conv2DBackpropInput", "Conv3DBackpropInputV2")
 def conv_transposed(n: TfLayer, sizes: Value, weight: Value, x: Value) -> Value:
-    """The convolution whose gradient it is had an input of these sizes, which its result has."""
+    """A transposed convolution; `sizes` is the shape of its result."""
     _ranks(n, x, weight)
     rank = x.type.rank
     kernel = n(nn.Transpose(weight, permutation=(rank - 1, rank - 2, *range(rank - 2))))
@@ -158,7 +157,7 @@ _OTHER_SIZES = "the extents asked for are not those that strides and padding giv
 
 
 def _checked_sizes(n: TfLayer, x: Value, kernel: Value, asked: Value, how: dict[str, Any]) -> Value:
-    """The extents asked for, of which a convolution with explicit padding must give those of x."""
+    """The requested extents, checked to give those of x by a convolution with explicit padding."""
     count, begin = x.type.rank - 2, 1 if n.nhwc(x) else 2
     own = Term(n, part_of_vector(n, shape_of(n, x), begin, begin + count))
     reach = Term(n, part_of_vector(n, shape_of(n, kernel), 2, 2 + count)) - 1
@@ -188,7 +187,7 @@ def max_pool(n: TfLayer, x: Value) -> Value:
 
 @rows("MaxPoolWithArgmax")
 def max_pool_with_argmax(n: TfLayer, x: Value) -> list[Value]:
-    """Positions count an image's elements, or those of the whole batch, channels last."""
+    """Max pooling with indices, which count an image's elements (or the batch's), channels last."""
     out, places = max_pooled_with_indices(n, channels_first(n, x), _windows(n, x))
     channels, plane = x.type.shape[3], product(x.type.shape[1:3])
     if channels is None or plane is None:
@@ -230,9 +229,9 @@ def batch_norm_of_old_graphs(
 def _by_own_statistics(
     n: TfLayer, x: Value, parameters: Sequence[Value], epsilon: float
 ) -> list[Any]:
-    """In training mode: by the batch's mean and variance, which are also given on.
+    """Batch normalization in training mode: by the batch's statistics, which are also returned.
 
-    The variance that is given on is that of a sample, both averaged with those before.
+    The returned variance is that of a sample; both are averaged with the previous ones.
     """
     scale, offset, *before = parameters
     first = channels_first(n, x) if n.nhwc(x) else x
@@ -262,7 +261,7 @@ def lrn(n: TfLayer, x: Value) -> Value:
 
 @rows("_FusedConv2D", "_FusedDepthwiseConv2dNative", "_FusedMatMul")
 def fused(n: TfLayer, x: Value, weight: Value, *more: Value) -> Value:
-    """A product, and what follows it, with operands of their own."""
+    """A fused product and the operations after it, with operands of their own."""
     products = {"_FusedConv2D": conv, "_FusedMatMul": matmul}
     y, rest = products.get(n.kind, depthwise_conv)(n, x, weight), list(more)
     for name in n.texts("fused_ops"):
@@ -295,7 +294,7 @@ def fused_batch_norm_ex(
 
 
 def _activated(n: TfLayer, name: str, x: Value) -> Value:
-    """x after an activation that an optimizer names."""
+    """x after an activation, by an optimizer's name."""
     known = {"Identity": "affine", "_FusedHardSwish": "hardswish", "GeluExact": "gelu"}
     if name == "GeluApproximate":
         return n(nn.Gelu(x, approximate="tanh"))

@@ -1,4 +1,4 @@
-"""Rows of different lengths, by splits, as dense and sparse tensors; ragged ranges and counts."""
+"""Ragged rows, given by splits, as dense and sparse tensors; ragged ranges and counts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..ragged import (
 
 @rows("RaggedTensorToTensor")
 def to_tensor(n: TfLayer, shape: Value, values: Value, default: Value, *partitions: Value) -> Value:
-    """Rows filled up to the longest, or to the shape where that is not -1."""
+    """Rows padded to the longest, or to the shape where that is not -1."""
     kinds = n.texts("row_partition_types")
     found: list[Partition] = []
     size: Term | None = None
@@ -47,7 +47,7 @@ def to_tensor(n: TfLayer, shape: Value, values: Value, default: Value, *partitio
 
 @rows("RaggedTensorToSparse")
 def to_sparse(n: TfLayer, *given: Value) -> list[Value]:
-    """Splits of each level and values -> indices, values, shape"""
+    """The splits of each level and values, as a sparse tensor: indices, values, shape"""
     *splits, values = given
     levels = [split_rows(term64(n, one)) for one in splits]
     places = [place.spread(0, 1) for place in places_of(levels)]
@@ -61,7 +61,7 @@ def to_sparse(n: TfLayer, *given: Value) -> list[Value]:
 
 
 def _with_inner(n: TfLayer, index: Term, values: Value) -> tuple[Term, list[Term]]:
-    """Indices of rows as those of their elements, and the extents of a row."""
+    """Indices of rows expanded to those of their elements, and the extents of a row."""
     inner = [n.extent(values, axis) for axis in range(1, values.type.rank)]
     own = np.stack(np.unravel_index(np.arange(math.prod(inner)), inner), 1)
     count = extent(n, (index.value, 0))
@@ -74,7 +74,7 @@ def _with_inner(n: TfLayer, index: Term, values: Value) -> tuple[Term, list[Term
 
 @rows("RaggedGather")
 def ragged_gather(n: TfLayer, *given: Value) -> list[Value]:
-    """Some rows: the splits of each level, and values."""
+    """Selected rows: the splits of each level, and values."""
     *splits, values, indices = given
     if len(splits) > 1:
         raise n.error("rows of rows are not supported")
@@ -113,7 +113,7 @@ def ragged_range(n: TfLayer, starts: Value, limits: Value, deltas: Value) -> lis
 
 @rows("RaggedBincount")
 def ragged_bincount(n: TfLayer, splits: Value, values: Value, size: Value, weights: Value) -> Value:
-    """How often each row has each number below the size: [N, size]"""
+    """The count of each number below `size` in each row: [N, size]"""
     part = split_rows(term64(n, splits))
     return _counts(n, part.row, term64(n, values), [part.count], number(n, size), weights)
 
@@ -122,7 +122,7 @@ def ragged_bincount(n: TfLayer, splits: Value, values: Value, size: Value, weigh
 def sparse_bincount(
     n: TfLayer, indices: Value, values: Value, shape: Value, size: Value, weights: Value
 ) -> Value:
-    """How often numbers below the size are there, in each row where there are rows."""
+    """The counts of numbers below `size`, for each row if there are rows."""
     index, extents = term64(n, indices), term64(n, shape)
     count = n.extent(shape, 0)
     row = index.column(0) if count == 2 else term64(n, values) * 0
@@ -154,7 +154,7 @@ def _counts(
 
 @rows("SparseReshape")
 def sparse_reshape(n: TfLayer, indices: Value, shape: Value, wanted: Value) -> list[Value]:
-    """The same elements in another shape, of which one extent may be -1."""
+    """The indices of the same elements in another shape, of which one extent may be -1."""
     own, new = term64(n, shape), term64(n, wanted)
     total = own.product(0)
     known = (new < 0).choose(1, new)
@@ -166,7 +166,7 @@ def sparse_reshape(n: TfLayer, indices: Value, shape: Value, wanted: Value) -> l
 
 
 def _strides(extents: Term) -> Term:
-    """How far elements of each dimension lie apart, in row-major order."""
+    """The row-major strides of a shape."""
     return extents.made(nn.Cumprod(extents.value, axis=0, exclusive=True, reverse=True))
 
 
@@ -174,7 +174,7 @@ def _strides(extents: Term) -> Term:
 def fill_empty_rows(
     n: TfLayer, indices: Value, values: Value, shape: Value, default: Value
 ) -> list[Value]:
-    """Rows without elements get one: indices, values, which rows are empty, where elements went."""
+    """Empty rows filled with a default: indices, values, empty rows, elements' new positions."""
     index, size = term64(n, indices), term64(n, shape).column(0, 0)
     rank = n.extent(shape, 0)
     row = index.column(0)
@@ -203,7 +203,7 @@ def reorder(n: TfLayer, indices: Value, values: Value, shape: Value) -> list[Val
 
 @rows("SparseConcat")
 def sparse_concat(n: TfLayer, *given: Value) -> list[Value]:
-    """Sparse tensors one after the other along an axis."""
+    """Sparse tensors concatenated along an axis."""
     count = len(given) // 3
     indices, values, shapes = (given[i * count : (i + 1) * count] for i in range(3))
     rank = n.extent(shapes[0], 0)
@@ -225,7 +225,7 @@ def sparse_concat(n: TfLayer, *given: Value) -> list[Value]:
 def sparse_slice(
     n: TfLayer, indices: Value, values: Value, shape: Value, begin: Value, size: Value
 ) -> list[Value]:
-    """The elements of a part, whose indices begin where it does."""
+    """A slice of a sparse tensor, with indices relative to its begin."""
     index, low, extents = (term64(n, v) for v in (indices, begin, shape))
     high = (low + term64(n, size)).min(extents)
     within = ((index >= low) & (index < high)).cast(i64).sum(1).equals(n.extent(begin, 0))

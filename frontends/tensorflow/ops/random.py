@@ -1,6 +1,6 @@
-"""Random numbers: those of seeds and counters, the same bits as TensorFlow's on a processor.
+"""Random numbers from seeds and counters, with the same bits as TensorFlow's on CPUs.
 
-What has no seed draws those of a fixed one, in each run the same.
+Operators without a seed use a fixed one, so that each run draws the same numbers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _REAL: dict[str, Draw] = {
 
 
 def stateless(draw: Draw) -> Callable[..., Value]:
-    """A converter of operators that are given a seed, or a key, a counter and their use."""
+    """A converter of operators with a seed operand, or with key, counter and algorithm."""
 
     def convert(n: TfLayer, shape: Value, *given: Value) -> Value:
         element = n.element("dtype") if n.has("dtype") else f32
@@ -44,7 +44,7 @@ def _stream(n: TfLayer, given: Sequence[Value]) -> Stream:
 
 
 def stateful(draw: Draw) -> Callable[..., Value]:
-    """A converter of operators that have a seed and its second half as attributes."""
+    """A converter of operators with both halves of a seed as attributes."""
 
     def convert(n: TfLayer, shape: Value) -> Value:
         return draw(_of_attributes(n), term64(n, shape), n.element("dtype")).value
@@ -104,7 +104,7 @@ def _classes(n: TfLayer, stream: Stream, logits: Value, count: Value) -> Value:
 
 @rows("StatelessRandomGetKeyCounter", "StatelessRandomGetKeyCounterAlg")
 def key_and_counter(n: TfLayer, seed: Value) -> list[Value]:
-    """A key, a counter, and what uses them."""
+    """A key, a counter, and the algorithm for them."""
     found = Stream.of_seed(n, seed)
     counter = joined([found.low.reshape(1), found.high.reshape(1)], 0)
     return [found.key.reshape(1).value, counter.value, n.constant(1, i32)]

@@ -1,4 +1,4 @@
-"""Reductions, what finds extremes, and what sorts."""
+"""Reductions, extremes, and sorting."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def norm(n: TfLayer, x: Value, axes: Value) -> Value:
 
 
 def _integer_norm(n: TfLayer, x: Value, axes: Value) -> Term:
-    """The root, rounded down, of a sum that wraps around as each square does.
+    """The Euclidean norm of integers, rounded down; squares and sums wrap around.
 
-    That of a negative sum is what x86-64 makes of NaN: the least integer of 32 or 64 bits, of whose
-    bits smaller types have the lowest.
+    For a negative sum it is what x86-64 converts NaN to: the least integer of 32 or 64 bits, of
+    which smaller types keep the lowest bits.
     """
     element = x.type.element_type
     assert isinstance(element, IntegerType)
@@ -59,7 +59,7 @@ def _element(n: TfLayer, name: str, default: Type) -> Type:
 
 @rows("Unique", "UniqueV2", "UniqueWithCounts", "UniqueWithCountsV2")
 def unique(n: TfLayer, x: Value, axis: Value | None = None) -> list[Value]:
-    """In the order in which they are met first; of halves, 0 and -0 are different."""
+    """The distinct elements in order of occurrence; for f16 and bf16, 0 and -0 are different."""
     axes = () if axis is None else n.known_ints(axis, "axis")
     if x.type.rank != 1 or axes not in ((), (0,), (-1,)):
         raise n.error(f"the different elements of a tensor of rank {x.type.rank}, expected 1")

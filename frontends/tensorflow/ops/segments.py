@@ -1,4 +1,4 @@
-"""Rows that are combined by numbers: segments, counts, and what is looked up in sorted rows."""
+"""Rows combined by number: segments, counts, and searches in sorted rows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def unsorted(n: TfLayer, x: Value, ids: Value, count: Value) -> Value:
 def sparse_segment(
     n: TfLayer, x: Value, indices: Value, ids: Value, count: Value | None = None
 ) -> Value:
-    """Of some rows of x."""
+    """Segment reductions of selected rows of x."""
     ids = tf.from_begin(n, ids)
     picked, number = tf.gather(n, x, indices), count_of(n, ids) if count is None else count
     kind = n.kind.removeprefix("SparseSegment").removesuffix("WithNumSegments")
@@ -45,7 +45,7 @@ def sparse_segment(
 
 @rows("Bincount", "DenseBincount")
 def bincount(n: TfLayer, x: Value, size: Value, weights: Value) -> Value:
-    """How often each number below the size is there, or the sums of weights."""
+    """The count of each number below `size`, or the sums of weights."""
     if x.type.rank == 2:
         return _counted_rows(n, x, size, weights)
     if x.type.rank != 1:
@@ -66,8 +66,8 @@ def bincount(n: TfLayer, x: Value, size: Value, weights: Value) -> Value:
 
 @rows("HistogramFixedWidth")
 def histogram(n: TfLayer, x: Value, ends: Value, bins: Value) -> Value:
-    """How many elements are in each of so many equal parts of a range; the outer ones in the first
-    and the last part.
+    """The counts of elements in `bins` equal parts of a range; outliers count in the first and
+    last.
     """
     count = Term(n, as_scalar(n, as_i64(n, bins)))
     low, high = (Term(n, ends).column(i, 0) for i in range(2))
@@ -79,7 +79,7 @@ def histogram(n: TfLayer, x: Value, ends: Value, bins: Value) -> Value:
 
 
 def _counted_rows(n: TfLayer, x: Value, size: Value, weights: Value) -> Value:
-    """Counts of each row, as those of numbers that are larger by the rows before."""
+    """The counts for each row, by offsetting the row's numbers."""
     most, own = Term(n, as_scalar(n, as_i64(n, size))), Term(n, as_i64(n, x))
     own = assured(own, own >= 0, "a number to be counted is negative")
     count, element = extent(n, (x, 0)), weights.type.element_type
@@ -95,7 +95,7 @@ def _counted_rows(n: TfLayer, x: Value, size: Value, weights: Value) -> Value:
 
 @rows("LowerBound", "UpperBound")
 def bound(n: TfLayer, table: Value, x: Value) -> Value:
-    """How many of a sorted row are below each value, or not above: [B, N], [B, M] -> [B, M]"""
+    """How many elements of a sorted row are below (or not above) x: [B, N], [B, M] -> [B, M]"""
     row, value = Term(n, table), Term(n, x)
     row = row.reshape((table, 0), 1, (table, 1))
     below = row < value.spread(0, 1) if n.kind == "LowerBound" else row <= value.spread(0, 1)
@@ -105,7 +105,7 @@ def bound(n: TfLayer, table: Value, x: Value) -> Value:
 
 @rows("NthElement")
 def nth_element(n: TfLayer, x: Value, number: Value) -> Value:
-    """The number-th smallest of each row, or the largest."""
+    """The number-th smallest element of each row, or the largest if `reverse`."""
     at, last = Term(n, as_scalar(n, as_i64(n, number))), x.type.rank - 1
     count = extent(n, (x, last))
     at = assured(at, (at >= 0) & (at < count), "n is no place in a row")

@@ -1,4 +1,4 @@
-"""Complex numbers, Fourier transforms, and spectra of sound."""
+"""Complex numbers, Fourier transforms, and audio spectra."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _sizes(n: TfLayer, length: Value | None, count: int) -> list[Term | None]:
 
 
 def transform(inverse: bool, half: bool, count: int) -> Callable[..., Any]:
-    """Transforms along the last `count` dimensions; of `half`, real numbers outside."""
+    """A converter of transforms along the last `count` dimensions; `half` for real numbers."""
 
     def convert(n: TfLayer, x: Any, length: Value | None = None) -> Any:
         sizes = _sizes(n, length, count)
@@ -91,7 +91,7 @@ for _count, _suffix in enumerate(("", "2D", "3D"), 1):
 
 @rows("AudioSpectrogram")
 def spectrogram(n: TfLayer, x: Value) -> Value:
-    """[samples, channels] -> [channels, frames, bins], by Hann's window."""
+    """[samples, channels] -> [channels, frames, bins], with Hann's window."""
     window, stride = n.int("window_size"), n.int("stride")
     size = 1 << max(window - 1, 0).bit_length()
     samples = x.type.shape[0]
@@ -111,12 +111,12 @@ def spectrogram(n: TfLayer, x: Value) -> Value:
 
 
 def _mel(hertz: Any) -> Any:
-    """Source: the scale of TensorFlow's mfcc_mel_filterbank."""
+    """A frequency on the mel scale of TensorFlow's mfcc_mel_filterbank."""
     return 1127.0 * np.log1p(np.asarray(hertz) / 700.0)
 
 
 def _mel_weights(bins: int, rate: float, channels: int, low: float, high: float) -> np.ndarray:
-    """Triangles that overlap by half, evenly on the mel scale: [bins, channels]"""
+    """Half-overlapping triangular filters, evenly spaced in mel: [bins, channels]"""
     centers = _mel(low) + (_mel(high) - _mel(low)) / (channels + 1) * np.arange(1, channels + 2)
     step = 0.5 * rate / (bins - 1)
     first, last = int(1.5 + low / step), int(high / step)
@@ -135,7 +135,7 @@ def _mel_weights(bins: int, rate: float, channels: int, low: float, high: float)
 
 @rows("Mfcc")
 def mfcc(n: TfLayer, x: Value, rate: Value) -> Value:
-    """Cosines of the logarithms of a spectrogram's mel bands: [.., bins] -> [.., coefficients]"""
+    """Cepstral coefficients of a spectrogram's mel bands: [.., bins] -> [.., coefficients]"""
     bands, count = n.int("filterbank_channel_count", 40), n.int("dct_coefficient_count", 13)
     limits = n.float("lower_frequency_limit", 20.0), n.float("upper_frequency_limit", 4000.0)
     bins = x.type.shape[-1]

@@ -1,4 +1,4 @@
-"""Sparse tensors, which are indices [K, R], values [K] and a shape [R]; losses; parts of rows."""
+"""Sparse tensors: indices [K, R], values [K], shape [R]; losses; stitching and partitioning."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def to_dense(n: TfLayer, indices: Value, shape: Value, values: Value, default: V
 
 @rows("SparseTensorDenseMatMul")
 def dense_product(n: TfLayer, indices: Value, values: Value, shape: Value, dense: Value) -> Value:
-    """[M, K] @ [K, N] by sums of rows of the dense matrix, each times a value."""
+    """[M, K] @ [K, N], as sums of the dense matrix's rows times values."""
     if n.flag("adjoint_b"):
         dense = n(nn.Transpose(dense, permutation=(1, 0)))
     turned = n.flag("adjoint_a")
@@ -42,7 +42,7 @@ def dense_product(n: TfLayer, indices: Value, values: Value, shape: Value, dense
 
 @rows("SparseReduceSum", "SparseReduceMax")
 def reduced(n: TfLayer, indices: Value, values: Value, shape: Value, axes: Value) -> Value:
-    """Of all elements of the dense tensor, of which those that are left out are 0."""
+    """A reduction of the dense tensor, in which missing elements are 0."""
     if n.kind == "SparseReduceMax":
         raise n.error("not supported")
     zeros = tf.fill(n, shape, n.scalar(0, values))
@@ -53,7 +53,7 @@ def reduced(n: TfLayer, indices: Value, values: Value, shape: Value, axes: Value
 
 @rows("DynamicStitch", "ParallelDynamicStitch")
 def stitch(n: TfLayer, *given: Value) -> Value:
-    """Rows of several tensors at the positions that come with them."""
+    """Rows of several tensors placed at their indices."""
     count = len(given) // 2
     if any(n.known(place) is None for place in given[:count]):
         return _stitched(n, given[:count], given[count:])
@@ -72,9 +72,9 @@ def stitch(n: TfLayer, *given: Value) -> Value:
 
 
 def _stitched(n: TfLayer, places: Sequence[Value], parts: Sequence[Value]) -> Value:
-    """The rows at positions of run time: the last one of a position counts, 0 where there is none.
+    """Rows placed at indices known at run time: the last one of an index counts; 0 for none.
 
-    As many as the largest position says.
+    There are as many rows as the largest index requires.
     """
     flat = []
     for place, data in zip(places, parts, strict=True):
@@ -93,7 +93,7 @@ def _stitched(n: TfLayer, places: Sequence[Value], parts: Sequence[Value]) -> Va
 
 @rows("DynamicPartition")
 def partition(n: TfLayer, x: Value, numbers: Value) -> list[Value]:
-    """The rows that have each number."""
+    """The rows with each partition number."""
     if numbers.type.rank != 1:
         lead = numbers.type.rank
         x = merge(n, x, [(0, lead), *((i, i + 1) for i in range(lead, x.type.rank))])
@@ -108,7 +108,7 @@ def partition(n: TfLayer, x: Value, numbers: Value) -> list[Value]:
 
 @rows("DataFormatVecPermute")
 def permute_format(n: TfLayer, x: Value) -> Value:
-    """Sizes of dimensions, or pairs of them, in another layout's order."""
+    """Dimensions, or pairs of them, permuted to another layout."""
     source, target = n.text("src_format", "NHWC"), n.text("dst_format", "NCHW")
     if x.type.shape[0] == len(source) - 2:
         source, target = (text.replace("N", "").replace("C", "") for text in (source, target))
@@ -150,7 +150,7 @@ def cross_entropy(n: TfLayer, x: Value, labels: Value) -> list[Value]:
 
 @rows("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV3", "QuantizeAndDequantizeV4")
 def quantized(n: TfLayer, x: Value, low: Value, high: Value, bits: Value | None = None) -> Value:
-    """x in steps of the larger bound's share of an integer's range."""
+    """x quantized in steps of the larger bound's share of an integer range."""
     if n.int("axis", -1) != -1:
         raise n.error("an axis is not supported")
     width = n.int("num_bits", 8) if bits is None else n.known_int(bits, "the bits")
@@ -174,7 +174,7 @@ def quantized(n: TfLayer, x: Value, low: Value, high: Value, bits: Value | None 
 
 @rows("PopulationCount")
 def population(n: TfLayer, x: Value) -> Value:
-    """The bits that are 1."""
+    """The number of 1 bits."""
     element: Any = x.type.element_type
     wide = Term(n, x).cast(i64)
     total = wide & 1

@@ -1,4 +1,4 @@
-"""Special functions, in f64, and what derives from activations."""
+"""Special functions, in f64, and gradients of activations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..layer import TfLayer, rows
 
 
 def wide(formula: Callable[..., Term]) -> Callable[..., Value]:
-    """A function of floats, computed in f64, of operands that broadcast."""
+    """A converter of a function of floats, computed in f64, with broadcasting operands."""
 
     def convert(n: TfLayer, *xs: Value) -> Value:
         terms = [Term(n, n.cast(x, f64)) for x in xs]
@@ -30,7 +30,7 @@ def wide(formula: Callable[..., Term]) -> Callable[..., Value]:
 
 
 def _digamma(x: Term) -> Term:
-    """No number at 0, as at all poles."""
+    """Digamma; NaN at 0, as at all poles."""
     return x.equals(0.0).choose(math.nan, special.digamma(x))
 
 
@@ -39,7 +39,7 @@ def _lgamma(x: Term) -> Term:
 
 
 def _bessel_k(order: int, scaled: bool) -> Callable[[Term], Term]:
-    """Infinite up to 0."""
+    """The Bessel function K; infinite for x <= 0."""
     formula = bessel.bessel_k(order, scaled)
 
     def edged(x: Term) -> Term:
@@ -50,14 +50,14 @@ def _bessel_k(order: int, scaled: bool) -> Callable[[Term], Term]:
 
 
 def _bessel_y(order: int) -> Callable[[Term], Term]:
-    """Infinite below 0; at 0 that of order 0 is, the other is no number."""
+    """The Bessel function Y; -infinity below 0; at 0, -infinity for order 0, else NaN."""
     formula = bessel.bessel_y(order)
     at_zero = math.nan if order else -math.inf
     return lambda x: (x < 0.0).choose(-math.inf, x.equals(0.0).choose(at_zero, formula(x)))
 
 
 def _gamma_below(a: Term, x: Term) -> Term:
-    """0 at 0, whatever a is."""
+    """The regularized lower incomplete gamma function; 0 at x = 0 for any a."""
     found = (a <= 0.0).choose(math.nan, incomplete_gamma(a, x, lower=True))
     both = a.equals(math.inf) & x.equals(math.inf)
     return (both | x.equals(0.0)).choose(0.0, found)
@@ -73,7 +73,7 @@ def _zeta(order: Term, x: Term) -> Term:
 
 
 def _polygamma(order: Term, x: Term) -> Term:
-    """Of order 0 it is digamma; no number where the order is negative or no whole number."""
+    """Polygamma; of order 0 it is digamma; NaN for negative or fractional orders."""
     is_order = (order >= 0.0) & order.equals(order.function(nn.Floor))
     found = is_order.choose(special.polygamma_of_orders(order, x), math.nan)
     return order.equals(0.0).choose(_digamma(x), found)
@@ -114,7 +114,7 @@ def _of_selu(dy: Term, y: Term) -> Term:
 
 
 def _product(dy: Term, slope: Term) -> Term:
-    """0 where dy is, whatever the slope is."""
+    """dy * slope; 0 where dy is 0, even for an infinite slope."""
     return special.zero_where_zero(dy, dy * slope)
 
 

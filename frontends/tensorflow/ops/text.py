@@ -1,4 +1,4 @@
-"""Text: its letters, parts, words and characters, and numbers in it."""
+"""Strings: case, parts, words and characters, and numbers in text."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _string(n: TfLayer, text: str) -> Value:
 
 @rows("StringJoin")
 def joined_texts(n: TfLayer, *parts: Value) -> Value:
-    """Texts one after the other; 0-d ones broadcast."""
+    """Texts concatenated; 0-d ones broadcast."""
     separator = n.text("separator")
     if not parts:
         raise n.error("no texts")
@@ -86,7 +86,7 @@ def joined_texts(n: TfLayer, *parts: Value) -> Value:
 
 @rows("ReduceJoin")
 def reduced_texts(n: TfLayer, x: Value, axes: Value) -> Value:
-    """Along one axis after the other, in the order that they are given in."""
+    """Texts joined along axes, in the given order."""
     places = normalize_axes(n, n.known_ints(axes, "axes"), x.type.rank)
     extents = [1 if axis in places else (x, axis) for axis in range(x.type.rank)]
     kept = extents
@@ -117,7 +117,7 @@ def _unit(n: TfLayer) -> str:
 
 @rows("StringSplitV2")
 def split(n: TfLayer, x: Value, separator: Value) -> list[Value]:
-    """The words of each row: indices [K, 2], words [K], and the shape that they fill."""
+    """The words of each row as a sparse tensor: indices [K, 2], words [K], shape."""
     delimiter, most = _known_text(n, separator, "the separator"), n.int("maxsplit", -1)
     words, counts = n(
         nn.StringSplit(
@@ -131,7 +131,7 @@ def split(n: TfLayer, x: Value, separator: Value) -> list[Value]:
 
 
 def _sparse(n: TfLayer, words: Term, mask: Term) -> list[Value]:
-    """The words that a mask is true for; those before them in a row move up."""
+    """The words where a mask is true, as a sparse tensor; in each row they move up."""
     here = positions(mask)
     found = words.gather_nd(here)
     place = Term(n, n(nn.Cumsum(mask.cast(i64).value, axis=1))) - 1
@@ -145,7 +145,7 @@ def _sparse(n: TfLayer, words: Term, mask: Term) -> list[Value]:
 
 @rows("StringSplit")
 def split_by_any(n: TfLayer, x: Value, delimiters: Value) -> list[Value]:
-    """Each character of the delimiters is one; without any, each byte is a word."""
+    """Splits at any character of the delimiters; without delimiters, into bytes."""
     text, unit = _known_text(n, delimiters, "the delimiter"), "byte"
     if text:
         unit = "delimiter"
@@ -160,7 +160,7 @@ def split_by_any(n: TfLayer, x: Value, delimiters: Value) -> list[Value]:
 
 @rows("StringNGrams")
 def ngrams(n: TfLayer, x: Value, splits: Value) -> list[Value]:
-    """The n-grams of each row of strings: all of them, and where those of each row begin."""
+    """The n-grams of each row of strings, and the row splits."""
     words, counts = padded(Term(n, x), term64(n, splits), _string(n, ""))
     pad = n.int("pad_width", 0)
     runs, counts = n(
@@ -179,7 +179,7 @@ def ngrams(n: TfLayer, x: Value, splits: Value) -> list[Value]:
 
 
 def _ragged(n: TfLayer, rows: Sequence[Value], counts: Value, element: Type) -> list[Value]:
-    """The elements of rows that count, one after the other, and where the rows split them."""
+    """The elements that count in each row, concatenated, and the row splits."""
     here = positions(inside(Term(n, rows[0]), Term(n, counts)))
     splits = splits_of(Term(n, counts)).cast(element)
     return [*(gathered_nd(n, row, here.value) for row in rows), splits.value]
@@ -190,7 +190,7 @@ def _ragged(n: TfLayer, rows: Sequence[Value], counts: Value, element: Type) -> 
 
 @rows("UnicodeDecode", "UnicodeDecodeWithOffsets")
 def decoded(n: TfLayer, x: Value) -> list[Value]:
-    """Splits, the numbers of characters, and where they begin."""
+    """Row splits, character codes, and their byte offsets."""
     if n.text("input_encoding").upper() not in UTF8:
         raise n.error(f"encoding '{n.text('input_encoding')}' is not supported")
     how = n.text("errors", "replace", ("replace", "ignore"))
@@ -219,7 +219,7 @@ def encoded(n: TfLayer, x: Value, splits: Value) -> Value:
 
 @rows("AsString")
 def written(n: TfLayer, x: Value) -> Value:
-    """Numbers in the format that attributes tell, as C's printf writes them."""
+    """Numbers formatted by the attributes, as C's printf does."""
     element = x.type.element_type
     if element is i1:
         return n(nn.Where(x, _string(n, "true"), _string(n, "false")))

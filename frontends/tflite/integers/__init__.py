@@ -1,4 +1,4 @@
 """Operators on quantized tensors as TensorFlow Lite's reference kernels compute them, bit by bit.
 
-`steps` says what a quantized operand and result are, `rows` has the table, `ops/` its rows.
+`steps` describes quantized operands and results, `rows` has the table, `ops/` the converters.
 """

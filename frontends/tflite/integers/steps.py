@@ -1,4 +1,4 @@
-"""Quantized operands less their zero points, and results from what fixed-point arithmetic gives."""
+"""Quantized operands minus their zero points, and results of fixed-point arithmetic."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LIMITS = {0: (None, None), 1: (0.0, None), 2: (-1.0, 1.0), 3: (0.0, 6.0), -1: (0
 
 @dataclass(frozen=True)
 class Quantization:
-    """The steps of a tensor: `(q - zero) * scale`, with one of both or one for each channel."""
+    """The quantization of a tensor: `(q - zero) * scale`, one of both or one per channel."""
 
     element: IntegerType
     scales: np.ndarray
@@ -80,14 +80,14 @@ def _with_one_scale(n: TfliteLayer, tensor: Any) -> Quantization:
 
 
 def centred(n: TfliteLayer, i: int, x: Value) -> Term:
-    """Operand i less its zero point, as i32."""
+    """Operand i minus its zero point, as i32."""
     found = Term(n, x).cast(i32)
     zero = of_input(n, i).zero
     return found - zero if zero else found
 
 
 def limits(n: TfliteLayer, activation: int = 0, o: int = 0) -> tuple[int, int]:
-    """The least and the largest integer of result o behind an activation."""
+    """The least and the greatest integer of result o after an activation."""
     if activation not in LIMITS:
         raise n.error(f"activation {activation} is not supported for quantized tensors")
     about = of_output(n, o)
@@ -103,13 +103,13 @@ def limits(n: TfliteLayer, activation: int = 0, o: int = 0) -> tuple[int, int]:
 
 
 def limited(n: TfliteLayer, x: Term, activation: int = 0, o: int = 0) -> Value:
-    """Integers of i32 that are those of result o but for its limits."""
+    """i32 integers clipped to the limits of result o."""
     least, most = limits(n, activation, o)
     clipped = n(nn.Clip(x.value, n.constant(least, i32), n.constant(most, i32)))
     return n.cast(clipped, of_output(n, o).element)
 
 
 def stored(n: TfliteLayer, x: Term, activation: int = 0, o: int = 0) -> Value:
-    """Steps of result o, of i32, with its zero point and within its limits."""
+    """Integers of result o (i32) plus its zero point, clipped to its limits."""
     zero = of_output(n, o).zero
     return limited(n, x + zero if zero else x, activation, o)

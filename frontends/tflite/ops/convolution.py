@@ -20,7 +20,7 @@ def padding(n: TfliteLayer, number: int) -> str:
 
 
 def ranked(n: TfliteLayer, x: Value, rank: int, what: str) -> None:
-    """Raises NncError where an operand has another rank."""
+    """Raise NncError if an operand has another rank."""
     if x.type.rank != rank:
         raise n.error(f"{what} has shape {shape_text(x)}, expected rank {rank}")
 
@@ -63,7 +63,7 @@ def _conv(order: tuple[int, ...], spatial: str) -> Product:
 def _rounded_images(
     n: TfliteLayer, x: Value, windows: dict[str, Any], weight: Value, groups: int
 ) -> Value:
-    """Each image rounded by itself; each pixel where XNNPACK multiplies rows by a matrix."""
+    """Images rounded one by one; or pixel by pixel where XNNPACK multiplies rows by a matrix."""
     if n.kind != "CONV_2D":
         return rounded(n, x, range(1, x.type.rank), Rounding.ASYMMETRIC)
     is_matrix = {*weight.type.shape[2:], *windows["strides"], groups} == {1}
@@ -254,7 +254,7 @@ def l2_pool(n: TfliteLayer, x: Value) -> Value:
 
 @ROWS("LOCAL_RESPONSE_NORMALIZATION")
 def by_neighbours(n: TfliteLayer, x: Value) -> Value:
-    """Of the channels from `radius` before up to `radius` behind, the last one excluded."""
+    """Local response normalization over channels i - radius up to, but without, i + radius."""
     ranked(n, x, 4, "the input")
     o = n.options
     size, alpha = 2 * o.radius, o.alpha  # alpha is read also where there are no neighbours

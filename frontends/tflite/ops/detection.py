@@ -1,4 +1,4 @@
-"""Boxes of detectors: those that overlap a better one are left out."""
+"""Non-maximum suppression of detectors' boxes."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ MOST = 1 << 20
 def _kept(
     boxes: Term, scores: Term, limit: Value, overlap: Value, above: Term
 ) -> tuple[Term, Term, Term]:
-    """Scores by class [C, N] in falling order, the boxes [N, 4] that they are of, and whether
-    they are kept.
-    """
+    """Scores by class [C, N] in falling order, their boxes [N, 4], and which of them are kept."""
     n = boxes.n
     count = n.constant(_extent(n, scores), i64)
     ordered, order = largest(n, scores.value, count, 1)
@@ -35,7 +33,7 @@ def _extent(n: TfliteLayer | Any, x: Term) -> int:
 
 
 def _first(kept: Term, count: int) -> tuple[Term, Term]:
-    """The positions of the first elements [N] that are kept, and which of them there are."""
+    """The indices of the first `count` kept elements [N], and which of these exist."""
     n, size = kept.n, _extent(kept.n, kept)
     places = kept.choose(counting(n, constant(n, size)), size)
     shown = min(count, size)

@@ -1,4 +1,4 @@
-"""What reshapes, moves, repeats and joins elements."""
+"""Operators that reshape, move, repeat and join elements."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def declared_rank(n: TfliteLayer) -> int:
 
 
 def _nothing(n: TfliteLayer, x: Value) -> Value:
-    """What stands for 0 in x."""
+    """The value that stands for 0 in x."""
     return n.scalar(0 if isinstance(x.type.element_type, FloatType) else n.zero_point(0), x)
 
 

@@ -1,4 +1,4 @@
-"""Between real numbers and steps; sparse weights, which are dense since they were read."""
+"""Quantization and dequantization; sparse weights are made dense when they are read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..rows import ROWS
 
 @ROWS("DEQUANTIZE")
 def dequantize(n: TfliteLayer, x: Value) -> Value:
-    """Of 16-bit floats, which many weights are, the same in 32 bits."""
+    """x as f32: dequantized, or converted from f16, the type of many weights."""
     return n.cast(n.real(0, x), f32)
 
 

@@ -1,7 +1,7 @@
-"""The pages of the service: one shell, and scripts and styles beside it that draw everything.
+"""The pages of the service: one HTML shell, with scripts and styles that draw everything.
 
-A page asks the REST interface for what it shows; nothing of a model, a user or a file is ever in
-the shell, so it is the same for everyone. What pages may do is said by the service's guard.
+Pages load their contents by the REST interface; the shell never contains anything about a model, a
+user or a file, so it is the same for everyone. The service's guard sets the pages' permissions.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def router() -> APIRouter:
 
 
 class _Asset:
-    """A script or style, kept in memory; browsers ask whether it has changed."""
+    """A script or style, kept in memory; browsers revalidate it."""
 
     def __init__(self, path: Path) -> None:
         self.content = path.read_bytes()

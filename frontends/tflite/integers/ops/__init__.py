@@ -1,1 +1,1 @@
-"""Rows of operators on quantized tensors; each file registers its own."""
+"""Converters of operators on quantized tensors; each file registers its own."""

@@ -1,4 +1,4 @@
-"""Arithmetic and comparisons of integers, with broadcasting, and what changes the steps."""
+"""Integer arithmetic and comparisons, with broadcasting, and requantization."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ..steps import Quantization, centred, of_input, of_output, quantization, st
 
 
 def _scaled(n: TfliteLayer, i: int, x: Value, left: int, real: float) -> Term:
-    """Operand i less its zero point, times 2^left and a real number."""
+    """Operand i minus its zero point, times 2^left and a real number."""
     return Multiplier.of(real)(centred(n, i, x) << left)
 
 
 def _summed(
     n: TfliteLayer, lhs: Value, rhs: Value, combine: Callable[[Term, Term], Term], left: int
 ) -> tuple[Term, np.float64]:
-    """Both operands with a common scale, combined, and twice the larger scale."""
+    """The combination of both operands in a common scale, and twice the larger scale."""
     first, second = of_input(n, 0).scale, of_input(n, 1).scale
     twice = np.float64(np.float32(2) * max(first, second))
     scaled = (
@@ -42,7 +42,7 @@ def _sum(combine: Callable[[Term, Term], Term]) -> Any:
 
 
 def _has_powers(n: TfliteLayer) -> bool:
-    """Whether the options ask for scales that are powers of two, and they are."""
+    """Whether the options require scales that are powers of two, and the scales are."""
     if not n.options.powers_of_two:
         return False
     scales = [of_input(n, 0).scale, of_input(n, 1).scale, of_output(n).scale]
@@ -63,7 +63,7 @@ def power_of(scale: np.float32) -> int:
 def _sum_of_powers(
     n: TfliteLayer, lhs: Value, rhs: Value, combine: Callable[[Term, Term], Term]
 ) -> Value:
-    """One operand has the steps of the result, the other one smaller ones by a power of two."""
+    """The sum of operands: one has the result's scale, the other's is smaller by a power of two."""
     powers = [power_of(of_input(n, i).scale) - power_of(of_output(n).scale) for i in range(2)]
     if max(powers) > 0 or all(powers):
         raise n.error("one operand must have the scale of the result, the other no larger one")
@@ -93,7 +93,7 @@ def squared_difference(n: TfliteLayer, lhs: Value, rhs: Value) -> Value:
 
 @INTEGERS("DIV")
 def div(n: TfliteLayer, lhs: Value, rhs: Value) -> Value:
-    """By the reciprocal of the divisor, with as many bits of the dividend as there are."""
+    """The quotient, by the reciprocal of the divisor, with the dividend shifted up fully."""
     real = np.float64(of_input(n, 0).scale / (of_input(n, 1).scale * of_output(n).scale))
     scale = Multiplier.of(real)
     above, below = centred(n, 0, lhs), centred(n, 1, rhs)
@@ -145,7 +145,7 @@ INTEGERS.add(
 
 @INTEGERS("QUANTIZE")
 def quantize(n: TfliteLayer, x: Value) -> Value:
-    """Floats as steps, or integers of one quantization as those of another."""
+    """Floats quantized, or integers requantized."""
     if not isinstance(x.type.element_type, FloatType):
         real = np.float64(of_input(n, 0).scale) / np.float64(of_output(n).scale)
         return stored(n, Multiplier.of(real)(centred(n, 0, x)))
@@ -164,7 +164,7 @@ def _within(n: TfliteLayer, x: Term, about: Quantization) -> Value:
 
 
 def _clipped(number: int) -> Any:
-    """A function that limits numbers; the steps may change, too."""
+    """A converter that clips numbers; the quantization may change, too."""
 
     def convert(n: TfliteLayer, x: Value) -> Value:
         real = np.float64(of_input(n, 0).scale / of_output(n).scale)

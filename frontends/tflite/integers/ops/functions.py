@@ -1,6 +1,6 @@
-"""Functions of single elements: those of 8 bits are words of a table of 256.
+"""Elementwise functions: for 8 bits, by a table of 256 entries.
 
-Those of 16 bits lie on lines between the 513 words of a table, or between those of sigmoid(i / 24).
+For 16 bits, by linear interpolation in a table of 513 entries, or in that of sigmoid(i / 24).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Real = Callable[[TfliteLayer, np.ndarray], np.ndarray]
 
 
 def tabulated(n: TfliteLayer, x: Value, function: Callable[[Term], Value]) -> Value:
-    """What the function makes of all integers of 8 bits, at the elements of x."""
+    """A function tabulated for all 8-bit integers, looked up at the elements of x."""
     least, most = (int(v) for v in limits_of(x.type.element_type))
     every = np.arange(least, most + 1, dtype=type_to_numpy(x.type.element_type))
     table = function(Term(n, n.constant(every)))
@@ -26,7 +26,7 @@ def tabulated(n: TfliteLayer, x: Value, function: Callable[[Term], Value]) -> Va
 
 
 def between_words(n: TfliteLayer, table: np.ndarray, x: Term) -> Term:
-    """The table's 513 words at x of 16 bits, with seven bits of x between two of them."""
+    """The table of 513 entries at x of 16 bits, interpolated by seven bits of x."""
     place = (x >> 7) + 256
     words = constant(n, table.astype(np.int32))
     base = words.gather(place)
@@ -41,9 +41,9 @@ def _as_i16(x: Term) -> Term:
 def words_between(
     function: Callable[[np.ndarray], np.ndarray], ins: tuple[Any, int], outs: tuple[Any, int]
 ) -> np.ndarray:
-    """The 513 words of a function of floats, from the scales and zero points of both sides.
+    """The 513 entries of a function of floats, from the scales and zero points of both sides.
 
-    Each word is moved by half of what the line to the next one misses the function in the middle.
+    Each entry is shifted by half of the interpolation error in the middle of its interval.
     """
     number = type(ins[0])
     low, high = (ins[0] * number(v - ins[1]) for v in (-(1 << 15), (1 << 15) - 1))
@@ -62,7 +62,7 @@ def words_between(
 
 
 def _function(real: Real) -> Any:
-    """An operator by a function of real numbers."""
+    """A converter of a function of real numbers."""
 
     def convert(n: TfliteLayer, x: Value) -> Value:
         about, out = of_input(n, 0), of_output(n)
@@ -90,7 +90,7 @@ def _function(real: Real) -> Any:
 
 
 def _rounded(function: Callable[[np.ndarray], np.ndarray]) -> Callable[[np.ndarray], np.ndarray]:
-    """A function of floats of 32 bits that is computed in 64 and rounded."""
+    """A function of f32 that is computed in f64 and rounded."""
     return lambda x: function(x.astype(np.float64)).astype(np.float32)
 
 
@@ -126,7 +126,7 @@ def _sigmoid(x: np.ndarray) -> np.ndarray:
 
 
 def _sigmoids() -> np.ndarray:
-    """sigmoid(i / 24) * 2^16, moved by half of what the line to the next word misses."""
+    """sigmoid(i / 24) * 2^16, shifted by half of the interpolation error."""
     places = np.arange(256.0)
     here, middle, then = (65536 / (1 + np.exp(-(places + d) / 24)) for d in (0, 0.5, 1))
     found = rounded_away(here + (middle - (here + then) / 2) / 2).astype(np.int32)
@@ -138,7 +138,7 @@ SIGMOIDS = _sigmoids()
 
 
 def sigmoid_16(n: TfliteLayer, x: Term, multiplier: int, shift: int) -> Term:
-    """Sigmoid * 2^15 of numbers that are x * multiplier / 2^shift * 2^-12 / 3, of i32."""
+    """2^15 * sigmoid of x * multiplier / 2^shift * 2^-12 / 3, for x of i32."""
     data = x * multiplier
     data = (data + (1 << (shift - 1))) >> shift if shift else data
     size = data.function(nn.Abs)
@@ -148,7 +148,7 @@ def sigmoid_16(n: TfliteLayer, x: Term, multiplier: int, shift: int) -> Term:
 
 
 def tanh_16(n: TfliteLayer, x: Term, multiplier: int, shift: int) -> Term:
-    """Tanh * 2^15 of numbers that are x * multiplier / 2^shift * 2^-12 / 3, of i32."""
+    """2^15 * tanh of x * multiplier / 2^shift * 2^-12 / 3, for x of i32."""
     data = x * multiplier
     data = (data + (1 << (shift - 1))) >> shift if shift else data
     size = data.function(nn.Abs)
@@ -158,7 +158,7 @@ def tanh_16(n: TfliteLayer, x: Term, multiplier: int, shift: int) -> Term:
 
 
 def _on_sigmoids(n: TfliteLayer, size: Term, bits: int, most: int) -> Term:
-    """The line between two words of the table; `bits` of the number lie between them."""
+    """The interpolation between two entries of the table by the lowest `bits` bits."""
     place = (size >> bits).min(254)
     words = constant(n, SIGMOIDS)
     low = words.gather(place)

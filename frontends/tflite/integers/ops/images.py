@@ -14,7 +14,7 @@ FINE = 10
 
 
 def _places(n: TfliteLayer, inner: Term, outer: Term) -> tuple[Term, Term, Term]:
-    """The elements that lie around each of a result's, and the way from the first, all as i32."""
+    """The two neighbouring indices of each result element, and the fraction between, as i32."""
     corners = bool(n.options.align_corners)
     ratio = ((inner << FINE) + outer / 2) / outer
     if corners:
@@ -30,7 +30,7 @@ def _places(n: TfliteLayer, inner: Term, outer: Term) -> tuple[Term, Term, Term]
 
 
 def _real_places(n: TfliteLayer, inner: Term, outer: Term) -> tuple[Term, Term, Term]:
-    """The same with the way in f32."""
+    """The two neighbouring indices of each result element, and the fraction between in f32."""
     ratio = inner.cast(f32) / outer.cast(f32)
     if n.options.align_corners:
         between = (inner - 1).cast(f32) / (outer - 1).max(1).cast(f32)
@@ -44,7 +44,7 @@ def _real_places(n: TfliteLayer, inner: Term, outer: Term) -> tuple[Term, Term, 
 
 @INTEGERS("RESIZE_BILINEAR")
 def resize_bilinear(n: TfliteLayer, x: Value, size: Value) -> Value:
-    """With weights of ten bits; unsigned integers in f32, with which their kernel computes."""
+    """Bilinear resizing with weights of ten bits; unsigned integers in f32, as in their kernel."""
     if x.type.rank != 4:
         raise n.error(f"the input has shape {shape_text(x)}, expected rank 4")
     if n.options.align_corners and n.options.half_pixel:
@@ -75,7 +75,7 @@ def _in_integers(n: TfliteLayer, x: Term, sides: Sequence[tuple[Term, Term, Term
 
 
 def _in_floats(n: TfliteLayer, x: Term, sides: Sequence[tuple[Term, Term, Term]]) -> Value:
-    """The four products one after the other."""
+    """The sum of the four products, in order, in floats."""
     (top, bottom, down), (left, right, across) = sides
     down, data = down.spread(0, 2), x.cast(f32)
     across = across.spread(0, 1)
@@ -94,7 +94,7 @@ def _in_floats(n: TfliteLayer, x: Term, sides: Sequence[tuple[Term, Term, Term]]
 
 @INTEGERS("CONCATENATION")
 def concatenation(n: TfliteLayer, *inputs: Value) -> Value:
-    """Unsigned parts with other steps become those of the result, in f32."""
+    """A concatenation whose unsigned parts are requantized in f32 to the result's scale."""
     from ...ops.movement import joined_inputs
 
     out = of_output(n)

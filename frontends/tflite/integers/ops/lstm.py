@@ -36,7 +36,7 @@ class _Scales:
     """The cell's scale is 2 to this power."""
 
     def gates(self, numbers: Sequence[int], data: np.float32, cells: int) -> Multiplier:
-        """From sums of products by each gate's weights to what its function is taken of."""
+        """The multipliers from sums of products by each gate's weights to the function's input."""
         gate = np.float32(2.0**-12)
         reals = [np.float64(self.of[i].scale * data / gate) for i in numbers]
         return Multiplier.of(np.repeat(reals, cells))
@@ -51,7 +51,7 @@ def _scales(n: TfliteLayer) -> _Scales:
 
 @INTEGERS("UNIDIRECTIONAL_SEQUENCE_LSTM")
 def sequence_lstm(n: TfliteLayer, *operands: Value | None) -> Value:
-    """Coupled gates, peepholes and normalized sums are left to real numbers."""
+    """An LSTM; coupled gates, peepholes and normalized sums are left to real numbers."""
     plain = all(x is not None for x in operands[1:9]) and not any(
         x is not None for x in (*operands[9:12], *operands[20:24])
     )

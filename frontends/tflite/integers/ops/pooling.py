@@ -1,4 +1,4 @@
-"""Pooling of integers, whose steps stay."""
+"""Pooling of integers, which keeps the quantization."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def max_pool(n: TfliteLayer, x: Value) -> Value:
 
 @INTEGERS("AVERAGE_POOL_2D")
 def average_pool(n: TfliteLayer, x: Value) -> Value:
-    """The sum of each window by its elements in x, rounded, halves away from 0."""
+    """The mean of each window's elements in x, rounded, halves away from 0."""
     windows = pool_windows(n, x)
     data = Term(n, channels_first(n, x)).cast(i32)
     sums = Term(n, sum_pooled(n, data.value, windows))

@@ -26,14 +26,14 @@ Multiply = Callable[[Value, Value], Value]
 
 
 def _weights(n: TfliteLayer, i: int, weight: Value) -> Term:
-    """Weights less their zero point, as i32. Those with a scale for each channel have none."""
+    """Weights minus their zero point, as i32; per-channel weights have none."""
     about = quantization(n, n.attributes.inputs[i])
     found = Term(n, weight).cast(i32)
     return found - about.zero if about.is_one and about.zero else found
 
 
 def _summed(n: TfliteLayer, x: Term, weights: Term, bias: Value | None, multiply: Multiply) -> Term:
-    """The product and the bias, along the last dimension; in i64 where that of the kernels is."""
+    """The product and the bias, along the last dimension; in i64 where the kernels use it."""
     element = n.attributes.inputs[_place_of_data(n)]
     is_wide = quantization(n, element).element.width == 16 and (
         bias is None or bias.type.element_type is i64
@@ -61,7 +61,7 @@ def _place_of_data(n: TfliteLayer) -> int:
 
 
 def _multiplier(n: TfliteLayer) -> Multiplier:
-    """From the steps of the product to those of the result."""
+    """The multiplier from the scale of the product to that of the result."""
     about = quantization(n, n.attributes.inputs[1])
     data, out = of_input(n, _place_of_data(n)), of_output(n)
     if data.element.signedness == "u":
@@ -102,7 +102,7 @@ INTEGERS.add({kind: _transposed_conv(product) for kind, product in TRANSPOSED_CO
 
 @INTEGERS("FULLY_CONNECTED")
 def fully_connected(n: TfliteLayer, x: Value, weight: Value, bias: Value | None = None) -> Value:
-    """Numerics: signed sums are scaled in f64 and rounded once, halves away from 0."""
+    """A dense layer. Numerics: signed sums are scaled in f64, rounded once, halves away from 0."""
     sums = _summed(n, centred(n, 0, x), _weights(n, 1, weight), bias, partial(dense, n))
     data, about, out = of_input(n, 0), quantization(n, n.attributes.inputs[1]), of_output(n)
     if data.element.signedness == "u":

@@ -31,7 +31,7 @@ def _between_steps(n: TfliteLayer) -> Multiplier:
 
 
 def _count(n: TfliteLayer, x: Value, axes: Value) -> Term:
-    """The number of elements that are combined to one."""
+    """The number of elements that are reduced to one."""
     found = Term(n, n.constant(1, i64))
     for axis in n.known_ints(n.axes(x, axes), "axes"):
         found = found * extent(n, (x, axis))
@@ -39,7 +39,7 @@ def _count(n: TfliteLayer, x: Value, axes: Value) -> Term:
 
 
 def _of_some(n: TfliteLayer, count: Term, found: Value) -> Value:
-    """Steps that are 0 where they are of no elements, as the kernels leave them."""
+    """The found integers, or 0 where there are no elements, as in the kernels."""
     known = n.known(count.value)
     if known is not None and int(known):
         return found
@@ -54,14 +54,14 @@ def sum_(n: TfliteLayer, x: Value, axes: Value) -> Value:
 
 @INTEGERS("MEAN")
 def mean(n: TfliteLayer, x: Value, axes: Value) -> Value:
-    """The sum by a multiplier that is divided by the number of elements, as integers are."""
+    """The mean: the sum times a multiplier divided by the number of elements, as integers."""
     total = Term(n, _reduced(n, centred(n, 0, x).value, axes, nn.ReduceSum))
     m, number = _between_steps(n), _count(n, x, axes)
     return _of_some(n, number, stored(n, _share(n, m, number)(total)))
 
 
 def _share(n: TfliteLayer, m: Multiplier, number: Term) -> Callable[[Term], Term]:
-    """The multiplier over a count, with the bits that the quotient leaves free."""
+    """The multiplier divided by a count, using the bits that the quotient leaves free."""
     most = 31 + int(m.shift)
     if n.known(number.value) is not None:
         count = max(n.known_int(number.value, "the number of elements"), 1)
@@ -76,7 +76,7 @@ def _share(n: TfliteLayer, m: Multiplier, number: Term) -> Callable[[Term], Term
 
 @INTEGERS("REDUCE_PROD")
 def product(n: TfliteLayer, x: Value, axes: Value) -> Value:
-    """A product that is brought to a part of the result's steps at each factor.
+    """A product that is rescaled to the result's scale at each factor.
 
     Each multiplication is by `scale of x / scale of the result ** (1 / factors)`, in integers of
     which 32 bits are kept. Source: reduce.cc and reference/reduce.h of TensorFlow Lite.

@@ -1,4 +1,4 @@
-"""What looks at whole rows: softmax and its logarithm, and norms."""
+"""Operators on whole rows: softmax, log-softmax, and norms."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ SUM_BITS = 12
 
 
 def _below_largest(n: TfliteLayer, x: Value) -> Term:
-    """Elements less the largest of their row, as i32."""
+    """Elements minus the largest of their row, as i32."""
     data = Term(n, x).cast(i32)
     return data - data.largest(data.rank - 1, keep=True)
 
 
 def _difference_scale(scale: np.float32, beta: float) -> tuple[Multiplier, int]:
-    """From steps to numbers of five integer bits, and the least difference that counts."""
+    """The multiplier to numbers of five integer bits, and the least difference that counts."""
     real = min(float(np.float32(beta)) * float(scale) * (1 << (31 - DIFFERENCE_BITS)), 2.0**31 - 1)
     multiplier = Multiplier.of(real)
     most = (
@@ -31,7 +31,7 @@ def _difference_scale(scale: np.float32, beta: float) -> tuple[Multiplier, int]:
 
 
 def _of_differences(n: TfliteLayer, function: Callable[[Term], Term], apart: Term) -> Term:
-    """A function of i32 of differences from -255 to 0, which is a table."""
+    """A function of i32 differences from -255 to 0, by a table."""
     table = function(constant(n, np.arange(-255, 1, dtype=np.int32)))
     return table.gather(apart + 255)
 
@@ -59,7 +59,7 @@ def softmax(n: TfliteLayer, x: Value) -> Value:
 
 
 def _softmax_16(n: TfliteLayer, x: Value, beta: np.float32) -> Value:
-    """By tables of exp between -10 and 0 and of 1 / (1 + x) between 0 and 1."""
+    """Softmax by tables of exp between -10 and 0 and of 1 / (1 + x) between 0 and 1."""
     whole, most = float((1 << 16) - 1), (1 << 15) - 1
     outs = np.float64(2.0 / whole), 0
     powers = words_between(np.exp, (np.float64(10.0 / whole), most), outs)
@@ -102,7 +102,7 @@ def log_softmax(n: TfliteLayer, x: Value) -> Value:
 
 @INTEGERS("L2_NORMALIZATION")
 def l2_normalization(n: TfliteLayer, x: Value) -> Value:
-    """With the steps of the result, which are 1 / 128."""
+    """L2 normalization; the result's scale is 1 / 128."""
     data = centred(n, 0, x)
     root, power = fixed.inverse_root((data * data).sum(data.rank - 1, keep=True))
     if of_output(n).element.signedness == "u":
