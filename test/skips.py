@@ -36,6 +36,7 @@ ALLOWED: dict[str, str] = {
     "QEMU* is not installed": "install what .ci/run targets does; an error in CI",
     "hls4ml is not installed": "pip install --no-deps hls4ml; AMD's ap_int.h and ap_fixed.h are in it",
     "Keras is not installed": "pip install keras tensorflow-cpu; models in memory need it",
+    "the engine paddle is not installed": "pip install paddlepaddle, of some 190 MB",
     "the engine * is not installed": "pip install -e .[models,engines]; CI's slow step has it",
     "JAX is not installed": "pip install jax; functions in memory need it",
     "the `models` extra is not installed": "pip install -e .[models]; CI's slow step has it",
