@@ -270,13 +270,13 @@ class AlgorithmCosts:
     transform_parts: int = 16
     """The same of the four parts of a matrix to seven sums, or of seven products to four parts."""
     halved_registers: int = 32
-    """Vector registers from which on that is known to pay: with 16, tiles are of 6 rows, and what
-    is left of a block's or an image's rows took what was saved (AVX2 on a Zen 4: 0.92 to 1.10)."""
+    """Vector registers that a core needs for Strassen's algorithm to be considered. With 16, tiles
+    have 6 rows, and products of halves took 0.92 to 1.10 of the time (AVX2 on a Zen 4)."""
     row_pairs: int = 32
-    """Pairs of rows at most that one block of such a product's shared loops begins with."""
+    """The most pairs of rows in one block of a product by Strassen's algorithm."""
     halves: float = 1.05
-    """By how much a plain product must be worse than seven of halves to be given up: what is
-    expected of either was up to 5 % off in products of 64 to 1500 rows."""
+    """How many times slower than Strassen's algorithm a plain product must be expected to be for
+    that to be taken: both expectations were up to 5 % off in products of 64 to 1500 rows."""
     short_sums: float = 5.0
     """Steps of a sum that storing its result and beginning the next one are worth, in the products
     between transforms: those of a group of few channels have few steps."""

@@ -55,8 +55,8 @@ class StrassenOp(NnOp):
     """Base of the transforms: `rows` and `columns` are the matrix's dimensions within a tensor,
     `products` is the dimension of the seven within the other one.
 
-    A part has every other one of both: what lies near each other in a tensor stays so. Halves are
-    every other one of a dimension of 2 that is made of one, as of columns that are not blocked.
+    The four parts take every other row and column: part (a, b) has the rows 2 i + a and the columns
+    2 j + b. For contiguous halves, the caller splits a dimension into [2, half] and names the 2.
     """
 
     x: Operand = operand(AnyRankedTensor)

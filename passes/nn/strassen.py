@@ -23,8 +23,9 @@ Product = nn.BlockedConv | nn.PackedMatmul
 def is_strassen(op: Product) -> bool:
     """Whether the algorithm applies: f32, a constant matrix, and even extents to be halved.
 
-    Two rows share sums, and their errors: of one sample, that is of a dimension behind the first.
-    Of convolutions 1x1 ones of stride 1.
+    Neighbouring rows are added to each other, so that a NaN or a large error in one reaches the
+    other. Both must belong to one sample: a left side of two dimensions [batch, K] is left alone.
+    Of convolutions, those with 1x1 windows and stride 1 qualify.
     """
     x, weight = op.operands
     if not is_arranged_constant(weight) or element_of(x) is not FloatType("f32"):
@@ -57,7 +58,8 @@ def sizes_of(op: Product) -> ProductSizes:
 def use_strassen(op: Product, most: int) -> None:
     """Replace a product that `is_strassen` by transforms and the seven products between.
 
-    At most so many pairs of rows are a dimension of their own, whose loop becomes register tiles.
+    Rows of a matrix are dealt into blocks of at most `most` pairs; loops over one block become
+    register tiles.
     """
     b = Builder.before_op(op)
     out = _of_rows(b, op, most) if isinstance(op, nn.PackedMatmul) else _of_images(b, op)

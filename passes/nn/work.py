@@ -120,7 +120,7 @@ class ConvCosts(Roofline):
         return self._between(found.plus("arithmetic", transforms), between, is_cached)
 
     def _between(self, found: Terms, between: float, is_cached: bool) -> Terms:
-        """With so many elements that transforms and products hand to each other."""
+        """`found` plus the traffic of `between` elements, written by one kernel for the next."""
         machine = self.machine
         if not is_cached:
             return found.plus("memory", 2 * F32 * between / machine.memory_bandwidth)
