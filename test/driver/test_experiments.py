@@ -287,7 +287,8 @@ func.func @main(%x: tensor<4x300x{type}>, %w: tensor<300x5x{type}>) -> {made} {{
 
 
 def bound_of(text):
-    (kernel,) = scheduled_kernels(bufferized(text)).values()
+    """The bound of the result, whose kernel is last: a processor may widen the operands before."""
+    *_, kernel = scheduled_kernels(bufferized(text)).values()
     buffers = buffers_of(kernel)
     assert buffers is not None and buffers[-1].bound is not None
     return buffers[-1].bound
