@@ -24,6 +24,7 @@ MODULES = (
     "gpu",
     "nn",
     "schedule",
+    "quant",
     "stablehlo",
     "chlo",
     "sdy",

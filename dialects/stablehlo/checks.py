@@ -7,6 +7,7 @@ from typing import Any
 
 from ...ir.core import Operation
 from ...ir.types import Dim, TensorType, Type, UnrankedTensorType
+from ..quant import UniformType
 
 
 def shaped(type: Type) -> Any:
@@ -22,6 +23,11 @@ def fits(a: Dim, b: Dim) -> bool:
 def shapes_fit(a: Sequence[Dim], b: Sequence[Dim]) -> bool:
     """Whether two shapes may be the same."""
     return len(a) == len(b) and all(map(fits, a, b))
+
+
+def same_elements(a: Type, b: Type) -> bool:
+    """Whether two types of elements are one, or one of them is quantized: scales may differ."""
+    return a is b or isinstance(a, UniformType) or isinstance(b, UniformType)
 
 
 def tensor(op: Operation, type: Type, what: str) -> TensorType:
@@ -66,7 +72,7 @@ def check_result(op: Operation, shape: Sequence[Dim], element: Type | None, at: 
     found = op.result_types[at]
     if not isinstance(found, TensorType):
         return
-    wrong_element = element is not None and found.element_type is not element
+    wrong_element = element is not None and not same_elements(found.element_type, element)
     if wrong_element or not shapes_fit(shape, found.shape):
         extents = "x".join("?" if d is None else str(d) for d in shape)
         inner = element or found.element_type

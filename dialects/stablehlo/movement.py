@@ -6,7 +6,7 @@ from typing import Any
 
 from ...ir.traits import Pure
 from ...ir.types import TensorType
-from .checks import check_count, check_dims, check_result, fits, is_ranked
+from .checks import check_count, check_dims, check_result, fits, is_ranked, same_elements
 from .kinds import table
 
 OPS = table(
@@ -134,7 +134,7 @@ def _check_reshape(op: Any) -> None:
     given, out = op.input.type, op.result.type
     if not is_ranked(given, out):
         return
-    if given.element_type is not out.element_type:
+    if not same_elements(given.element_type, out.element_type):
         raise op.error("requires the same element type for operand and result")
     static = given.has_static_shape and out.has_static_shape
     if static and given.num_elements != out.num_elements:
@@ -158,7 +158,7 @@ def _check_broadcast_in_dim(op: Any) -> None:
         return
     check_count(op, dims, given.rank, "broadcast_dimensions")
     check_dims(op, dims, out.rank, "broadcast_dimensions")
-    if given.element_type is not out.element_type:
+    if not same_elements(given.element_type, out.element_type):
         raise op.error("requires the same element type for operand and result")
     for i, dim in enumerate(dims):
         if given.shape[i] != 1 and not fits(given.shape[i], out.shape[dim]):
@@ -197,7 +197,7 @@ def _check_concatenate(op: Any) -> None:
     check_dims(op, (op.dimension,), types[0].rank, "dimension")
     at, shape = op.dimension, list(types[0].shape)
     for type in types[1:]:
-        same = type.rank == len(shape) and type.element_type is types[0].element_type
+        same = type.rank == len(shape) and same_elements(type.element_type, types[0].element_type)
         if not same or any(
             not fits(a, b)
             for i, (a, b) in enumerate(zip(shape, type.shape, strict=True))
@@ -247,7 +247,7 @@ def _check_dynamic_update_slice(op: Any) -> None:
     for size, extent in zip(update.shape, given.shape, strict=False):
         if size is not None and extent is not None and size > extent:
             raise op.error(f"update '{update}' does not fit operand '{given}'")
-    if update.rank != given.rank or update.element_type is not given.element_type:
+    if update.rank != given.rank or not same_elements(update.element_type, given.element_type):
         raise op.error(f"update '{update}' does not fit operand '{given}'")
     check_result(op, given.shape, given.element_type)
 

@@ -21,8 +21,9 @@ from ...ir.declare import (
 from ...ir.dialect import registry
 from ...ir.traits import Commutative, ConstantLike, Pure
 from ...ir.types import ComplexType, FloatType, IntegerType, TensorType, Type, i1, i32
+from ..quant import UniformType
 from .attributes import ResultAccuracy, parameters_kind
-from .checks import check_same_shape, shaped
+from .checks import check_same_shape, same_elements, shaped
 from .kinds import table
 
 PURE = (Pure,)
@@ -54,6 +55,8 @@ LINES = """
     sqrt                       float               | the square root of x
     tan                        float               | tan(x)
     tanh                       float               | tanh(x)
+    uniform_dequantize         any -> any          | the real numbers that quantized ones stand for
+    uniform_quantize           any -> any          | x as integers that stand for real numbers
     add                        any, any            | x + y; or for truth values
     and                        int, int            | x and y, bit by bit
     atan2                      float, float        | the angle of the point (y, x)
@@ -115,6 +118,8 @@ class Pointwise(Op, traits=PURE):
     def verify_op(self) -> None:
         check_same_shape(self)
         elements = [shaped(t).element_type for t in self.operand_types]
+        if any(isinstance(t, UniformType) for t in elements):
+            return  # they may differ in scales
         for kind, element in zip(self.kinds, elements, strict=True):
             words, allows, _ = KINDS[kind]
             if not allows(element):
@@ -238,7 +243,7 @@ OPS = table(
 def _check_compare(op: Any) -> None:
     check_same_shape(op)
     left, right = (shaped(t).element_type for t in op.operand_types)
-    if left is not right:
+    if not same_elements(left, right):
         raise op.error("requires the same element type for all operands")
     if shaped(op.result.type).element_type is not i1:
         raise op.error("result must have elements of type 'i1'")
@@ -259,7 +264,7 @@ def _check_select(op: Any) -> None:
     if pred.element_type is not i1:
         raise op.error("predicate must have elements of type 'i1'")
     check_same_shape(op, 0 if pred.rank else 1)
-    if len({t.element_type for t in values}) > 1:
+    if not all(same_elements(t.element_type, values[0].element_type) for t in values):
         raise op.error("requires the same element type for what is selected")
 
 
@@ -267,11 +272,11 @@ def _check_select(op: Any) -> None:
 def _check_clamp(op: Any) -> None:
     low, value, high = (shaped(t) for t in op.operand_types)
     for bound in (low, high):
-        if bound.element_type is not value.element_type or (
+        if not same_elements(bound.element_type, value.element_type) or (
             bound.rank and bound.rank != value.rank
         ):
             raise op.error("bounds must be 0-d or of the operand's type")
-    if shaped(op.result.type).element_type is not value.element_type:
+    if not same_elements(shaped(op.result.type).element_type, value.element_type):
         raise op.error("result must have elements of the operand's type")
 
 
@@ -334,5 +339,8 @@ class Constant(Op, name="stablehlo.constant", traits=(Pure, ConstantLike)):
         return [self.value]
 
     def verify_op(self) -> None:
-        if getattr(self.value, "type", None) is not self.output.type:
+        type: Any = self.output.type
+        if isinstance(type.element_type, UniformType):
+            type = TensorType(type.shape, type.element_type.storage)
+        if getattr(self.value, "type", None) is not type:
             raise self.error("value must be elements of the result's type")

@@ -28,7 +28,7 @@ from .attributes import (
     DotDims,
     parameters_kind,
 )
-from .checks import check_count, check_dims, check_result, fits, is_ranked
+from .checks import check_count, check_dims, check_result, fits, is_ranked, shapes_fit
 from .kinds import table
 
 PURE = (Pure,)
@@ -117,8 +117,8 @@ class DotGeneral(Op, name="stablehlo.dot_general", traits=PURE):
         check_result(self, (*batch, *free), None)
 
 
-class Convolution(Op, name="stablehlo.convolution", traits=PURE):
-    """Windows of the operand times a kernel, with dimensions in any order."""
+class AnyConvolution(Op, traits=PURE):
+    """Base of convolutions, with padding that the op states and with padding that is computed."""
 
     lhs: Operand = operand(AnyTensor)
     rhs: Operand = operand(AnyTensor)
@@ -133,18 +133,6 @@ class Convolution(Op, name="stablehlo.convolution", traits=PURE):
     precision_config: Any = attribute(ARRAY, optional=True)
     result: Result = result(AnyTensor)
 
-    format = (
-        "`(` operands `)` `dim_numbers` `=` custom<ConvolutionDimensions>($dimension_numbers) `,` "
-        "`window` `=` `{` custom<WindowAttributes>($window_strides, $padding, $lhs_dilation, "
-        f"$rhs_dilation, $window_reversal) `}}` {FUNCTIONAL}"
-    )
-    example = (
-        "%r = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], "
-        "window = {stride = [2, 2], pad = [[1, 1], [0, 1]]} {batch_group_count = 1 : i64, "
-        "feature_group_count = 1 : i64} : (tensor<2x9x8x3xf32>, tensor<3x3x3x5xf32>) -> "
-        "tensor<2x5x4x5xf32>"
-    )
-
     @property
     def pads(self) -> tuple[tuple[int, int], ...]:
         """Padding before and behind each spatial dimension."""
@@ -158,7 +146,7 @@ class Convolution(Op, name="stablehlo.convolution", traits=PURE):
         return values or (1,) * (len(self.dimension_numbers.lhs) - 2)
 
     def verify_op(self) -> None:
-        types: list[Any] = [*self.operand_types, *self.result_types]
+        types: list[Any] = [*self.operand_types[:2], *self.result_types]
         numbers = self.dimension_numbers
         if not is_ranked(*types):
             return
@@ -199,7 +187,7 @@ class Convolution(Op, name="stablehlo.convolution", traits=PURE):
         steps = [self.steps(v) for v in (self.window_strides, self.lhs_dilation, self.rhs_dilation)]
         for i in range(spatial):
             extent, kernel = lhs[2 + i], rhs[2 + i]
-            if extent is None or kernel is None:
+            if extent is None or kernel is None or len(self.operands) > 2:
                 continue
             stride, spread, dilation = (step[i] for step in steps)
             room = (
@@ -210,6 +198,40 @@ class Convolution(Op, name="stablehlo.convolution", traits=PURE):
             reach = (kernel - 1) * dilation + 1
             out[order[2 + i]] = max(0, (room - reach) // stride + 1)
         check_result(self, out, None)
+
+
+class Convolution(AnyConvolution, name="stablehlo.convolution"):
+    """Windows of the operand times a kernel, with dimensions in any order."""
+
+    format = (
+        "`(` operands `)` `dim_numbers` `=` custom<ConvolutionDimensions>($dimension_numbers) `,` "
+        "`window` `=` `{` custom<WindowAttributes>($window_strides, $padding, $lhs_dilation, "
+        f"$rhs_dilation, $window_reversal) `}}` {FUNCTIONAL}"
+    )
+    example = (
+        "%r = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], "
+        "window = {stride = [2, 2], pad = [[1, 1], [0, 1]]} {batch_group_count = 1 : i64, "
+        "feature_group_count = 1 : i64} : (tensor<2x9x8x3xf32>, tensor<3x3x3x5xf32>) -> "
+        "tensor<2x5x4x5xf32>"
+    )
+
+
+class DynamicConv(AnyConvolution, name="stablehlo.dynamic_conv"):
+    """A convolution whose padding is an operand: [[low, high], ..] of the spatial dimensions."""
+
+    d_padding: Operand = operand(AnyTensor)
+
+    example = (
+        '%r = "stablehlo.dynamic_conv"(%x, %w, %p) {batch_group_count = 1 : i64, dimension_numbers '
+        "= #stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>, feature_group_count = 1 : i64} : "
+        "(tensor<2x9x3xf32>, tensor<3x3x5xf32>, tensor<1x2xi32>) -> tensor<2x?x5xf32>"
+    )
+
+    def verify_op(self) -> None:
+        super().verify_op()
+        given, rank = self.d_padding.type, len(self.dimension_numbers.lhs)
+        if isinstance(given, TensorType) and not shapes_fit(given.shape, (rank - 2, 2)):
+            raise self.error(f"d_padding must be a tensor of {rank - 2}x2 integers")
 
 
 @OPS.verifies("fft")

@@ -14,7 +14,7 @@ from ...ir.diagnostics import NncError
 from ...ir.location import Location, NameLoc, in_scopes
 from ...ir.types import FloatType, IntegerType, TensorType, Type
 from .builder import Builder, identifier
-from .complexes import Pair, as_complex, as_real, caller_type, is_complex
+from .complexes import Pair, as_complex, as_real, caller_type, has_pairs, is_complex
 from .fields import Fields, RecordFields, remembered
 from .graph import Graph, Node
 from .inputs import Input, InputChoices, constant_arrays, input_types
@@ -183,7 +183,7 @@ class Importer(Builder):
         inputs = [self.lookup(name, n) if name else None for name in node.inputs]
         if fault := n.fault_of(convert, inputs):
             raise n.error(fault)
-        with errors_of(n):
+        with errors_of(n, inputs):
             results = convert(n, *inputs)
             self._check_read(n)
             n.finish()
@@ -306,8 +306,8 @@ MISFITS = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
 
 
 @contextmanager
-def errors_of(n: Layer):
-    """Turn errors in the context into ones that name the layer."""
+def errors_of(n: Layer, inputs: Any = ()):
+    """Turn errors in the context, of converting `inputs`, into ones that name the layer."""
     try:
         yield
     except NncError as error:
@@ -317,6 +317,8 @@ def errors_of(n: Layer):
     except MemoryError:
         raise n.error("a constant needs more memory than there is") from None
     except MISFITS as error:
+        if has_pairs(inputs):
+            raise n.error("complex numbers are not supported here") from error
         what = f"{type(error).__name__}: {error}"
         raise n.error(f"its inputs or attributes do not fit ({what})") from error
 

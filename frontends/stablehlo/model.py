@@ -19,6 +19,7 @@ from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from ..common.source import Source
 from .forms import module_of, platform
+from .quantized import expressed, quantized, stored, works_on_integers
 
 DEEPEST_CALLS = 64
 
@@ -72,6 +73,7 @@ class _Reader:
         self.graphs: dict[str, Graph] = {}
         self.open: list[str] = []
         self.numbers = count()
+        self.within_numbers = False
 
     def name(self, value: Value) -> str:
         """The name of a value, unique in the module."""
@@ -87,7 +89,7 @@ class _Reader:
             if _name_of(function.arg_attrs, i, ("jax.global_constant",)) == PLATFORM:
                 constants[self.name(arg)] = np.array(platform(self.source), np.int32)
                 continue
-            inputs.append(Input(name, caller_type(arg.type)))
+            inputs.append(Input(name, caller_type(stored(arg.type))))
             self.names[arg] = name
             if is_complex(arg.type):
                 inner = self.names[arg] = f"{name}%complex"
@@ -146,14 +148,35 @@ class _Reader:
 
     def block(self, block: Block) -> Graph:
         """A region or a function that is called."""
-        inputs = [Input(self.name(arg), arg.type) for arg in block.args]
+        type = expressed if self.within_numbers else stored
+        inputs = [Input(self.name(arg), type(arg.type)) for arg in block.args]
         nodes, returned = self.nodes(block)
         return Graph(inputs, nodes, [(str(i), self.name(v)) for i, v in enumerate(returned)])
 
     def nodes(self, block: Block) -> tuple[list[Node], Sequence[Value]]:
         """The nodes of a block, and what it returns."""
         *ops, last = block.ops
-        return [self.node(op) for op in ops], last.operands
+        return [node for op in ops for node in self.nodes_of(op)], last.operands
+
+    def nodes_of(self, op: Operation) -> list[Node]:
+        """An operation as nodes: beside it, those that make numbers of integers and the reverse."""
+        if self.within_numbers or works_on_integers(op):
+            return [self.node(op)]
+        self.within_numbers = True
+        node = self.node(op)
+        self.within_numbers = False
+        before, after = [], []
+        for at, value in enumerate(op.operands):
+            if (kind := quantized(value.type)) is not None:
+                name = f"{self.name(op.results[0])}%operand{at}"
+                before.append(Node("dequantize", node.name, [node.inputs[at]], [name], kind))
+                node.inputs = [*node.inputs[:at], name, *node.inputs[at + 1 :]]
+        for at, value in enumerate(op.results):
+            if (kind := quantized(value.type)) is not None:
+                name = f"{node.outputs[at]}%number"
+                after.append(Node("quantize", node.name, [name], [node.outputs[at]], kind))
+                node.outputs = [*node.outputs[:at], name, *node.outputs[at + 1 :]]
+        return [*before, node, *after]
 
     def node(self, op: Operation) -> Node:
         """An operation as a node; what it calls and its regions are graphs inside of it."""

@@ -226,10 +226,16 @@ def _from_hex(session: Any, root: Any, type: Any) -> DenseElements:
 
 
 def _bits(session: Any, data: bytes, type: Any, pos: int) -> DenseElements:
-    """i1 elements from bytes: eight to a byte, lowest bit first; 0x00 or 0xFF for a splat."""
+    """i1 elements from bytes, for a splat from one byte.
+
+    Up to LLVM 22 eight elements are in a byte, the first in its lowest bit; later each has a byte,
+    0 or 1, as in the text that JAX 0.10 writes.
+    """
     count = type.num_elements
-    if len(data) == 1 and data[0] in (0, 0xFF):
+    if len(data) == 1 and (data[0] in (0, 0xFF) or (data[0] == 1 and count > 8)):
         return DenseElements(type, bytes([data[0] & 1]))
+    if len(data) == count and max(data, default=0) <= 1:
+        return DenseElements.from_list(list(data), type)
     if len(data) != (count + 7) // 8:
         raise session.error(f"elements hex data size is invalid for provided type: {type}", pos)
     return DenseElements.from_list([data[i // 8] >> (i % 8) & 1 for i in range(count)], type)

@@ -97,7 +97,7 @@ def test_ncnn(name: str, tmp_path: Path) -> None:
 def test_jax(name: str, tmp_path: Path) -> None:
     (archive,) = HLO.glob("bytecode-0.10.2.tar.xz")
     with tarfile.open(archive) as files:
-        files.extract(f"{name}.export", tmp_path, filter="data")
+        (tmp_path / f"{name}.export").write_bytes(files.extractfile(f"{name}.export").read())
     rng = np.random.default_rng(0)
     b, w, x, unused = (
         rng.standard_normal(shape, np.float32) for shape in [(4,), (3, 4), (2, 3), (2,)]

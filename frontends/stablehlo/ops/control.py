@@ -11,7 +11,7 @@ rows.formulas(
     {
         "func.call stablehlo.composite": lambda n, *inputs: n.graph("body", *inputs),
         "stablehlo.tuple": lambda n, *inputs: [list(inputs)],
-        "stablehlo.get_tuple_element": lambda n, value: value[n.op.index],
+        "stablehlo.get_tuple_element": lambda n, value: [value[n.op.index]],
         "stablehlo.if": lambda n, pred: _branch(n, pred, 0, 1),
     }
 )

@@ -166,6 +166,13 @@ def complex_log(x: Pairs) -> Pairs:
     return great.function(nn.Log) + (ratio * ratio).function(nn.Log1p) * 0.5, atan2(x[1], x[0])
 
 
+def complex_log1p(x: Pairs) -> Pairs:
+    """log(1 + x); where |x| < 1/2, log(|1 + x|**2) is precise although |1 + x| is near 1."""
+    near = ((x[0] * (x[0] + 2.0)) + x[1] * x[1]).function(nn.Log1p) * 0.5
+    real, imag = complex_log((x[0] + 1.0, x[1]))
+    return (magnitude(x) < 0.5).choose(near, real), imag
+
+
 def complex_rsqrt(x: Pairs) -> Pairs:
     root = square_root(x)
     scale = root[0] * root[0] + root[1] * root[1]
@@ -202,6 +209,62 @@ def complex_tanh(x: Pairs) -> Pairs:
 def complex_tan(x: Pairs) -> Pairs:
     real, imag = complex_tanh((-x[1], x[0]))
     return imag, -real
+
+
+def complex_cosh(x: Pairs) -> Pairs:
+    return complex_cosine((-x[1], x[0]))
+
+
+def complex_sinh(x: Pairs) -> Pairs:
+    return _turned(complex_sine)(x)
+
+
+def _turned(work: Callable[[Pairs], Pairs]) -> Callable[[Pairs], Pairs]:
+    """f(ix) / i for an odd function f: sinh from sin, asinh from asin, atan from atanh."""
+
+    def turned(x: Pairs) -> Pairs:
+        real, imag = work((-x[1], x[0]))
+        return imag, -real
+
+    return turned
+
+
+def _conjugate(x: Pairs) -> Pairs:
+    return x[0], -x[1]
+
+
+def _roots(x: Pairs) -> tuple[Pairs, Pairs]:
+    """The square roots of 1 - x and 1 + x."""
+    return square_root((1.0 - x[0], -x[1])), square_root((x[0] + 1.0, x[1]))
+
+
+def complex_acos(x: Pairs) -> Pairs:
+    """Kahan, Branch Cuts for Complex Elementary Functions, 1987, as the five below."""
+    below, above = _roots(x)
+    imag = product(_conjugate(above), below)[1].function(nn.Asinh)
+    return atan2(below[0], above[0]) * 2.0, imag
+
+
+def complex_asin(x: Pairs) -> Pairs:
+    below, above = _roots(x)
+    imag = product(_conjugate(below), above)[1].function(nn.Asinh)
+    return atan2(x[0], product(below, above)[0]), imag
+
+
+def complex_acosh(x: Pairs) -> Pairs:
+    below, above = square_root((x[0] - 1.0, x[1])), square_root((x[0] + 1.0, x[1]))
+    real = product(_conjugate(below), above)[0].function(nn.Asinh)
+    return real, atan2(below[1], above[0]) * 2.0
+
+
+def complex_atanh(x: Pairs) -> Pairs:
+    left, square = 1.0 - x[0], x[1] * x[1]
+    real = (x[0] * 4.0 / (left * left + square)).function(nn.Log1p) * 0.25
+    return real, atan2(x[1] * 2.0, left * (x[0] + 1.0) - square) * 0.5
+
+
+complex_asinh = _turned(complex_asin)
+complex_atan = _turned(complex_atanh)
 
 
 def complex_sign(x: Pairs) -> Pairs:

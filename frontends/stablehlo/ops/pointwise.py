@@ -75,7 +75,7 @@ FORMULAS: dict[str, tuple[Callable[..., Term], Callable[..., Pairs] | None]] = {
     "exponential": (function(nn.Exp), formulas.complex_exp),
     "exponential_minus_one": (function(nn.Expm1), formulas.complex_expm1),
     "log": (function(nn.Log), formulas.complex_log),
-    "log_plus_one": (function(nn.Log1p), None),
+    "log_plus_one": (function(nn.Log1p), formulas.complex_log1p),
     "logistic": (function(nn.Sigmoid), formulas.complex_logistic),
     "sqrt": (function(nn.Sqrt), square_root),
     "rsqrt": (function(nn.Rsqrt), formulas.complex_rsqrt),
@@ -222,7 +222,7 @@ def reduce_precision(n: HloLayer, x: Value) -> Value:
 def bitcast_convert(n: HloLayer, x: Value) -> Value:
     given, out = x.type, n.out()
     if given.rank == out.rank:
-        return n(nn.Bitcast(x, out=out))
+        return n(nn.Bitcast(x, out=TensorType(given.shape, out.element_type)))
     if given.rank < out.rank:
         return _bits_apart(n, x, out)
     return _bits_together(n, x, out)
@@ -230,6 +230,8 @@ def bitcast_convert(n: HloLayer, x: Value) -> Value:
 
 def _as_unsigned(n: HloLayer, x: Value) -> Term:
     width = x.type.element_type.width
+    if width == 1:
+        return Term(n, x)
     return Term(n, n(nn.Bitcast(x, out=TensorType(x.type.shape, IntegerType(width, "u")))))
 
 
@@ -239,6 +241,8 @@ def _bits_apart(n: HloLayer, x: Value, out: TensorType) -> Value:
     shifts = np.arange(out.shape[-1] or 1) * width
     kind = type_to_numpy(whole.element)
     parts = whole >> Term(n, n.constant(shifts.astype(kind)))
+    if width == 1:  # a cast to i1 says which numbers are not 0, others cut off the bits above
+        return (parts & 1).cast(i1).value
     narrow = parts.cast(IntegerType(width, "u"))
     return n(nn.Bitcast(narrow.value, out=out))
 

@@ -74,8 +74,16 @@ def bilinear_convolution(n: HloLayer, lhs: Any, rhs: Any) -> Any:
     return _bilinear(n, lhs, rhs, lambda a, b: convolved(n, a, b))
 
 
-def convolved(n: HloLayer, x: Value, weight: Value) -> Value:
-    """The convolution with channels first, and its result in the order that is asked for."""
+@rows("stablehlo.dynamic_conv")
+def dynamic_convolution(n: HloLayer, lhs: Any, rhs: Any, padding: Value) -> Any:
+    return _bilinear(n, lhs, rhs, lambda a, b: convolved(n, a, b, padding))
+
+
+def convolved(n: HloLayer, x: Value, weight: Value, padding: Value | None = None) -> Value:
+    """The convolution with channels first, and its result in the order that is asked for.
+
+    `padding` is [[low, high], ..] of the spatial dimensions, where it is not the operation's own.
+    """
     op, numbers = n.op, n.op.dimension_numbers
     element: Any = n.out().element_type
     element = getattr(element, "element_type", element)
@@ -91,7 +99,14 @@ def convolved(n: HloLayer, x: Value, weight: Value) -> Value:
         x = _batches_as_channels(n, x, groups)
     if spatial == 0:
         x, weight = (unsqueezed(n, v, 2) for v in (x, weight))
-    found = _convolved(n, op, x, weight, groups, spatial)
+    apart, pads = op.steps(op.lhs_dilation), op.pads
+    if padding is not None:
+        if (known := n.known(padding)) is not None:
+            pads = [(int(low), int(high)) for low, high in known]
+        else:
+            x = _padded(n, dilated(n, x, (1, 1, *apart), None), padding)
+            apart = (1,) * spatial
+    found = _convolved(n, op, x, weight, groups, apart, pads)
     if spatial == 0:
         found = squeezed(n, found, 2)
     order = numbers.order("out", "b", "f")
@@ -99,11 +114,20 @@ def convolved(n: HloLayer, x: Value, weight: Value) -> Value:
     return transposed(n, found, back)
 
 
-def _convolved(n: HloLayer, op: Any, x: Value, weight: Value, groups: int, spatial: int) -> Value:
-    ones = (1,) * max(spatial, 1)
-    strides = op.steps(op.window_strides) or ones
-    dilations, apart = op.steps(op.rhs_dilation) or ones, op.steps(op.lhs_dilation) or ones
-    pads = op.pads or ((0, 0),)
+def _padded(n: HloLayer, x: Value, padding: Value) -> Value:
+    """x with channels first, padded by a tensor [[low, high], ..] of its spatial dimensions."""
+    ends = merge(n, n(nn.Transpose(as_i64(n, padding), permutation=(1, 0))), [(0, 2)])
+    none, count = n.constant(np.zeros(2, np.int64)), x.type.rank - 2
+    low, high = (portion(n, ends, [at], [count]) for at in (0, count))
+    return pad_by_vector(n, x, n(nn.Concat([none, low, none, high], axis=0)), None)
+
+
+def _convolved(
+    n: HloLayer, op: Any, x: Value, weight: Value, groups: int, apart: Any, pads: Any
+) -> Value:
+    ones = (1,)
+    strides, dilations = op.steps(op.window_strides) or ones, op.steps(op.rhs_dilation) or ones
+    apart, pads = apart or ones, pads or ((0, 0),)
     if any(step > 1 for step in apart):
         found = _transposed(n, x, weight, strides, dilations, apart, pads, groups)
         if found is not None:

@@ -6,6 +6,7 @@ from ...common.complexes import product
 from ...common.special import hurwitz_zeta, polygamma_of_orders
 from ...common.vocabulary import *
 from ..layer import HloLayer, rows
+from . import formulas
 from .formulas import square
 from .pointwise import function, real_or_complex
 
@@ -174,7 +175,18 @@ _FORMULAS = {
     "is_pos_inf": lambda x: x.equals(math.inf),
     "is_neg_inf": lambda x: x.equals(-math.inf),
 }
-rows.add({f"chlo.{name}": real_or_complex(formula) for name, formula in _FORMULAS.items()})
+_COMPLEX = {
+    "acos": formulas.complex_acos,
+    "acosh": formulas.complex_acosh,
+    "asin": formulas.complex_asin,
+    "asinh": formulas.complex_asinh,
+    "atan": formulas.complex_atan,
+    "atanh": formulas.complex_atanh,
+    "cosh": formulas.complex_cosh,
+    "sinh": formulas.complex_sinh,
+    "tan": formulas.complex_tan,
+}
+rows.add({f"chlo.{k}": real_or_complex(v, _COMPLEX.get(k)) for k, v in _FORMULAS.items()})
 rows.add({"chlo.square": real_or_complex(square, lambda x: product(x, x))})
 
 

@@ -119,6 +119,15 @@ case(
     (f(1, 2, 4), i(2, 1, 1)),
 )
 zeros = np.int32([5, -7, 0, 3]), np.int32([0, 2, 0, -3])
+case(
+    "convolved_same",
+    lambda x, w: lax.conv_general_dilated(
+        x, w, (2,), "SAME", lhs_dilation=None, dimension_numbers=("NWC", "WIO", "NWC")
+    ),
+    ["n, l, 3", "4, 3, 2"],
+    (f(2, 9, 3), f(4, 3, 2)),
+    (f(1, 10, 3), f(4, 3, 2)),
+)
 for name in ("div", "rem"):
     case(f"{name}_by_zero", getattr(lax, name), ["n", "n"], zeros)
     case(f"{name}_unsigned", getattr(lax, name), ["n", "n"], [v.astype(np.uint8) for v in zeros])

@@ -122,3 +122,52 @@ def test_quotients_of_infinite_numbers():
     y = nnc.compile(text, cache=False)(z, w)
     np.testing.assert_array_equal(y.real, [inf, inf, 0, inf, 0])
     np.testing.assert_array_equal(y.imag[1:], [-inf, 0, inf, 0])
+
+
+FUNCTIONS = {
+    "stablehlo.log_plus_one": np.log1p,
+    "chlo.acos": np.arccos,
+    "chlo.acosh": np.arccosh,
+    "chlo.asin": np.arcsin,
+    "chlo.asinh": np.arcsinh,
+    "chlo.atan": np.arctan,
+    "chlo.atanh": np.arctanh,
+    "chlo.cosh": np.cosh,
+    "chlo.sinh": np.sinh,
+    "chlo.tan": np.tan,
+}
+
+
+def test_functions(tmp_path):
+    """In all quadrants, near 0, near 1 and on both sides of the cuts."""
+    parts = np.array([-30.0, -1.25, -1.0, -0.5, -1e-4, 0.0, 1e-4, 0.5, 1.0, 1.25, 30.0])
+    z = (parts[:, None] + 1j * parts).ravel().astype(np.complex128)
+    z = z[np.abs(np.abs(z) - 1) > 1e-3]  # poles
+    lines = [
+        f"%r{i} = {name} %x : tensor<{z.size}xcomplex<f64>>"
+        if name.startswith("stablehlo")
+        else f"%r{i} = {name} %x : tensor<{z.size}xcomplex<f64>> -> tensor<{z.size}xcomplex<f64>>"
+        for i, name in enumerate(FUNCTIONS)
+    ]
+    type = f"tensor<{z.size}xcomplex<f64>>"
+    types = ", ".join([type] * len(lines))
+    names = ", ".join(f"%r{i}" for i in range(len(lines)))
+    text = f"func.func @main(%x: {type}) -> ({types}) {{\n" + "\n".join(lines)
+    text += f"\nreturn {names} : {types}\n}}"
+    found = nnc.compile(text.encode(), cache=False)(z)
+    for (name, function), one in zip(FUNCTIONS.items(), found, strict=True):
+        with np.errstate(all="ignore"):
+            wanted = function(z)
+        assert np.isfinite(wanted).all(), name
+        np.testing.assert_allclose(one, wanted, rtol=1e-9, atol=1e-13, err_msg=name)
+
+
+def test_where_there_are_none():
+    text = """func.func @main(%a: tensor<2x2xcomplex<f32>>) -> tensor<2x2xcomplex<f32>> {
+      %r = "stablehlo.triangular_solve"(%a, %a) <{left_side = true, lower = true,
+        transpose_a = #stablehlo<transpose NO_TRANSPOSE>, unit_diagonal = false}> :
+        (tensor<2x2xcomplex<f32>>, tensor<2x2xcomplex<f32>>) -> tensor<2x2xcomplex<f32>>
+      return %r : tensor<2x2xcomplex<f32>>
+    }"""
+    with pytest.raises(nnc.NncError, match="complex numbers are not supported here"):
+        nnc.load(text.encode())

@@ -53,3 +53,17 @@ def test_total_order(text):
     x[2] = np.abs(x[2])
     found = nnc.compile(text.encode(), cache=False)(x)
     assert found.tolist() == [2, 3, 0, 5, 4, 1]
+
+
+BITS = """module { func.func @main(%x: tensor<2xf64>) -> (tensor<2x64xi1>, tensor<2xf64>) {
+  %y = stablehlo.bitcast_convert %x : (tensor<2xf64>) -> tensor<2x64xi1>
+  %z = stablehlo.bitcast_convert %y : (tensor<2x64xi1>) -> tensor<2xf64>
+  return %y, %z : tensor<2x64xi1>, tensor<2xf64>
+} }"""
+
+
+def test_bits_apart_and_together():
+    x = np.array([1.1, -3e-200])
+    wanted = np.unpackbits(x.view(np.uint8), bitorder="little").reshape(2, 64)
+    bits, whole = nnc.compile(BITS.encode(), cache=False)(x)
+    assert np.array_equal(bits, wanted.astype(bool)) and np.array_equal(whole, x)

@@ -87,3 +87,28 @@ def test_a_first_text_of_a_process(what):
     program = f"from nnc.ir.syntax.parser import parse_module\nparse_module({text!r}).verify()"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("count", [9, 16, 40])
+def test_truth_values_in_bytes_and_in_bits(count):
+    """JAX 0.10 writes a byte for each, older ones a bit."""
+    mask = np.random.default_rng(count).random(count) > 0.5
+    for data in (mask.astype(np.uint8), np.packbits(mask, bitorder="little")):
+        text = f"""func.func @main() -> tensor<{count}xi1> {{
+          %c = stablehlo.constant dense<"0x{data.tobytes().hex()}"> : tensor<{count}xi1>
+          return %c : tensor<{count}xi1>
+        }}"""
+        assert np.array_equal(nnc.compile(text.encode(), cache=False)(), mask)
+
+
+def test_tuples_in_tuples():
+    text = """func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+      %a = stablehlo.tuple %x : tuple<tensor<2xf32>>
+      %b = stablehlo.tuple %x, %a : tuple<tensor<2xf32>, tuple<tensor<2xf32>>>
+      %c = stablehlo.get_tuple_element %b[1] : (tuple<tensor<2xf32>, tuple<tensor<2xf32>>>) \
+-> tuple<tensor<2xf32>>
+      %d = stablehlo.get_tuple_element %c[0] : (tuple<tensor<2xf32>>) -> tensor<2xf32>
+      return %d : tensor<2xf32>
+    }"""
+    x = np.float32([1, 2])
+    assert np.array_equal(nnc.compile(text.encode(), cache=False)(x), x)

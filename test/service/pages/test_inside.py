@@ -50,7 +50,7 @@ def page(request, chromium, sent: ServedPage, answers: list[Any]) -> Iterator[An
     context = chromium.new_context(
         viewport={"width": width, "height": 800}, color_scheme=scheme, reduced_motion="reduce"
     )
-    context.set_default_timeout(12_000)
+    context.set_default_timeout(60_000)
     shown = context.new_page()
     faults: list[str] = []
     shown.on("pageerror", lambda error: faults.append(str(error)))
