@@ -75,7 +75,9 @@ class _Worker:
     wanted: Callable[[], bool]
 
     def ask(self, function: Callable[..., Any], *arguments: Any, seconds: float = 0) -> Any:
-        """The result of a function of its desk. Raises as `Fleet.call`, also if not wanted."""
+        """The result of a function that the worker runs. Raises as `Fleet.call`, and once the job
+        is no longer wanted.
+        """
         return self.fleet.call(self.member, seconds, self.wanted, function, *arguments)
 
 

@@ -36,7 +36,9 @@ from .attributes import FASTMATH, OVERFLOW, FastMathAttr
 
 
 def as_signed(x: Any) -> Any:
-    """NumPy integers read as signed; true is -1."""
+    """An array of signed integers of at least 8 bits: true becomes -1, and ml_dtypes' small
+    integers become i8.
+    """
     if x.dtype == np.bool_:
         return -x.astype(np.int8)
     return x.astype(np.int8) if x.dtype.kind == "V" else x  # those of ml_dtypes

@@ -143,7 +143,9 @@ class _Walk:
         }
 
     def loads(self, ops: Iterable[Operation]) -> Iterator[KernelLoad]:
-        """The kernels that are called, also in functions and regions."""
+        """The kernels called by operations, in nested functions and regions too; of a branch, those
+        of the side with more operations.
+        """
         for op in ops:
             match op:
                 case func.Call():

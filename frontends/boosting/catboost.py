@@ -24,7 +24,8 @@ LINKS = {
     "MultiClassOneVsAll": "sigmoid", "MultiLogloss": "sigmoid", "MultiCrossEntropy": "sigmoid",
     "Poisson": "exp", "Tweedie": "exp", "RMSEWithUncertainty": "spread",
 }  # fmt: skip
-"""What losses make of the sums: probabilities, expectations, variances; others keep them."""
+"""The link of each loss, which maps sums to probabilities, expectations or variances; other losses
+have none."""
 DEEPEST = 16
 IGNORED = IgnoredFields(
     Ignored("ctr_data cat_features_hash", "not asked for, or words of hashes", "file"),

@@ -22,9 +22,9 @@ from ..common.strings import lookup
 from ..common.terms import Term, constant
 
 FACTOR = 0x4906BA494954CB65
-"""Of the hash of a combination."""
+"""The factor by which the hashes of a combination are joined."""
 EMPTY = (1 << 64) - 1
-"""The hash that stands in places of a table where nothing is."""
+"""Marks an empty slot of a hash table."""
 _LOW = (1 << 32) - 1
 
 
@@ -35,7 +35,7 @@ class Part:
     kind: str
     feature: int
     value: float = 0.0
-    """The border, or the hash that is asked for."""
+    """The border of a float feature, or the hash that a category is compared with."""
 
     @staticmethod
     def of(source: Source, given: Mapping[str, Any]) -> Part:
@@ -125,7 +125,7 @@ class Categories:
 
     count: int
     places: Sequence[int]
-    """The columns of the features that are numbers."""
+    """The columns of the numeric features."""
     statistics: list[Statistic] = field(default_factory=list)
 
     def columns(self, n: Layer, rows: Term, words: Value) -> list[Term]:

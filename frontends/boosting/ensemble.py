@@ -51,11 +51,11 @@ class Ensemble:
     divisor: float = 1.0
     scale: float = 1.0
     linear: np.ndarray | None = None
-    """Of a model without trees: a factor for each feature and group."""
+    """The factors [features, groups] of a linear model, which has no trees."""
     leaves: dict[int, Leaf] | None = None
-    """Of trees whose leaves are linear models: those, by node."""
+    """The linear models at leaves, by the leaf's node; None if leaves are numbers."""
     categories: Categories | None = None
-    """Of what is made columns of text, behind those of numbers."""
+    """The columns made of text features, which follow the numeric columns."""
 
 
 def graph_of(
@@ -120,10 +120,10 @@ class Member:
     forest: Forest
     feature: int
     compare: int
-    """LESS or NOT_MORE, as the forest's other nodes compare."""
+    """LESS or NOT_MORE, the comparison that the forest uses."""
     dtype: Any
     lowest: float = 0.0
-    """From where on a number is of the category 0."""
+    """The least number that counts as category 0."""
 
     def node(self, categories: Sequence[int], inside: int, outside: int) -> int:
         """A node that leads to one of two others."""

@@ -26,9 +26,9 @@ LINKS = {
     "huber": "identity", "fair": "identity", "quantile": "identity", "mape": "identity",
     "lambdarank": "identity", "rank_xendcg": "identity", "custom": "identity", "none": "identity",
 }  # fmt: skip
-"""What objectives make of the sums."""
+"""The link of each objective, which maps sums to predictions."""
 ZERO = float(np.float32(1e-35))
-"""Numbers that are no larger count as zero, and so as missing where zeros do."""
+"""Numbers with absolute values up to this count as zero: as missing, where zeros do."""
 IS_CATEGORICAL, IS_DEFAULT_LEFT = 1, 2
 MISSING_NONE, MISSING_ZERO, MISSING_NAN = range(3)
 

@@ -25,9 +25,9 @@ LINKS = {
     "multi:softmax": "argmax", "multi:softprob": "softmax", "count:poisson": "exp",
     "reg:gamma": "exp", "reg:tweedie": "exp", "survival:cox": "exp", "survival:aft": "exp",
 }  # fmt: skip
-"""What objectives make of the sums; others leave them as they are."""
+"""The link of each objective, which maps sums to predictions; other objectives have none."""
 LOGITS = {"binary:logistic", "reg:logistic"}
-"""Objectives whose base score is a probability, and added as its logit."""
+"""Objectives whose base score is a probability: its logit is added to the sums."""
 PLAIN = {
     "binary:logitraw", "rank:pairwise", "rank:ndcg", "rank:map", "reg:squarederror", "reg:linear",
     "reg:squaredlogerror", "reg:pseudohubererror", "reg:absoluteerror", "reg:quantileerror",

@@ -24,7 +24,8 @@ from .network_reader import Reader
 from .types import array_type
 
 _ELEMENTS = {"FLOAT32": "fp32", "FLOAT16": "fp16", "INT32": "int32"}
-"""Element types of outputs; numbers of the older "DOUBLE" have those that they are computed in."""
+"""Element types of outputs. The older "DOUBLE" is missing: such outputs keep the type that they are
+computed in."""
 
 
 def network_graph(files: Files, model: Record, network: Record, notes: dict[str, str]) -> Graph:

@@ -13,9 +13,10 @@ from ..wire.protobuf import Record
 from .network_reader import Reader
 
 LEAST = np.float32(1e-6)
-"""Numbers that are no larger are false."""
+"""Conditions are true for numbers above this."""
 _SKIPPED, _BROKEN = " rest of the iteration is skipped", " loop is left"
-"""Blobs that no model has: whether a `loopContinue`, or a `loopBreak`, was met."""
+"""Blobs added here (no model has such names): whether a `loopContinue`, or a `loopBreak`, was met.
+"""
 _CHOICE = " choice"
 _LEAVES = ("loopBreak", "loopContinue")
 

@@ -52,11 +52,11 @@ class _Reader:
         self.files = files
         self.constants: dict[str, np.ndarray] = {}
         self.values: dict[str, Any] = {}
-        """The constants by name, text and lists among them."""
+        """The values known at import by name: constants, text and lists."""
         self.lists_grow = False
-        """Whether lists get longer by what is written to them."""
+        """Whether writing behind the end of a list makes it longer."""
         self.states: dict[str, str] = {}
-        """The value that each state has at this place."""
+        """The current value of each state."""
 
     def block(self, block: Record, inputs: Sequence[Input]) -> Graph:
         nodes: list[Node] = []

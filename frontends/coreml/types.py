@@ -27,7 +27,7 @@ DTYPES = {
     "UINT64": "<u8",
 }
 _BITS = {"INT4": 4, "UINT4": 4, "UINT6": 6, "UINT3": 3, "UINT2": 2, "UINT1": 1}
-"""Elements that are packed; they are read as bytes."""
+"""The width of element types that are packed in bytes; they are read as bytes."""
 
 _NAMES = {"fp16": "FLOAT16", "fp32": "FLOAT32", "fp64": "FLOAT64"}
 

@@ -38,10 +38,10 @@ LABELED = {
     "LogisticRegressionOutput",
     "MAERegressionOutput",
 }
-"""Operators whose second input is used in training only."""
+"""Operators whose second input, the labels, is used in training only."""
 
 _TYPE_OF_INDICES = {"Embedding", "_npx_embedding", "take", "_npi_take", "pick", "one_hot"}
-"""Operators whose first or second input has a type of its own."""
+"""Operators with an input of indices, whose element type is independent of the other input's."""
 
 
 def read_model(source: Source) -> Graph:

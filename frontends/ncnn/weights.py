@@ -17,7 +17,7 @@ from .param import Entry, Parameters
 _HALF, _INT8, _FLOAT = 0x01306B47, 0x000D4B38, 0x0002C056
 
 Part = tuple[str, tuple[int, ...], bool]
-"""A weight's name, its shape, and whether it is tagged."""
+"""(the name of a weight, its shape, whether a tag before it tells how it is stored)."""
 
 
 class Bin:

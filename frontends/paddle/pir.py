@@ -56,7 +56,7 @@ class _Reader:
         self.outputs: list[tuple[str, str]] = []
         self.stored: list[str] = []
         self.names: dict[int, str] = {}
-        """Parameters and inputs go by their own names."""
+        """The names of parameters and inputs, by the numbers of their values."""
         self.counts: dict[str, int] = {}
 
     def graph(self, block: dict[str, Any]) -> Graph:

@@ -59,11 +59,11 @@ class GroupHeuristics(Heuristics):
         """The loop of each product at which groups copy operands into their memory."""
         self.others: list[Stage] = []
         self.fed = False
-        """Whether groups make their inputs themselves, in memory of their own."""
+        """Whether groups compute their inputs themselves, in workgroup memory."""
         self.staged = False
-        """Whether groups keep operands of products in memory of their own."""
+        """Whether groups copy operands of products to workgroup memory."""
         self.split = False
-        """Whether groups share the sums of products."""
+        """Whether several groups compute parts of one sum of a product."""
         self.waiting: set[Stage] = set()
         """Stages that share no loops with others, or that make inputs of products."""
 

@@ -219,7 +219,7 @@ class Walk:
         self.chain: list[scf.For] = []
         self.stores: dict[Value, Store] = {}
         self.conditions = 0
-        """How many conditions are around."""
+        """How many `scf.if` ops enclose the current operation."""
 
     def of(self, value: Value) -> Interval:
         return self.values.get(value) or limits(value.type)

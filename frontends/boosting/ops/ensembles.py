@@ -22,7 +22,7 @@ LINKS: dict[str, Link] = {
         [x.part(1, 0, 1), (x.part(1, 1, 2) * 2.0).function(nn.Exp)], 1
     ),
 }
-"""What is made of the sums [B, groups]."""
+"""Functions from the sums [B, groups] to predictions, by the name of the link."""
 
 
 def _linked(n: NodeLayer, sums: Term, ensemble: Ensemble) -> Value:

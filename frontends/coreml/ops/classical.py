@@ -142,7 +142,7 @@ def linear_regressor(n: CoreMLLayer, *inputs: Value) -> Value:
 
 
 def _name_of(n: CoreMLLayer, *names: str) -> str:
-    """The name of the transform with a number."""
+    """The name of the model's post-evaluation transform, whose number is its index in `names`."""
     number = n.attribute("model").postEvaluationTransform
     if not 0 <= number < len(names):
         raise n.error(f"the transform {number} is not known")

@@ -35,7 +35,7 @@ _ACTIVATIONS = (
     "softplus softsign tanh"
 )
 FAMILIAR = {"linear_activation": "affine", "linear": "affine", "sigmoid_hard": "hardsigmoid"}
-"""Activations that the family calls otherwise than without underscores."""
+"""The shared names of activations, where they are not CoreML's without underscores."""
 
 
 def named_activation(n: CoreMLLayer, name: str, x: Value, *given: float | None) -> Value:

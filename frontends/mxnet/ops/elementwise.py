@@ -74,7 +74,7 @@ _ALIASES = {
     "_np_copy": "identity",
     "_contrib_gradientmultiplier": "identity",
 }
-"""Other names of the same functions."""
+"""MXNet's further names of these functions."""
 
 
 def _unary(formula: Formula) -> Callable[[MxnetLayer, Value], Value]:

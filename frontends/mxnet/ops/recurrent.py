@@ -14,7 +14,7 @@ _CELLS: dict[str, tuple[int, Cells, Sequence[str]]] = {
     "rnn_tanh": (1, rnn, ()),
     "rnn_relu": (1, rnn, ["relu"]),
 }
-"""The gates of each, and its activations, where they are not the usual ones."""
+"""(number of gates, cell function, activations) by mode; () stands for the default activations."""
 
 
 @rows("RNN", "_npx_rnn")

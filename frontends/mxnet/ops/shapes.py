@@ -8,7 +8,7 @@ from ...common.vocabulary import *
 from ..layer import MxnetLayer, rows
 
 Factors = list[Extent]
-"""An extent of a result as a product."""
+"""An extent of a result, as the factors of a product."""
 
 
 # -- reshaping ---------------------------------------------------------------------------------
@@ -61,7 +61,8 @@ def _reversed(n: MxnetLayer, x: Value, codes: list[int], factors) -> Value:
 
 
 _DROP = -(1 << 40)
-"""Deep numpy's -3 among the codes of legacy MXNet."""
+"""Stands for -3 of NumPy-like MXNet (drop a dimension of extent 1) among the codes of legacy MXNet,
+where -3 joins two dimensions."""
 
 
 def _legacy_factors(

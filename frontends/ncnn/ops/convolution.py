@@ -213,7 +213,7 @@ def _windows(n: NcnnLayer, x: Value, largest: bool, dims: int) -> Value:
 
 
 _LEAST = float(np.finfo(np.float32).min)
-"""What ncnn pads with where it looks for the largest element."""
+"""The padding of a max pooling: ncnn's value for the maximum of no elements."""
 
 
 def _adaptive(n: NcnnLayer, x: Value, largest: bool, dims: int) -> Value:

@@ -171,7 +171,7 @@ def yolo(n: NcnnLayer, *inputs: Value) -> Value:
 
 @rows("YoloDetectionOutput")
 def yolo_of_regions(n: NcnnLayer, *inputs: Value) -> Value:
-    """The same of maps with a softmax of classes, whose anchors count cells."""
+    """Like `yolo`, but class scores are a softmax, and anchors are in units of cells."""
     classes, count, biases = n.int(0, 20), n.int(1, 5), n.floats(4)
     if len(biases) < 2 * count or not inputs:
         raise n.error(f"{len(biases)} numbers for {count} anchors")

@@ -115,7 +115,7 @@ _OWN: dict[int, tuple[int, Callable[..., Value]]] = {
     5: (0, lambda n, x: n(nn.Mish(x))),
     6: (2, _hard_swish),
 }
-"""The activations of other layers: how many parameters they need, and what they are."""
+"""Activations fused into other layers, by their numbers: (number of parameters, function)."""
 
 
 def activated(n: NcnnLayer, x: Value, kind: int = 9, given: int = 10) -> Value:
@@ -183,7 +183,7 @@ _BINARY: dict[int, Callable[[Term, Term], Term]] = {
     17: _remainder,
 }
 _EXCHANGED = {7: 1, 8: 3, 9: 6, 11: 10, 13: 12, 16: 15, 18: 17}
-"""Operations that take their operands in the other order."""
+"""Operations with exchanged operands: the number of each, and of the one that it exchanges."""
 
 
 @rows("BinaryOp")

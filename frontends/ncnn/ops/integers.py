@@ -25,7 +25,7 @@ def integers(x: Term, *axes: int) -> tuple[Term, Term]:
 
 
 Quantized = tuple[Term, Term]
-"""Integers as floats, and how many steps are 1."""
+"""(integers stored as floats, the scale: steps per unit)."""
 
 
 def product(a: Term | Quantized, b: Term | Quantized) -> Term:

@@ -103,7 +103,7 @@ _CELLS: dict[str, tuple[Cells, Sequence[str]]] = {
     "RNN_TANH": (rnn, ()),
     "RNN_RELU": (rnn, ["relu"]),
 }
-"""Each with its activations, where they are not the usual ones."""
+"""(cell function, activations) by mode; () stands for the default activations."""
 
 
 @rows("rnn")
