@@ -210,7 +210,7 @@ class RunningOp(NnOp):
     """Base of ops that combine the elements up to each one along an axis."""
 
     combine: ClassVar[str]
-    """The name of the combining function in comprehensions, such as `max`."""
+    """The name of the combining scalar function, `add` or `mul`."""
     start: ClassVar[int]
     """Its neutral element."""
 

@@ -1,4 +1,4 @@
-"""Which operation of MIL each layer of a network stands for, where it is one without weights."""
+"""The MIL operation of each layer of a network that has no weights."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 
 class Row(NamedTuple):
-    """An operation, the names of its inputs (`*` for a list), and its attributes' fields."""
+    """An operation, the names of its inputs (`*` for a list), and the layer's field for each
+    attribute.
+    """
 
     op: str
     inputs: list[str]
@@ -14,7 +16,9 @@ class Row(NamedTuple):
 
 
 def _rows(text: str) -> dict[str, Row]:
-    """A layer, its operation, inputs with commas between, and fields or numbers of attributes."""
+    """Rows by layer, from lines of: layer, operation, inputs joined by commas, attributes as
+    `name=field` or `name=number`.
+    """
     found = {}
     for layer, op, inputs, *pairs in map(str.split, text.strip().splitlines()):
         parted = (pair.partition("=") for pair in pairs)

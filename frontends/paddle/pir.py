@@ -1,6 +1,6 @@
-"""PaddlePaddle 3's form: a program of PIR as JSON.
+"""PaddlePaddle 3's form: a PIR program as JSON.
 
-Operators have dialects that are numbers (0 builtin, 1 pd_op, 2 cf), values are numbers too.
+Dialects of operators are numbers (0 builtin, 1 pd_op, 2 cf), and so are values.
 """
 
 from __future__ import annotations

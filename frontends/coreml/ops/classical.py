@@ -43,12 +43,12 @@ def _after_zero(scores: Term) -> Term:
 
 
 def _prediction(n: CoreMLLayer, found: Term) -> Value:
-    """A number, or a vector [C]."""
+    """A number, or a vector [C], from the result for one example."""
     return (found.flat() if not n.flag("is_scalar") else found.column(0).column(0)).value
 
 
 def _classified(n: CoreMLLayer, chances: Term, votes: Term | None = None) -> list[Value]:
-    """The label of the best class, and the probabilities [C]."""
+    """The label of the class with the most votes or probability, and the probabilities [C]."""
     labels = n.attribute("labels")
     scores = (chances if votes is None else votes).flat()
     if scores.shape != (len(labels),):
@@ -151,7 +151,9 @@ def _name_of(n: CoreMLLayer, *names: str) -> str:
 
 @rows("glmClassifier")
 def linear_classifier(n: CoreMLLayer, *inputs: Value) -> list[Value]:
-    """Scores of all classes but the first, or one for each, whose chances are made to sum to 1."""
+    """Scores of all classes but the reference class, or one for each class, whose probabilities are
+    normalized.
+    """
     scores, name = _products(n, _row(n, *inputs)), _name_of(n, "Logit", "Probit")
     if scores.shape[1] == 1:
         second = _linked(scores, name)
@@ -199,7 +201,9 @@ def vector_regressor(n: CoreMLLayer, *inputs: Value) -> Value:
 
 @rows("supportVectorClassifier")
 def vector_classifier(n: CoreMLLayer, *inputs: Value) -> list[Value]:
-    """Each pair of classes is a duel; without probabilities, the shares of duels won are given."""
+    """Each pair of classes votes for one. Without Platt scaling, the probabilities are shares of
+    votes.
+    """
     p, kernels = n.attribute("model"), _kernels(n, _row(n, *inputs))
     counts, classes = list(p.numberOfSupportVectorsPerClass), len(n.attribute("labels"))
     pairs = classes * (classes - 1) // 2
@@ -259,7 +263,7 @@ def feature_vectorizer(n: CoreMLLayer, *inputs: Value) -> Value:
 
 
 def _words(names: Sequence[str], numbers: Sequence[int]) -> np.ndarray:
-    """Texts or, if there are none, integers, as an array."""
+    """The names as an array of text; if there are none, the numbers."""
     return strings(list(names)) if len(names) else np.array(numbers, np.int64)
 
 
@@ -294,7 +298,7 @@ def categorical_mapping(n: CoreMLLayer, x: Value) -> Value:
 
 @rows("dictVectorizer")
 def dict_vectorizer(n: CoreMLLayer, x: Value) -> Value:
-    """The numbers of the keys, in their order: [K]"""
+    """The dictionary's numbers in the order of the keys: [K]."""
     p = n.attribute("model")
     keys = _words(p.part("stringToIndex").values, p.part("int64ToIndex").values)
     return Term(n, n(nn.VectorizeMap(x, keys=elements(keys)))).flat().value

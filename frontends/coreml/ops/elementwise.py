@@ -67,7 +67,7 @@ rows.formulas(
 
 
 def _quotient(x: Term, y: Term) -> Term:
-    """x / y, rounded down, by the remainder."""
+    """floor(x / y), computed from the remainder."""
     return (floor_of_quotient if isinstance(x.element, FloatType) else floor_div)(x, y)
 
 

@@ -9,7 +9,7 @@ _PADDINGS = {"valid": "VALID", "same": "SAME_UPPER", "same_lower": "SAME_LOWER"}
 
 
 def _each(n: CoreMLLayer, x: Value, name: str, default: int = 1, of: int = 1) -> tuple[int, ...]:
-    """`of` numbers for each spatial dimension."""
+    """An attribute with `of` numbers for each spatial dimension."""
     count = (x.type.rank - 2) * of
     if count < 1:
         raise n.error(f"input 'x' is {shape_text(x)}, expected at least three dimensions")

@@ -1,6 +1,6 @@
-"""Loops and branches, whose graphs are inside of the node.
+"""Loops and branches, whose nested graphs are attributes of the node.
 
-Attributes tell which input of the node each input of a graph is, or the other way round.
+Further attributes map the inputs of these graphs to inputs of the node, or the other way round.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ..layer import MxnetLayer, rows
 
 @rows("_foreach")
 def foreach(n: MxnetLayer, *inputs: Value) -> list[Value]:
-    """A step for each slice of the first inputs; what it gives is stacked, states go on."""
+    """A loop over slices of the first inputs: results are stacked, states are carried."""
     places = [n.ints(name) for name in ("in_data_locs", "in_state_locs", "remain_locs")]
     order = [place for part in places for place in part]
     first, second = len(places[0]), len(places[0]) + len(places[1])
@@ -33,9 +33,10 @@ def foreach(n: MxnetLayer, *inputs: Value) -> list[Value]:
 
 @rows("_while_loop")
 def while_(n: MxnetLayer, *inputs: Value) -> list[Value]:
-    """While the first graph says so, the second gives rows and the next variables.
+    """A loop: the first graph is the condition, the second gives a row of results and the next
+    states.
 
-    The rows are as many as iterations may be; those that were not computed are zeros.
+    There are as many rows as `max_iterations`; rows not computed are zeros.
     """
     outs, most = n.int("num_out_data"), n.size("max_iterations")
     of_body = n.ints("func_input_locs")
@@ -58,7 +59,7 @@ def while_(n: MxnetLayer, *inputs: Value) -> list[Value]:
 
 
 def _filled_up(n: MxnetLayer, x: Value, count: int) -> Value:
-    """So many rows, zeros behind those that are there."""
+    """x padded with zero rows to `count` rows."""
     lead = tuple(d if d is not None else n.extent(x, i + 1) for i, d in enumerate(x.type.shape[1:]))
     zeros = n.zeros((count, *lead), x.type.element_type)
     whole = slice_axis(n, concat(n, [x, zeros], 0), 0, 0, count)
@@ -66,14 +67,14 @@ def _filled_up(n: MxnetLayer, x: Value, count: int) -> Value:
 
 
 def _holds(n: MxnetLayer, flag: Value) -> Value:
-    """Whether a number is not 0, as a condition."""
+    """The condition that a number is not 0."""
     one = as_scalar(n, flag)
     return n.cast(one, i1)
 
 
 @rows("_cond")
 def cond(n: MxnetLayer, *inputs: Value) -> list[Value]:
-    """What the second graph gives where the first says so, else what the third gives."""
+    """The second graph's results if the first one's is true, else the third's."""
 
     def run(graph: str, name: str) -> list[Value]:
         return n.graph(graph, *(inputs[i] for i in n.ints(name)))

@@ -15,7 +15,7 @@ def _turned(n: MxnetLayer, x: Value) -> Value:
 
 @rows("dot", "_np_dot", "_sparse_dot")
 def dot(n: MxnetLayer, a: Value, b: Value) -> Value:
-    """The last dimension of a with the first of b, in deep numpy with the last but one."""
+    """A product over the last axis of a and the first of b (NumPy-like: the last but one)."""
     if n.flag("transpose_a"):
         a = n.transposed(a, *range(1, a.type.rank), 0)
     if n.flag("transpose_b"):
@@ -29,7 +29,7 @@ def dot(n: MxnetLayer, a: Value, b: Value) -> Value:
 
 
 def _products(n: MxnetLayer, a: Value, b: Value, count: int) -> Value:
-    """Sums over the last dimensions of a and the first of b."""
+    """Sums of products over the last `count` axes of a and the first `count` of b."""
     first = range(a.type.rank - count, a.type.rank)
     return arrays.tensordot(n.term(a), n.term(b), first, range(count)).value
 
@@ -78,7 +78,7 @@ def determinant(n: MxnetLayer, x: Value) -> Value:
 
 @rows("khatri_rao")
 def khatri_rao(n: MxnetLayer, *inputs: Value) -> Value:
-    """Products of all rows of the first matrix with all of the next, column by column."""
+    """The Khatri-Rao product: the Kronecker product of each column."""
     out = n.term(inputs[0])
     for matrix in inputs[1:]:
         term = n.term(matrix)
@@ -92,7 +92,9 @@ def khatri_rao(n: MxnetLayer, *inputs: Value) -> Value:
 
 
 def _heads(n: MxnetLayer, x: Value, kinds: int) -> list[Term]:
-    """[length, batch, heads * kinds * size] as one [batch * heads, length, size] of each kind."""
+    """[length, batch, heads * kinds * size] split into one [batch * heads, length,
+    size] per kind.
+    """
     heads = n.size("heads")
     width = n.extent(x, 2)
     if heads < 1 or width % (heads * kinds):
@@ -116,7 +118,7 @@ def _weights(query: Term, key: Term) -> Value:
 
 
 def _joined(n: MxnetLayer, weights: Value, value: Term) -> Value:
-    """The heads' results side by side: [length, batch, heads * size]."""
+    """The heads' results joined: [length, batch, heads * size]."""
     heads, size = n.size("heads"), value.shape[2]
     assert size is not None
     out = n.term(weights) @ value

@@ -1,6 +1,6 @@
-"""Integers that stand for real numbers: each tensor has two more, its least and its largest number.
+"""Quantized tensors, each accompanied by two scalars: the least and the largest real number.
 
-Zero stands for zero. Source: MXNet's src/operator/quantization, as its CPU's kernels compute.
+The zero point is 0. Source: MXNet's src/operator/quantization, CPU kernels.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ _WIDEST = float(2**31 - 1)
 
 
 class Range:
-    """The largest size that integers of a tensor stand for, as a 0-d tensor."""
+    """The largest magnitude that a quantized tensor represents, as a 0-d tensor."""
 
     def __init__(self, n: MxnetLayer, low: Value, high: Value) -> None:
         both = joined([n.term(v).cast(f32).flat() for v in (low, high)], 0)
         self.n, self.most = n, both.function(nn.Abs).largest(0)
 
     def level(self, element: Type, half: float = 0.0) -> Term:
-        """The scale: the number that 1 stands for; the largest is `half` a step above the range."""
+        """The scale; the end of the range lies `half` steps beyond the largest integer."""
         return self.most / (float(limits_of(element)[1]) + half)
 
     def outputs(self) -> list[Value]:
@@ -30,7 +30,7 @@ class Range:
 
 
 def _known_range(n: MxnetLayer, x: Term) -> Range:
-    """The range that calibration found, or that of the numbers themselves."""
+    """The calibrated range, or that of the tensor itself."""
     low, high = n.get("min_calib_range"), n.get("max_calib_range")
     if low is None or high is None:
         axes = tuple(range(x.rank))
@@ -39,14 +39,14 @@ def _known_range(n: MxnetLayer, x: Term) -> Range:
 
 
 def _element(n: MxnetLayer) -> Type:
-    """The element type of the result: unsigned if calibration found no negative numbers."""
+    """The element type of the result: unsigned if the calibrated range has no negative numbers."""
     kind = n.text("out_type", "int8", "int8", "uint8", "auto")
     low = n.get("min_calib_range")
     return ui8 if kind == "uint8" or (kind == "auto" and low is not None and low >= 0) else i8
 
 
 def _made(n: MxnetLayer, x: Term, range_: Range, element: Type, half: float = 0.5) -> Value:
-    """Real numbers quantized to integers."""
+    """Real numbers, quantized by a range."""
     return quantized(n, x.value, range_.level(element, half).value, None, element)
 
 
@@ -91,7 +91,9 @@ def requantize(n: MxnetLayer, x: Value, low: Value, high: Value) -> list[Value]:
 
 
 def _product(n: MxnetLayer, x: Value, weight: Value, more: tuple, make) -> list[Value]:
-    """Sums of products of integers, with their range; `more` are a bias and ranges."""
+    """Integer sums of products, with their range; `more` holds the bias and the
+    operands' ranges.
+    """
     *bias, x_low, x_high, w_low, w_high = more[:-2] if len(more) == 7 else more
     given, own = Range(n, x_low, x_high), Range(n, w_low, w_high)
     # The range of a convolution's result is as if its input had a sign.
@@ -109,7 +111,7 @@ def _product(n: MxnetLayer, x: Value, weight: Value, more: tuple, make) -> list[
 
 
 def _ends(level: Term) -> list[Value]:
-    """The range of integers of 32 bits."""
+    """The least and the largest real number of i32 results."""
     return [(level * -_WIDEST).reshape(1).value, (level * _WIDEST).reshape(1).value]
 
 
@@ -180,7 +182,7 @@ def embedded(n: MxnetLayer, x: Value, weight: Value, low: Value, high: Value) ->
 
 @rows("_contrib_quantized_concat")
 def concatenated(n: MxnetLayer, *inputs: Value) -> list[Value]:
-    """Integers of the widest range of all."""
+    """Quantized tensors concatenated after requantization to the widest range."""
     count = len(inputs) // 3
     if not count or len(inputs) != 3 * count:
         raise n.error(f"{len(inputs)} inputs, expected tensors with two ranges for each")

@@ -1,4 +1,4 @@
-"""Functions of single elements: activations, arithmetic."""
+"""Elementwise functions: activations and arithmetic."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..layer import NcnnLayer, rows
 
 
 def _row(name: str, *defaults: float) -> Callable[[NcnnLayer, Value], Value]:
-    """An activation, whose parameters are the layer's first."""
+    """A converter of an activation whose parameters are the layer's first ones."""
     return lambda n, x: activation(n, name, x, *(n.float(i, d) for i, d in enumerate(defaults)))
 
 
@@ -54,7 +54,7 @@ def _hard_sigmoid(n: NcnnLayer, x: Value, alpha: float, beta: float) -> Value:
 
 
 def _check_slope(n: NcnnLayer, alpha: float) -> None:
-    """Raise NncError where it falls: what ncnn gives then depends on an element's place."""
+    """Raise NncError if the function falls: ncnn's result then depends on an element's position."""
     if alpha < 0:
         raise n.error(f"a slope of {alpha:g}, expected a positive one")
 
@@ -119,7 +119,9 @@ _OWN: dict[int, tuple[int, Callable[..., Value]]] = {
 
 
 def activated(n: NcnnLayer, x: Value, kind: int = 9, given: int = 10) -> Value:
-    """What a layer's own activation, whose numbers these are, makes of its result."""
+    """x after the layer's fused activation; `kind` and `given` are the parameters' numbers of its
+    kind and its arguments.
+    """
     parameters = n.floats(given)
     count, function = _OWN.get(n.int(kind), (1 << 30, None))
     if function is None or len(parameters) < count:
@@ -200,7 +202,9 @@ def binary(n: NcnnLayer, a: Value, b: Value | None = None) -> Value:
 
 
 def aligned(n: NcnnLayer, a: Value, b: Value) -> tuple[Value, Value]:
-    """Two blobs in one rank: a vector goes along the channels where it has as many elements."""
+    """Two blobs with the same rank: a vector is aligned with the channels if it has as many
+    elements.
+    """
     rank = max(a.type.rank, b.type.rank)
     return _aligned(n, a, b, rank), _aligned(n, b, a, rank)
 

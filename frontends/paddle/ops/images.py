@@ -15,12 +15,12 @@ _LAST = ("NHWC", "NLC", "NDHWC", "AnyLayout_last")
 
 
 def _is_last(n: PaddleLayer) -> bool:
-    """Whether channels are last."""
+    """Whether the layout has channels last."""
     return n.text("data_format", n.text("data_layout", "NCHW")) in _LAST
 
 
 def _in_front(convert: Callable[..., Value]) -> Callable:
-    """A converter that works on channels first, for either layout."""
+    """A converter for both layouts, from one for channels first."""
 
     @wraps(convert)
     def either(n: PaddleLayer, x: Value, *rest: Any) -> Value:
@@ -32,7 +32,7 @@ def _in_front(convert: Callable[..., Value]) -> Callable:
 
 
 def _padding(n: PaddleLayer, dims: int) -> Padding:
-    """The padding: one number, one per dimension, per side, or for all ranks."""
+    """The padding: given as one number, one per dimension, one per side, or for all ranks."""
     algorithm = n.text("padding_algorithm", "EXPLICIT")
     if algorithm in ("SAME", "VALID"):
         return "SAME_UPPER" if algorithm == "SAME" else "VALID"
@@ -57,7 +57,7 @@ def _each(n: PaddleLayer, name: str, dims: int) -> tuple[int, ...]:
 
 
 def _dilations(n: PaddleLayer, dims: int) -> tuple[int, ...]:
-    """The dilations of a convolution, which Paddle drops where the padding is SAME."""
+    """The dilations of a convolution; Paddle ignores them if the padding is SAME."""
     given = _each(n, "dilations", dims)
     return (1,) * dims if n.text("padding_algorithm") == "SAME" else given
 
@@ -65,7 +65,9 @@ def _dilations(n: PaddleLayer, dims: int) -> tuple[int, ...]:
 def _same(
     n: PaddleLayer, x: Value, kernel: Sequence[Any], strides: Sequence[int]
 ) -> tuple[int, ...]:
-    """All begins, then all ends; a transposed convolution has those that its input would have."""
+    """SAME padding: all begins, then all ends. A transposed convolution has that of its input's
+    extents.
+    """
     known = [n.extent(x, axis) for axis in range(2, x.type.rank)]
     sides: Any = map(same_padding, known, kernel, strides, ["SAME_UPPER"] * len(known))
     begins, ends = zip(*sides, strict=True)
@@ -201,7 +203,7 @@ _EPSILON = ("epsilon", 1e-5)
 
 
 def _is_given(n: PaddleLayer) -> bool:
-    """Whether statistics are given; in training mode the batch's own are used."""
+    """Whether running statistics are used; training mode uses those of the batch."""
     is_test = n.flag("is_test", True) and not n.flag("trainable_statistics")
     return n.flag("use_global_stats") or is_test
 
@@ -272,7 +274,7 @@ _MODES = {
 
 
 def _interpolated(n: PaddleLayer, x: Value, *rest: Any) -> Value:
-    """To the extents that operands or attributes tell, or by a scale."""
+    """x resized to extents from operands or attributes, or by a scale."""
     out_size, sizes, scales = (*rest, None, None, None)[:3]
     dims = x.type.rank - 2
     attributes = [n.int(name, -1) for name in ("out_d", "out_h", "out_w")][-dims:]
@@ -326,7 +328,7 @@ rows.add({"channel_shuffle": _in_front(_shuffled), "shuffle_channel": _in_front(
 
 
 def _temporal_shift(n: PaddleLayer, x: Value) -> Value:
-    """Some channels are those of the frame before, as many those of the next; [B * T, C, H, W]."""
+    """x [B * T, C, H, W] with some channels from the previous frame, and as many from the next."""
     steps, channels = n.int("seg_num", 1), n.extent(x, 1)
     if steps < 1:
         raise n.error(f"a shift of {steps} frames")
@@ -346,7 +348,7 @@ rows.add({"temporal_shift": _in_front(_temporal_shift)})
 
 @rows("maxout")
 def maxout(n: PaddleLayer, x: Value) -> Value:
-    """The largest of each group of neighbouring channels."""
+    """The maximum over each group of neighbouring channels."""
     axis, groups = n.axis(x, n.int("axis", 1)), n.int("groups", 1)
     channels = n.extent(x, axis)
     if groups < 1 or channels % groups:
