@@ -47,7 +47,7 @@ _A9 = Processor(
     gigahertz=1.0,
     costs=Costs(loops=LoopCosts(prefetch_passes=0)),
 )
-"""Of the Zynq-7000. The second cache is the last one."""
+"""Cortex-A9, as in the Zynq-7000. The last-level cache is its second one."""
 
 _A7 = replace(
     _A9,
@@ -60,7 +60,7 @@ _A7 = replace(
     cores=4,
     gigahertz=0.9,
 )
-"""Of the Raspberry Pi 2."""
+"""Cortex-A7, as in the Raspberry Pi 2."""
 
 
 def _processor(

@@ -45,7 +45,8 @@ _SCALAR = Processor(
     gigahertz=0.2,
     costs=Costs(algorithms=AlgorithmCosts(epilogue=8.0), loops=LoopCosts(prefetch_passes=0)),
 )
-"""A small core with one unit for floats. Winograd's weights would take four times the flash."""
+"""A small core with one floating-point unit. Winograd's algorithm is off: its weights would take
+four times the flash."""
 
 _CORTEX_M7 = replace(
     _SCALAR,
