@@ -25,7 +25,6 @@ ELEMENT = Processor(
     load_bytes_per_cycle=4,
     has_fma=False,
     has_masks=False,
-    has_broadcast_operands=False,
     widest_lane=4,
     line_bytes=4,
     l1_bytes=4 << 10,
@@ -46,14 +45,12 @@ ELEMENT = Processor(
 class FpgaMachine(Machine):
     """An FPGA part, by its maker's data.
 
-    Units: blocks of 36 and 288 kbit of memory, DSP slices, lookup tables, flip-flops.
+    Units: DSP slices, blocks of 36 kbit and of 288 kbit of memory.
     """
 
     dsps: int
     bram_blocks: int
     uram_blocks: int
-    luts: int
-    flip_flops: int
     cores: int = 1
     line_bytes: int = 4
     memory_bandwidth: float = 4.0

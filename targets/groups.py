@@ -129,7 +129,6 @@ _THREAD = Processor(
     load_bytes_per_cycle=16,
     has_fma=True,
     has_masks=True,
-    has_broadcast_operands=False,
     line_bytes=128,
     memory_bandwidth=1.0,
     l1_bytes=32 << 10,

@@ -28,8 +28,6 @@ class Processor(Machine):
     load_bytes_per_cycle: int
     has_masks: bool
     """Masked loads and stores that cost no more than plain ones."""
-    has_broadcast_operands: bool
-    """An arithmetic instruction may read one scalar from memory for all lanes."""
     l1_bytes: int
     l1_way_bytes: int
     """Lines that lie a multiple of this apart share a set; a page, as the index is virtual."""

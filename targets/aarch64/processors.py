@@ -36,7 +36,6 @@ _A72 = Processor(
     load_bytes_per_cycle=16,
     has_fma=True,
     has_masks=False,
-    has_broadcast_operands=False,
     has_lane_operands=True,
     issue_width=3,
     line_bytes=64,

@@ -31,7 +31,6 @@ _A9 = Processor(
     load_bytes_per_cycle=8,
     has_fma=False,
     has_masks=False,
-    has_broadcast_operands=False,
     has_lane_operands=True,
     widest_lane=4,
     issue_width=2,

@@ -30,7 +30,6 @@ _SCALAR = Processor(
     load_bytes_per_cycle=4,
     has_fma=False,
     has_masks=False,
-    has_broadcast_operands=False,
     widest_lane=4,
     issue_width=2,
     line_bytes=32,

@@ -30,7 +30,6 @@ _U74 = Processor(
     load_bytes_per_cycle=8,
     has_fma=True,
     has_masks=False,
-    has_broadcast_operands=False,
     issue_width=2,
     line_bytes=64,
     l1_bytes=32 << 10,

@@ -48,7 +48,6 @@ _SIMD = Processor(
     load_bytes_per_cycle=32,
     has_fma=False,
     has_masks=False,
-    has_broadcast_operands=False,
     has_pair_products=True,
     loads_early=True,
     line_bytes=64,

@@ -22,7 +22,6 @@ _AVX512 = Processor(
     load_bytes_per_cycle=64,
     has_fma=True,
     has_masks=True,
-    has_broadcast_operands=True,
     has_pair_products=True,
     line_bytes=64,
     l1_bytes=32 << 10,
@@ -58,7 +57,6 @@ _AVX2 = replace(
     full_width_units=2,
     has_masks=False,
     masked_bytes=(4, 8),
-    has_broadcast_operands=False,
     l2_bytes=512 << 10,
     costs=Costs(operations=_AVX2_FUNCTIONS, tiles=_AVX2_TILES, loops=_AVX2_LOOPS),
 )
