@@ -25,11 +25,12 @@ from .place import MOST_RESULT, progress_note
 from .results import MOST_JSON, read_json
 
 RESULTS = ("package", "report", "log", "explore")
-"""Names that results may have."""
+"""The permitted names of results."""
 _LOOK = 1.0
-"""Seconds between two questions how far a job is."""
+"""Seconds between polls of a job's progress."""
 _BEGINNING = 120.0
-"""Seconds in which a worker has begun with a job: it may have to find out how to confine it."""
+"""Seconds in which a worker must have begun a job: it may first have to find out how to confine it.
+"""
 _LONGEST = 4000
 
 
