@@ -20,14 +20,15 @@ class Processor(Machine):
     vector_bits: int
     vector_registers: int
     full_width_units: float
-    """Multiply-adds of the full vector width that start in one cycle; 0.25 take it in quarters."""
+    """The full-width multiply-adds that start in one cycle; 0.25 for vectors processed in quarters.
+    """
     unit_bits: int
-    """The width of one multiply-add unit: narrower vectors run at one per unit and cycle."""
+    """The width of one multiply-add unit, which takes one narrower vector a cycle."""
     fma_latency: int
     loads_per_cycle: int
     load_bytes_per_cycle: int
     has_masks: bool
-    """Masked loads and stores that cost no more than plain ones."""
+    """Whether masked loads and stores cost no more than plain ones."""
     l1_bytes: int
     l1_way_bytes: int
     """Lines that lie a multiple of this apart share a set; a page, as the index is virtual."""
