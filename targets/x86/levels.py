@@ -47,8 +47,8 @@ _AVX2_TILES = TileCosts(sum_bodies=48)
 and EfficientNet-B0 take 0.90 to 0.93 of the time on a Zen 3, from the third cache 0.98 to 1.02."""
 
 _AVX2_LOOPS = LoopCosts(asked_streams=1)
-"""Four streams from memory are slowed by requests: 154 MB take a Zen 3 8.6 ms without and 9.1 with
-them, two cores 5.5 and 6.7."""
+"""Four streams from memory are slower with prefetches: 154 MB take a Zen 3 8.6 ms without and 9.1
+with them, two cores 5.5 and 6.7."""
 
 _AVX2 = replace(
     _AVX512,
