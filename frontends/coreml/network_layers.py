@@ -89,11 +89,11 @@ def _by_row(
         value = getattr(p, field)
         if every or p.has(field) or isinstance(value, int | str):
             given[name] = value
-    kept = {name: v if isinstance(v, str) else _held(v) for name, v in given.items()}
+    kept = {name: v if isinstance(v, str) else _array(v) for name, v in given.items()}
     r.add(row.op, outputs, bound, **kept)
 
 
-def _held(value: Any) -> np.ndarray:
+def _array(value: Any) -> np.ndarray:
     """The numbers in a layer's field as an array."""
     found = np.asarray(value)
     return found.astype(np.float32) if found.dtype.kind == "f" else found

@@ -63,7 +63,7 @@ def parts(entry: Entry) -> Iterator[Part]:
 Spec = Callable[[Parameters], Iterator[Part]]
 
 
-def _divided(total: int, *by: int) -> int:
+def _inferred_extent(total: int, *by: int) -> int:
     """`total` divided by all of `by`: the extent that is not given."""
     rest = math.prod(by)
     return total // rest if rest > 0 and total % rest == 0 else -1
@@ -82,7 +82,7 @@ def _convolution(dims: int, grouped: bool, transposed: bool = False) -> Spec:
         if p.int(28 if transposed else 19):
             return  # the weights are inputs
         groups, out, kernel = p.int(7, 1) if grouped else 1, p.int(0), _kernel(p, dims)
-        inner = _divided(p.int(6), out, *kernel)
+        inner = _inferred_extent(p.int(6), out, *kernel)
         shape = (out, inner, *kernel)
         if transposed and groups > 0:
             shape = (groups, out // groups, inner, *kernel)
@@ -103,7 +103,7 @@ def _convolution(dims: int, grouped: bool, transposed: bool = False) -> Spec:
 
 def _inner_product(p: Parameters) -> Iterator[Part]:
     out = p.int(0)
-    yield "weight", (out, _divided(p.int(2), out)), True
+    yield "weight", (out, _inferred_extent(p.int(2), out)), True
     if p.int(1):
         yield "bias", (out,), False
     if p.int(8):
@@ -179,7 +179,7 @@ def _gemm(p: Parameters) -> Iterator[Part]:
 
 def _attention(p: Parameters) -> Iterator[Part]:
     embed = p.int(0)
-    query = _divided(p.int(2), embed)
+    query = _inferred_extent(p.int(2), embed)
     for name, out, inner in (
         ("q", embed, query),
         ("k", embed, p.int(3, embed)),
@@ -198,7 +198,7 @@ def _recurrent(gates: int, biases: int) -> Spec:
     def spec(p: Parameters) -> Iterator[Part]:
         out, count = p.int(0), 2 if p.int(2) == 2 else 1
         hidden = p.int(3, out) if gates == 4 else out
-        size = _divided(p.int(1), count, hidden, gates)
+        size = _inferred_extent(p.int(1), count, hidden, gates)
         yield "input", (count, gates * hidden, size), True
         yield "bias", (count, biases, hidden), True
         yield "state", (count, gates * hidden, out), True

@@ -44,13 +44,13 @@ def trees(n: NodeLayer, x: Value, words: Value | None = None) -> Value:
         rows = joined([rows.cast(f64), *ensemble.categories.columns(n, rows, words)], 1)
     walk = ensemble.forest.walk(n, rows)
     if ensemble.leaves is not None:
-        sums = _of_lines(n, rows, walk, ensemble)
+        sums = _linear_leaf_sums(n, rows, walk, ensemble)
     else:
         sums = walk.totals(rows.element, ensemble.groups, "SUM")
     return _linked(n, sums.cast(ensemble.element), ensemble)
 
 
-def _of_lines(n: NodeLayer, rows: Term, walk: Walk, ensemble: Ensemble) -> Term:
+def _linear_leaf_sums(n: NodeLayer, rows: Term, walk: Walk, ensemble: Ensemble) -> Term:
     """The sums of linear models at the reached leaves; tree i belongs to group i modulo their
     number.
     """

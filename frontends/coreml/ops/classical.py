@@ -31,13 +31,13 @@ def _linked(scores: Term, name: str) -> Term:
     if name == "Probit":
         return ((scores * (1 / math.sqrt(2))).function(nn.Erf) + 1.0) * 0.5
     if name == "Classification_SoftMaxWithZeroClassReference":
-        return transformed(_after_zero(scores), "SOFTMAX")
+        return transformed(_with_reference_class(scores), "SOFTMAX")
     if name not in _TRANSFORMS:
         raise n.error(f"the transform '{name}' is not supported")
     return transformed(scores, _TRANSFORMS[name])
 
 
-def _after_zero(scores: Term) -> Term:
+def _with_reference_class(scores: Term) -> Term:
     """Scores [1, C] preceded by 0, for the reference class."""
     return joined([scores.part(1, 0, 1) * 0.0, scores], 1)
 
@@ -138,10 +138,10 @@ def _products(n: CoreMLLayer, rows: Term) -> Term:
 def linear_regressor(n: CoreMLLayer, *inputs: Value) -> Value:
     found = _products(n, _row(n, *inputs))
     names = ("NoTransform", "Logit", "Probit")
-    return _prediction(n, _linked(found, _name_of(n, *names)))
+    return _prediction(n, _linked(found, _transform_name(n, *names)))
 
 
-def _name_of(n: CoreMLLayer, *names: str) -> str:
+def _transform_name(n: CoreMLLayer, *names: str) -> str:
     """The name of the model's post-evaluation transform, whose number is its index in `names`."""
     number = n.attribute("model").postEvaluationTransform
     if not 0 <= number < len(names):
@@ -154,12 +154,12 @@ def linear_classifier(n: CoreMLLayer, *inputs: Value) -> list[Value]:
     """Scores of all classes but the reference class, or one for each class, whose probabilities are
     normalized.
     """
-    scores, name = _products(n, _row(n, *inputs)), _name_of(n, "Logit", "Probit")
+    scores, name = _products(n, _row(n, *inputs)), _transform_name(n, "Logit", "Probit")
     if scores.shape[1] == 1:
         second = _linked(scores, name)
         return _classified(n, two_classes(1.0 - second, second))
     if n.attribute("model").classEncoding != "OneVsRest":
-        return _classified(n, transformed(_after_zero(scores), "SOFTMAX"))
+        return _classified(n, transformed(_with_reference_class(scores), "SOFTMAX"))
     chances = _linked(scores, name)
     return _classified(n, chances / chances.sum(1, keep=True))
 
@@ -262,7 +262,7 @@ def feature_vectorizer(n: CoreMLLayer, *inputs: Value) -> Value:
     return _row(n, *inputs).flat().value
 
 
-def _words(names: Sequence[str], numbers: Sequence[int]) -> np.ndarray:
+def _labels(names: Sequence[str], numbers: Sequence[int]) -> np.ndarray:
     """The names as an array of text; if there are none, the numbers."""
     return strings(list(names)) if len(names) else np.array(numbers, np.int64)
 
@@ -300,7 +300,7 @@ def categorical_mapping(n: CoreMLLayer, x: Value) -> Value:
 def dict_vectorizer(n: CoreMLLayer, x: Value) -> Value:
     """The dictionary's numbers in the order of the keys: [K]."""
     p = n.attribute("model")
-    keys = _words(p.part("stringToIndex").values, p.part("int64ToIndex").values)
+    keys = _labels(p.part("stringToIndex").values, p.part("int64ToIndex").values)
     return Term(n, n(nn.VectorizeMap(x, keys=elements(keys)))).flat().value
 
 

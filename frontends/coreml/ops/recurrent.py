@@ -20,7 +20,7 @@ def _state(n: CoreMLLayer, x: Value, state: Value) -> Value:
     return broadcast(n, state, [(x, 1), (state, 1)])
 
 
-def _given(n: CoreMLLayer, outcomes: Sequence[Outcome]) -> list[Value]:
+def _results(n: CoreMLLayer, outcomes: Sequence[Outcome]) -> list[Value]:
     """The outputs of all steps, or of each direction's last step, followed by the final states."""
     states = list(zip(*(outcome.states for outcome in outcomes), strict=True))
     parts = [outcome.outputs for outcome in outcomes]
@@ -78,7 +78,7 @@ def lstm_(
                 peepholes=None if peep is None else dict(zip("ifo", peep, strict=True)),
             )
         )
-    return _given(n, lstm(n, x, directions, order="ifog"))
+    return _results(n, lstm(n, x, directions, order="ifog"))
 
 
 @rows("gru")
@@ -98,7 +98,7 @@ def gru_(
     biases = (input_bias, bias) if both else bias or input_bias
     functions = _functions(n, recurrent_activation="sigmoid", activation="tanh")
     direction = _direction(n, x, initial_h, (weight_ih, weight_hh), functions, biases)
-    return _given(n, gru(n, x, [direction], order="rnz", reset_late=n.flag("reset_after")))
+    return _results(n, gru(n, x, [direction], order="rnz", reset_late=n.flag("reset_after")))
 
 
 @rows("rnn")
@@ -111,7 +111,7 @@ def rnn_(
     bias: Value | None = None,
 ) -> list[Value]:
     weights, functions = (weight_ih, weight_hh), _functions(n, activation="tanh")
-    return _given(n, rnn(n, x, [_direction(n, x, initial_h, weights, functions, bias)]))
+    return _results(n, rnn(n, x, [_direction(n, x, initial_h, weights, functions, bias)]))
 
 
 def _direction(

@@ -163,7 +163,7 @@ def crop_resize(
     sides = []
     for d, side in enumerate(("height", "width")):
         size, whole = n.int(f"target_{side}", 1), x.type.shape[2 + d]
-        at = _places(n, rows, d, whole, size)
+        at = _sample_positions(n, rows, d, whole, size)
         apart = at.spread(0, 1) - constant(n, np.arange(whole, dtype=np.float32))
         weights = (1.0 - apart.function(nn.Abs)).max(0.0).reshape(count, 1, 1, size, whole)
         inside = (at >= 0.0) & (at <= float(whole - 1))
@@ -174,7 +174,7 @@ def crop_resize(
     return filled.value if boxes is None else squeezed(n, filled.value, 1)
 
 
-def _places(n: CoreMLLayer, boxes: Term, d: int, extent: int, count: int) -> Term:
+def _sample_positions(n: CoreMLLayer, boxes: Term, d: int, extent: int, count: int) -> Term:
     """The sample positions of boxes [N, 4] along a dimension: [N, count]"""
     kind = n.text("box_coordinate_mode", "CORNERS_HEIGHT_FIRST")
     column = 1 - d if kind.endswith("WIDTH_FIRST") else d

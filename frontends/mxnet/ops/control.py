@@ -47,7 +47,7 @@ def while_(n: MxnetLayer, *inputs: Value) -> list[Value]:
         return n.graph(graph, *(values[i] for i in n.ints(name)))
 
     def goes(states: Sequence[Value]) -> Value:
-        return _holds(n, run("0", "cond_input_locs", states)[0])
+        return _is_true(n, run("0", "cond_input_locs", states)[0])
 
     def step(number: Value, flag: Value, given: list[Value]) -> Iteration:
         found = run("1", "func_input_locs", given)
@@ -55,10 +55,10 @@ def while_(n: MxnetLayer, *inputs: Value) -> list[Value]:
 
     states = [inputs[i] for i in variables]
     last, stacks = while_loop(n, step, states, n.constant(most, i64), goes(states))
-    return [*(_filled_up(n, rows_, most) for rows_ in stacks), *last]
+    return [*(_padded_rows(n, rows_, most) for rows_ in stacks), *last]
 
 
-def _filled_up(n: MxnetLayer, x: Value, count: int) -> Value:
+def _padded_rows(n: MxnetLayer, x: Value, count: int) -> Value:
     """x padded with zero rows to `count` rows."""
     lead = tuple(d if d is not None else n.extent(x, i + 1) for i, d in enumerate(x.type.shape[1:]))
     zeros = n.zeros((count, *lead), x.type.element_type)
@@ -66,7 +66,7 @@ def _filled_up(n: MxnetLayer, x: Value, count: int) -> Value:
     return n(nn.Reshape(whole, out=TensorType((count, *lead), x.type.element_type)))
 
 
-def _holds(n: MxnetLayer, flag: Value) -> Value:
+def _is_true(n: MxnetLayer, flag: Value) -> Value:
     """The condition that a number is not 0."""
     one = as_scalar(n, flag)
     return n.cast(one, i1)
@@ -79,7 +79,7 @@ def cond(n: MxnetLayer, *inputs: Value) -> list[Value]:
     def run(graph: str, name: str) -> list[Value]:
         return n.graph(graph, *(inputs[i] for i in n.ints(name)))
 
-    condition = _holds(n, run("0", "cond_input_locs")[0])
+    condition = _is_true(n, run("0", "cond_input_locs")[0])
     known = n.known(condition)
     branches = [lambda: run("1", "then_input_locs"), lambda: run("2", "else_input_locs")]
     if known is not None:

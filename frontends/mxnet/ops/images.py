@@ -109,14 +109,14 @@ def box_detection(n: MxnetLayer, scores: Value, offsets: Value, anchors: Value) 
     value, order = best_first(valid.choose(best, -math.inf))
     kind, valid, boxes = (rows_at(t, order) for t in (kind, valid, boxes))
     each = None if n.flag("force_suppress") else classes - 1
-    valid = _first(valid, n.int("nms_topk", -1))
+    valid = _first_valid(valid, n.int("nms_topk", -1))
     kept = _not_suppressed(boxes, kind, valid, n.float("nms_threshold", 0.5), each)
     label = kept.choose(kind.cast(boxes.element), -1.0).spread(0, 1)
     rest = joined([value.spread(0, 1), boxes], 2)
     return joined([label, valid.spread(0, 1).choose(rest, -1.0)], 2).value
 
 
-def _first(valid: Term, most: int) -> Term:
+def _first_valid(valid: Term, most: int) -> Term:
     """`valid` [B, N] with only the first `most` true elements of each row kept."""
     count = valid.shape[1] or 0
     return valid & constant(valid.n, np.arange(count) < most) if 0 < most < count else valid
@@ -155,7 +155,7 @@ def box_nms(n: MxnetLayer, data: Value) -> list[Value]:
     if label >= 0 and background >= 0:
         valid = valid & ~x.column(label, 2).equals(float(background))
     order = best_first(valid.choose(score, -math.inf))[1]
-    x, valid = rows_at(x, order), _first(rows_at(valid, order), n.int("topk", -1))
+    x, valid = rows_at(x, order), _first_valid(rows_at(valid, order), n.int("topk", -1))
     boxes = _corners(x.part(2, first, first + 4), n.text("in_format", "corner", "corner", "center"))
     apart = boxes  # the boxes of other classes lie elsewhere
     if label >= 0 and not n.flag("force_suppress"):

@@ -7,12 +7,6 @@ from ...common.vocabulary import *
 from ..layer import MxnetLayer, rows
 
 
-def _turned(n: MxnetLayer, x: Value) -> Value:
-    """x with its last two dimensions exchanged."""
-    rank = x.type.rank
-    return n.transposed(x, *range(rank - 2), rank - 1, rank - 2)
-
-
 @rows("dot", "_np_dot", "_sparse_dot")
 def dot(n: MxnetLayer, a: Value, b: Value) -> Value:
     """A product over the last axis of a and the first of b (NumPy-like: the last but one)."""
@@ -54,8 +48,8 @@ def matmul(n: MxnetLayer, a: Value, b: Value) -> Value:
 def batch_dot(n: MxnetLayer, a: Value, b: Value) -> Value:
     if n.int("axis", -2) != -2:
         raise n.error(f"attribute 'axis' is {n.int('axis')}, expected -2")
-    a = _turned(n, a) if n.flag("transpose_a") else a
-    b = _turned(n, b) if n.flag("transpose_b") else b
+    a = swapped(n, a, -2, -1) if n.flag("transpose_a") else a
+    b = swapped(n, b, -2, -1) if n.flag("transpose_b") else b
     out, alpha = n(nn.Matmul(a, b)), n.float("alpha", 1.0)
     return out if alpha == 1 else (n.term(out) * alpha).value
 
@@ -67,7 +61,7 @@ def gemm(n: MxnetLayer, a: Value, b: Value, c: Value) -> Value:
 
 @rows("linalg_syrk", "_linalg_syrk")
 def product_with_itself(n: MxnetLayer, a: Value) -> Value:
-    pair = (_turned(n, a), a) if n.flag("transpose") else (a, _turned(n, a))
+    pair = (swapped(n, a, -2, -1), a) if n.flag("transpose") else (a, swapped(n, a, -2, -1))
     return (n.term(n(nn.Matmul(*pair))) * n.float("alpha", 1.0)).value
 
 

@@ -45,7 +45,7 @@ def _element(n: MxnetLayer) -> Type:
     return ui8 if kind == "uint8" or (kind == "auto" and low is not None and low >= 0) else i8
 
 
-def _made(n: MxnetLayer, x: Term, range_: Range, element: Type, half: float = 0.5) -> Value:
+def _quantized(n: MxnetLayer, x: Term, range_: Range, element: Type, half: float = 0.5) -> Value:
     """Real numbers, quantized by a range."""
     return quantized(n, x.value, range_.level(element, half).value, None, element)
 
@@ -59,7 +59,7 @@ def _real(x: Value, range_: Range, half: float = 0.5) -> Term:
 @rows("_contrib_quantize_v2")
 def quantize_by_calibration(n: MxnetLayer, x: Value) -> list[Value]:
     element, range_ = _element(n), _known_range(n, n.term(x))
-    found = _made(n, n.term(x), range_, element)
+    found = _quantized(n, n.term(x), range_, element)
     if element is i8:
         return [found, *range_.outputs()]
     low = n.constant(np.array([n.float("min_calib_range", 0.0)], np.float32))
@@ -71,8 +71,8 @@ def quantize(n: MxnetLayer, x: Value, low: Value, high: Value) -> list[Value]:
     range_ = Range(n, low, high)
     kind = n.text("out_type", "uint8", "int8", "uint8")
     if kind == "uint8":
-        return [_made(n, n.term(x), range_, ui8, 0.0), low, high]
-    return [_made(n, n.term(x), range_, i8, 0.0), *range_.outputs()]
+        return [_quantized(n, n.term(x), range_, ui8, 0.0), low, high]
+    return [_quantized(n, n.term(x), range_, i8, 0.0), *range_.outputs()]
 
 
 @rows("_contrib_dequantize")
@@ -84,7 +84,7 @@ def dequantize(n: MxnetLayer, x: Value, low: Value, high: Value) -> Value:
 def requantize(n: MxnetLayer, x: Value, low: Value, high: Value) -> list[Value]:
     real = _real(x, Range(n, low, high))
     range_ = _known_range(n, real)
-    return [_made(n, real, range_, _element(n), 0.0), *range_.outputs()]
+    return [_quantized(n, real, range_, _element(n), 0.0), *range_.outputs()]
 
 
 # -- products --------------------------------------------------------------------------------------
@@ -107,10 +107,10 @@ def _product(n: MxnetLayer, x: Value, weight: Value, more: tuple, make) -> list[
         step = given.level(x.type.element_type, 0.5) * own.level(i8)
         factor = Range(n, *more[-2:]).level(i8) / step
         sums = sums + (n.term(bias[0]).cast(f32) * factor).cast(i32)
-    return [sums.value, *_ends(level)]
+    return [sums.value, *_range_of_sums(level)]
 
 
-def _ends(level: Term) -> list[Value]:
+def _range_of_sums(level: Term) -> list[Value]:
     """The least and the largest real number of i32 results."""
     return [(level * -_WIDEST).reshape(1).value, (level * _WIDEST).reshape(1).value]
 
@@ -134,7 +134,7 @@ def product_of_elements(
     if n.flag("enable_float_output"):
         return [(whole.cast(f32) * first.level(i8, 0.5) * second.level(i8, 0.5)).value]
     if n.get("max_calib_range") is None:
-        return [whole.value, *_ends(first.level(i8) * second.level(i8))]
+        return [whole.value, *_range_of_sums(first.level(i8) * second.level(i8))]
     range_ = _known_range(n, whole)
     fine = (127.5 / first.most) * (127.5 / second.most)
     steps = whole.cast(f32) * (127.5 / range_.most / fine)  # which are cut off, not rounded
@@ -193,7 +193,9 @@ def concatenated(n: MxnetLayer, *inputs: Value) -> list[Value]:
     ranges[0] = Range(n, *inputs[count : count + 2])
     elements = {x.type.element_type for x in inputs[:count]}
     element = ui8 if elements == {ui8} else i8
-    parts = [_made(n, _real(x, r), widest, element) for x, r in zip(inputs, ranges, strict=False)]
+    parts = [
+        _quantized(n, _real(x, r), widest, element) for x, r in zip(inputs, ranges, strict=False)
+    ]
     axis = n.axis("dim", 1, inputs[0].type.rank)
     return [n(nn.Concat(parts, axis=axis)) if count > 1 else parts[0], *widest.outputs()]
 
@@ -212,4 +214,4 @@ def normalized(
     real = _real(x, Range(n, low, high)).value
     found = n.term(batch_norm(n, real, gamma, beta, mean, var, n.float("eps", 1e-3)))
     range_ = _known_range(n, found)
-    return [_made(n, found, range_, i8), *range_.outputs()]
+    return [_quantized(n, found, range_, i8), *range_.outputs()]

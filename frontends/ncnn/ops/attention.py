@@ -49,7 +49,7 @@ def multi_head_attention(n: NcnnLayer, *inputs: Value) -> Value:
     def affine(name: str, x: Value) -> Value:
         weight = n.stored(name, n.array_of(name).T)
         if n.int(18):
-            found = _of_integers(n, name, Term(n, x), Term(n, weight)).value
+            found = _integer_product(n, name, Term(n, x), Term(n, weight)).value
         else:
             found = n(nn.Matmul(x, weight))
         return n(nn.Add(found, n.weight(f"{name}_bias")))
@@ -62,7 +62,7 @@ def multi_head_attention(n: NcnnLayer, *inputs: Value) -> Value:
     return affine("out", joined_heads(found).value)
 
 
-def _of_integers(n: NcnnLayer, name: str, x: Term, weight: Term) -> Term:
+def _integer_product(n: NcnnLayer, name: str, x: Term, weight: Term) -> Term:
     """x [1, S, I] @ weight [I, O], whose rows have scales of their own but those of the output."""
     scales = Term(n, n.weight(f"{name}_scales"))
     if name == "out":

@@ -84,7 +84,7 @@ def prior_box(n: NcnnLayer, x: Value, image: Value | None = None) -> Value:
     least, most, ratios = n.floats(0), n.floats(1), n.floats(2)
     steps = [n.float(12, none), n.float(11, none)]
     if image is None and n.int(9) == none and n.int(10) == none and not most:
-        return _of_sizes(n, places, steps, least, ratios)
+        return _mxnet_priors(n, places, steps, least, ratios)
     extents = [n.int(10), n.int(9)]  # height, then width
     if image is not None:
         own = image.type.shape[2:]
@@ -108,7 +108,7 @@ def prior_box(n: NcnnLayer, x: Value, image: Value | None = None) -> Value:
 _VARIANCES = (0.1, 0.1, 0.2, 0.2)
 
 
-def _of_sizes(n: NcnnLayer, places, steps: list[float], least, ratios: list[float]) -> Value:
+def _mxnet_priors(n: NcnnLayer, places, steps: list[float], least, ratios: list[float]) -> Value:
     """Prior boxes in MXNet's mode: one of each size, then one of the first size per
     further ratio.
     """
@@ -169,10 +169,10 @@ def yolo(n: NcnnLayer, *inputs: Value) -> Value:
         raise n.error("a mask names an anchor that is not there")
     anchors = np.array(biases[: len(biases) // 2 * 2], np.float32).reshape(-1, 2)
     parts = [
-        _cells(n, x, classes, anchors[mask[i * count : (i + 1) * count]], scales[i])
+        _detections_of_map(n, x, classes, anchors[mask[i * count : (i + 1) * count]], scales[i])
         for i, x in enumerate(inputs)
     ]
-    return _best(n, parts)
+    return _kept_detections(n, parts)
 
 
 @rows("YoloDetectionOutput")
@@ -182,11 +182,11 @@ def yolo_of_regions(n: NcnnLayer, *inputs: Value) -> Value:
     if len(biases) < 2 * count or not inputs:
         raise n.error(f"{len(biases)} numbers for {count} anchors")
     sizes = np.array(biases[: 2 * count], np.float32).reshape(-1, 2)
-    parts = [_cells(n, x, classes, sizes, 1.0, softmax=True) for x in inputs]
-    return _best(n, parts)
+    parts = [_detections_of_map(n, x, classes, sizes, 1.0, softmax=True) for x in inputs]
+    return _kept_detections(n, parts)
 
 
-def _best(n: NcnnLayer, maps: list[tuple[Term, Term, Term]]) -> Value:
+def _kept_detections(n: NcnnLayer, maps: list[tuple[Term, Term, Term]]) -> Value:
     """The detections above the score threshold that non-maximum suppression keeps, as rows."""
     parts = [joined(list(one), 1) for one in zip(*maps, strict=True)]
     ranked = parts[1].transpose(0, 2, 1).value
@@ -197,7 +197,7 @@ def _best(n: NcnnLayer, maps: list[tuple[Term, Term, Term]]) -> Value:
     return joined(parts, 2).gather(chosen, 1).value
 
 
-def _cells(
+def _detections_of_map(
     n: NcnnLayer, x: Value, classes: int, anchors: np.ndarray, scale: float, softmax: bool = False
 ) -> tuple[Term, Term, Term]:
     """Labels and scores [1, N, 1], and corners [1, N, 4], of a map [1, A * (5 + C), H, W]."""
