@@ -75,7 +75,7 @@ def _in_integers(n: TfliteLayer, x: Term, sides: Sequence[tuple[Term, Term, Term
 
 
 def _in_floats(n: TfliteLayer, x: Term, sides: Sequence[tuple[Term, Term, Term]]) -> Value:
-    """The sum of the four products, in order, in floats."""
+    """Bilinear interpolation in floats, with the four products added in LiteRT's order."""
     (top, bottom, down), (left, right, across) = sides
     down, data = down.spread(0, 2), x.cast(f32)
     across = across.spread(0, 1)
