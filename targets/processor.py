@@ -41,8 +41,8 @@ class Processor(Machine):
     has_lane_operands: bool = False
     """A multiply-add may take one lane of a vector for all lanes."""
     loads_early: bool = False
-    """What makes machine code of a loop's body puts all its loads before its arithmetic, so that
-    all that is loaded is in registers at once."""
+    """Whether compilers move all loads of a loop's body before its arithmetic, so that all loaded
+    values are in registers at once."""
     widest_lane: int = 8
     """Bytes of the largest elements that there is arithmetic on vectors of."""
     most_lanes: int = 0

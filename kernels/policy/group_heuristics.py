@@ -54,7 +54,7 @@ class GroupHeuristics(Heuristics):
         self.chosen: dict[Stage, GroupTile] = {}
         self.around = 1
         self.fixed_threads: int | None = None
-        """In a chain: groups of threads, and how many threads each has."""
+        """In a chain, the number of threads of each group; `around` is the number of groups."""
         self.chunks: dict[Stage, Loop] = {}
         """The loop of each product at which groups copy operands into their memory."""
         self.others: list[Stage] = []

@@ -10,7 +10,7 @@ from ..rows import INTEGERS
 from ..steps import limited, of_input, of_output
 
 FINE = 10
-"""Bits of a place between two elements."""
+"""The fractional bits of a position between two elements."""
 
 
 def _places(n: TfliteLayer, inner: Term, outer: Term) -> tuple[Term, Term, Term]:
