@@ -23,10 +23,10 @@ BYTES = {
     "i2": "int2",
     "ui2": "uint2",
 }
-"""Element types whose bits are a byte or less, which they lie in, and what people call them."""
+"""The usual names of element types of at most one byte."""
 
 BELOW_A_BYTE = frozenset(name for name in BYTES if not name.startswith("f8"))
-"""Those of fewer bits, which take the low ones."""
+"""Those of less than a byte, which take its low bits."""
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,7 @@ class Interface:
     prepare_arena_bytes: int
     weights: str
     failures: tuple[str, ...] = ()
-    """What did not hold, and at which node, where a call ends with FIRST_FAILURE or a later
-    status."""
+    """The messages, each with its node, for the statuses from FIRST_FAILURE on."""
 
     @staticmethod
     def of(found: Signature, prefix: str, target: str, *, inside: bool) -> Interface:

@@ -13,15 +13,15 @@ from .bindings import LANGUAGES
 from .bindings.names import snake_case, words_of
 
 PLACES = ("inside", "beside")
-"""Where the weights are."""
+"""Where weights are stored: in the library, or in a file beside it."""
 FORMS = ("original", "packed")
-"""Weights as the model has them, where those that the code reads are larger and made of them when
-it is loaded; or as the code reads them."""
+"""Whether weights are stored as in the model, if the code's form is larger and can be computed on
+loading; or always in the code's form."""
 DEFAULT_PREFIX = "nnc"
 IR = ".mlir"
-"""What any target is written as: the module behind its last stage."""
+"""The suffix of a module in its last stage, which any target can write."""
 PREPARE_MILLISECONDS = 50
-"""How many milliseconds longer loading a library may take for the sake of a smaller file."""
+"""The most additional milliseconds of loading for the sake of a smaller file."""
 _ANY_TIME = 1 << 31
 
 
@@ -34,8 +34,7 @@ _TAKEN_WORDS = """
     version wait wchar wctype z
 """
 _TAKEN = frozenset(_TAKEN_WORDS.split())
-"""Prefixes whose header or library would stand before one of C's, of the system's or of a
-language's."""
+"""Prefixes whose header or library would hide one of C, the system or a language."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class ArtifactOptions:
     static: bool = False
     bindings: tuple[str, ...] = ()
     memory: int | None = None
-    """Bytes that the arena of a run may have."""
+    """The most bytes of a run's arena."""
 
     def prepare_milliseconds(self, kind: FileKind) -> int | None:
         """The time limit for computing weights when the file is loaded; None if it does not.

@@ -27,7 +27,7 @@ from .request import Request, Say
 
 FOLDER = "library"
 PYTHON = "python"
-"""The language by whose bindings a library is measured."""
+"""The language of the bindings through which a library is measured."""
 WEIGHTS = ".weights"
 
 

@@ -20,7 +20,8 @@ from .library import Library
 from .request import Request, Say
 
 FOREIGN = 2
-"""What NumPy says of element types of other packages, as bfloat16's: files do not keep them."""
+"""NumPy's `dtype.isbuiltin` for element types of other packages such as bfloat16, which array files
+cannot store."""
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,8 @@ _FIGURES = (
         ("size_bytes", None),
     ),
 )
-"""Title and explanation of each picture, and the report's names of the value and its whisker."""
+"""For each picture: its title, its explanation, and the report's names of the value and its
+whisker."""
 
 
 def _pictures(report: Mapping[str, Any]) -> list[tuple[str, str, Markup]]:

@@ -11,7 +11,7 @@ from markupsafe import Markup
 _WIDTH, _BAR, _GAP = 720, 22, 12
 _LABELS, _NUMBERS = 220, 120
 _TEXT = 13
-"""The size of letters. Units of all: pixels of the picture, which a page scales."""
+"""The font size. Units of all sizes: pixels of the picture, which the page scales."""
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ PRECISIONS: Mapping[str, Precision] = {
     "bf16": Precision("floats of 16 bits with the range of f32", 5e-2, "BFLOAT16"),
     "int8": Precision("products of integers of 8 bits, a scale for each channel", 1e-1),
 }
-"""By what `--precision` calls them."""
+"""The precisions by their names in `--precision`."""
 
 
 def in_precision(
@@ -65,7 +65,7 @@ def in_precision(
 
 
 _OPSET = 22
-"""From here on ONNX's convolutions and pools take bfloat16."""
+"""The first ONNX opset whose convolutions and pools take bfloat16."""
 
 
 def _current(model: onnx.ModelProto) -> onnx.ModelProto:

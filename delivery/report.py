@@ -17,7 +17,7 @@ from .recommending import Recommendation
 from .request import Request
 
 SCHEMA = 1
-"""The version of the report's form, see docs/package.md."""
+"""The version of the report's format, see docs/package.md."""
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,13 @@ from .engines.turns import Effort
 from .precision import AS_IT_IS, PRECISIONS
 
 Say = Callable[[str, float, str], None]
-"""Is told the step that begins or goes on, which part of it is done, and what is being done."""
+"""Called with the current step, the part of it that is done, and a message."""
 
 USUAL = ("c", "python")
-"""The languages of bindings, unless others are asked for."""
+"""The default languages of bindings."""
 
 STEPS = ("read", "tune", "compile", "reference", "measure", "explain", "write")
-"""In their order."""
+"""The steps in order."""
 
 
 @dataclass(frozen=True)

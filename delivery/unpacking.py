@@ -24,7 +24,7 @@ from typing import IO, Any
 from ..ir.diagnostics import NncError
 
 SUFFIXES = (".zip", ".tar", ".tgz", ".gz")
-"""Of files that are archives. Formats that are archives themselves have suffixes of their own."""
+"""The suffixes of archives. Model formats that are archives themselves have other suffixes."""
 
 _PART = 1 << 20
 _LONGEST_PART, _MOST_PARTS = 200, 32

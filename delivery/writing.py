@@ -12,7 +12,7 @@ from ..ir.diagnostics import NncError
 from ..ir.files import check_folder, folder_beside, unwritable, write_together
 
 ARCHIVE = ".zip"
-"""The suffix of an output that is an archive and no folder."""
+"""The suffix of an output that is an archive instead of a folder."""
 
 
 def check_output(path: Path) -> None:

@@ -43,7 +43,8 @@ class ModuleOp(
 
     __slots__ = ("file_resources",)
     file_resources: Any
-    """What the end of the file said that the module was read from; unset for other modules."""
+    """The resources at the end of the file that the module was read from; unset for other modules.
+    """
 
     body_region: RegionField = region()
     sym_name = attribute(SYMBOL_NAME, optional=True)

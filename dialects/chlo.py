@@ -146,7 +146,7 @@ BROADCASTING = (
     *("or", "polygamma", "power", "remainder", "shift_left", "shift_right_arithmetic"),
     *("shift_right_logical", "subtract", "xor", "zeta"),
 )
-"""The functions of two tensors that there are with `broadcast_` before their name."""
+"""The functions of two tensors that also exist with the prefix `broadcast_`."""
 
 
 def _declare_broadcasting(full_name: str) -> Any:

@@ -19,7 +19,8 @@ from .ub import POISON, PoisonAttr
 Number = int | float
 
 LARGEST_FOLDED = 1024
-"""Elements of a dense constant beyond which folding would make the IR, and us, slow."""
+"""The most elements of a dense constant that folding makes: larger ones make the IR and the
+compiler slow."""
 
 
 @lru_cache(1024)

@@ -1,104 +1,123 @@
-"""Names of the attributes by which one stage tells a later one what a function or argument is."""
+"""Names of the attributes by which one stage tells a later one what an operation or argument is.
+
+The text below each name says what carries the attribute, and what its value is.
+"""
 
 from __future__ import annotations
 
 ENTRY = "nn.entry"
-"""Of the function that a model's caller calls."""
+"""On the function that a caller of the model calls. A unit attribute."""
 INPUT_NAMES = "nn.input_names"
+"""On the entry, and on a module in the llvm dialect: the names of the inputs."""
 OUTPUT_NAMES = "nn.output_names"
+"""On the entry, and on a module in the llvm dialect: the names of the outputs."""
 INPUTS = "nn.inputs"
-"""Of an entry, and of a module in the llvm dialect: the tensor types of its inputs."""
+"""On the entry, and on a module in the llvm dialect: the tensor types of the inputs."""
 OUTPUTS = "nn.outputs"
+"""On the entry, and on a module in the llvm dialect: the tensor types of the outputs."""
 INPUT_DIMS = "nn.input_dims"
-"""Of an entry, and of a module in the llvm dialect: the names of unknown dimensions of each input,
-empty for others. Only there if the model names one."""
+"""On the entry, and on a module in the llvm dialect: for each input, the names of its dimensions,
+empty for those without a name. Absent if the model names none."""
 OUTPUT_DIMS = "nn.output_dims"
+"""The same for the outputs."""
 EXPECTED_EXTENTS = "nn.expected_extents"
-"""Of a kernel: for each operand and result, what its unknown extents are expected to be, 0 where
-nothing is. Models of the machine take them to be so; nothing may rely on it."""
+"""On a kernel: for each operand and result, the extents that cost models assume for its unknown
+dimensions, 0 where they assume none. Correctness must not depend on them."""
 INPUT_STARTS = "nn.input_starts"
-"""Of an entry, and of a module in the llvm dialect: the number that all elements of an input are
-where a caller leaves it out, as text; empty for one that must be given. Only there if some input,
-a state that is given from run to run, may be left out."""
+"""On the entry, and on a module in the llvm dialect: for each input, as text, the value of all its
+elements if the caller omits it; empty for an input that is required. Only states, which a caller
+passes on from run to run, may be omitted. Absent if every input is required."""
 COMPLEX_OUTPUTS = "nn.complex_outputs"
-"""Of an entry, and of a module in the llvm dialect: the names of outputs whose last dimension has
-both parts of complex numbers. Only there if some output is complex to the model."""
+"""On the entry, and on a module in the llvm dialect: the names of the outputs that are complex in
+the model. Their last dimension holds the real and the imaginary part. Absent if there are none."""
 KERNEL = "nn.kernel"
-"""Of a function whose operations are computed together."""
+"""On a function that is one kernel: its operations are scheduled together. A unit attribute."""
 
 CYCLES = "nn.cycles"
-"""Of a kernel's function: what its launches are expected to take, in cycles of the device."""
+"""On a kernel's function: the predicted time of its launches. Units: cycles of the device."""
 ON_HOST = "nn.on_host"
-"""Of a kernel's function that no launch carries out: why."""
+"""On a kernel's function that runs on the host, not on the device: the reason, as text."""
 DEVICE = "nn.device"
-"""Of a module for a device: how many kernels are launched in a run, what stays with the host and
-why, the bytes that are copied between both, and the microseconds that launches are expected to
-take. Where extents or repetitions are not known, what is known counts."""
+"""On a module for a device: a dictionary with the number of kernel launches in a run, the steps
+that stay on the host and why, the bytes copied between both, and the predicted microseconds of the
+launches. Work of which the extents or repetitions are unknown is left out."""
 THREADS = "nn.threads"
-"""Of a parallel loop whose iterations are groups of a device, and of the kernel that it becomes:
-how many threads a group has."""
+"""On a parallel loop over groups of a device, and on the kernel made of it: the number of threads
+of a group."""
 
 KERNEL_ARGUMENTS = "nn.kernel_arguments"
-"""Of a kernel in the llvm dialect: a letter for each part of its arguments, as hosts read them."""
+"""On a kernel in the llvm dialect: a letter for each machine argument, as in
+`runtime.abi.DEVICE_KERNELS`."""
 
 PIPELINE = "nn.pipeline"
-"""Of a loop in hardware whose iterations start so many cycles after one another."""
+"""On a loop that becomes a hardware pipeline: the initiation interval, which is the number of
+cycles from the start of one iteration to that of the next."""
 REPLICATE = "nn.replicate"
-"""Of a loop in hardware each of whose iterations has hardware of its own: how many there are."""
+"""On a loop whose iterations each get hardware of their own: the number of copies."""
 
 SAMPLES = "nn.samples"
-"""Of a module: inputs, and what the reference makes of them."""
+"""On a module: sample inputs, and the reference's outputs for them."""
 RANGE = "nn.range"
-"""Of an argument of a kernel: between which numbers its elements were, with these inputs."""
+"""On an argument of a kernel: the least and the largest of its elements with the sample inputs."""
 
 REPLACED = "nn.replaced"
-"""Of a kernel's function that is called through a table: its row."""
+"""On a kernel's function that is called through the table of addresses: its index in the table."""
 IN_PLACE = "nn.in_place"
-"""Of an argument of a kernel that may be the same buffer as another argument."""
+"""On an argument of a kernel that writes over operands of the same buffer: the numbers of those
+arguments. On these: a unit attribute."""
 ARENA = "nn.arena"
-"""Of the argument that holds all buffers of an entry."""
+"""On the entry's argument that is the memory of all its temporary buffers."""
 SCRATCH = "nn.scratch"
-"""Of the argument that holds the buffers of another function."""
+"""The same on an argument of any other function."""
 WEIGHTS = "nn.weights"
-"""Of the argument that holds the constants; of a module, where in it each lies."""
+"""On the argument that is the memory of the constants. On a module: the constants, each with its
+offset in that memory."""
 STORED = "nn.stored"
-"""Of a module: weights that are stored already, as `WEIGHTS`; equal ones share their places."""
+"""On a module: constants that another module has placed already, in the form of `WEIGHTS`; equal
+constants of this module get the same offsets."""
 POOL = "nn.pool"
-"""Of the argument that is the pool of threads, null where there is none."""
+"""On the argument that is the pool of threads; null if there is one thread only."""
 PREPARED = "nn.prepared"
-"""Of the argument that holds the weights made at creation; of a module, as `WEIGHTS`."""
+"""On the argument that is the memory of the weights computed when a model is loaded. On a module:
+these weights, in the form of `WEIGHTS`."""
 ARENA_BYTES = "nn.arena_bytes"
+"""On a module in the llvm dialect: the size of the arena."""
 HEAP_BYTES = "nn.heap_bytes"
-"""Of those, at their start, what buffers of unknown size need between calls."""
+"""On a module in the llvm dialect: the part of the arena, at its start, that keeps the addresses of
+buffers of unknown size between calls."""
 WEIGHTS_BYTES = "nn.weights_bytes"
+"""On a module in the llvm dialect: the size of the constants."""
 LIVE_BYTES = "nn.live_bytes"
-"""Of an entry, by `plan-memory`: how much of its arena is in use at one time at most."""
+"""On the entry, set by `plan-memory`: the most bytes of its arena that are in use at one time."""
 PREPARED_BYTES = "nn.prepared_bytes"
+"""On a module in the llvm dialect: the size of the weights computed when a model is loaded."""
 PREPARE_ARENA_BYTES = "nn.prepare_arena_bytes"
-"""What making weights needs for buffers."""
+"""On a module in the llvm dialect: the size of the temporary buffers for computing these."""
 FAILURES = "nn.failures"
-"""Of a module in the llvm dialect: what each status of `nnc_run` means, from `FIRST_FAILURE` on."""
+"""On a module in the llvm dialect: the message for each status of `nnc_run`, the first one for
+`FIRST_FAILURE`."""
 CHECKS = "nn.checks"
-"""Of a function: how many of its operations may fail, those of functions that it calls included."""
+"""On a function: the number of its operations that may fail, including those of its callees."""
 FIRST_CHECK = "nn.first_check"
-"""Of an operation that may fail: how many such stand before it in its function."""
+"""On an operation that may fail: the number of such operations before it in its function."""
 BY_SHAPES = "; it does not fail once the shapes of the inputs are given (--shape, shapes=)"
-"""How the message of an `nn.assume` ends that holds for all shapes once they are constants."""
+"""The end of the message of an `nn.assume` that cannot fail once all shapes are constants."""
 
 MAKER = "nn.prepare"
-"""Of a function that makes a weight when a model is created; its value is the order."""
+"""On a function that computes a weight when a model is loaded: its position in the order of such
+functions."""
 WEIGHT = "nn.weight"
-"""Of its result: the key of the constants that the weight is."""
+"""On that function's result, later on its first argument: the key of the constant it computes."""
 OFFSET = "nn.offset"
-"""Of the argument that it writes: where it lies among the prepared weights."""
+"""On that argument: the offset among the prepared weights. Units: bytes."""
 USED_WEIGHTS = "nn.used_weights"
-"""Of a function that makes a weight: so many bytes of the weights are not needed after it."""
+"""On that function: how many bytes at the start of the constants are no longer needed after it."""
 
 PARALLEL = "nn.parallel"
-"""Of a call whose range of indices may be cut into pieces that run at the same time; says how many
-indices a piece has at least, 1 without a number."""
+"""On a call whose range of indices may be divided among threads: the least number of indices of a
+piece; 1 if the attribute has no value."""
 PARALLEL_BODY = "nn.parallel_body"
-"""Of the function that such a call calls."""
+"""On the function that such a call calls."""
 
 SCALAR_LOOPS = "nnc-scalar-loops"
-"""Of a function in LLVM IR whose loops LLVM might vectorize."""
+"""On a function in LLVM IR: it has loops that LLVM may vectorize."""

@@ -39,7 +39,7 @@ from ..ir.fields import (
 )
 
 FUNCTIONAL = "attr-dict `:` functional-type(operands, results)"
-"""What the word stands for in a format."""
+"""What the word FUNCTIONAL in a format stands for."""
 
 _TAKEN = {"name", *dir(Op)}
 _OPERANDS = {"": operand, "*": operands, "?": optional_operand}

@@ -20,7 +20,7 @@ class Reassociating(Op):
 
     src: Any
     inverse: ClassVar[str]
-    """The name of the op that undoes it."""
+    """The name of the inverse op."""
 
     @property
     def groups(self) -> list[list[int]]:

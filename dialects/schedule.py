@@ -92,7 +92,7 @@ Stage = Exactly(stage, "schedule stage")
 Loop = Exactly(loop, "schedule loop")
 
 MOST_BUFFERS = 8
-"""Buffers that an operand in workgroup memory may have at most."""
+"""The most buffers of an operand in workgroup memory."""
 
 _INSIDE = HasParent("schedule.for")
 

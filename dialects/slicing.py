@@ -16,7 +16,7 @@ LISTS = (
     "custom<DynamicIndexList>($sizes, $static_sizes) "
     "custom<DynamicIndexList>($strides, $static_strides)"
 )
-"""How most of these ops write their lists."""
+"""The format of the lists of offsets, sizes and strides in most of these ops."""
 
 
 class Slicing(Op):

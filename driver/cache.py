@@ -36,9 +36,9 @@ from ..runtime.program import Program, Signature
 from ..targets.base import Target
 
 LIMIT = 8 << 30
-"""Bytes that the cache keeps at most; `NNC_CACHE_LIMIT` overrides it, 0 turns the cache off."""
+"""The most bytes of the cache; `NNC_CACHE_LIMIT` overrides it, 0 turns the cache off."""
 _ABANDONED = 3600.0
-"""Seconds after which an entry that was begun and never finished is removed."""
+"""Seconds after which an unfinished entry is removed."""
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
@@ -193,7 +193,7 @@ class ModelCache:
 
 
 WRITTEN_AT_ONCE = 8 << 20
-"""Bytes."""
+"""The bytes that are written at once."""
 
 
 class NewEntry:
@@ -331,7 +331,7 @@ _FLOORS = (
     *("ir", "dialects", "runtime", "artifacts", "targets", "passes", "kernels", "frontends"),
     *("memory", "lowering", "driver"),
 )
-"""The folders that a program's code depends on."""
+"""The folders whose sources a compiled program depends on."""
 
 
 @cache

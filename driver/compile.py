@@ -322,7 +322,7 @@ class _Compiler:
         self.threads, self.fallback, self.progress = threads, fallback, progress
         self.tuned = tuned
         self.schedules = tuned.digest() if tuned is not None else ""
-        """What the folder of schedules holds, for keys of the cache."""
+        """The digest of the tuned schedules, for keys of the cache; empty without any."""
         cache = ModelCache() if cached else None
         self.cache = cache if cache is not None and cache.limit else None
 

@@ -51,7 +51,8 @@ _ON_INTEGERS: dict[type[Operation], Callable[..., Any]] = {
     nn.Or: np.logical_or,
     nn.Not: np.logical_not,
 }
-"""NumPy's functions that compute the same of integers, in a tenth of a comprehension's time."""
+"""NumPy functions with the same results on integers as the ops, ten times as fast as interpreting.
+"""
 
 
 def entry_of(module: Operation) -> Any | None:

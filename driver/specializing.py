@@ -22,7 +22,7 @@ from ..runtime.model import Model
 from ..runtime.timed import TimedRuns
 
 MOST_KEPT = 16
-"""Models of fixed shapes that are kept, those that were used last."""
+"""The most models of fixed shapes that are kept; the least recently used ones go."""
 
 Shapes = Mapping[str, Sequence[int]]
 

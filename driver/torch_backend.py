@@ -48,13 +48,13 @@ from .torch_shared import Shared
 from .torch_states import States
 
 _PROGRAMS = 64
-"""For how many states of its weights a graph is kept compiled."""
+"""The most states of a graph's weights for which it is kept compiled."""
 
 torch._dynamo.config.allow_rnn = True
-"""Of Dynamo: graphs have recurrent layers in them and do not break there."""
+"""A setting of Dynamo: recurrent layers do not break graphs."""
 
 _MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
-"""What torch.compile's `mode` may be, which weighs Inductor's time to compile and to run."""
+"""The values of torch.compile's `mode`, which only affect Inductor."""
 
 _TRAINING = (
     "nnc compiles for inference, but gradients are to be computed: call the model inside "
@@ -156,7 +156,7 @@ class CompiledGraph:
     """A functional graph of ATen operators; `constant` are the indices of its weights."""
 
     _boxed_call = True
-    """For AOTAutograd: the arguments come as a list, which is emptied."""
+    """Tells AOTAutograd to pass the arguments as a list, which is emptied."""
 
     def __init__(
         self, graph: torch.fx.GraphModule, constant: Sequence[int], options: Options

@@ -21,7 +21,7 @@ from ..runtime.executable import Executable
 from ..runtime.model import Model
 
 Call = Callable[[list[Any]], list[Any]]
-"""The graph's outputs from what is fed to it."""
+"""A function from the graph's inputs to its outputs."""
 
 _data_ptr = torch.Tensor.data_ptr
 
@@ -82,7 +82,7 @@ class StaticCall:
         made = [node.meta["val"] for node in results if isinstance(node, torch.fx.Node)]
         self._made = [_where(x) for x in made]
         self._results = list(results) if len(made) < len(results) else None
-        """Where some of them are no values of the graph."""
+        """The positions of the outputs if some of them are no values of the graph."""
 
     def __call__(self, given: list[Any]) -> list[Any]:
         inputs = [

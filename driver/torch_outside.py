@@ -31,10 +31,10 @@ _LIKE = frozenset(
         "geometric.default",
     )
 )
-"""Random operators that take nothing from their first operand but its shape and type."""
+"""Random operators that use only the shape and type of their first operand."""
 
 MADE_OF_DRAWN = frozenset({"aten.native_dropout.default", "aten.bernoulli.default"})
-"""Operators to be taken apart into random numbers and what is made of them."""
+"""Operators that are decomposed into random numbers and functions of them."""
 
 Draw = Callable[[], torch.Tensor]
 

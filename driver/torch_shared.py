@@ -19,7 +19,7 @@ from .torch_call import Call, dense_strides
 from .torch_symbols import Number, Numbers, are_known
 
 Place = Callable[[Sequence[Any], list[Any], Number], Any]
-"""A result, from the arguments of a call, what is computed, and the call's numbers."""
+"""A function from (arguments of a call, computed values, numbers of the call) to a result."""
 
 
 class Shared:
@@ -53,7 +53,7 @@ class Shared:
             else:
                 self._places.append(_computed(i))
         self.count = len(kept)
-        """How many results are computed."""
+        """The number of computed results."""
         self._as_computed = self._as_computed and kept == results
         self.graph = graph if self._as_computed else _with_results(graph, kept)
 

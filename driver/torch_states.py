@@ -15,9 +15,9 @@ import numpy as np
 import torch  # pyright: ignore[reportMissingImports]
 
 _SAMPLED = 4
-"""Elements of each weight that are looked at in each call."""
+"""The elements of each weight that are checked in each call."""
 _CHANGES = 3
-"""How often a weight is found changed until it changes all the time."""
+"""The number of observed changes after which a weight counts as changing all the time."""
 
 _version = attrgetter("_version")
 
@@ -29,7 +29,7 @@ class States:
         self._places: tuple[int, ...] = ()
         self._samples = _Samples(())
         self._seen: dict[int, set[Any]] = {}
-        """What weights were whenever code was made, by their places."""
+        """For each weight's index: its states for which code was compiled."""
 
     def of(self, weights: Sequence[torch.Tensor]) -> Any:
         """The weights' addresses, their write counters, and the bytes of sampled elements."""

@@ -8,10 +8,10 @@ from typing import Any
 import torch  # pyright: ignore[reportMissingImports]
 
 Number = Callable[[Any], int]
-"""The number of an extent, which may be a SymInt."""
+"""A function from the arguments to an extent, which may be a SymInt."""
 
 _KEPT = 256
-"""For how many different sets of extents numbers are kept."""
+"""The most sets of extents for which numbers are kept."""
 
 
 class Numbers:
@@ -27,7 +27,7 @@ class Numbers:
                 if isinstance(size, torch.SymInt) and size.node.expr.is_Symbol:
                     self._sources.setdefault(size.node.expr, source)
         self.known = frozenset(self._sources)
-        """The symbols that a call tells."""
+        """The symbols whose values follow from a call's arguments."""
         self._known: dict[tuple[int, ...], dict[Any, int]] = {}
 
     def of(self, arguments: Sequence[Any]) -> Number:

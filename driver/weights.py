@@ -17,9 +17,9 @@ from ..ir.diagnostics import NncError
 from ..ir.timing import Timed, untimed
 
 _THREADS = 2
-"""Each holds what one weight is computed from; more would hold more."""
+"""The threads that compute weights: each holds the sources of one weight in memory."""
 _AT_ONCE = 64 << 20
-"""Bytes that are copied before the pages of the file that they came from are given back."""
+"""The bytes that are copied before the pages of their file are released."""
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from ..ir.types import FloatType, IntegerType, MemRefType
 
 FLOATS = ("f16", "bf16", "f32", "f64")
 SMALL = 8
-"""Bits: integers of at most as many are data; wider ones may be indices."""
+"""Integers of at most this many bits are data; wider ones may be indices."""
 
 
 @dataclass(frozen=True)

@@ -42,10 +42,10 @@ class Part:
     stages: list[StageText]
     kernels: dict[str, Kernel] = field(default_factory=dict)
     calls: list[KernelCall] = field(default_factory=list)
-    """In the order of a run."""
+    """The kernel calls in the order of a run."""
     listing: Listing | None = None
     module: Operation | None = None
-    """Behind the last stage."""
+    """The module after the last stage."""
 
 
 @dataclass

@@ -12,12 +12,12 @@ from ..ir.location import CallSiteLoc, Location, node_names, node_scopes
 from ..ir.visible import visible
 
 MOST_NAME = 400
-"""Characters of a name that are shown; the middle of a longer one is left out."""
+"""The most characters of a name that are shown; longer ones are cut in the middle."""
 
 _KIND = re.compile(r"(.*) \(([^()]+)\)", re.DOTALL)
 _WORD = re.compile(r"[\w-]+")
 _DIALECTS = ("aten", "nn")
-"""What kinds are written without."""
+"""Prefixes that are omitted from the kinds of nodes."""
 _OUTLINED = ("linalg.", "nn.", "func.")
 
 
@@ -73,7 +73,7 @@ class _Maker:
         self.edges: dict[tuple[int, int], None] = {}
         self.makers: dict[Value, int] = {}
         self.writers: dict[Value, int] = {}
-        """Of buffers, where there are no tensors: the node that used them last as a result."""
+        """For each buffer, where there are no tensors: the last node that wrote it."""
         self.numbers: dict[tuple[str, tuple[str, ...]], int] = {}
 
     def inputs(self, function: func.FuncOp) -> None:

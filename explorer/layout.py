@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 SWEEPS = 8
-"""How often the layers are gone through to find an order, down and up by turns."""
+"""How many times the layers are reordered, down and up in turn."""
 LONGEST = 6
-"""Layers that an edge may pass and have a place in each; a longer one is drawn beside the rest."""
+"""The most layers that an edge passes through in reserved places; longer edges are drawn beside the
+graph."""
 
 
 @dataclass(frozen=True)

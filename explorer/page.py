@@ -21,13 +21,13 @@ SCRIPTS = (
     *("dom", "data", "diff", "layout", "graph", "outline", "code", "gpu", "in_run", "measure"),
     *("roofline", "reasons", "edit", "details", "tables", "main"),
 )
-"""Modules in the order in which they stand in the page: each imports from those before alone."""
+"""The JavaScript modules in their order in the page; each imports only earlier ones."""
 
 STYLES = ("palette.css", "explore.css")
-"""The colours, which other pages may have too, and the page's own style."""
+"""The colours, which other pages use too, and the page's own style."""
 
 SERVED = "connect-src 'self'; "
-"""What the policy of a page allows beyond that of a file, where a server sends it."""
+"""What the content security policy allows, additionally, for a page sent by a server."""
 
 _IMPORT = re.compile(r"^import [^;]*;\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?function|class|const|let)", re.MULTILINE)

@@ -78,7 +78,7 @@ class _Homes:
     def __init__(self, scopes: list[Scope], homes: list[int]) -> None:
         self.scopes, self.homes = scopes, homes
         self.place: dict[int, int] = {}
-        """Of each box in its scope."""
+        """The index of each box in its scope."""
         self.known: set[tuple[int, int, int]] = set()
 
     def add(self, root: _Part, nodes: Sequence[Node]) -> None:

@@ -24,13 +24,13 @@ from ..ir.syntax.lines import lines_of
 from ..ir.visible import visible
 
 IMPORT = "import"
-"""The stage before all others: the model as it was read."""
+"""The name of the first stage: the model as it was read."""
 
 _FILE = "\0stage"
-"""Stands for the text of the stage before, in locations; no file is called so."""
+"""Stands in locations for the text of the previous stage; no file has this name."""
 
 MOST_CHARACTERS = 1200
-"""Of a line; the rest of a longer one is left out."""
+"""The most characters of a line that are shown."""
 
 
 @dataclass(frozen=True)

@@ -19,14 +19,15 @@ from ..targets.wasm.module import program_module
 from .compilation import Part
 
 ENGINE = "wasm32-simd"
-"""What pages run: every browser since 2023 does."""
+"""The target of code that runs in pages: every browser has it since 2023."""
 GPU_ENGINE = "webgpu-browser"
-"""What pages run on a GPU, where the browser has WebGPU."""
+"""The target of code that runs in pages on a GPU, in browsers with WebGPU."""
 
 _STEPS = 500_000
-"""Passes of the loop of arithmetic: a millisecond or two."""
+"""The iterations of the loop that measures arithmetic: a millisecond or two."""
 _READ = 4 << 20
-"""Elements that a call of the reading loop reads, in several passes over smaller buffers."""
+"""The elements read by a call of the loop that measures reading, in several passes over smaller
+buffers."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 digests: dict[str, str] = {}
-"""Of the source of each operator, by its name."""
+"""The digest of each operator's source, by its name."""
 
 
 def own_operators_digest() -> str:

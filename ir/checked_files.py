@@ -22,10 +22,11 @@ from typing import NamedTuple
 from .lazy import np
 
 _WORDS = 1 << 14
-"""Summed at once: their numbers stay in the first cache."""
+"""The number of words that are summed at once, so that intermediate numbers stay in the first
+cache."""
 _MASK = (1 << 64) - 1
 _TICK, _TICKS = 100, 10_000_000
-"""Nanoseconds of a unit of time, and units in a second."""
+"""The nanoseconds of a tick, and the ticks in a second."""
 
 
 class Sums(NamedTuple):

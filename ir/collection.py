@@ -28,8 +28,8 @@ def paused_collection() -> Iterator[None]:
 
 
 _NEW_OBJECTS = 10_000
-"""How many more objects are made than freed between two searches of the garbage collector. With
-Python's 700 these take 7 % of a command's start, in which all that is made stays."""
+"""The net number of new objects after which the garbage collector runs. With Python's 700 it takes
+7 % of a command's start, in which all new objects stay alive."""
 
 
 def collect_rarely() -> None:

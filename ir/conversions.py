@@ -39,10 +39,10 @@ CASTS = {
     "cast_down_overflow": Conversion(saturate=False, round_mode="down"),
     "cast_nearest_overflow": Conversion(saturate=False, round_mode="nearest"),
 }
-"""The functions of comprehensions that convert."""
+"""The conversion functions of comprehensions."""
 
 PLAIN = CASTS["cast_nearest_overflow"]
-"""How the result of arithmetic becomes an element."""
+"""The conversion of arithmetic results to the element type."""
 
 
 def is_small_float(type: Type) -> bool:

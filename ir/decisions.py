@@ -140,9 +140,9 @@ class Decisions:
     told: Mapping[str, str] = field(default_factory=dict)
     told_by: str = "asked for"
     notes: list[str] = field(default_factory=list)
-    """Overrides that could not be followed, and why."""
+    """Messages on overrides that could not be followed."""
     followed: int = 0
-    """How many decisions were overridden."""
+    """The number of decisions that were overridden."""
 
     def add(self, decision: Decision) -> Decision:
         """Record a decision. Returns it as overridden by `told`; `notes` has what is impossible."""

@@ -45,7 +45,7 @@ class OpDefinition:
             if a.default is not None and not a.optional
         }
         self.positional = tuple(f.name for f in self.fields if f not in self.results)
-        """The names of what a constructor takes in order."""
+        """The names of the constructor's positional arguments, in order."""
         self.names = frozenset(f.name for f in self.fields)
         self.sized_operands = sum(not f.is_single for f in self.operands) > 1
         self.sized_results = sum(not f.is_single for f in self.results) > 1

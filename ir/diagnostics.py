@@ -39,9 +39,9 @@ class Diagnostic:
 
 
 _WIDTH = 200
-"""Columns that are shown of a line."""
+"""The most columns of a line that are shown."""
 _BEFORE = 60
-"""Columns that are shown before the place meant, of a longer line."""
+"""The columns before the error that are shown of a longer line."""
 
 
 def _part_of(line: str, span: tuple[int, int]) -> tuple[str, tuple[int, int]]:

@@ -26,12 +26,12 @@ class Dialect:
     types: dict[str, type[Any]] = field(default_factory=dict)
     attributes: dict[str, type[Any]] = field(default_factory=dict)
     is_subset: bool = False
-    """Whether upstream has more in it than we do: what we do not know is then read and written
-    in generic form where unregistered dialects are allowed, else an error."""
+    """Whether upstream's dialect has more: unknown ops are then kept in generic form if
+    unregistered dialects are allowed, else an error."""
     is_opaque: bool = False
-    """Whether its types and attributes are kept as the text has them."""
+    """Whether its types and attributes are kept as text."""
     materialize_constant: Callable[[Any, Any, Any], Any] | None = None
-    """Makes the dialect's constant op for a folded attribute, or None where it cannot."""
+    """A function that makes the dialect's constant op for a folded attribute, or returns None."""
 
     @property
     def ops(self) -> dict[str, type[Any]]:
@@ -71,15 +71,16 @@ class Registry:
         self.dialects: dict[str, Dialect] = _Loading(self.load)
         self.ops: dict[str, type[Any]] = _Loading(self.load)
         self.deferred: dict[str, Callable[[str], type[Any]]] = {}
-        """Ops that are declared when they are first met: one of the same format, and how."""
+        """Ops that are declared on first use: the name of an op of the same format, and the
+        function that declares it."""
         self.package = ""
-        """The package of the modules named, which hold dialects by their names."""
+        """The package whose modules are the dialects, by their names."""
         self.constants = ""
-        """The dialect that makes constants for those that have no constant op of their own."""
+        """The dialect whose constant op serves dialects without one."""
         self.weights_attribute = ""
-        """The module attribute that names the files of the weights."""
+        """The module attribute with the names of the weight files."""
         self.foreign = 0
-        """How many ops, types and attributes other packages have declared."""
+        """The number of ops, types and attributes that other packages have declared."""
         self._modules: dict[str, str] = {}
 
     def dialect(self, name: str) -> Dialect:

@@ -3,4 +3,4 @@
 import sys
 
 HAS_DOCSTRINGS = sys.flags.optimize < 2
-"""`python -OO` takes them away, and with them the help of passes."""
+"""Whether docstrings exist: `python -OO` removes them, and so the help of passes."""

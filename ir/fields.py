@@ -37,9 +37,9 @@ class ValueField(Field):
     optional = False
     position = 0  # among the operands, or among the results
     at: int | None = None
-    """The index of a single value, from the end where it follows a group of any size."""
+    """The index of a single value; negative if it follows a group of variable size."""
     after: int | None = None
-    """How many values follow those of a variadic or optional field; None if segments tell."""
+    """The number of values after a variadic or optional field; None if segment sizes tell."""
 
     def __init__(self, constraint: Constraint, doc: str = "") -> None:
         self.constraint = constraint

@@ -28,7 +28,7 @@ _SMALL_INTEGERS = {
     IntegerType(2): "int2",
     IntegerType(2, "u"): "uint2",
 }
-"""One byte an element in memory, of which the low bits count."""
+"""Types that take a byte per element in memory, in whose low bits they are."""
 
 _OBJECTS: list[Type] = []
 

@@ -47,8 +47,8 @@ PACKINGS = {
 """The packings by name."""
 
 PARTS = {f"part_u{bits}": bits for bits in (2, 4, 8)}
-"""The functions of comprehensions for one unsigned integer of several, and its bits: the integers,
-and the number of the wanted one, counted from the lowest bits."""
+"""The functions of comprehensions that extract one unsigned integer of a word, and its bits. They
+take the word and the integer's index, counted from the lowest bits."""
 
 
 def unsigned_part(bits: int) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
@@ -61,4 +61,4 @@ def unsigned_part(bits: int) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
 
 
 DOTS = {f"dot_{name}": name for name in PACKINGS}
-"""The functions of comprehensions for products of words, and their packings."""
+"""The functions of comprehensions for dot products of words, and the packing of each."""

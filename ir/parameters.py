@@ -18,7 +18,7 @@ from .diagnostics import NncError
 from .types import NoneType, i1
 
 REQUIRED: Any = object()
-"""Stands for the default of a parameter that must be given."""
+"""Marks a parameter without a default."""
 
 
 @dataclass(frozen=True)

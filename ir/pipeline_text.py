@@ -14,13 +14,13 @@ from .location import FileLineColLoc
 from .passes import Pass, Pipeline
 
 Lookup = Callable[[str], "type[Pass] | Sequence[Pass | Pipeline] | None"]
-"""From a name to a pass class, to the steps of a named pipeline, or None."""
+"""A function from a name to a pass class, to the steps of a named pipeline, or to None."""
 
 PLACE = "<pass pipeline>"
-"""The name that stands in place of a file's in messages about a pipeline."""
+"""The file name in messages about a pipeline."""
 
 MAX_NESTING = 100
-"""How deep pipelines may nest; the operations that they run on hardly do."""
+"""The deepest nesting of pipelines; operations hardly nest as deep."""
 
 
 def parse_pipeline(

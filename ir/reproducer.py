@@ -28,7 +28,7 @@ from .passes import Instrumentation, Pass, Pipeline
 from .syntax.printer import print_op, quote
 
 FAILED = "Failures have been detected while processing an MLIR pass pipeline"
-"""What upstream says where a pass failed."""
+"""Upstream's message for a pass that failed."""
 
 
 def reproducer_text(module: Operation, pipeline: str, verify_each: bool) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 
 Timed = Callable[[str], AbstractContextManager[None]]
-"""A function from the name of some work to a context in which the work is done."""
+"""A function from the name of a piece of work to a context that times it."""
 
 
 def untimed(name: str) -> AbstractContextManager[None]:

@@ -18,7 +18,7 @@ class Trait:
     """Base of traits; most are used as classes, those with parameters as instances."""
 
     types_only: ClassVar[bool] = False
-    """Whether `verify` looks at nothing but the types of operands and results."""
+    """Whether `verify` depends on the types of operands and results only."""
 
     @classmethod
     def verify(cls, op: Any) -> None:
@@ -190,7 +190,8 @@ def is_erasable(op: Any) -> bool:
 
 
 _MAX_DEPTH = 64
-"""How deep regions are looked into: whoever asks at every level would wait for long."""
+"""The deepest regions that are examined: callers ask at every level, so that time would be
+quadratic."""
 
 
 def _whole(op: Any, itself: Callable[[Any], bool | None]) -> bool:

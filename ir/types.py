@@ -15,7 +15,8 @@ from .float_bits import PRECISION, FloatBits, decode_wide, encode_wide
 from .small_floats import FLOAT_KINDS, decode, encode
 
 DYNAMIC = None
-"""A dimension that is known only at run time, `?` in text. Arithmetic on it fails loudly."""
+"""The extent of a dimension known only at run time, `?` in text. It is None, so that arithmetic on
+it fails loudly."""
 
 Dim = int | None
 
@@ -236,11 +237,12 @@ class ShapedType(Type):
 
 
 MOST_BYTES = 2**63 - 64
-"""Sizes and offsets are signed numbers of 64 bits, also when rounded up to a cache line."""
+"""The most bytes of a tensor: sizes and offsets are signed 64-bit numbers, even when rounded up to
+a cache line."""
 
 
 MOST_DIMENSIONS = 64
-"""Of NumPy's arrays, which hold constants."""
+"""The most dimensions of NumPy's arrays, which hold constants."""
 
 
 def is_told_by_count(shape: Sequence[Dim]) -> bool:

@@ -165,7 +165,7 @@ Check = Callable[[Any], None]
 _CHECKS: dict[type, Check] = {}
 
 _MOST_SIGNATURES = 4096
-"""How many combinations of types are remembered for an op class."""
+"""The most type combinations that are remembered for an op class."""
 
 _types = attrgetter("type")
 
@@ -484,4 +484,4 @@ def _attributes_check(definition: OpDefinition, checks: list[Check]) -> Check:
 
 
 _LARGE = (DenseElements, DenseResource)
-"""Attributes that are compared by content, which takes longer than checking them."""
+"""Attributes that are not remembered as verified: comparing them takes longer than checking."""

@@ -7,7 +7,8 @@ import re
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-"""Control characters but tabs and line ends, what turns the direction of text, surrogates."""
+"""Characters that are shown escaped: control characters except tabs and line ends, direction marks,
+surrogates."""
 
 
 def visible(text: str) -> str:

@@ -32,7 +32,7 @@ from .model.extents import Size
 from .model.stages import Access, Stage, stages_of
 
 Place = tuple[int, int]
-"""An argument of a kernel, and one of its dimensions."""
+"""(the number of a kernel's argument, the number of its dimension)."""
 
 _PLAIN = linalg.Generic | linalg.Fill | linalg.Copy | memref.Alloc | memref.Dealloc | memref.Dim
 """Operations that go on when extents are known."""

@@ -41,15 +41,15 @@ from .policy.candidates import discard_made
 from .primitives.primitive import Progress
 
 TUNED = "nnc.tuned"
-"""Of a module: which kernel its schedule is for, and what was measured."""
+"""On a module: the kernel that its schedule is for, and what was measured."""
 
 _TEXTS = ("kernel", "machine", "version", "told")
 _NUMBERS = ("gain", "spread")
 _LATER_TEXTS = ("default", "numbers")
-"""What older files do not have: without it a schedule is measured again."""
+"""Entries that older files lack; a schedule without them is measured again."""
 _WRITTEN = re.compile(r"// Written by nnc tune (\S*) \(digest ([0-9a-f]*)\)")
 _DIGITS = 16
-"""Of digests in files."""
+"""The number of hexadecimal digits of digests in files."""
 
 
 def fingerprint(function: func.FuncOp) -> str:

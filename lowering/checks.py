@@ -23,7 +23,8 @@ from ..ir.core import Operation
 from ..ir.location import CallSiteLoc, FusedLoc, Location, NameLoc, node_of
 
 MOST = 1 << 20
-"""Checks that a function may have, those of its callees counted; with more it ends the process."""
+"""The most checks that a function may have, including its callees'; with more, a failing check ends
+the process."""
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,9 @@ class FuseIntoTiles(
 
 
 def _reader(writer: linalg.Generic, block: Block) -> StructuredOp | None:
-    """The elementwise operation that alone reads the tiles, if they may be written there."""
+    """The operation to fuse into the loops that write tiles: elementwise, and the only reader of
+    the tiles' buffer. None if there is none, or if an operation in between prevents it.
+    """
     buffer = _tiled_buffer(writer)
     if buffer is None:
         return None

@@ -14,7 +14,7 @@ from ..ir.passes import Pass, PassContext
 from ..ir.types import MemRefType
 
 WIDEST = 16
-"""Bytes that a thread reads or writes at once at most; all memory of devices is aligned to more."""
+"""The most bytes that a thread accesses at once; device memory is aligned to more."""
 ALIGN = "llvm.align"
 
 

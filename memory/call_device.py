@@ -34,7 +34,8 @@ _SIGNATURES: dict[str, tuple[tuple[Type, ...], tuple[Type, ...]]] = {
     DEVICE_LAUNCH: ((i32, _INDEX, _INDEX, _INDEX, _INDEX), ()),
 }
 TO_DEVICE, TO_HOST, WITHIN, TO_HOST_AT_END = range(4)
-"""The last argument of a copy; nothing looks at what is copied at the end before that."""
+"""The kinds of a copy, its last argument. TO_HOST_AT_END is for data that nobody reads before the
+end."""
 
 
 @dataclass(frozen=True)

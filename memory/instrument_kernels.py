@@ -19,11 +19,11 @@ from ..runtime.abi import POOL_COUNTS
 TIMES = "nnc.times"
 """The name of the new output."""
 INNER = "nnc.inner"
-"""The name of the output that tells of kernels in branches and loops."""
+"""The name of the output with the times of kernels in branches and loops."""
 PIECES = "nnc.pieces"
 """The name of the output with the waiting time and the number of pieces of each thread."""
 CLOCK = "nnc_clock"
-"""The function that tells the time, in nanoseconds."""
+"""The function that returns the time in nanoseconds."""
 
 # The clock of POSIX that only goes forward: nanoseconds since some moment.
 _SOURCE = """

@@ -33,7 +33,7 @@ class MemoryPlan:
     offsets: tuple[int, ...]
     size: int
     lower_bound: int
-    """The most that is alive at one time: no arena can be smaller."""
+    """The most bytes that are live at one time, which any arena needs."""
 
 
 _ORDERS: tuple[Callable[[Buffer], tuple], ...] = (

@@ -17,13 +17,13 @@ from .memory_plan import Buffer, MemoryPlan, plan
 _BYTE = IntegerType(8)
 
 Space = Attribute | None
-"""A memory space as types name it; None is the default one."""
+"""A memory space as in types; None for the default one."""
 
 Scratch = dict[str, dict[Space, int]]
-"""By function, the bytes of scratch memory that its callers give it in each memory space."""
+"""The bytes of scratch memory that callers pass to each function, by memory space."""
 
 Pair = tuple[str, int, int]
-"""A function, and the numbers of an operand and a result of it that are one buffer."""
+"""(function, number of an operand, number of a result that shares its buffer)."""
 
 
 @dataclass(frozen=True)

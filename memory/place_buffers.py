@@ -26,7 +26,7 @@ _NO_ACCESS = (
     gpu.LaunchFunc,
     gpu.Memcpy,
 )
-"""Operations of the host on buffers that do not look at elements."""
+"""Operations of the host that use buffers without accessing their elements."""
 
 
 @dataclass(frozen=True)

@@ -17,19 +17,21 @@ class NumericsOptions:
     """How passes are checked; the defaults take seconds on a small model."""
 
     seed: int = 0
-    """Of the inputs: the same seed gives the same inputs."""
+    """The seed of the random inputs."""
     samples: int = 4
-    """Inputs of each function: ordinary, special, wide and extreme values in turn."""
+    """The number of inputs for each function: ordinary, special, wide and extreme values in turn.
+    """
     tolerance: float | None = None
-    """Allowed error of a pass that rounds, as a part of the largest value; None: by type."""
+    """The allowed error of a pass that rounds, relative to the largest value; None: by element
+    type."""
     exact: bool = False
-    """Hold every pass to the same bits."""
+    """Whether every pass must keep the results bit by bit."""
     max_steps: int = 20_000
-    """Operations that one run may take before the code is executed instead."""
+    """The limit on interpreted operations of a run; beyond it machine code is executed."""
     seconds: float = 60.0
-    """Time that machine code may take."""
+    """The time limit of machine code."""
     reproducer: str | None = None
-    """Where the module before the faulty pass is written."""
+    """The file for the module before the faulty pass."""
 
     def text(self) -> str:
         """The options as text for the flag, without the reproducer."""

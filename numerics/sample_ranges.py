@@ -19,7 +19,7 @@ from ..ir.types import FloatType, MemRefType, f64
 from .interpreter import Interpreter, Observer
 
 _MOST_POINTS = 1 << 28
-"""Elements of all operations together, above which the interpreter takes minutes."""
+"""The most elements of all operations together; with more the interpreter takes minutes."""
 
 
 @dataclass(frozen=True)

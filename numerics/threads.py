@@ -43,7 +43,7 @@ class Group:
     subgroup_size: int
     memories: tuple[Memory, ...] = ()
     interval: int = 0
-    """How many barriers all threads have passed."""
+    """The number of barriers that all threads have passed."""
 
     @property
     def size(self) -> int:

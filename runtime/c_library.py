@@ -15,10 +15,10 @@ from ..ir.types import Type, i32
 FOLDER = Path(__file__).parent
 
 LINUX_ONLY = ("sched_getcpu", "pthread_getaffinity_np", "pthread_setaffinity_np")
-"""Elsewhere functions of these names say that they failed."""
+"""Functions that only Linux has; on other systems, replacements report failure."""
 
 _SOURCES = {"darwin": "macos", "windows": "windows"}
-"""By system: the file of functions that stand for those it lacks."""
+"""For each system: the source file with replacements for functions it lacks."""
 
 
 def define_missing(functions: dict[str, llvm.Func], system: str) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from ..ir.diagnostics import NncError
 
 HERE = {1: "CPU", 3: "CUDA host", 11: "ROCm host", 13: "CUDA managed"}
-"""Kinds of memory in DLPack's `DLDeviceType` that this machine's processor reads."""
+"""The device types of DLPack whose memory this machine's processor can read."""
 
 
 def as_array(value: Any) -> np.ndarray:

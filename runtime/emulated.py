@@ -21,7 +21,7 @@ from .model import Model
 from .program import Program
 
 RUNNER_SOURCE = Path(__file__).parent / "runner.c"
-"""The program on the other end, which says what goes over the pipes."""
+"""The program at the other end of the pipes; its source describes the protocol."""
 
 
 class Emulated(Model):

@@ -162,7 +162,7 @@ class _Frame:
         for i, shape in self._input_shapes.items():
             self._given[2 * i + 1] = ctypes.addressof(shape)
         self._entered: dict[int, tuple[int, ...]] = dict.fromkeys(self._input_shapes, ())
-        """The shapes that are there, of the last call."""
+        """The shapes that `_input_shapes` holds now, by input."""
         self._arena = aligned_buffer(found.arena_bytes)
         self._arena[: found.heap_bytes] = 0
         self.lent: dict[int, int] = {}

@@ -6,7 +6,8 @@ from ..dialects import llvm
 from .c_library import define_missing, source
 
 BYTES = 64 * 8
-"""What a heap takes at its arena's start, at most: `!heap` of `heap.mlir` and 8 bytes a pointer."""
+"""The most bytes of a heap at the start of its arena: `!heap` of `heap.mlir` and 8 bytes a pointer.
+"""
 
 
 def heap_functions(pointer_bits: int, system: str) -> list[llvm.Func]:

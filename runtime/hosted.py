@@ -21,7 +21,7 @@ from .model import Model
 from .program import Signature
 
 Values = dict[int, Any]
-"""Of one call: what each numbered value is."""
+"""The values of one call, by number."""
 
 
 @dataclass
@@ -68,7 +68,7 @@ class HostStep(Step):
     inputs: list[int]
     outputs: list[int]
     function: Callable[..., Any] | None = None
-    """What computes the same in less time."""
+    """A faster function with the same results, if there is one."""
 
     def run(self, values: Values, parts: Sequence[Model]) -> None:
         operands = [values[number] for number in self.inputs]

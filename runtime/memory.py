@@ -20,11 +20,13 @@ from ..ir.types import TensorType
 from .abi import ALIGNMENT
 
 _LARGE = 1 << 16
-"""Bytes from which memory is kept; below it the C library's heap is as good."""
+"""Allocations of at least this many bytes are reused; for smaller ones the C library's heap is as
+fast."""
 _COPIED = 1 << 13
-"""Bytes up to which a result is copied from C's heap: faster than to hand the memory out."""
+"""Results of up to this many bytes are copied out of C's heap, which is faster than handing it
+over."""
 _KEPT = 4
-"""Buffers that are kept for one output while nobody uses them."""
+"""The most unused buffers that are kept for one output."""
 
 
 def aligned_buffer(size: int) -> np.ndarray:
@@ -122,9 +124,9 @@ class HeapResult:
             dtype.str if self._dtype is None else f"{'|<'[dtype.itemsize > 1]}u{dtype.itemsize}"
         )
         self._address, self._last = 0, list[int]()
-        """Those of the last result."""
+        """The address and the shape of the last result."""
         self._small: np.ndarray | None = None
-        """The elements of the last result, if it was copied."""
+        """The last result, if it was copied."""
 
     def array(self, address: int, bytes: int, memory: HeapMemory) -> np.ndarray:
         """The elements at an address as an array, whose block finally returns to `memory`.

@@ -20,9 +20,9 @@ class Model(ABC):
     """A compiled model, wherever it runs."""
 
     parts: tuple[Model, ...] = ()
-    """The models that it is made of."""
+    """The models that it consists of."""
     is_elsewhere: ClassVar[bool] = False
-    """Whether its code runs in another process."""
+    """Whether the code runs in another process."""
 
     def __init__(self, found: Signature) -> None:
         self.input_names, self.input_types = found.input_names, found.input_types
@@ -35,7 +35,7 @@ class Model(ABC):
             for name, text in zip(found.input_names, found.input_starts, strict=False)
             if text
         }
-        """What the elements of states are before the first run: each, or one number of all."""
+        """The initial values of states as text: one for each element, or one for all."""
         self._complex = {found.output_names.index(name) for name in found.complex_outputs}
         self._inputs: dict[str, _Input | _HostInput] = {
             name: _Input(name, type) if _is_memory(type) else _HostInput(name, type)

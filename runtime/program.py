@@ -91,12 +91,12 @@ class Program:
     parallel: bool
     target: CodeOwner
     levels: tuple[Program, ...] = ()
-    """Of a program that holds the model for several levels of a family: the code of each, the
-    lowest first, which stands in place of `code`. They read the same weights."""
+    """For a program with code for several levels of a family: the program of each level, the lowest
+    first, instead of `code`. They share the weights."""
     notes: tuple[str, ...] = ()
-    """What to tell who has compiled it."""
+    """Messages for the user who compiled it."""
     elsewhere: tuple[str, ...] = ()
-    """The steps that are not for the target's device but for the host, each with its reason."""
+    """The steps that run on the host instead of the target's device, each with the reason."""
 
     def __reduce__(self):
         weights = np.asarray(self.weights)  # whose bytes can be pickled apart

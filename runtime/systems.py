@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 WINDOWS_START = Path(__file__).with_name("windows_start.c")
-"""What a program starts with that is linked with the C library of Windows alone."""
+"""The source of the start-up code of programs that use only Windows' own C library."""
 
 
 @dataclass(frozen=True)
@@ -19,19 +19,19 @@ class System:
     """An operating system. Units: bytes."""
 
     name: str
-    """As `platform.system()` tells it, in lower case."""
+    """The name from `platform.system()`, in lower case."""
     word: str
-    """In the names of targets."""
+    """The name in targets' names."""
     title: str
     triple: str
-    """What follows the architecture in LLVM's triples."""
+    """The part after the architecture in LLVM's triples."""
     linker: str
-    """The same in those of the linker that links for other systems."""
+    """The same in triples of the cross linker."""
     object_format: Literal["elf", "macho", "coff"]
     library: str
     """The suffix of shared libraries."""
     thread_stack: int
-    """The stack of a thread that says nothing of it."""
+    """The default stack size of a thread, in bytes."""
 
     def library_name(self, name: str) -> str:
         """The file name of a shared library, by its name for linking."""

@@ -15,7 +15,7 @@ class TimedRuns(ABC):
     """Runs of a model on the same inputs, timed where its code runs."""
 
     where: str = ""
-    """Where the times are taken, as `in the engine`; empty for this process."""
+    """Where times are measured, such as `in the engine`; empty for this process."""
 
     @abstractmethod
     def run(self) -> int:

@@ -25,7 +25,7 @@ from .storage.schema import inputs, jobs, models, sessions, tokens, uploads, use
 
 _MOST_TOKENS = 100
 _USED_SECONDS = 300
-"""How exactly the database knows when a token was last used."""
+"""The resolution at which the time of a token's last use is stored. Units: seconds."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ class TargetEntry:
     name: str
     about: str
     measured: bool
-    """Whether packages for it come with figures."""
+    """Whether packages for the target include measurements."""
     why_not: str | None = None
 
 

@@ -20,11 +20,11 @@ from .storage.schema import inputs, models, orders, users
 from .storage.schema import jobs as rows
 
 KINDS = {"look": 0, "experiment": 0, "page": 1, "package": 1}
-"""Kinds of jobs with their ranks: of a user's own, what takes seconds is first. A page is what a
-look goes on as."""
+"""The kinds of jobs with their priority among a user's jobs: short ones (0) run first. A `look`
+continues as a `page`."""
 
 ACTIVE = ("queued", "running")
-"""States of jobs that have not ended."""
+"""The states of jobs that have not ended."""
 
 
 @dataclass(frozen=True)
@@ -54,15 +54,15 @@ class Job:
     kind: str
     options: Mapping[str, Any]
     model_name: str
-    """As the user calls the file, which is no path: see `file_name`."""
+    """The user's name for the model; no file name, see `file_name`."""
     blobs: Mapping[str, str]
-    """What it reads: `model`, and `inputs` where the order has some."""
+    """The blobs that the job reads: `model`, and `inputs` if the order has some."""
     seconds: int
-    """How long it may take."""
+    """The time limit of the job."""
     owner: str
     attempt: int
     summary: Any = None
-    """What was found before it went on as a job of this kind."""
+    """The summary of the model that the `look` found, if the job continues one."""
 
 
 def new_row(

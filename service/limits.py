@@ -12,11 +12,11 @@ class Quota:
     """The limits of one user at a time, and the longest time of one of the user's jobs."""
 
     bytes: int = 10 * _GB
-    """Of models, inputs, results, and uploads as announced, together."""
+    """The storage of a user: models, inputs, results, and announced uploads."""
     jobs: int = 100
-    """Jobs that wait or run."""
+    """The most jobs of a user that wait or run."""
     seconds: int = 1800
-    """Of one job."""
+    """The longest time of one job."""
 
 
 @dataclass(frozen=True)
@@ -24,28 +24,30 @@ class Limits:
     """The limits of a request, and of its time."""
 
     quota: Quota = field(default_factory=Quota)
-    """Of users whose account says nothing else."""
+    """The quota of users without one of their own."""
     upload_bytes: int = 4 * _GB
-    """Of one file."""
+    """The largest uploaded file."""
     open_uploads: int = 100
-    """Uploads of one user that are not finished."""
+    """The most unfinished uploads of one user."""
     idle_upload_seconds: float = 24 * 3600
-    """After which an upload that nothing more arrives for is swept away."""
+    """How long an upload without new data is kept."""
     free_bytes: int = 1 * _GB
-    """Of the disk; an upload that would leave less is refused at its start."""
+    """The disk space that must stay free; an upload that would leave less is refused at its start.
+    """
     request_bytes: int = 1 << 20
-    """Of the body of a request that is no upload."""
+    """The largest request body, except for uploads."""
     request_seconds: float = 30
-    """In which such a body has arrived, and the head of any request."""
+    """The time in which a request's head, and such a body, must arrive."""
     idle_seconds: float = 30
-    """In which the next bytes of an upload arrive; what has arrived is kept."""
+    """The longest pause within an upload; the data received so far is kept."""
     least_rate: int = 1024
-    """Bytes a second that an upload reaches on average once `idle_seconds` have passed."""
+    """The least average rate of an upload after the first `idle_seconds`. Units: bytes per second.
+    """
     jobs_of_order: int = 64
-    """Targets times precisions."""
+    """The most jobs of an order, which has one for each target and precision."""
     event_streams: int = 16
-    """Streams of events that one user follows at a time."""
+    """The most event streams that one user has open."""
     session_seconds: float = 7 * 24 * 3600
-    """After which a browser has to sign in again."""
+    """How long a browser stays signed in."""
     attempts: int = 5
-    """How often a job is carried out whose machine was lost meanwhile, until it has failed."""
+    """The most attempts of a job whose machine is lost; then it has failed."""

@@ -16,7 +16,7 @@ from .storage.schema import blobs, inputs, jobs, models
 
 _STATES = {"queued": "looking", "running": "looking", "done": "ready"}
 _LOOKS = ("look", "page")
-"""Kinds of the job that looks at a model: once it is checked, the job makes the page about it."""
+"""The kinds of the job that examines a model: after the check it makes the page about the model."""
 
 
 class Models:

@@ -36,10 +36,10 @@ from .storage.schema import inputs, models
 from .storage.schema import uploads as rows
 
 PURPOSES = {"model": models, "inputs": inputs}
-"""What an upload becomes, and the table of it."""
+"""The purposes of uploads, each with the table that the file is recorded in."""
 
 _KEPT_SECONDS = 24 * 3600
-"""For how long a finished upload says what it became, to a client that missed the answer."""
+"""How long the result of a finished upload is kept for a client that missed the answer."""
 
 _DIGEST_DIGITS = 64
 

@@ -39,7 +39,7 @@ FAMILIES = (
 """The packages and modules here that hold targets, loaded when a name is looked for in them."""
 
 HOST = "host"
-"""What stands for the target that this machine is."""
+"""The name of the target for this machine."""
 
 
 @dataclass(frozen=True)
@@ -93,17 +93,17 @@ class Target(ABC):
     summary: str
     family: str
     machine: Machine
-    """What cost models, layouts and thresholds need to know."""
+    """The numbers that cost models, layouts and thresholds use."""
     aliases: tuple[str, ...] = ()
     processor: str = ""
     pointer_bits: int = 64
     policy: str = "processor"
-    """Who writes its schedules: a row of `POLICIES` in `kernels/policy`."""
+    """The policy that writes its schedules: a key of `POLICIES` in `kernels/policy`."""
     level: int = 0
-    """Of two targets of one family, the one of the higher level runs the other's code; 0 where they
-    form no such line."""
+    """Within a family, code of a lower level runs on targets of higher levels; 0 if the family has
+    no levels."""
     variants: tuple[Target, ...] = field(default=(), repr=False)
-    """The same machine under other systems, by names such as `x86-64-v3-windows`."""
+    """The same machine with other operating systems, such as `x86-64-v3-windows`."""
 
     # -- from the schedule to code -----------------------------------------------------------
 

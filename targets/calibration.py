@@ -24,14 +24,14 @@ from ..ir.sealed_json import sealed, unsealed
 from .machine import Machine
 
 VERSION = 2
-"""Of the experiments and of what their numbers mean; files of others are measured again."""
+"""The version of the experiments and their numbers; calibrations of other versions are repeated."""
 
 SWITCH = "NNC_CALIBRATION"
 """The environment variable that says which targets take what was measured: `on` (the default) is
 `host` alone, `all` are named ones too, `off` is none."""
 
 LEAST = 0.01
-"""What stands for nothing: a description has no zeros."""
+"""The least number in a calibration: it stands for 0, as machine descriptions have no zeros."""
 
 BOUNDS: Mapping[str, tuple[float, float]] = {
     "cores": (1, 4096),
@@ -74,7 +74,7 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "costs.operations.powf": (1, 5000),
     "costs.operations.other_math": (1, 5000),
 }
-"""The fields of a machine that may be measured, and between what they can lie in earnest."""
+"""The fields of a machine that can be measured, with their plausible range."""
 
 WHOLE = (
     "cores",
@@ -87,10 +87,10 @@ WHOLE = (
     "costs.operations.",
     "stream",
 )
-"""What names of whole numbers contain."""
+"""Fields whose names contain one of these hold whole numbers."""
 
 SECOND = ("memory_bandwidth", "fresh_bandwidth")
-"""Fields in bytes per cycle whose bytes per second do not change with the clock."""
+"""Fields in bytes per cycle of which the bytes per second do not depend on the clock."""
 
 
 @dataclass(frozen=True)
@@ -114,11 +114,11 @@ class Calibration:
     """Numbers by fields of a machine, others without a field, and how they were measured."""
 
     machine: str
-    """The processor and its system, as `identity` says it."""
+    """The processor and its system, as `identity` spells them."""
     numbers: Mapping[str, Number]
     observed: Mapping[str, Number] = field(default_factory=dict)
     about: Mapping[str, str] = field(default_factory=dict)
-    """When it was, how many rounds, what disturbed it."""
+    """The date, the number of rounds, and what disturbed the measurement."""
 
 
 def identity(name: str, processor: str, machine: Machine) -> str:

@@ -44,11 +44,11 @@ class Emulator:
 
     program: str
     processor: str
-    """The processor that is emulated, as `-cpu` takes it."""
+    """The emulated processor, as QEMU's `-cpu` takes it."""
     libraries: str
     architecture: str
     newer: str = ""
-    """The processor from QEMU 9 on, where it is another."""
+    """The processor for QEMU 9 and later, if it differs."""
 
     @property
     def root(self) -> Path:

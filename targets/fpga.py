@@ -13,7 +13,7 @@ _COSTS = Costs(
     algorithms=AlgorithmCosts(epilogue=8.0),
     loops=LoopCosts(prefetch_passes=0),
 )
-"""Plain layouts, and no Winograd: its transforms would be hardware of their own."""
+"""Plain layouts, and no Winograd: its transforms would need hardware of their own."""
 
 ELEMENT = Processor(
     vector_bits=32,
@@ -25,7 +25,6 @@ ELEMENT = Processor(
     load_bytes_per_cycle=4,
     has_fma=False,
     has_masks=False,
-    has_broadcast_operands=False,
     widest_lane=4,
     line_bytes=4,
     l1_bytes=4 << 10,
@@ -39,37 +38,36 @@ ELEMENT = Processor(
     gigahertz=0.2,
     costs=_COSTS,
 )
-"""What passes that make loops take for a processor: one element after the other, nothing fused."""
+"""How passes that make loops see an FPGA: a scalar processor without fused multiply-adds."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FpgaMachine(Machine):
     """An FPGA part, by its maker's data.
 
-    Units: blocks of 36 and 288 kbit of memory, DSP slices, lookup tables, flip-flops.
+    Units: DSP slices, blocks of 36 kbit and of 288 kbit of memory.
     """
 
     dsps: int
     bram_blocks: int
     uram_blocks: int
-    luts: int
-    flip_flops: int
     cores: int = 1
     line_bytes: int = 4
     memory_bandwidth: float = 4.0
     has_fma: bool = False
     has_f64: bool = False
     pipeline_cycles: int = 12
-    """From the start of a pipeline's first iteration to its end, and around it. Chosen: a read, a
-    product, a sum and a write of integers take 6 at 300 MHz, a product in f32 4 more."""
+    """The cycles of one iteration of a pipeline, with its start and end. Chosen: a read, a product,
+    a sum and a write of integers take 6 at 300 MHz, a product in f32 4 more."""
     float_dsps: int = 5
-    """DSP slices of a multiply-add in f32: 3 and 2. Source: AMD's PG060, full usage."""
+    """The DSP slices of an f32 multiply-add: 3 and 2. Source: AMD's PG060, full usage."""
     sum_cycles: int = 7
-    """From an addend in f32 to the sum, which the next addition waits for. Source: PG060."""
+    """The latency of an f32 addition, for which the next addition waits. Units: cycles. Source:
+    PG060."""
     most_copies: int = 64
-    """How often a body is there at most. Chosen: synthesis takes hours for more."""
+    """The most copies of a body. Chosen: synthesis takes hours for more."""
     window: int = 16
-    """Terms of a reduction up to which all are there at once, and results come one a cycle."""
+    """The most terms of a reduction that are computed at once, one result each cycle."""
     costs: Costs = field(default_factory=lambda: _COSTS)
 
     @property

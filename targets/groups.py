@@ -19,47 +19,47 @@ class GroupMachine(Machine):
     """
 
     thread: Processor
-    """What one thread looks like to a compiler: the vectors it loads at once, its registers, its
-    arithmetic. Its caches are not looked at."""
+    """One thread as compilers see it: its vector loads, registers and arithmetic. Caches are
+    ignored."""
     sector_bytes: int = 0
-    """What an access to memory moves at least, where that is less than a line; 0: a line."""
+    """The least bytes that an access to memory moves, if less than a line; 0 for a line."""
     subgroup: int
-    """Threads that exchange values (warp, wavefront); 1 where there is no such thing."""
+    """The number of threads that exchange values (warp, wavefront); 1 if none can."""
     in_step: int = 1
-    """Threads that step together at least, and whose accesses memory takes as one, where they
-    exchange nothing; a subgroup's do anyway."""
+    """The least number of threads in lockstep whose accesses are merged, if there are no subgroups,
+    whose threads are anyway."""
     group_threads: int
-    """Threads that a group may have."""
+    """The most threads of a group."""
     core_threads: int
-    """Threads that are at home on a core at once, of all its groups."""
+    """The most threads resident on a core, over all its groups."""
     core_groups: int
-    """Groups that are at home on a core at once."""
+    """The most groups resident on a core."""
     core_registers: int
-    """Registers of 32 bits of a core, which its threads share."""
+    """The 32-bit registers of a core, which its threads share."""
     thread_registers: int
-    """Registers of 32 bits that one thread may have."""
+    """The most 32-bit registers of one thread."""
     units: float
-    """Multiply-adds in f32 that a core starts in a cycle."""
+    """The f32 multiply-adds that a core starts in a cycle."""
     workgroup_bytes: int
-    """Memory that one group may have for itself (shared, local, threadgroup memory)."""
+    """The most workgroup memory (shared, local or threadgroup memory) of one group."""
     core_workgroup_bytes: int
-    """The same of a core, which its groups share."""
+    """The workgroup memory of a core, which its groups share."""
     workgroup_bandwidth: float
     cache_bytes: int = 16 << 10
-    """The first cache of a core."""
+    """The size of a core's first cache."""
     cache_bandwidth: float = 64.0
     banks: int = 32
-    """Words of 4 bytes that workgroup memory hands out at once; threads of a subgroup that want
-    two of one bank wait for each other."""
+    """The number of banks of workgroup memory, each 4 bytes wide: threads of a subgroup that access
+    different words of one bank wait for each other."""
     l2_bytes: int
     l2_bandwidth: float
     memory_bytes: int
     launch_microseconds: float
-    """From one launch to the next that waits for it."""
+    """The time from one launch to the next one that depends on it."""
     copy_bandwidth: float
-    """Between the host's memory and the device's. Units: gigabytes per second."""
+    """The bandwidth between the host's memory and the device's. Units: gigabytes per second."""
     latency: int = 500
-    """Cycles until what is read from memory is there."""
+    """The latency of a load from memory. Units: cycles."""
     costs: Costs = field(default_factory=lambda: Costs(layouts=LayoutCosts(block=1)))
 
     @property
@@ -129,7 +129,6 @@ _THREAD = Processor(
     load_bytes_per_cycle=16,
     has_fma=True,
     has_masks=True,
-    has_broadcast_operands=False,
     line_bytes=128,
     memory_bandwidth=1.0,
     l1_bytes=32 << 10,

@@ -39,7 +39,8 @@ _{0}: .incbin "{1}"
 {0}: .incbin "{1}"
 """,
 }
-"""Assembler text of a symbol, the bytes of a file at it, and an alignment."""
+"""For each object format, assembler text that defines a symbol for a file's bytes with an
+alignment."""
 
 
 def _windows_libraries(*parts: str) -> list[str]:
@@ -48,21 +49,21 @@ def _windows_libraries(*parts: str) -> list[str]:
 
 
 _NO_RUNTIME = ("-nostdlib", "-rtlib=compiler-rt", "-Wl,--gc-sections")
-"""Nothing of a compiler's own run-time library is started, and no C library of its is linked: Zig
-would make one first, which takes minutes."""
+"""Nothing of a compiler's start-up code or C library is linked: Zig would build its own first,
+which takes minutes."""
 _WINDOWS_LIBRARIES = _windows_libraries("heap", "math", "string", "environment")
-"""What a library for Windows may need."""
+"""The system libraries that a library for Windows may need."""
 _WINDOWS_PROGRAM = [
     *_NO_RUNTIME,
     "-Wl,--entry,mainCRTStartup,--subsystem,console",
     *_WINDOWS_LIBRARIES,
     *_windows_libraries("convert", "runtime", "stdio")[1:],
 ]
-"""How a program for Windows is linked."""
+"""The linker options of a program for Windows."""
 
 GLIBC = {"": "2.28", "powerpc64le": "2.32"}
-"""The first version of Linux's libc that libraries made for other machines run with: of Debian 10,
-Raspberry Pi OS of 2019 and RHEL 8. Power has `long double` of 128 bits in it since the later."""
+"""The oldest glibc that cross-compiled libraries run with: that of Debian 10, Raspberry Pi OS of
+2019 and RHEL 8. Power has a 128-bit `long double` since the later version."""
 
 
 @dataclass(frozen=True)

@@ -32,29 +32,31 @@ class Machine(ABC):
     cores: int
     gigahertz: float
     line_bytes: int
-    """What one access to memory moves at least."""
+    """The least bytes that an access to memory moves."""
     memory_bandwidth: float
     has_fma: bool
-    """A multiply-add is one instruction, and rounds once."""
+    """Whether a multiply-add is one instruction that rounds once."""
     has_f64: bool = True
-    """There is arithmetic on f64."""
+    """Whether there is f64 arithmetic."""
     has_byte_products: bool = False
-    """An instruction adds the products of four unsigned and four signed bytes to each lane of 32
-    bits, as fast as a multiply-add of floats."""
+    """Whether an instruction adds the products of four unsigned and four signed bytes to each
+    32-bit lane, as fast as a float multiply-add."""
     has_signed_byte_products: bool = False
-    """The same of signed bytes on both sides."""
+    """The same for signed bytes on both sides."""
     has_pair_products: bool = False
-    """An instruction multiplies two vectors of 16-bit integers and adds up each two neighbours."""
+    """Whether an instruction multiplies two vectors of 16-bit integers and adds neighbouring
+    products."""
     has_arena: bool = True
-    """Whether buffers may be parts of one that a kernel sees at several places; else each is
-    alone."""
+    """Whether buffers may be parts of one that a kernel sees several times; else each is separate.
+    """
     most_buffers: int = 0
-    """Buffers that a kernel of several operations may take; 0 for any number."""
+    """The most buffers that a kernel of several operations may take; 0 for no limit."""
     fresh_bandwidth: float = 0.8
-    """Of the first writes to memory that the system has just given: it clears the pages first.
-    Measured: 2.8 GB/s in large pages, Linux 6.18 on an AVX-512 server."""
+    """The bandwidth of first writes to fresh memory, which the system clears first. Measured: 2.8
+    GB/s in large pages, Linux 6.18 on an AVX-512 server."""
     costs: Costs = field(default_factory=Costs)
-    """The numbers of cost models, layouts and thresholds that do not follow from the others."""
+    """The numbers of cost models, layouts and thresholds that do not follow from the fields above.
+    """
 
     @property
     def program(self) -> Machine | None:

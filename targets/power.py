@@ -22,7 +22,6 @@ _POWER8 = Processor(
     load_bytes_per_cycle=32,
     has_fma=True,
     has_masks=False,
-    has_broadcast_operands=False,
     line_bytes=128,
     l1_bytes=64 << 10,
     l1_way_bytes=8 << 10,

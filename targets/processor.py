@@ -20,16 +20,15 @@ class Processor(Machine):
     vector_bits: int
     vector_registers: int
     full_width_units: float
-    """Multiply-adds of the full vector width that start in one cycle; 0.25 take it in quarters."""
+    """The full-width multiply-adds that start in one cycle; 0.25 for vectors processed in quarters.
+    """
     unit_bits: int
-    """The width of one multiply-add unit: narrower vectors run at one per unit and cycle."""
+    """The width of one multiply-add unit, which takes one narrower vector a cycle."""
     fma_latency: int
     loads_per_cycle: int
     load_bytes_per_cycle: int
     has_masks: bool
-    """Masked loads and stores that cost no more than plain ones."""
-    has_broadcast_operands: bool
-    """An arithmetic instruction may read one scalar from memory for all lanes."""
+    """Whether masked loads and stores cost no more than plain ones."""
     l1_bytes: int
     l1_way_bytes: int
     """Lines that lie a multiple of this apart share a set; a page, as the index is virtual."""
@@ -42,8 +41,8 @@ class Processor(Machine):
     has_lane_operands: bool = False
     """A multiply-add may take one lane of a vector for all lanes."""
     loads_early: bool = False
-    """What makes machine code of a loop's body puts all its loads before its arithmetic, so that
-    all that is loaded is in registers at once."""
+    """Whether compilers move all loads of a loop's body before its arithmetic, so that all loaded
+    values are in registers at once."""
     widest_lane: int = 8
     """Bytes of the largest elements that there is arithmetic on vectors of."""
     most_lanes: int = 0

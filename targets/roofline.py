@@ -10,7 +10,7 @@ from .costs import AlgorithmCosts
 from .machine import Machine
 
 F32 = 4
-"""Bytes of an element."""
+"""The bytes of an element."""
 
 
 @dataclass(frozen=True)

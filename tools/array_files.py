@@ -14,8 +14,8 @@ from ..ir.types import TensorType
 
 _LARGE = 1 << 30
 _TIMES = 100
-"""An archive with more than _LARGE bytes in it, and so many times its own, is refused where nobody
-knows how much there should be: zeros may be packed so well, and numbers of a model are not."""
+"""An archive of more than _LARGE bytes unpacked is refused if it grows by more than this factor and
+its right size is unknown: zeros compress so well, a model's numbers do not."""
 
 
 def read_arrays(path: Path, most_bytes: int | None = None) -> dict[str, np.ndarray]:
@@ -61,7 +61,7 @@ def _check_size(path: Path, archive: ZipFile, most_bytes: int | None) -> None:
 
 
 WIDEST = 16
-"""Bytes of an element in a file, whatever type the model has for it."""
+"""The most bytes of an element in a file, whatever type the model has for it."""
 
 
 def most_bytes_of(type: Any) -> int | None:

@@ -90,7 +90,7 @@ class _Closed(io.TextIOBase, TextIO):
 Command = Callable[[Sequence[str], Streams], int]
 
 INTERRUPTED = 130
-"""The status of a command that Ctrl-C ended, as shells have it."""
+"""The exit status of a command ended by Ctrl-C, as in shells."""
 
 
 def run_command(name: str, command: Command, argv: Sequence[str], streams: Streams) -> int:

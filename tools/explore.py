@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .session import Session
 
 MOST = 2
-"""Compilations that a page shows side by side, beside those that it times."""
+"""The most compilations that a page shows side by side, beside those that it times."""
 
 
 def explore_model(args: argparse.Namespace, session: Session) -> int:

@@ -67,7 +67,7 @@ class PrintIR(Instrumentation):
 
 
 Output = Callable[[str, Pass, Operation], None]
-"""Takes a dump, and the pass and operation it is of."""
+"""Called with a dump of IR, and the pass and operation that it belongs to."""
 
 
 def to_stream(stream: TextIO) -> Output:

@@ -361,4 +361,4 @@ SEVERAL_TARGETS = {
     "check": ". Several, as in x86-64-v3,cortex-a76: a time for each",
     "explore": ". Two, as in x86-64-v3,cortex-a76: both compilations side by side",
 }
-"""The commands that take several targets, and what they make of them."""
+"""The commands that take several targets, with the text of their help."""

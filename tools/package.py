@@ -135,7 +135,7 @@ class _Progress:
             "tune": request.tune_seconds,
             "measure": count * (seconds + 3.0),
         }
-        """Seconds that steps may take, about."""
+        """The estimated seconds of each step."""
         self._tune_started: float | None = None
         self._done = 0.0
 

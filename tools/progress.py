@@ -27,9 +27,9 @@ SHARES = {
 SqueezeNet. A step is named by the beginning of its message."""
 
 _SOONEST = 1.0
-"""Seconds of work after which it can be said how much is left."""
+"""Seconds of work before the remaining time is estimated."""
 _TICK = 0.2
-"""Seconds between two states of a bar."""
+"""Seconds between two updates of a progress bar."""
 
 
 class Progress:

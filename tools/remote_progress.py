@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .command import Streams
 
 _OFTEN = 10.0
-"""Seconds between two lines of a transfer where there is no terminal."""
+"""Seconds between two lines about a transfer if the output is no terminal."""
 
 
 class Transfer(AbstractContextManager["Transfer"]):
@@ -57,7 +57,7 @@ class Following:
         self._stream, self._quiet = streams.stderr, quiet
         self._said: dict[str, str] = {}
         self.jobs: dict[str, Job] = {}
-        """Each job as it was last heard of."""
+        """The last known state of each job."""
 
     def __call__(self, job: Job) -> None:
         """Report a job that has changed."""

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from .command import Streams
 
 FIRST_USER = "me"
-"""Whom a new service on this machine has."""
+"""The name of the first user of a new service on this machine."""
 
 _LINK_SECONDS = 3600
-"""For which a link to sign in is good, if nobody uses it before."""
+"""How long an unused sign-in link is valid."""
 
 _PORTS = range(1 << 16)
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _MOST = 1 << 31
-"""Numbers that every database takes."""
+"""The largest number that every database accepts."""
 
 
 def serve(args: argparse.Namespace, streams: Streams) -> int:

@@ -32,7 +32,7 @@ class Session:
             "constants": _constants(args.constant, streams),
             "signature": args.signature,
         }
-        """What is said of the model's inputs, as `load_module` takes it."""
+        """The shapes and constants given for the model's inputs, as `load_module` takes them."""
         self.model = self.path(args.model) if args.model is not None else ""
         load_operators(args.ops, streams)
 

@@ -6,7 +6,7 @@ from ..ir.diagnostics import Diagnostic, SourceFile
 from ..ir.location import FileLineColLoc
 
 _CHECKED = 2
-"""How many characters at the end of a mark may be wrong for a near miss."""
+"""How many characters at the end of a separator may differ for it to count as misspelt."""
 
 
 def split(source: SourceFile, mark: str) -> tuple[list[SourceFile], list[Diagnostic]]:

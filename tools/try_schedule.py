@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 REFERENCE = "the model's operators one by one in NumPy"
 REFERENCE_SECONDS = 20.0
-"""What the reference may take; a larger model goes without."""
+"""The longest run of the reference; the results of a larger model are not checked."""
 
 
 def try_edited(args: argparse.Namespace, session: Session) -> int:

@@ -4,4 +4,5 @@ Each package here is one language: its templates, and its names in `__init__.py`
 """
 
 LANGUAGES = ("c", "cpp", "python", "node", "java", "java-jni", "objc", "swift", "rust", "go")
-"""The rooms, by what `--bindings` calls them, which is also the folder that they make."""
+"""The folders of languages, which are the names that `--bindings` takes and the folders that it
+writes."""

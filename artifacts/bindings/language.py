@@ -33,11 +33,11 @@ ELEMENTS: Mapping[str, tuple[str, int]] = {
     "ui8": ("uint8", 1),
     "i1": ("bool", 1),
 }
-"""What people call an element type, and its size in bytes."""
+"""The usual name of each element type, and its size in bytes."""
 
 UNIX = (LINUX.name, MACOS.name)
 EVERYWHERE = (*UNIX, WINDOWS.name)
-"""Systems, by name."""
+"""The names of all systems."""
 
 ONES = {
     "f16": 0x3C00,
@@ -50,7 +50,7 @@ ONES = {
     "f4E2M1FN": 0x2,
     **dict.fromkeys(("i4", "ui4", "i2", "ui2"), 1),
 }
-"""The bits of 1 in types that most languages have no name for."""
+"""The bits of the number 1 in types that most languages lack."""
 
 
 def quoted(text: str) -> str:
@@ -83,20 +83,22 @@ class Language:
     build: str
     run: str
     identifier: Style | None = snake_case
-    """Of an input or output; None where the model's own name, quoted, is the key to it."""
+    """How identifiers of inputs and outputs are spelled; None if the model's names are used as
+    quoted keys."""
     module: Style = snake_case
     type_name: Style = pascal_case
     quote: Callable[[str], str] = quoted
     input_types: tuple[str, str] = ("{type}", "{type}")
-    """How an input is declared, of fixed shape and of another: with the element's `type` (`Type`
-    with a capital) and the `rank`."""
+    """The declared type of an input of fixed shape, and of any other: templates with the element's
+    `type` (`Type` capitalized) and the `rank`."""
     output_types: tuple[str, str] = ("{type}", "{type}")
     module_reserved: frozenset[str] = frozenset()
-    """What else the model may not be called."""
+    """Further names that the model's module must not have."""
     systems: tuple[str, ...] = UNIX
-    """The operating systems whose libraries its files can be built with and load."""
+    """The operating systems on which its files can be built and loaded."""
     more: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Further tables by element type: in a template, a key is an attribute of a tensor."""
+    """Further tables by element type; templates use a table's name like an attribute of a tensor.
+    """
 
 
 @cache

@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from itertools import count
 
 Style = Callable[[Sequence[str]], str]
-"""An identifier of words."""
+"""A function from words to an identifier."""
 
 
 def snake_case(words: Sequence[str]) -> str:

@@ -24,13 +24,13 @@ PRELOAD = (
     "nnc.delivery.unpacking",
     "nnc.delivery.opening",
 )
-"""What the fork server of a confinement is to import for these jobs."""
+"""The modules that the fork server of a confinement imports for these jobs."""
 
 LOOK_SECONDS, PAGE_SECONDS = 120.0, 300.0
-"""How long it may take to check a model that was uploaded, and to make the page about it."""
+"""The time limits of the check of an uploaded model, and of making its page. Units: seconds."""
 _PLAIN = re.compile(r"[A-Za-z0-9_.+-]+", re.ASCII)
 _POLITE = 10
-"""How much looks, and packages without figures, yield to what is measured at the same time."""
+"""The niceness of checks, and of packages without figures, beside measurements."""
 
 
 def carry(

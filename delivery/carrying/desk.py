@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from distributed import Worker
 
 FORGOTTEN = 90.0
-"""Seconds after which a job ends that no server asks for."""
+"""Seconds without a request from a server after which a job is ended."""
 PART = 8 << 20
-"""Bytes of a result that are sent at once."""
+"""The bytes of a result that are sent at once."""
 _FILES = ("model", "inputs")
 _KINDS = ("package", "experiment")
 

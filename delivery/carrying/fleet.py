@@ -25,11 +25,12 @@ from .place import MOST_RESULT, progress_note
 from .results import MOST_JSON, read_json
 
 RESULTS = ("package", "report", "log", "explore")
-"""Names that results may have."""
+"""The permitted names of results."""
 _LOOK = 1.0
-"""Seconds between two questions how far a job is."""
+"""Seconds between polls of a job's progress."""
 _BEGINNING = 120.0
-"""Seconds in which a worker has begun with a job: it may have to find out how to confine it."""
+"""Seconds in which a worker must have begun a job: it may first have to find out how to confine it.
+"""
 _LONGEST = 4000
 
 
@@ -75,7 +76,9 @@ class _Worker:
     wanted: Callable[[], bool]
 
     def ask(self, function: Callable[..., Any], *arguments: Any, seconds: float = 0) -> Any:
-        """The result of a function of its desk. Raises as `Fleet.call`, also if not wanted."""
+        """The result of a function that the worker runs. Raises as `Fleet.call`, and once the job
+        is no longer wanted.
+        """
         return self.fleet.call(self.member, seconds, self.wanted, function, *arguments)
 
 

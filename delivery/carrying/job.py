@@ -45,7 +45,7 @@ class Outcome:
 
 
 Progress = Callable[[Mapping[str, Any]], None]
-"""Told how far a job is: `step`, `done` from 0 to 1, `text`."""
+"""Called with the progress of a job: `step`, `done` from 0 to 1, `text`."""
 
 
 class LostError(Exception):

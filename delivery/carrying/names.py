@@ -6,11 +6,11 @@ import re
 from pathlib import PurePath
 
 INPUTS = "inputs.npz"
-"""What commands call a file of inputs."""
+"""The name of the file of inputs in commands."""
 
 _STRANGE = re.compile(r"[^\w.+() -]")
 _LONGEST = 120
-"""Bytes of a name; file systems take 255."""
+"""The most bytes of a name; file systems allow 255."""
 _LONGEST_SUFFIX = 20
 
 

@@ -25,15 +25,17 @@ from ...targets.base import asked
 from ...targets.linker import find_toolchain
 
 _SECONDS = 300.0
-"""How long a linker may take; a job then makes its parts alone."""
+"""The time limit of a linker in seconds; after it, jobs make the parts themselves."""
 _PAUSE = 1800.0
-"""Seconds until parts that could not be made are tried again, by the first job that wants them."""
+"""Seconds until parts that could not be made are tried again."""
 _LOCKS: dict[Path, threading.Lock] = {}
 _NEXT_TRY: dict[Path, float] = {}
-"""By the folder of a system's parts: one job makes them at a time, and when that may be tried."""
+"""For each folder of a system's parts: when they may be tried again. `_LOCKS` lets one job at a
+time make them."""
 _FINDING, _MADE = "h", ("b", "o")
-"""Folders of Zig's cache: the first tells what there is, and is opened for writing even by who only
-looks; what is in the others stays as it was made. The rest is for compiling Zig alone."""
+"""The folders of Zig's cache that jobs share: one tells what exists, and is opened for writing even
+by readers; the contents of the others never change. The rest serves the compilation of Zig itself.
+"""
 
 
 def parts_for(target: str, cache: Path) -> Path | None:

@@ -23,10 +23,10 @@ from .parts import parts_for, seed_parts
 from .results import read_json, take
 
 MOST_RESULT = 4 << 30
-"""Bytes of one file of results."""
+"""The most bytes of one result file."""
 _MOST_TEXT, _MOST_ERROR = 300, 1000
 _MOST_LINES = 10_000
-"""Lines of a job's log."""
+"""The most lines of a job's log."""
 
 
 class Place:

@@ -13,7 +13,7 @@ from typing import Any
 from ...ir.diagnostics import NncError
 
 MOST_JSON = 8 << 20
-"""Bytes of JSON that is read here."""
+"""The most bytes of JSON that is read."""
 _DEEPEST = 40
 
 

@@ -25,7 +25,7 @@ small (float[1,3,8,8] x, float[8,3,3,3] w, float[6,4] m) => (float[1,8,6,4] y) {
 }
 """
 _MODULES = ("delivery.package", "delivery.writing", "driver.tuning.tune", "tools.package")
-"""What `nnc package` imports, by names in nnc: commands are above this room."""
+"""What `nnc package` imports, as names within nnc: this room must not import commands."""
 
 
 def warm() -> None:

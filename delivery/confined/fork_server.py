@@ -21,7 +21,7 @@ from .request import Request
 from .supervisor import supervise
 
 LARGEST = 1 << 20
-"""Bytes of a request."""
+"""The most bytes of a request."""
 
 
 def serve(channel: socket.socket) -> None:

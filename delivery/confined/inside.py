@@ -17,14 +17,14 @@ from .limits import Limits
 from .request import Request
 
 _REPORT = 3
-"""The descriptor on which is said what goes wrong before the command begins."""
+"""The file descriptor for errors that occur before the command begins."""
 
 _SHARED = 4
-"""How many times its own limit of processes the kernel lets a command have where it counts those
-of other commands too, which come and go; its own are counted by the supervisor."""
+"""The factor on the limit of processes if the kernel counts those of other commands too; the
+supervisor counts the command's own."""
 
 _PROC = ("cpuinfo", "meminfo", "stat", "filesystems", "version", "sys/kernel", "sys/vm", "loadavg")
-"""Of /proc, what a process without a root of its own may read, beside what is its own."""
+"""The parts of /proc that a process without its own root may read, besides its own entry."""
 
 
 def begin(request: Request, output: int, error: int, report: int) -> NoReturn:

@@ -23,7 +23,8 @@ _ABSTRACT_SOCKETS_AND_SIGNALS = 3
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
 
 SCOPES = 6
-"""The version that keeps signals and abstract sockets inside, which `landlock` alone needs."""
+"""The Landlock version that restricts signals and abstract sockets, which the mode `landlock`
+needs."""
 
 
 def version() -> int:

@@ -6,13 +6,13 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 Mode = Literal["namespaces", "landlock", "none"]
-"""How a command is kept apart: in namespaces of its own with Landlock and seccomp on top; by
-Landlock and seccomp alone; or not at all (limits on time and memory hold even then)."""
+"""How a command is confined: in its own namespaces with Landlock and seccomp; by Landlock and
+seccomp alone; or not (limits on time and memory still hold)."""
 
 Cause = Literal[
     "", "time", "processor time", "memory", "disk", "processes", "cancelled", "lost", "unstarted"
 ]
-"""Why a command was ended from outside; empty where it ended by itself."""
+"""Why a command was stopped from outside; empty if it ended by itself."""
 
 _GIB = 1 << 30
 
@@ -34,7 +34,7 @@ class Limits:
     processes: int = 256
     open_files: int = 1024
     output: int = 4 << 20
-    """Bytes that are kept of each of standard output and standard error."""
+    """The most bytes kept of standard output, and of standard error."""
 
     def message(self) -> dict[str, Any]:
         """The limits as a message to the fork server."""

@@ -16,7 +16,7 @@ from . import system
 from .request import INNER, JOB, OUTER
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-"""Programs and libraries; each may be a link, or not there."""
+"""The folders of programs and libraries; each may be a link, or missing."""
 SETTINGS = (
     "/etc/alternatives",
     "/etc/ld.so.cache",
@@ -29,10 +29,10 @@ SETTINGS = (
     "/sys/devices/system",
     "/sys/devices/virtual/powercap",
 )
-"""What programs read of the machine: how libraries are found, processors, energy."""
+"""Files about the machine that programs read: how libraries are found, processors, energy."""
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 SCRATCH = {"/tmp": ".tmp", "/dev/shm": ".shm"}
-"""Folders that programs write to, and where in the command's folder they lie."""
+"""The folders that programs write to, and their places in the command's folder."""
 
 
 def enter(folder: str) -> None:

@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass, field
 from .limits import Limits, Mode
 
 JOB = "/job"
-"""Where a command with a root of its own has its folder."""
+"""The path of the command's folder if it has its own root."""
 INNER, OUTER = 1000, 64123
-"""The user that commands are in their namespaces, and the one that this is outside where root
-starts them: nobody's, so that root's files are not theirs."""
+"""The user id of commands inside their namespaces, and outside if root starts them: one that owns
+nothing, so that root's files are protected."""
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ from .limits import Ended
 from .supervisor import CANCEL
 
 Say = Callable[[str], None]
-"""Called with each line that a command writes to its standard error."""
+"""Called with each line that a command writes to standard error."""
 
 _LOOK = 0.2
-"""Seconds between two questions whether a command is to be cancelled."""
+"""Seconds between checks whether a command is cancelled."""
 _LONGEST_LINE = 1 << 16
 
 

@@ -112,11 +112,11 @@ _ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 _X32 = 0x40000000
 _AF_UNIX = 1
 _INJECTING = (0x5412, 0x541C)
-"""TIOCSTI and TIOCLINUX: typing into a terminal."""
+"""The ioctls TIOCSTI and TIOCLINUX, which inject input into a terminal."""
 
 _LOAD, _EQUAL, _GREATER_EQUAL, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _ARCHITECTURE, _FIRST, _SECOND = 0, 4, 16, 24
-"""Offsets in what the filter sees of a call; of arguments the lower halves."""
+"""Offsets in the filter's view of a system call; those of arguments are of the lower halves."""
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 _SET_MODE_FILTER, _SPECULATION_AS_BEFORE = 1, 4
 

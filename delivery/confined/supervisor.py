@@ -21,18 +21,20 @@ from .request import Request
 from .tree import Tree, size
 
 CANCEL = b"c"
-"""What is written to the pipe to have the command ended."""
+"""Written to the pipe to stop the command."""
 _LOOK = 0.1
-"""Seconds between two looks at processes."""
+"""Seconds between checks of the processes."""
 _LEAST_BETWEEN_SIZES, _SHARE_OF_SIZES = 0.5, 20
-"""Seconds between two looks at the folder, and how many times longer than a look took."""
+"""The least seconds between measurements of the folder, and the least ratio of that interval to the
+duration of a measurement."""
 _NEARLY = 0.8
-"""Of the processor time, as it is counted here, where the kernel finds that it is used up."""
+"""The part of the limit of processor time, as counted here, from which on a kill by the kernel
+counts as exceeding it."""
 _SHARED = 3
-"""How many times the limit of memory processes may seem to use, counting shared pages in each;
-only so far is it counted once, which takes time."""
+"""Processes whose memory, with shared pages counted in each, exceeds the limit by less than this
+factor are measured exactly, which takes time."""
 _WRITTEN = 4
-"""How many times the limit of the disk is written at most, what is removed again included."""
+"""The most bytes written, as a multiple of the disk limit; deleted files count too."""
 
 
 def supervise(request: Request, control: int, output: int, error: int, answer: int) -> NoReturn:

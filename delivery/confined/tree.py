@@ -12,7 +12,7 @@ from pathlib import Path
 _TICKS, _PAGE = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
 
 MOST_ENTRIES, DEEPEST = 50_000, 64
-"""Files and folders that a folder may hold, and how deep they may lie."""
+"""The most files and folders in a folder, and their greatest depth."""
 
 
 @dataclass

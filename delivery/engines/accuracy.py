@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 _BYTE = 1.0
-"""What integers of 8 bits may differ by: they are rounded real numbers."""
+"""The tolerance of 8-bit integers, which are rounded real numbers."""
 
 
 @dataclass(frozen=True)

@@ -22,13 +22,13 @@ from .table import Engine
 
 WORKER = Path(__file__).parent / "worker.py"
 _PATIENCE = 10.0
-"""Seconds that a process may take to end when it is told to."""
+"""Seconds that a process has to end when told to."""
 _MOST_ANSWER = 1 << 26
-"""Bytes of an answer."""
+"""The most bytes of an answer."""
 _RAISED = re.compile(r"[A-Za-z_][\w.]*(Error|Exception): ")
 """The line at the end of a traceback that names the exception."""
 _MOST_SAID = 300
-"""Characters of what a process said at last that a reason quotes."""
+"""The most characters of a process's last output that a reason quotes."""
 
 
 class EngineError(RuntimeError):

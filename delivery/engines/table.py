@@ -131,13 +131,13 @@ ENGINES: Sequence[Engine] = (
         "boosting.load_catboost", is_framework=True,
     ),
 )  # fmt: skip
-"""In the order in which reports list them."""
+"""The engines in the order of reports."""
 
 INTERPRETER = Engine(
     "interpreter", "nnc's reference interpreter", (), (),
     ("nnc.numerics.interpreter", "nnc.driver.compile"), "interpreter.load",
 )  # fmt: skip
-"""Not measured: what outputs are compared with where a format's own framework is not here."""
+"""Not measured: outputs are compared with it if the format's own framework is not installed."""
 
 
 def engine(name: str) -> Engine:

@@ -18,20 +18,21 @@ from .energy import Meter
 from .process import EngineError, EngineProcess, Job
 
 TURN = 3
-"""Runs in a row of one engine, at least."""
+"""The least number of consecutive runs of one engine."""
 
 PAUSE = 0.1
-"""Seconds before a turn on several threads: those of the engine before may go on spinning and
-take a processor from this one. ONNX Runtime's do for 50 ms."""
+"""Seconds before a turn with several threads: the threads of the previous engine may go on spinning
+and occupy a processor. ONNX Runtime's do for 50 ms."""
 
 _TURN_SECONDS = 0.05
-"""What a turn lasts at least where seconds are given: a timer or an interrupt is little of it."""
+"""The least seconds of a turn if seconds are given, so that a timer or an interrupt matters little.
+"""
 _LEAST_TURNS = 4
-"""Of each engine where seconds are given, however slow one is."""
+"""The least turns of each engine if seconds are given, however slow one is."""
 _MOST_RUNS = 10_000
-"""Of a turn."""
+"""The most runs of a turn."""
 _WARM_UP = 2
-"""Runs before the first turn."""
+"""The runs before the first turn."""
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ from typing import Any
 import numpy as np
 
 Run = Callable[[], Sequence[Any]]
-"""A run of a loaded model: its outputs in order."""
+"""A function that runs a loaded model and returns its outputs in order."""
 
 
 _FOREIGN = 2

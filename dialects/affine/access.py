@@ -40,7 +40,7 @@ class _Access(Op):
     map: Any
 
     rank_error: ClassVar[str] = ""
-    """What upstream puts before the error of a map that does not fit the memref."""
+    """Upstream's prefix of the error for a map that does not fit the memref."""
 
     def verify_access(self) -> None:
         """Check that there is an index per dimension, and an operand per input of the map."""

@@ -56,7 +56,7 @@ class _MapOp(Op, traits=(Pure,)):
     format = "custom<AffineApplied>($map, $mapOperands) attr-dict"
 
     splits_inputs: ClassVar[bool] = False
-    """Whether text must give dimensions and symbols apart; else their number is enough."""
+    """Whether text separates dimensions from symbols; else only their total number is checked."""
 
     def choose(self, values: Sequence[int]) -> int:
         """The result from those of the map."""

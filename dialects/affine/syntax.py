@@ -156,7 +156,7 @@ class _Subscripts:
         self.dims: dict[str, Any] = {}
         self.symbols: dict[str, Any] = {}
         self.mixes = True
-        """Whether a value is the same in a dim's and in a symbol's place."""
+        """Whether a value used both as a dimension and as a symbol is one operand."""
 
     def place(self, kind: str, name: Any) -> AffineExpr:
         """The dim or symbol of a value."""

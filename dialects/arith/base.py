@@ -36,7 +36,9 @@ from .attributes import FASTMATH, OVERFLOW, FastMathAttr
 
 
 def as_signed(x: Any) -> Any:
-    """NumPy integers read as signed; true is -1."""
+    """An array of signed integers of at least 8 bits: true becomes -1, and ml_dtypes' small
+    integers become i8.
+    """
     if x.dtype == np.bool_:
         return -x.astype(np.int8)
     return x.astype(np.int8) if x.dtype.kind == "V" else x  # those of ml_dtypes
@@ -103,16 +105,16 @@ class IntBinary(Op, traits=(Elementwise,)):
     format = "$lhs `,` $rhs attr-dict `:` type($result)"
 
     is_unsigned: ClassVar[bool] = False
-    """How the operation reads its operands' bits."""
+    """Whether the operation reads its operands' bits as unsigned."""
     compute: ClassVar[Callable[..., int | None]]
-    """The result on Python ints; None where it is undefined. The width is a third argument
-    where `needs_width`."""
+    """The result for Python integers; None if undefined. The width is a third argument if
+    `needs_width`."""
     needs_width: ClassVar[bool] = False
     ufunc: ClassVar[str] = ""
     identity: ClassVar[int | str | None] = None
-    """e with x op e = x: a number, or the name of a limit, see `limit`."""
+    """The neutral element e, with x op e = x: a number, or the name of a limit, see `limit`."""
     absorbing: ClassVar[int | str | None] = None
-    """z with x op z = z."""
+    """The absorbing element z, with x op z = z."""
     of_equals: ClassVar[int | None] = None
 
     example = "%0 = {name} %a, %b : i32"
@@ -180,7 +182,7 @@ class IntBinary(Op, traits=(Elementwise,)):
         return as_unsigned(x, self.lhs.type) if self.is_unsigned else as_signed(x)
 
     undefined: ClassVar[str] = "no result is defined"
-    """In words, when `is_undefined`."""
+    """The message if `is_undefined`."""
 
     def is_undefined(self, a, b):
         """A boolean array: where the result is undefined for NumPy integers."""

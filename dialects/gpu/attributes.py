@@ -36,7 +36,7 @@ _PLACES = ("x", "y", "z", *(f"linear_dim_{i}" for i in range(10)))
 
 
 MAPPING = "mapping"
-"""The attribute of a loop that says, for each dimension, what its iterations are."""
+"""The attribute of a loop that says which processing unit runs the iterations of each dimension."""
 
 
 @attribute_class
@@ -77,7 +77,7 @@ class TokenType(Type):
 TOKEN = TokenType()
 Token = Exactly(TOKEN, "async token type")
 ASYNC = "custom<AsyncDependencies>(type($asyncToken), $asyncDependencies)"
-"""How formats begin whose ops may run beside others."""
+"""The beginning of the formats of ops that may run asynchronously."""
 
 
 @attribute_class

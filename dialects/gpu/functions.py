@@ -41,7 +41,7 @@ KERNEL = "gpu.kernel"
 CONTAINER = "gpu.container_module"
 SHARED = "workgroup_attributions"
 SUBGROUP = "nn.subgroup_size"
-"""The attribute of a kernel that says how many threads a subgroup has."""
+"""The attribute of a kernel with the number of threads of a subgroup."""
 
 
 class GPUModuleOp(

@@ -24,7 +24,7 @@ from .. import memref, tensor
 _INDEX = "linalg.index"
 
 _POINTS_AT_ONCE = 1 << 22
-"""Bound on the size of intermediate arrays, in elements."""
+"""The most elements of intermediate arrays."""
 
 _REDUCERS = {
     "arith.addf": "add",

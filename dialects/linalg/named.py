@@ -21,7 +21,7 @@ from .scalars import apply, cast_scalar
 from .structured import SegmentedOp, StructuredOp, element_of_operand
 
 MEMOIZED_MAPS = "linalg.memoized_indexing_maps"
-"""Where upstream keeps the maps that it derived from an op's name, seen in generic form."""
+"""The attribute with which upstream's generic form shows the maps that follow from an op's name."""
 
 
 def projection(rank: int, *dims: int) -> AffineMap:
@@ -42,7 +42,7 @@ class NamedOp(StructuredOp):
     body_region: RegionField = region()
 
     memoizes_maps: ClassVar[bool] = False
-    """Whether generic text shows the maps."""
+    """Whether the generic form shows the maps."""
 
     @classmethod
     def create(cls, *args: Any, **named: Any):
@@ -69,7 +69,7 @@ class NamedOp(StructuredOp):
             self.attributes.setdefault(MEMOIZED_MAPS, maps_attribute(self.maps))
 
     operand_count: ClassVar[int | None] = None
-    """How many operands the body is for."""
+    """The number of operands that the body needs; None for any."""
 
     def check_operand_count(self, found: int) -> None:
         """Check that the body can be made for `found` operands."""

@@ -47,7 +47,7 @@ class StructuredOp(Op, traits=(WritesMemory, SingleBlock)):
         return static_ranges(self.maps, self.operand_types, len(self.iterators))
 
     output_name = "out"
-    """What text calls the elements of outputs in the body."""
+    """The name of an output's element in the printed body."""
 
     def block_argument_names(self, region: Region) -> list[str | None]:
         """Upstream's names for the elements."""

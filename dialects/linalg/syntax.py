@@ -116,7 +116,9 @@ def write_region_with_arguments(region: Any, printer: Any) -> None:
 
 
 def payload_operands(block: Block, init_first: bool) -> list[Any]:
-    """The arguments that the only operation of a body takes: the result so far first, or not."""
+    """The arguments of a body's only op: all inputs (with `init_first`, after the result so far),
+    or the result so far if there are no inputs.
+    """
     *args, last = block.args
     return [last, *args] if init_first else args or [last]
 
@@ -145,7 +147,7 @@ class _Payload(Directive):
     """Base of the directives of ops whose body may be given as its only operation."""
 
     init_first = False
-    """Whether that operation takes the result so far, before what is read."""
+    """Whether that operation takes the result so far as its first operand."""
     rules = {  # noqa: RUF012
         "payload": '| "{" BARE_ID dict_opt "}"',
         "payload_body": '| "(" block_args ")" region',

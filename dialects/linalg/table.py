@@ -50,7 +50,7 @@ POINTWISE = {
     "powf": "x to the power of y",
     "select": "y where x is true, else z",
 }
-"""Functions of elements at the same place."""
+"""Elementwise functions with their descriptions."""
 
 CONTRACTIONS = """
     mmt4d                          mnkabc     mkac   nkbc   mnab

@@ -305,4 +305,4 @@ LABEL = attribute_of(_label)
 GLOBAL_EXPRESSIONS = array_of(_global_expression, "an array of variable expressions")
 
 NO_OPERATIONS = _expression()
-"""`#llvm.di_expression<>`: the value is there as it is."""
+"""`#llvm.di_expression<>`: the variable's value is unchanged."""

@@ -83,7 +83,7 @@ KINDS: dict[str, tuple[Any, str]] = {
     "overflowed": (LLVMType, "!llvm.struct<(i32, i1)>"),
     "halves": (LLVMType, "!llvm.struct<(vector<2xf32>, vector<2xf32>)>"),
 }
-"""Kinds of operands and results: what they allow, and a type for the example."""
+"""Kinds of operands and results: (constraint, type in the example)."""
 
 I8_ATTRIBUTE = AttrKind[int](
     "8-bit signless integer attribute",
@@ -109,7 +109,7 @@ ATTRIBUTES: dict[str, tuple[AttrKind[Any], str]] = {
     "rounding": (ROUNDING_MODE, "tonearest"),
     "exceptions": (EXCEPTION_BEHAVIOR, "ignore"),
 }
-"""Kinds of attributes, and a value for the example."""
+"""Kinds of attributes: (kind, value in the example)."""
 
 
 @dataclass(frozen=True)

@@ -63,35 +63,37 @@ class NnOp(Op, traits=(Pure,)):
     # -- what passes ask -----------------------------------------------------------------
 
     fusion: ClassVar[Fusion] = Fusion.ALONE
-    """What the op is to a kernel."""
+    """How the op takes part in kernels."""
     prologue: ClassVar[tuple[Fusion, ...]] = ()
-    """What its kernel may compute as the op reads its operands."""
+    """The kinds of ops that its kernel may compute while reading its operands."""
     weight_operand: ClassVar[int | None] = None
-    """The operand that is a weight where it is constant: it is arranged at compile time."""
+    """The number of the operand that is rearranged at compile time if it is constant."""
     growth: ClassVar[int] = 4
-    """How many times larger than its operands a large result may be that is computed at compile
-    time (weights of i8 become f32)."""
+    """A result of constant operands is computed at compile time if it is at most so many times
+    larger than they (weights of i8 become f32), or small."""
     algorithm: ClassVar[tuple[type[NnOp], ...]] = ()
-    """The earlier steps of the algorithm that this op ends; each is the next one's operand 0."""
+    """The ops before it in an algorithm that it ends; each result is the next one's operand 0."""
     has_whole_tiles: ClassVar[bool] = False
-    """Whether the result may be larger than what is wanted of it, which a slice then takes."""
+    """Whether the result may exceed what is needed, of which a slice follows."""
     treats_images_apart: ClassVar[bool] = False
-    """Whether images are first in operand 0 and results; the other operands are parameters."""
+    """Whether images are independent, first in operand 0 and results; other operands are
+    parameters."""
     has_own_lowering: ClassVar[bool] = False
-    """Whether `nn_to_linalg` has a function for it, whatever its comprehension."""
+    """Whether `nn_to_linalg` lowers it by a function, even if it has a comprehension."""
 
     ignores_nan: bool | property = False
-    """Whether a maximum passes over NaN."""
+    """Whether a maximum may ignore NaN."""
 
     # These may be properties, where attributes decide.
     keeps_channels: bool | property = False
-    """Whether each channel, dimension 1, of the results needs that of the operands only."""
+    """Whether each channel (dimension 1) of the results depends on the same channel of the operands
+    only."""
     keeps_rows: bool | property = False
-    """Whether a movement's rows are runs of elements of the operand's rows."""
+    """Whether each row of the result consists of contiguous elements of an operand's row."""
     places_rows: bool | property = False
-    """Whether the op only says where in its result each row of operand 0 is written."""
+    """Whether the op only places rows of operand 0 within its result."""
     row_axes: tuple[int, ...] | property | None = None
-    """The axes along which a reduction that keeps dimensions, or a normalization, works."""
+    """The axes that a normalization, or a reduction that keeps dimensions, works along."""
 
     def operands_by_parts(self) -> set[int] | None:
         """The operands to split with the results: a part of the results reads only their part.

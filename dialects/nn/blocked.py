@@ -38,9 +38,9 @@ class BlockedConvOp(ProductOp):
     prologue = (Fusion.MOVEMENT, Fusion.PADDING)
     arrangement: ClassVar[str]
     outer_rank = 0
-    """Dimensions of x that stand for groups."""
+    """The number of x's leading dimensions for groups."""
     weight_rank = 0
-    """Dimensions that weight has more than x."""
+    """The number of dimensions that weight has in addition to x's."""
 
     @classmethod
     def comprehend(cls, types, attrs, results=()):

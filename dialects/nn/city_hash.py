@@ -5,7 +5,7 @@ Source: CityHash 1.0 (Pike and Alakuijala, 2011).
 
 from __future__ import annotations
 
-from .fingerprints import ALL, K0, K1, K2, _folded, _turned, _weak, _word
+from .fingerprints import ALL, K0, K1, K2, _folded, _rotated, _weak, _word
 
 K3 = 0xC949D7C7509E6557
 FACTOR = 0x9DDFEA08EB382D69
@@ -32,7 +32,7 @@ def _up_to_16(data: bytes) -> int:
     size = len(data)
     if size > 8:
         a, b = _word(data, 0), _word(data, -8)
-        return _pair(a, _turned(b + size, size)) ^ b
+        return _pair(a, _rotated(b + size, size)) ^ b
     if size >= 4:
         return _pair(size + (_word(data, 0, 4) << 3), _word(data, -4, 4))
     if not size:
@@ -44,8 +44,8 @@ def _up_to_16(data: bytes) -> int:
 def _up_to_32(data: bytes) -> int:
     a, b = _word(data, 0) * K1, _word(data, 8)
     c, d = _word(data, -8) * K2, _word(data, -16) * K0
-    u = _turned(a - b, 43) + _turned(c, 30) + d
-    return _pair(u, a + _turned(b ^ K3, 20) - c + len(data))
+    u = _rotated(a - b, 43) + _rotated(c, 30) + d
+    return _pair(u, a + _rotated(b ^ K3, 20) - c + len(data))
 
 
 def _up_to_64(data: bytes) -> int:
@@ -60,11 +60,11 @@ def _up_to_64(data: bytes) -> int:
 
 def _sums(a: int, z: int, second: int, third: int) -> tuple[int, int]:
     """Two hash sums of four words: a, second, third and z."""
-    b, c = _turned(a + z, 52), _turned(a, 37)
+    b, c = _rotated(a + z, 52), _rotated(a, 37)
     a += second
-    c += _turned(a, 7)
+    c += _rotated(a, 7)
     a += third
-    return a + z, b + _turned(a, 31) + c
+    return a + z, b + _rotated(a, 31) + c
 
 
 def _longer(data: bytes) -> int:
@@ -74,12 +74,12 @@ def _longer(data: bytes) -> int:
     v, v2 = _weak(data, size - 64, size, y)
     w, w2 = _weak(data, size - 32, size * K1, K0)
     z += _folded(v2) * K1
-    x, y = _turned(z + x, 39) * K1, _turned(y, 33) * K1
+    x, y = _rotated(z + x, 39) * K1, _rotated(y, 33) * K1
     for at in range(0, (size - 1) & ~63, 64):
-        x = _turned(x + y + v + _word(data, at + 16), 37) * K1
-        y = _turned(y + v2 + _word(data, at + 48), 42) * K1
+        x = _rotated(x + y + v + _word(data, at + 16), 37) * K1
+        y = _rotated(y + v2 + _word(data, at + 48), 42) * K1
         x, y = (x ^ w2) & ALL, (y ^ v) & ALL
-        z = _turned(z ^ w, 33)
+        z = _rotated(z ^ w, 33)
         v, v2 = _weak(data, at, v2 * K1, x + w)
         w, w2 = _weak(data, at + 32, z + w2, y)
         z, x = x, z

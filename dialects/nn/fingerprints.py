@@ -10,7 +10,7 @@ ALL = (1 << 64) - 1
 K0, K1, K2 = 0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F
 
 
-def _turned(x: int, by: int) -> int:
+def _rotated(x: int, by: int) -> int:
     """The low 64 bits of x, rotated to the right."""
     x &= ALL
     return (x >> by | x << (64 - by)) & ALL
@@ -48,8 +48,8 @@ def _up_to_16(data: bytes) -> int:
     factor = K2 + 2 * size
     if size >= 8:
         a, b = _word(data, 0) + K2, _word(data, -8)
-        c = _turned(b, 37) * factor + a
-        return _pair(c & ALL, (_turned(a, 25) + b) * factor & ALL, factor)
+        c = _rotated(b, 37) * factor + a
+        return _pair(c & ALL, (_rotated(a, 25) + b) * factor & ALL, factor)
     if size >= 4:
         return _pair(size + (_word(data, 0, 4) << 3), _word(data, -4, 4), factor)
     if size == 0:
@@ -62,20 +62,20 @@ def _up_to_32(data: bytes) -> int:
     factor = K2 + 2 * len(data)
     a, b = _word(data, 0) * K1, _word(data, 8)
     c, d = _word(data, -8) * factor, _word(data, -16) * K2
-    u = _turned(a + b, 43) + _turned(c, 30) + d
-    return _pair(u & ALL, (a + _turned(b + K2, 18) + c) & ALL, factor)
+    u = _rotated(a + b, 43) + _rotated(c, 30) + d
+    return _pair(u & ALL, (a + _rotated(b + K2, 18) + c) & ALL, factor)
 
 
 def _up_to_64(data: bytes) -> int:
     factor = K2 + 2 * len(data)
     a, b = _word(data, 0) * K2, _word(data, 8)
     c, d = _word(data, -8) * factor, _word(data, -16) * K2
-    y = _turned(a + b, 43) + _turned(c, 30) + d
-    z = _pair(y & ALL, (a + _turned(b + K2, 18) + c) & ALL, factor)
+    y = _rotated(a + b, 43) + _rotated(c, 30) + d
+    z = _pair(y & ALL, (a + _rotated(b + K2, 18) + c) & ALL, factor)
     e, f = _word(data, 16) * factor, _word(data, 24)
     g, h = (y + _word(data, -32)) * factor, (z + _word(data, -24)) * factor
-    u = _turned(e + f, 43) + _turned(g, 30) + h
-    return _pair(u & ALL, (e + _turned(f + a, 18) + g) & ALL, factor)
+    u = _rotated(e + f, 43) + _rotated(g, 30) + h
+    return _pair(u & ALL, (e + _rotated(f + a, 18) + g) & ALL, factor)
 
 
 def _longer(data: bytes) -> int:
@@ -102,11 +102,11 @@ State = tuple[int, int, int, int, int, int, int]
 def _block(data: bytes, at: int, state: State, factor: int, weight: int) -> State:
     """The state after a block of 64 bytes: x, y, z and two pairs."""
     x, y, z, v, v2, w, w2 = state
-    x = _turned(x + y + v + _word(data, at + 8), 37) * factor
-    y = _turned(y + v2 + _word(data, at + 48), 42) * factor
+    x = _rotated(x + y + v + _word(data, at + 8), 37) * factor
+    y = _rotated(y + v2 + _word(data, at + 48), 42) * factor
     x = (x ^ w2 * weight) & ALL
     y += v * weight + _word(data, at + 40)
-    z = _turned(z + w, 33) * factor
+    z = _rotated(z + w, 33) * factor
     v, v2 = _weak(data, at, v2 * factor, x + w)
     w, w2 = _weak(data, at + 32, z + w2, y + _word(data, at + 16))
     return z & ALL, y & ALL, x, v, v2, w, w2
@@ -116,9 +116,9 @@ def _weak(data: bytes, at: int, a: int, b: int) -> tuple[int, int]:
     """Two hash sums of 32 bytes and the seeds a and b."""
     first, second, third, last = (_word(data, at + i) for i in (0, 8, 16, 24))
     a += first
-    b = _turned(b + a + last, 21)
+    b = _rotated(b + a + last, 21)
     total = a + second + third
-    return (total + last) & ALL, (b + _turned(total, 44) + a) & ALL
+    return (total + last) & ALL, (b + _rotated(total, 44) + a) & ALL
 
 
 def sip_hash(data: bytes, key: tuple[int, int]) -> int:
@@ -144,6 +144,6 @@ def sip_hash(data: bytes, key: tuple[int, int]) -> int:
 def _sip_round(state: tuple[int, int, int, int]) -> tuple[int, int, int, int]:
     a, b, c, d = state
     a, c = (a + b) & ALL, (c + d) & ALL
-    b, d = _turned(b, 51) ^ a, _turned(d, 48) ^ c
-    a, c = (_turned(a, 32) + d) & ALL, (c + b) & ALL
-    return a, _turned(b, 47) ^ c, _turned(c, 32), _turned(d, 43) ^ a
+    b, d = _rotated(b, 51) ^ a, _rotated(d, 48) ^ c
+    a, c = (_rotated(a, 32) + d) & ALL, (c + b) & ALL
+    return a, _rotated(b, 47) ^ c, _rotated(c, 32), _rotated(d, 43) ^ a

@@ -21,7 +21,8 @@ from ...ir.numpy_types import type_to_numpy
 from ...ir.types import Dim, IntegerType, TensorType, Type
 
 LIMIT = 64
-"""The most elements that are followed unless a user of `KnownValues` says otherwise."""
+"""The most elements of a tensor that is tracked, unless `KnownValues` is made with another limit.
+"""
 
 SPREADS = {
     nn.BroadcastDynamic: 0,
@@ -31,7 +32,7 @@ SPREADS = {
     nn.Reshape: 0,
     nn.ReshapeDynamic: 0,
 }
-"""Ops that only give an operand, of this position, the shape that the result type says."""
+"""Ops that only reshape or repeat one operand: its position."""
 
 MOVES = {
     nn.Cast: (0,),
@@ -42,13 +43,14 @@ MOVES = {
     nn.Transpose: (0,),
     nn.Where: (1, 2),
 }
-"""Ops that only copy elements, of the operands in these positions; so does nn.concat."""
+"""Ops that only copy elements: the positions of the operands they come from; nn.concat is another.
+"""
 
 _ARITHMETIC = (
     *(nn.Add, nn.Sub, nn.Mul, nn.Div, nn.Neg, nn.Max, nn.Min),
     *(nn.Equal, nn.Less, nn.Greater),
 )
-"""Ops whose results at an index need the operands there only."""
+"""Elementwise ops that are tracked."""
 
 
 @dataclass(frozen=True)

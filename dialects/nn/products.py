@@ -40,9 +40,10 @@ class ProductOp(NnOp):
 
 
 SINGLE = "single"
-"""The packing of products of integers of 8 bits that each are multiplied as i32."""
+"""The packing of 8-bit integers that are multiplied one by one as i32."""
 PACKING = one_of("none", SINGLE, *PACKINGS)
-"""Of a product's operands: words of smaller integers, see `ir/packing.py`, or elements."""
+"""How a product's operands are stored: words of several integers (see `ir/packing.py`), or
+elements."""
 
 
 def product_body(body: str | None, packing: str) -> str:
@@ -121,7 +122,7 @@ class Conv(ProductOp, name="nn.conv"):
     treats_images_apart = True
     has_own_lowering = True
     result_channels = 0
-    """The dimension of weight for the channels of the result."""
+    """The dimension of weight that counts the result's channels."""
 
     @property
     def is_depthwise(self) -> bool:
@@ -236,7 +237,7 @@ class ConvTranspose(ProductOp, name="nn.conv_transpose"):
 
     treats_images_apart = True
     result_channels = 1
-    """The dimension of weight for the channels of the result within a group."""
+    """The dimension of weight that counts the result's channels within a group."""
 
     example = (
         "%y = nn.conv_transpose %x, %w {strides = array<i64: 2, 2>} : "

@@ -210,9 +210,9 @@ class RunningOp(NnOp):
     """Base of ops that combine the elements up to each one along an axis."""
 
     combine: ClassVar[str]
-    """The function, as comprehensions name it."""
+    """The name of the combining scalar function, `add` or `mul`."""
     start: ClassVar[int]
-    """What it leaves as it is."""
+    """Its neutral element."""
 
     x: Operand = operand(AnyRankedTensor)
     axis: int = attribute(I64)

@@ -31,7 +31,7 @@ LEFT: Matrix = (
     (-1, 0, 1, 0),
     (0, 1, 0, -1),
 )
-"""For each product, the factors of the left matrix's parts: 11, 12, 21, 22."""
+"""For each of the seven products, the coefficients of the left matrix's parts 11, 12, 21, 22."""
 RIGHT: Matrix = (
     (1, 0, 0, 1),
     (1, 0, 0, 0),
@@ -47,7 +47,7 @@ RESULT: Matrix = (
     (0, 1, 0, 1, 0, 0, 0),
     (1, -1, 1, 0, 0, 1, 0),
 )
-"""For each part of the result, the factors of the products."""
+"""For each part of the result, the coefficients of the seven products."""
 PRODUCTS = len(LEFT)
 
 

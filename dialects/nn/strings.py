@@ -36,7 +36,7 @@ WORDS = AttrKind[tuple[str, ...]](
 
 
 BYTES = ("utf-8", "surrogateescape")
-"""How bytes are text, also those that are none."""
+"""The codec and its error handling by which text and arbitrary bytes are converted."""
 
 
 def filled_up(rows, shape):

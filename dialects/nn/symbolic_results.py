@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from .symbolic_shapes import SymbolicShapes
 
 Part = tuple["Size | None", ...]
-"""A shape of which some extents may be new."""
+"""A shape some of whose extents may be unknown (None): they become new symbols."""
 Rule = Callable[["SymbolicShapes", Any], Part | None]
 
 ALL = 1 << 31
-"""What exporters give as the end of a slice that has none."""
+"""Exporters write a slice's end of at least this for "to the end"."""
 
 _RULES: dict[type, Rule] = {}
 

@@ -52,7 +52,7 @@ class SymbolicShapes:
         self.known = self._elements.known
         self._symbols: dict[Any, NamedExtent] = {}
         self._types: dict[str, TensorType] = {}
-        """Of the first argument with a dimension of each name."""
+        """For each dimension's name, the type of the first argument that has it."""
         if block is None:
             return
         for value, own in zip(block.args, names, strict=False):

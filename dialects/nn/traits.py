@@ -24,21 +24,21 @@ class Fusion(Enum):
     """The role of an op in the kernel that it may be part of."""
 
     ALONE = auto()
-    """A kernel of its own."""
+    """The op is a kernel of its own."""
     VIEW = auto()
-    """Renames elements, and stays outside of kernels."""
+    """Only the shape changes; no kernel is needed."""
     MOVEMENT = auto()
-    """Has elements at other places, where a consumer may read them."""
+    """Elements are moved; a consumer can read them from their old places."""
     PADDING = auto()
-    """A tensor with elements around it."""
+    """Elements are added around a tensor."""
     ELEMENTWISE = auto()
-    """A result element needs the operands' elements at that place only."""
+    """Each result element depends on the operands' elements at the same index only."""
     REDUCTION = auto()
-    """A result element needs several elements."""
+    """Each result element depends on several elements."""
     NORMALIZATION = auto()
-    """Reductions, and what they are for, on a result of the operand's shape."""
+    """Reductions and elementwise ops on them, with a result of the operand's shape."""
     PRODUCT = auto()
-    """Sums of products: the result is still in registers when its elementwise users want it."""
+    """Sums of products: the result is in registers when its elementwise users read it."""
 
 
 class Broadcasting(Trait):

@@ -135,12 +135,10 @@ TRANSFORMS = {
     (2, 2): StridedTransforms(Transforms((1.0,), kernel=2)),
     (4, 2): StridedTransforms(Transforms((0.5, 1.5), kernel=2)),
 }
-"""By the results of a tile in each direction and the stride.
-
-Points +-1 and +-2, as published, need fewer multiplications on paper and as many instructions,
-and have 2 times the error of +-3/4 and +-3/2 in the mean, 3.5 times in the largest result.
-The errors for stride 2 are a tenth of that.
-"""
+"""The transforms by (results of a tile in each direction, stride). Points +-1 and +-2, as
+published, need fewer multiplications on paper and as many instructions, and have 2 times the error
+of +-3/4 and +-3/2 in the mean, 3.5 times in the largest result. The errors for stride 2 are a tenth
+of that."""
 
 
 def points_of(tile: int, stride: int = 1) -> int:

@@ -27,7 +27,7 @@ from .table import REFUSED
 Progress = Callable[[str], None]
 
 NEEDED = ("gigahertz", "launch_microseconds")
-"""Numbers without which no other one is kept: what the others of a machine are counted by."""
+"""Numbers that all others are relative to: without them no other one is kept."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Measured:
     calibration: Calibration
     refused: Mapping[str, str]
     beside: Sequence[str]
-    """What else went on meanwhile, a line each."""
+    """Other activity on the machine during the measurement, a line each."""
 
     def kept(self, force: bool) -> Calibration | None:
         """The calibration to store: numbers not refused, or with `force` all plausible ones; None

@@ -16,15 +16,15 @@ from .numbers import Fitted, digits, number
 from .sampling import Round
 
 SIDE, STEPS = 16, 9
-"""Softmaxes in a row, of so few elements that only their launches take time."""
+"""The size and number of consecutive softmaxes, so small that only their launches take time."""
 COPIED = 2 << 20
-"""Floats that are copied to the device."""
+"""The floats that are copied to the device."""
 AGREE = 0.1
-"""By what runs differ that agree: threads of a driver take part."""
+"""The relative difference up to which runs agree: a driver's threads take part."""
 
 
 CPU_DEVICE = "opencl-cpu"
-"""The device whose cores are those of this machine."""
+"""The target whose device is this machine's processor."""
 
 
 def _softmaxes(count: int) -> Text:
@@ -99,4 +99,4 @@ MEMORIES = {
     "l2": "l2_bandwidth",
     "memory": "memory_bandwidth",
 }
-"""The field of each memory that kernels read."""
+"""The machine's bandwidth field for each memory that kernels read."""

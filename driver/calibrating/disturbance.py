@@ -11,7 +11,7 @@ from pathlib import Path
 from ...targets.calibration import Number
 
 SPREAD = 0.08
-"""What may lie between the fastest runs of a number, as a part of it."""
+"""The relative spread up to which the fastest runs of a number agree."""
 
 WIDER: Mapping[str, float] = {
     "memory_bandwidth": 0.3,
@@ -27,19 +27,20 @@ WIDER: Mapping[str, float] = {
     "issue_width": 0.2,
     "loads_per_cycle": 0.2,
 }
-"""The same of numbers, or of all below a name, that differ more on a quiet machine too."""
+"""The same for numbers (or prefixes of names) that vary more even on a quiet machine."""
 
 SIZES = (
     *("cores", "l1_bytes", "l2_bytes", "l3_bytes", "unit_bits"),
     *("costs.loops.prefetch_bytes", "costs.loops.stream_blocks", "costs.loops.asked_streams"),
 )
-"""Numbers that are one of a few: what lies between their bounds is no disturbance."""
+"""Numbers with few possible values: any spread between neighbouring ones is normal."""
 
 NEAR = ("costs.operations", "costs.tiles.transpose_cycles")
-"""Numbers, or all below a name, of which a difference of one is none."""
+"""Numbers (or prefixes of names) that may differ by one."""
 
 WORTH_TELLING = 0.01
-"""Part of the processors' time that a hypervisor or other processes took."""
+"""The part of the processors' time taken by a hypervisor or other processes from which on it is
+reported."""
 
 
 def disturbances(numbers: Mapping[str, Number]) -> dict[str, str]:

@@ -23,23 +23,26 @@ from .threads import SHARED
 from .tiles import MORE
 
 REGIONS_WORTH = 5
-"""How many times what waking takes a kernel's work is before it is shared: 20 us for 2 to 5."""
+"""The least work of a kernel that is shared among threads, as a multiple of the time of waking
+them: 20 us for 2 to 5."""
 
 UNITS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 3, 4, 6, 8)
-"""How many multiply-adds start in a cycle: a number of units, or a part of one."""
+"""The possible numbers of multiply-adds that start in a cycle."""
 
 SHORT = 0.94
-"""Part of what was measured that whole numbers have to reach: it is uncertain by as much."""
+"""The part of a measured number that a whole number must reach: the measurement is uncertain by the
+rest."""
 
 FETCHED = 0.7
-"""Part of the instructions that start in a cycle that are fetched at least: 4.4 to 5.6 of six on a
-Zen 3, in calibrations each of which repeats within 2 %."""
+"""The least ratio of the instructions fetched to those that can start in a cycle: 4.4 to 5.6 of six
+on a Zen 3, in calibrations each of which repeats within 2 %."""
 
 CLEARLY = 0.95
-"""Part of the time of the described prefetch that another one must stay below to replace it."""
+"""Another prefetch distance replaces the described one if it takes less than this part of its time.
+"""
 
 EDGE = 1.25
-"""How many times as fast a cache is than the next one where its size can be seen."""
+"""The least ratio of the bandwidths of neighbouring caches at which a cache's size is visible."""
 
 
 def fit(rounds: Sequence[Round], machine: Processor) -> Fitted:

@@ -16,16 +16,16 @@ FUNCTIONS = {
     "powf": "math.powf %v{i}, %v{i}",
     "divf": "arith.divf %init, %v{i}",
 }
-"""The fields of `OperationCosts` that are measured, and the operation of each."""
+"""The measured fields of `OperationCosts`, and the operation of each."""
 
 OTHERS = {name: f"math.{name} %v{{i}}" for name in ("exp2", "log2", "tan", "atan")}
-"""Functions that have no field of their own: `other_math` is what they take in the middle."""
+"""Functions without a field of their own: `other_math` is their mean cost."""
 
 OTHER = 20
-"""About what these take, for the length of a run."""
+"""The estimated cost of these, which determines the length of a run."""
 
 VECTORS = 4
-"""Vectors that a step of a loop with a function takes."""
+"""The vectors of one loop iteration with a function."""
 
 
 def function_experiments(machine: Processor) -> Iterator[Experiment]:

@@ -35,7 +35,7 @@ class Text:
 
 GLOBAL, WORKGROUP = "#gpu.address_space<global>", "#gpu.address_space<workgroup>"
 LANES = 4
-"""Floats that a thread moves at once."""
+"""The floats that a thread moves at once."""
 
 _KERNEL = """
 module attributes {{gpu.container_module}} {{
@@ -100,11 +100,11 @@ class Kernel:
     floats: int = 1024
     copied: int = 1024
     shared: int = 0
-    """Floats of workgroup memory, `%shared`."""
+    """The floats of workgroup memory, `%shared`."""
     apart: int = LANES
-    """Floats between what a thread reads first and what the next one does."""
+    """The distance between the first reads of neighbouring threads. Units: floats."""
     step: int = LANES
-    """Floats between what a thread reads in one pass and in the next."""
+    """The distance between a thread's reads in consecutive passes. Units: floats."""
 
     def text(self) -> Text:
         def memory(floats: int, space: str = GLOBAL) -> str:
@@ -140,7 +140,7 @@ class Kernel:
 
 
 NOTHING = "      %sum = arith.addf %first, %first : {vector}"
-"""What a thread does that only starts."""
+"""The body of a thread that does nothing but start."""
 
 _LOOP = """\
       %sum = scf.for %i = %c0 to %often step %c1 iter_args(%u = %first) -> ({vector}) {{
@@ -160,7 +160,7 @@ _MEETING = _LOOP.replace(
         gpu.barrier
         %z = arith.addf %u, %v : {vector}""",
 )
-"""Threads that exchange vectors, by two barriers each time."""
+"""The body of threads that exchange vectors, with two barriers each time."""
 
 _FILLING = """\
       %inside = arith.muli %thread, %lanes : index
@@ -169,10 +169,10 @@ _FILLING = """\
       }}
       gpu.barrier
 """
-"""All of the workgroup's memory is written."""
+"""Code that writes all of the workgroup memory."""
 
 AT_ONCE = 8
-"""Vectors that a thread reads in one pass of its loop, and adds to as many sums."""
+"""The vectors that a thread reads in one pass of its loop, each added to its own sum."""
 
 
 def _reading(buffer: str, type: str, floats: int) -> str:
@@ -205,17 +205,17 @@ def _reading(buffer: str, type: str, floats: int) -> str:
 
 
 FEW, MANY = 16, 1024
-"""Groups of a launch, for each core."""
+"""The groups of a launch for each core."""
 MEETINGS = 16, 64
-"""How often the threads of a group meet."""
+"""How many times the threads of a group meet at a barrier."""
 THREADS = 16
-"""Of a group."""
+"""The threads of a group."""
 STAGED = 2048
-"""Floats of workgroup memory that are read again and again."""
+"""The floats of workgroup memory that are read repeatedly."""
 PASSES = 32, 128
-"""Passes of a loop that reads what is near."""
+"""The passes of a loop that reads nearby memory."""
 FAR_FLOATS = 8 << 20
-"""Floats in the device's memory: more than its caches hold."""
+"""The floats in the device's memory: more than its caches hold."""
 
 
 @dataclass(frozen=True)

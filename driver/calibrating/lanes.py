@@ -11,7 +11,7 @@ from .loops import CYCLES
 from .measuring import Experiment
 
 APART = 9
-"""Elements between the lanes that are loaded or stored one by one."""
+"""The distance of lanes that are loaded or stored one by one. Units: elements."""
 
 
 def lane_experiments(machine: Processor) -> Iterator[Experiment]:

@@ -14,8 +14,8 @@ import numpy as np
 from ...targets.processor import Processor
 
 CYCLES = 300_000
-"""About how many cycles a run takes: a tenth of a millisecond, so that many runs are undisturbed,
-and yet so long that a call is a percent or two, which is taken off."""
+"""The approximate cycles of a run: a tenth of a millisecond, so short that many runs are
+undisturbed, and so long that the call, which is subtracted, is a percent or two."""
 
 _ENTRY = """
 func.func @main(%x: memref<{extent_of_x}x{element}>, %y: memref<{results}x{element}>) attributes {{
@@ -166,7 +166,7 @@ def multiply_adds(machine: Processor, lanes: int, chains: int, steps: int) -> Lo
 
 
 READERS = 8
-"""Vectors that one step of the reading loop loads."""
+"""The vectors that one iteration of the reading loop loads."""
 
 
 def reading(
@@ -232,7 +232,7 @@ def reading_streams(lanes: int, elements: int, streams: int, ahead: int = 0) -> 
 
 
 LINE = 16
-"""Floats of a line of 64 bytes."""
+"""The floats of a cache line of 64 bytes."""
 
 
 def reading_by_all(lanes: int, share: int, passes: int, cores: int) -> Loop:
@@ -282,4 +282,4 @@ def reading_by_all(lanes: int, share: int, passes: int, cores: int) -> Loop:
 
 
 FAR = 16
-"""How many vectors the results of two cores are apart, so that they share no cache line."""
+"""The distance between the results of two cores, in vectors, so that they share no cache line."""

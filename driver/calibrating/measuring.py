@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from ...runtime.model import Model
 
 EMPTY = "call"
-"""The experiment that does nothing: what every other one takes besides."""
+"""The name of the experiment that does nothing, whose time is subtracted from all others."""
 EMPTY_OPEN = "open call"
-"""The same of those whose input may have any size."""
+"""The same for experiments whose input may have any size."""
 CLOCK = "clock"
-"""The experiment whose units take one cycle each."""
+"""The name of the experiment whose units take one cycle each."""
 
 
 class Code(Protocol):
@@ -101,7 +101,7 @@ class Timing(NamedTuple):
 
 
 WAITED = 0.1
-"""Part of a run's time that may be missing of what its threads had of the processors."""
+"""The part of a run's time for which its threads may have waited for a processor."""
 
 
 class Timed(Protocol):
@@ -206,7 +206,7 @@ def _checked(one: Experiment, seconds: float, status: int) -> float:
 
 
 PAGE = 2 << 20
-"""Bytes. What lies in one page is in the caches' sets as evenly as it can be."""
+"""The size of a large page in bytes. Within one, memory is spread evenly over a cache's sets."""
 
 
 def _filled(size: int) -> np.ndarray:

@@ -9,21 +9,22 @@ from .loops import READERS, reading_by_all, reading_open, reading_streams
 from .measuring import EMPTY_OPEN, Experiment
 
 READ = 8 << 20
-"""Bytes that a run reads at least: few enough that some runs are over before others have a turn."""
+"""The least bytes that a run reads: few enough for some runs to end before others have a turn."""
 COLD_PART = 4 << 20
-"""The same of memory."""
+"""The same for reads from memory."""
 STEADY, SHARED = 0.03, 0.08
-"""By what runs differ that agree: from a core's own caches, and from what other cores use too."""
+"""The relative difference up to which runs agree: within a core's own caches, and in shared ones.
+"""
 LEAST, MOST = 128 << 20, 1 << 30
-"""Bytes of the memory of which each run reads another part: four times the last cache, but no less
-and no more than these."""
+"""The bounds of the memory of which each run reads another part, which is four times the last
+cache."""
 AHEAD = (1024, 2048, 4096, 8192)
-"""How many bytes ahead of reading lines are asked for."""
+"""The prefetch distances that are tried. Units: bytes."""
 
 STREAMS = (1, 2, 4, 8)
-"""At how many places memory is read at once."""
+"""The numbers of streams in which memory is read."""
 ASKED = 4
-"""At how many of them lines are asked for ahead as well."""
+"""The most streams that are prefetched as well."""
 
 
 def sizes(machine: Processor) -> list[int]:

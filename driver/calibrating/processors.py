@@ -14,9 +14,9 @@ from .threads import region_experiments
 from .tiles import tile_experiments
 
 CALLED = 0.1
-"""By what calls differ that agree."""
+"""The relative difference up to which calls agree."""
 FRESH = 0.15
-"""By what runs differ that agree where the system clears pages in them."""
+"""The same for runs in which the system clears pages."""
 
 
 def core_experiments(machine: Processor) -> Iterator[Experiment]:

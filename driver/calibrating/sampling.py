@@ -24,30 +24,31 @@ from typing import NamedTuple
 from .measuring import CLOCK, EMPTY, EMPTY_OPEN, Experiment, Timed
 
 Round = dict[str, float]
-"""Of each experiment by its name: seconds of one of what it counts."""
+"""The seconds per unit of each experiment, by its name."""
 
 TAKEN = 5
-"""The fastest runs that have to agree."""
+"""The number of fastest runs that must agree."""
 RUNS = 3
-"""Runs of one visit, besides a first one that warms up."""
+"""The runs of one visit, after a first one that warms up."""
 FEWEST_VISITS = 8
-"""Of each experiment: what goes on for a moment must not look like the machine."""
+"""The least visits of each experiment, so that a short disturbance is not mistaken for the machine.
+"""
 APART = 3
-"""Visits that runs as fast as these come from at least."""
+"""The least number of visits that the agreeing runs must come from."""
 UNKNOWN = 10
-"""By what factor the runs of an experiment may differ of which hardly one was undisturbed."""
+"""The largest ratio between runs of an experiment of which hardly one was undisturbed."""
 CALLS = 20
-"""Visits of a call that does nothing, before all others."""
+"""The visits of a call that does nothing, before all others."""
 MOST = 1000
-"""Runs of an experiment that are kept."""
+"""The most runs of an experiment that are kept."""
 TOO_FAST = 20
-"""One run of so many may be falsely fast, where it is divided by the clock's time."""
+"""One run of so many may be too fast by mistake where times are divided by the clock's."""
 SURE = 3 * TAKEN
-"""Runs beside the fastest clocks that count, and those as fast as these."""
+"""The number of runs nearest to the fastest clock that count, and of agreeing runs that suffice."""
 CLOCKS_AGREE = 0.02
-"""What the clock before a run and the one after it may differ by, or from the fastest one."""
+"""The relative difference up to which clocks before and after a run, or the fastest one, agree."""
 PART = 0.25
-"""Part of the time that is used although all floors seem to be found."""
+"""The part of the time that is used even if all floors seem to be found."""
 TOLD = 2.0
 """Seconds between messages."""
 
@@ -56,10 +57,10 @@ class Run(NamedTuple):
     """One run of an experiment."""
 
     value: float
-    """Of one of what it counts. Units: seconds, or cycles."""
+    """The time per unit. Units: seconds, or cycles."""
     visit: int
     clock: float = 0.0
-    """Seconds of a cycle beside it; 0 where it is not in cycles."""
+    """Seconds of a cycle, measured beside the run; 0 if the value is in seconds."""
 
 
 @dataclass
@@ -68,12 +69,12 @@ class Samples:
 
     one: Experiment
     clock: Samples | None = None
-    """Those of the clock beside it, where it is in cycles."""
+    """The samples of the clock, if values are in cycles."""
     runs: list[Run] = field(default_factory=list)
     doubtful: list[float] = field(default_factory=list)
-    """Values of runs beside which the clock changed, or that waited for a processor."""
+    """Values of runs during which the clock changed, or that waited for a processor."""
     _known: tuple[object, bool] | None = field(default=None, repr=False)
-    """Whether the floor was found, and of what runs that was asked."""
+    """The cached answer whether the floor was found, and the runs that it was found from."""
 
     def add(self, runs: Iterable[Run]) -> None:
         """Record runs; of very many, the slower half is dropped."""

@@ -10,7 +10,7 @@ from ...targets.calibration import BOUNDS, Calibration
 from ...targets.machine import Machine
 
 REFUSED = "refused"
-"""What `about` calls the numbers that were measured and are not kept, a line each."""
+"""The key in `about` of the measured numbers that were rejected, a line each."""
 
 
 def table(found: Calibration, machine: Machine) -> Iterator[str]:

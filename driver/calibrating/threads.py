@@ -9,12 +9,12 @@ from .loops import Loop
 from .measuring import Experiment
 
 REGIONS = 8
-"""Parallel regions of one run."""
+"""The parallel regions of one run."""
 REGION_PIECES = 64
-"""Iterations of each, which are shared in pieces of some."""
+"""The iterations of each region."""
 
 SHARED = 0.8
-"""Part of one thread's time that a region stays below where another thread had a core, too."""
+"""A region that takes less than this part of one thread's time ran on another core, too."""
 
 
 def region_experiments(machine: Processor) -> Iterator[Experiment]:

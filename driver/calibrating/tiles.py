@@ -11,7 +11,7 @@ from .loops import CYCLES, Loop, accumulators, multiply_adds, vector_type
 from .measuring import Experiment
 
 MORE = 8
-"""Sums that are carried beyond the registers there are."""
+"""How many more sums are carried than there are registers."""
 
 
 def tile_experiments(machine: Processor) -> Iterator[Experiment]:
@@ -27,7 +27,7 @@ def tile_experiments(machine: Processor) -> Iterator[Experiment]:
 
 
 CHAINS, STEPS = 8, 512
-"""Of the mixed instructions: chains of each kind, and steps of the innermost loop."""
+"""For the mixed instructions: chains of each kind, and iterations of the innermost loop."""
 
 
 def _starting(machine: Processor) -> Experiment:

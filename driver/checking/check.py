@@ -30,10 +30,10 @@ from .dimensions import (
 from .work import Work, work_of, work_on
 
 ASSUMED = 128
-"""What open extents count as where nothing says another; the first one of an input counts as 1."""
+"""The assumed extent of open dimensions; the first one of an input counts as 1."""
 
 IR_TEXT = "IR text"
-"""What a file of the graph's level is called among formats."""
+"""The name among formats of a file in IR text."""
 
 
 @dataclass(frozen=True)

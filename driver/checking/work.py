@@ -21,12 +21,13 @@ from ..compile import run_stages
 from ..hosting import entry_of
 
 FOLDED_BYTES = 4096
-"""Shapes are computed, weights are not: they are only counted."""
+"""The most bytes that are computed at compile time: shapes are, weights are not."""
 _PASSES = (
     "canonicalize,outline-regions,fold-constants{limit=%d},infer-shapes,canonicalize,"
     "decompose{level=graph},sink-views,canonicalize,cse,fuse,outline-kernels,cse,lower-to-linalg"
 )
-"""To kernels on buffers, without a target's layouts and algorithms: what the model says counts."""
+"""The passes that make kernels on buffers without a target's layouts and algorithms, so that the
+model's own operations are counted."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,9 @@ class _Walk:
         }
 
     def loads(self, ops: Iterable[Operation]) -> Iterator[KernelLoad]:
-        """The kernels that are called, also in functions and regions."""
+        """The kernels called by operations, in nested functions and regions too; of a branch, those
+        of the side with more operations.
+        """
         for op in ops:
             match op:
                 case func.Call():

@@ -48,7 +48,7 @@ class Bisection:
         self.tolerance = tolerance
         self.progress = progress
         self.values: Values = dict(inputs)
-        """The reference's values of all that was needed so far."""
+        """The reference's values computed so far."""
 
     def culprit(self, known: Mapping[str, np.ndarray] | None = None) -> Culprit | None:
         """The nodes at fault; None if everything agrees.

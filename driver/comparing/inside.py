@@ -15,7 +15,7 @@ from ...frontends.onnx.cutting import CutGraph
 from .sides import Side
 
 Part = tuple[onnx.ModelProto, dict[str, np.ndarray]]
-"""A model and its inputs."""
+"""(a model, its inputs by name)."""
 
 Differ = Callable[[onnx.ModelProto, Mapping[str, np.ndarray]], bool]
 

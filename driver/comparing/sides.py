@@ -40,7 +40,7 @@ class CompiledSide(Side):
     passes: str = ""
     threads: int = 1
     choices: dict[str, Any] = field(default_factory=dict)
-    """What is said of the whole model's inputs: shapes and constants."""
+    """The shapes and constants given for the model's inputs."""
 
     def compile(self, model: Any, accept: Callable[[Operation], None] | None = None) -> Model:
         """The compiled model; `accept` may raise NncError to refuse the module that was read."""

@@ -13,7 +13,8 @@ from ...targets.machine import Machine
 from ...targets.processor import Processor
 
 FACTORS = (1.1, 1.25, 1.5, 2.0, 3.0, 4.0, 8.0)
-"""By how much a number is changed, up and down: the least that changes the decision is told."""
+"""The factors by which a number is changed, up and down, to find the least change that alters a
+decision."""
 
 _PROCESSOR = {
     "memory_bandwidth": "memory bandwidth",
@@ -45,7 +46,7 @@ NUMBERS: dict[type[Machine], dict[str, str]] = {
     GroupMachine: _GROUPS,
     FpgaMachine: _FPGA,
 }
-"""The numbers of a machine that are changed, with their names."""
+"""The numbers that are changed for each kind of machine, with their names for users."""
 
 
 @dataclass(frozen=True)

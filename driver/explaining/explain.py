@@ -103,12 +103,12 @@ class Explanation:
     target: str
     kernels: tuple[KernelReason, ...]
     choices: tuple[Choice, ...]
-    """What was chosen for the model as a whole."""
+    """The choices for the model as a whole."""
     host_steps: tuple[str, ...]
     launches: int | None
     copied: int
     copying: float
-    """Microseconds."""
+    """The time of copying, in microseconds."""
 
     @property
     def microseconds(self) -> float:
@@ -201,9 +201,9 @@ class Walk:
         self.decisions = Decisions(every=True)
         self.kernels: list[KernelReason] = []
         self.choices: list[Choice] = []
-        """For all of the module."""
+        """The choices for the whole module."""
         self.names: set[str] = set()
-        """Of all kernels, and of the nodes that they came from."""
+        """The names of all kernels, and of the nodes that they came from."""
         self.note: DictAttr | None = None
 
     def run(

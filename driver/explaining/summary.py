@@ -12,7 +12,7 @@ from ...memory.device_note import calls_of_kernels
 from ...targets.attribute import target_of
 
 _LEAST = 0.01
-"""The part of a run's time from which on a choice is worth a word."""
+"""The least gain of a choice, as a part of a run's time, that is mentioned."""
 
 
 @dataclass(frozen=True)

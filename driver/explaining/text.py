@@ -9,7 +9,7 @@ from .explain import Choice, Explanation, KernelReason, slowest
 from .words import WORDS
 
 ROWS = 20
-"""Kernels of an overview, unless all are asked for."""
+"""The most kernels of an overview, unless all are requested."""
 
 
 def overview(found: Explanation) -> Iterator[str]:

@@ -22,5 +22,5 @@ WORDS = {
     "filling": "filling pipelines",
     "copies": "copies between host and device",
 }
-"""What resources are called; a latency is that of additions that wait for each other, on devices
-that of memory."""
+"""The names of resources for users. `latency` is that of dependent additions; on devices, of
+memory."""

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from ...runtime.model import Model
 
 WARM_UP = 2
-"""Runs that do not count: they pay for memory that is touched for the first time."""
+"""The runs that do not count: they touch memory for the first time."""
 
 Progress = Callable[[str], None]
 Called = tuple[str, tuple[str, ...], Cost]
-"""A kernel that the model calls: its name, the model's nodes that it came from, its cost."""
+"""(the name of a called kernel, the names of the model's nodes in it, its cost)."""
 
 
 @dataclass(frozen=True)

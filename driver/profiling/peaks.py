@@ -29,13 +29,13 @@ from ..calibrating.measuring import Experiment, seconds_on_threads
 from ..compile import compile_model
 
 _STEPS = 500_000
-"""Passes of the loop of arithmetic."""
+"""The iterations of the arithmetic loop."""
 _READ = 32 << 20
-"""Bytes that a try reads, in several passes over what fits a cache."""
+"""The bytes that one try reads, in several passes over what fits a cache."""
 _FROM_MEMORY = 128 << 20
-"""Bytes that no cache holds."""
+"""A size in bytes that exceeds all caches."""
 _FEWEST, _MOST, _AGREE = 15, 60, 1.02
-"""Tries: at least so many, then until two are within a factor of the best, at most so many."""
+"""The least and the most tries, and the factor within which two of them must come to the best."""
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ EXCESS = (
     "four operations in its place; the peak of bytes is that of the nearest memory that holds all "
     "arguments of a call, and a part of them may be in a nearer one."
 )
-"""What explains kernels above the peaks."""
+"""The explanation of kernels above the peaks."""
 
 
 def exceeds(profile: Profile) -> bool:

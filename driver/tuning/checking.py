@@ -28,19 +28,17 @@ from ...kernels.model.stages import stages_of
 from ...memory.instrument_kernels import INNER, TIMES
 
 _CONSTANT, _GROWTH = 32.0, 4.0
-"""Errors of a sum of n floats, of another order: (32 + 4 sqrt(n)) epsilons of the largest result.
-
-They grow by the root of n, as rounding goes up and down; the rest is for functions of sums, whose
-derivative may be large.
-"""
+"""The tolerance of sums of n floats in another order: (32 + 4 sqrt(n)) epsilons of the largest
+result. Errors grow by the root of n, as rounding goes up and down; the rest is for functions of
+sums, whose derivative may be large."""
 _PLACES = 2
-"""Units in the last place by which rounded results may differ, where what is rounded is all but
-equal."""
+"""The tolerance of rounded results, if the values before rounding nearly agree. Units: units in the
+last place."""
 _EPSILONS = {"f64": 2.0**-52, "f32": 2.0**-23, "f16": 2.0**-10, "bf16": 2.0**-7}
 WRONG = "its numbers are wrong"
-"""How faults begin of candidates that compute something else."""
+"""The beginning of the fault of a candidate with wrong results."""
 _POISON = 0xFF
-"""Of bytes of results before they are made: NaN of all floats."""
+"""The byte that results are filled with before they are computed: NaN in all float types."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,7 @@ class Bound:
     relative: float = 0.0
     absolute: float = 0.0
     steps: int = 0
-    """Of integers that are rounded from sums of floats."""
+    """The tolerance of integers that are rounded from sums of floats."""
 
 
 @dataclass(frozen=True)

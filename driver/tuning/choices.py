@@ -26,7 +26,7 @@ from ...ir.types import f64
 from ...kernels.tuned import TunedFolder
 
 CHOICE = "nnc.choice"
-"""Of a module: what it says of an operation, and what was measured."""
+"""On a module: the choice for an operation, and what was measured."""
 
 _TEXTS = ("kind", "taken", "default", "operation", "machine", "version")
 _NUMBERS = ("gain", "spread")

@@ -11,7 +11,7 @@ from .experiments import Experiments, LostError
 from .worker import Answer, Request
 
 TRIES = 3
-"""How often an experiment is tried if its process or worker is lost each time."""
+"""The most attempts of an experiment whose process or worker is lost."""
 
 
 class Crew(Protocol):

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ...targets.base import Target
 
 _ABOUT = "experiments.json"
-"""A file of what is kept: whether kernels can be replaced, and the digest of what they are."""
+"""A file in the cache: whether kernels can be replaced, and their digest."""
 
 Say = Callable[[str], None]
 

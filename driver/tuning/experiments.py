@@ -212,7 +212,7 @@ class _Process:
         assert self._child.stdout is not None
         threading.Thread(target=_read, args=(self._child.stdout, self._lines), daemon=True).start()
         self.end = weakref.finalize(self, _end, self._child, self._said)
-        """Ends it and what it has started, if it runs still."""
+        """Ends the process and its children, if it still runs."""
 
     @property
     def has_ended(self) -> bool:

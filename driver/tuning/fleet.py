@@ -43,14 +43,14 @@ class Patience:
 
 
 LOOK = 0.1
-"""Seconds between two looks at workers and answers."""
+"""Seconds between polls of workers and answers."""
 
 
 PART = 16 << 20
-"""Bytes of a file that are sent at once."""
+"""The bytes of a file that are sent at once."""
 
 _FETCH = 2.0
-"""Seconds in which an answer comes that a worker has ready."""
+"""Seconds within which a finished answer must arrive from a worker."""
 
 
 @dataclass
@@ -64,7 +64,7 @@ class Member:
     refused: str = ""
     busy: bool = False
     limits: dict[str, float] = field(default_factory=dict)
-    """The jobs that it is ready for, and the seconds that an experiment of each may take."""
+    """The time limit of an experiment, in seconds, for each job that the worker is ready for."""
 
     @property
     def about(self) -> str:

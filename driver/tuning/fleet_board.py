@@ -33,12 +33,13 @@ if TYPE_CHECKING:
     from distributed import Worker
 
 FILES = re.compile(r"model\.(mlir|safetensors)|inputs")
-"""What a model consists of; anything else would be written somewhere else."""
+"""The permitted names of a model's files, which keep uploads inside their folder."""
 DIGEST = re.compile(r"[0-9a-f]{64}")
 COMPILING = 1800.0
-"""Seconds in which a worker has to have compiled a model with the default schedules."""
+"""Seconds in which a worker must compile a model with the default schedules."""
 _LEAST_SECONDS, _TIMES_DEFAULT = 60.0, 8
-"""How long an experiment may take: of the time that compiling the default took, and at least."""
+"""The time limit of an experiment: the least seconds, and the multiple of the default's
+compilation."""
 
 
 class UnableError(Exception):

@@ -15,7 +15,7 @@ from .fleet_messages import MessageError, packed, read_answer
 from .worker import Answer, Request
 
 Foreign = Callable[[Mapping[str, TunedSchedule], Answer], None]
-"""Told of an answer that was measured on another processor than the search is for."""
+"""Called with an answer measured on another kind of processor than the search is for."""
 
 
 class FleetCrew:

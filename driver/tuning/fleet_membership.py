@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 CERTIFICATE, KEY = "certificate.pem", "key.pem"
 _LOGGED = ("distributed", "tornado", "asyncio")
-"""The libraries whose log would stand between the lines of nnc."""
+"""Libraries whose log messages would mix with nnc's output."""
 
 
 def need_dask() -> None:

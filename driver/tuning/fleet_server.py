@@ -24,7 +24,7 @@ from .fleet_membership import connection, is_loopback, membership, quiet_logs
 Say = Callable[[str], None]
 
 NO_HTTP = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
-"""Dask opens a port for HTTP in any case: on loopback, and with nothing behind it."""
+"""Dask always opens an HTTP port: here on loopback, and without a dashboard."""
 SETTINGS = {
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
@@ -33,9 +33,9 @@ SETTINGS = {
     "distributed.scheduler.worker-ttl": "60s",
     "distributed.scheduler.allowed-failures": 0,  # the tuner says where a lost experiment goes
 }
-"""Of Dask, in the processes of a fleet."""
+"""Dask's settings in the processes of a fleet."""
 _JOINING = 20.0
-"""Seconds in which a worker has to have reached its scheduler."""
+"""Seconds in which a worker must reach its scheduler."""
 
 
 def serve_scheduler(host: str, port: int, folder: Path, say: Say) -> None:

@@ -13,10 +13,8 @@ from typing import Any
 from .ratio import Ratio
 
 Measure = Callable[[Mapping[str, Any]], Mapping[str, Ratio]]
-"""Measures candidates, one for each of some kernels, as parts of the default's time.
-
-Raises ExperimentError, and OverError where no experiment can be made any more.
-"""
+"""Measures candidates, at most one for each kernel, relative to the default's time. Raises
+ExperimentError, and OverError if no more experiments can be made."""
 
 
 @dataclass
@@ -47,7 +45,7 @@ class Flights:
         self._ended = deque[Flight]()
         self._changed = threading.Condition()
         self.open: set[int] = set()
-        """The numbers of those that were started and not handed out yet."""
+        """The numbers of the flights that were started and not yet returned."""
 
     def start(self, number: int, chosen: dict[str, Any]) -> None:
         """Start an experiment."""

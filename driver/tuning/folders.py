@@ -31,7 +31,7 @@ from .measurements import Log, Measurement, line, parsed, unknown
 Say = Callable[[str], None]
 
 VERSION = 1
-"""Of exported files."""
+"""The version of the format of exported files."""
 
 
 # -- one file --------------------------------------------------------------------------------------
@@ -183,8 +183,8 @@ def _takes_place(theirs: TunedSchedule, ours: TunedSchedule, say: Say) -> bool:
 # -- pruning ---------------------------------------------------------------------------------------
 
 KINDS = ("machines", "versions", "kernels")
-"""What pruning removes if asked to: schedules of other machines, of other versions of nnc, and of
-kernels that the model does not have."""
+"""What pruning can remove: schedules for other machines, of other versions of nnc, and for kernels
+that the model does not have."""
 
 
 def prune(folder: Path, module: Operation, drop: Sequence[str], say: Say) -> list[Path]:

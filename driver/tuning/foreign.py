@@ -14,7 +14,7 @@ from ...targets.base import Target
 from .ratio import Ratio
 
 ONCE = "measured once, not in the whole model"
-"""What is told of such a schedule: nothing has compared it again."""
+"""The note on such a schedule: no comparison of the whole model confirmed it."""
 
 
 def machine_on(target: Target, processor: str) -> str:

@@ -37,28 +37,29 @@ if TYPE_CHECKING:
 Say = Callable[[str], None]
 
 FACTOR = 2.0
-"""By how much more than what was chosen a candidate may be expected to take."""
+"""A candidate is considered if it is expected to take less than this multiple of the chosen one's
+time."""
 LEAST_SHARE = 0.02
-"""The part of the model's expected time from which on a decision is worth an experiment."""
+"""The least part of the model's expected time for which a decision is worth an experiment."""
 PRECISION = ("precision", "integers")
-"""Kinds of decisions in which numbers products are computed: tried where the user allows it."""
+"""The kinds of decisions that change the precision of products, which the user must allow."""
 PATIENCE = 12
-"""Candidates without a gain after which the graph is left as it is."""
+"""The number of consecutive candidates without a gain after which the search ends."""
 _UNSURE = 0.25
-"""The part of a kernel's time by which the cost model may be wrong about it: a candidate promises
-that much more, so those that change much of the model's time come first."""
+"""The relative error assumed of the cost model: candidates are ranked by an expected gain that
+includes it, so that those that affect much of the model's time come first."""
 _LEAST_COMPILATIONS = 6
-"""How often the model has to be compiled to find anything: by default, then with each of a few
-candidates, then with all that were faster. Each time takes longer than looking for candidates."""
+"""The least compilations for the search to find anything: the default, a few candidates, and all
+faster ones together. They take most of its time."""
 _ELSEWHERE = 10
-"""How many times as long a compilation takes where code runs outside of this process: it is also
-linked, and an engine compiles and starts it."""
+"""How many times longer compilation takes if code runs outside of this process: it is also linked,
+and an engine compiles and starts it."""
 _PART = 1 / 3
-"""Of the time and of the trials of tuning, what choices on the graph may take."""
+"""The part of the time and of the trials of tuning that choices on the graph may use."""
 _MEASURED, _CONFIRMED = 1.0, 8.0
-"""Seconds that runs take in an experiment, and where it is decided what is kept."""
+"""Seconds of runs in an experiment, and in the final comparison."""
 _TIMES_DEFAULT = 8
-"""How many times the default's time and memory an experiment may take before it is ended."""
+"""The time and memory limits of an experiment, as a multiple of the default's."""
 _LEAST_SECONDS, _LEAST_MEMORY = 60.0, 8 << 30
 
 
@@ -93,7 +94,7 @@ class GraphFound:
     experiments: int = 0
     dropped: Sequence[str] = ()
     tried: frozenset[str] = frozenset()
-    """The keys of the decisions of which something was measured."""
+    """The keys of the decisions that have been measured."""
 
 
 def candidates(

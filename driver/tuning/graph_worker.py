@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ...runtime.model import Model
 
 _RUNS = 3
-"""Runs of a block, the fastest of which counts: the first ones warm the caches up."""
+"""The runs of a block, of which the fastest counts: the first ones warm up the caches."""
 _LEAST_PAIRS, _MOST_PAIRS = 7, 60
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...runtime.model import Model
 
 _DONE = "done"
-"""The file that says that the search of a folder's schedules has finished."""
+"""The file that marks a folder's search of schedules as finished."""
 
 
 def kept_schedules(module: Operation, seconds: float, threads: int) -> TunedFolder:

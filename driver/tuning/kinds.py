@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 _MOST = 100.0
-"""How many times as long as the default a candidate takes that was measured in earnest."""
+"""The largest plausible ratio between a candidate's time and the default's, either way."""
 
 
 @dataclass
@@ -39,7 +39,7 @@ class Kinds:
     left: Sequence[str] = ()
     seed: int = 0
     holding: set[str] = field(default_factory=set)
-    """Kernels of which what was found before counts as measured."""
+    """Kernels for which earlier results count as measured."""
     _proposals: dict[str, Proposals] = field(default_factory=dict)
 
     def search(

@@ -21,23 +21,23 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LEAST_TRIALS = 6
-"""Measured schedules of a kernel from which on they make a ranking that can be compared."""
+"""The least measured schedules of a kernel for a ranking of them to be meaningful."""
 LEAST_KERNELS = 8
-"""Kernels with so many from which on it is worth learning."""
+"""The least number of such kernels for learning."""
 MOST = 6_000
-"""Measurements that are learned from, the newest: time to learn."""
+"""The most measurements that are learned from, the newest, to limit the time."""
 FOLDS = 5
 _GROWN = 1.25
-"""By how much more measurements there have to be to learn anew, so that its time stays bounded."""
+"""The growth of the measurements after which the model is fitted again."""
 _SURE = 0.02
-"""The spread of a ratio that counts as half as sure as one without any."""
+"""The spread of a ratio that halves its weight, relative to an exact one."""
 
 _ABSOLUTE = ("kernel.", "machine.", "ops.", "inner.trips", "tile.along", "tile.across")
-"""Starts of the names of features by which trees would know a kernel or a model again, in place of
-what is wrong with a schedule: they are kept with the measurements, and not learned from."""
+"""Prefixes of features that would let trees recognize a kernel or a model instead of learning about
+schedules: they are recorded, but not learned from."""
 
 Fit = Callable[["NDArray", "NDArray", "NDArray"], Callable[["NDArray"], "NDArray"]]
-"""(rows of features, their targets, their weights) -> the function that predicts targets."""
+"""(rows of features, targets, weights) -> a function that predicts targets from rows."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Verified:
     learned: float
     analytical: float
     error: float
-    """The standard error of their difference."""
+    """The standard error of the difference."""
     kernels: int
 
     @property

@@ -24,11 +24,12 @@ from ...ir.sealed_json import sealed, unsealed
 from ...kernels.policy.features import VERSION
 
 LIMIT = 64 << 20
-"""Bytes from which on the older half of the log goes; a measurement takes some 2 kB."""
+"""The size in bytes at which the older half of the log is removed; a measurement takes some 2 kB.
+"""
 
 
 SWITCH = "NNC_MEASUREMENTS"
-"""The environment variable that names another file than the user's; `off` keeps none."""
+"""The environment variable with another log file than the user's; `off` disables the log."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Measurement:
     default: float
     features: Mapping[str, float] = field(default_factory=dict)
     version: int = VERSION
-    """Of the features."""
+    """The version of the features."""
 
     @property
     def predicted(self) -> float:

@@ -72,7 +72,7 @@ class PatchedProgram(Executable, Patched):
     """The default program in this process."""
 
     shares_pool = True
-    """Whether its code has a function for candidates that starts parallel loops."""
+    """Whether the code has a function by which candidates start parallel loops."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class PatchedProgram(Executable, Patched):
         assert isinstance(target, Target)
         self._target, self._kernels = target, kernels
         self.memory: Memory = OwnMemory()
-        """Where the buffers of its kernels lie."""
+        """Where the buffers of its kernels are allocated."""
         self._parallel_for = self._code[PARALLEL_FOR] if shares_pool else 0
         rows = ctypes.c_void_p * len(kernels)
         self._table = rows.from_address(self._code[TABLE])

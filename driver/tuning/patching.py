@@ -37,15 +37,16 @@ from ...targets.attribute import target_of
 from . import patching_text
 
 TABLE = KERNELS
-"""The table of the kernels' addresses, one for each function that can be replaced."""
+"""The symbol of the table of kernels' addresses, one for each replaceable function."""
 CANDIDATE = "nnc_candidate"
-"""The function that code of a candidate has for the program's table."""
+"""The name of the function in a candidate's code that goes into the program's table."""
 CANDIDATE_NEEDS = "nnc_candidate_needs"
-"""What such code needs of the program: the pool of threads, null for one thread; the function
-`nnc_parallel_for` of its code; and the number of its first kernel on a device."""
+"""The symbol of what a candidate's code gets from the program: the pool of threads (null for one
+thread), its function `nnc_parallel_for`, and the number of its first kernel on a device."""
 
 Marks = Mapping[int, tuple[int, ...]]
-"""By the number of an argument, the operands that lie in its place; none for such an operand."""
+"""Maps the number of each argument to the operands that share its buffer; an operand that shares
+one maps to ()."""
 
 
 @dataclass(frozen=True)

@@ -26,15 +26,16 @@ if TYPE_CHECKING:
     from .learned import Learned
 
 LEAST_FIRST = 8
-"""Candidates that the analytical model ranks before what was learned of other kernels does."""
+"""The least candidates that the analytical model ranks before learned rankings from other kernels
+are used."""
 POOL = 64
-"""Variants that are ranked together at most."""
+"""The most variants that are ranked together."""
 _GROWTH = 3
-"""New variants of the pool for each candidate: each takes some 20 ms."""
+"""The new variants in the pool for each candidate: each takes some 20 ms."""
 _EXPLORED = 0.15
-"""How often any variant of the pool is taken where what was learned ranks it."""
+"""The probability that a random variant of the pool is taken if learned rankings are used."""
 _GUESSED = 0.5
-"""The same where the analytical model does, which has had its say in the first candidates."""
+"""The same if the analytical model ranks, which has chosen the first candidates already."""
 
 
 class Proposals:
@@ -54,7 +55,7 @@ class Proposals:
         self._variants: Variants | None = None
         self._pool: list[tuple[Variant, Features]] = []
         self.given = 0
-        """How many candidates were asked for."""
+        """The number of candidates requested so far."""
         self._measured: list[tuple[Told, Features, float]] = []
 
     def __call__(self, faster: Sequence[Variant]) -> Variant | None:

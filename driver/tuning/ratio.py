@@ -19,7 +19,7 @@ class Ratio:
     low: float
     high: float
     samples: tuple[float, ...] = field(default=(), compare=False, repr=False)
-    """The ratio of each pair in ascending order; none where only the bounds are known."""
+    """The sorted ratios of all pairs of runs; empty if only the bounds are known."""
 
     @staticmethod
     def of(pairs: Sequence[tuple[float, float]]) -> Ratio:

@@ -20,36 +20,36 @@ from .worth import expected_gain, worthwhile
 
 Candidate = Any
 Propose = Callable[[Sequence[Candidate]], "Candidate | None"]
-"""The next candidate of a kernel, given the faster ones so far, the best first; None at the end."""
+"""A function from a kernel's faster candidates so far, the best first, to the next candidate; None
+at the end."""
 
 Compare = Callable[[Mapping[str, Candidate]], tuple[Mapping[str, Ratio], Ratio]]
-"""Compares the whole model with candidates of some kernels and without: ratios of these, and of it.
-
-Raises ExperimentError.
-"""
+"""Compares the whole model with and without candidates for some kernels; returns the ratio of each
+kernel, and of the model. Raises ExperimentError."""
 
 SMALL = 0.03
-"""The part of the model's time of which the cheapest kernels together are left as they are."""
+"""The part of the model's time that the cheapest kernels, which are not tuned, take together."""
 FIRST = 16
-"""Candidates of a kernel before it can be left alone, the model's proposals."""
+"""The candidates of a kernel before its search may stop: those that the model proposes."""
 PATIENCE = 10
-"""Candidates without a gain after which a kernel is left alone, and experiments for the whole."""
+"""The number of candidates without a gain after which a kernel's search stops, and of experiments
+after which the whole search does."""
 ROUNDS = 3
-"""How often a candidate that looks faster than the best is measured again at most."""
+"""The most repeated measurements of a candidate that seems faster than the best."""
 FINALISTS = 3
-"""Candidates of a kernel of which one may be kept: the next where the one before does not gain."""
+"""The candidates of a kernel that are tried in the whole model, one after the other until one
+gains."""
 _COMPARISONS = 3
-"""How often the whole is compared at most until all that is in it is faster."""
+"""The most comparisons of the whole model until every kept candidate is faster."""
 PROPOSING = 0.02
-"""The part of the time of the search that candidates of one experiment take to be proposed at most:
-the first schedules of a kernel are looked for when it is first asked, that of the most time first.
-"""
+"""The part of the search's time for proposing the candidates of one experiment: the first proposals
+of a kernel take long, and kernels that take the most time come first."""
 FAULTY = Ratio(1e3, 1e3, 1e3)
-"""Of a candidate that gave no times among others that did."""
+"""The ratio of a candidate without times in an experiment whose other candidates have some."""
 _LEAST_GAIN = 0.003
 _PARENTS = 4
 _LATELY = 3
-"""Experiments, the latest, by which it is told how long the next one takes."""
+"""The number of latest experiments from which the duration of the next one is estimated."""
 
 
 @dataclass
@@ -64,9 +64,9 @@ class Trial:
     first: Ratio
     again: Ratio | None = None
     rounds: int = 0
-    """How often it was measured again."""
+    """The number of repeated measurements."""
     asked: bool = False
-    """Whether it is being measured again, or failed when it was."""
+    """Whether a repeated measurement is running, or has failed."""
 
     @property
     def ratio(self) -> Ratio:
@@ -89,9 +89,9 @@ class KernelSearch:
     propose: Propose
     trials: list[Trial] = field(default_factory=list)
     note: Callable[[Candidate, Ratio], None] = lambda candidate, ratio: None
-    """Is told of each candidate's first measurement."""
+    """Called with the first measurement of each candidate."""
     frozen: str = ""
-    """Why no more candidates are measured; empty where some are."""
+    """Why the search of this kernel stopped; empty while it goes on."""
 
     def faster(self) -> list[Trial]:
         """The candidates that are faster than the default beyond the spread; confirmed ones first,
@@ -202,18 +202,18 @@ class Search:
         self._slots, self._abandon = slots or (lambda: 1), abandon
         self._flights = Flights(measure, clock, threads=slots is not None)
         self._queue: list[dict[str, Candidate]] = []
-        """Parts of experiments that failed: which candidate is at fault is still to be found."""
+        """Parts of failed experiments, to find out which candidate is at fault."""
         self._gains: list[float] = []
         self._lasted: list[float] = []
-        """Seconds that each experiment took."""
+        """The durations of the experiments in seconds."""
         self._comparison = comparison
         self.curve: list[tuple[float, float]] = []
-        """Seconds since the start and the part of the model's time that was saved by then."""
+        """(seconds since the start, part of the model's time saved by then)."""
         self.experiments = 0
         self._doubts: list[tuple[Flight, ExperimentError]] = []
-        """Candidates that failed before anything was measured: perhaps the default fails, too."""
+        """Candidates that failed before anything was measured: the default may fail, too."""
         self.dropped: list[str] = []
-        """Candidates that crashed, took too long or gave wrong numbers, and which of these."""
+        """Messages on candidates that crashed, took too long or gave wrong results."""
         self._freeze_small()
 
     @property

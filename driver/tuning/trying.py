@@ -35,10 +35,11 @@ from .tune import Inputs, Prepared, Say
 from .worker import Answer
 
 VERSION = 1
-"""Of an attempt as JSON."""
+"""The version of the JSON form of an attempt."""
 
 Reference = Callable[[Mapping[str, Any]], tuple[Mapping[str, Any] | None, str]]
-"""The outputs that a model should give for inputs, or none; and what they are, or why none."""
+"""A function from inputs to the expected outputs (or None), and where these come from (or why there
+are none)."""
 
 
 @dataclass(frozen=True)

@@ -47,22 +47,22 @@ Say = Callable[[str], None]
 Inputs = Callable[["Model"], Mapping[str, Any]]
 
 _MEASURED = 1.0
-"""Seconds that runs take in an experiment, in which kernels are measured at least five times."""
+"""The seconds of runs in an experiment, in which kernels are measured at least five times."""
 _CONFIRMED = 12.0
-"""Seconds that runs take at most where it is decided what is kept: many pairs of a large model."""
+"""The most seconds of runs in the final comparison: many pairs of runs of a large model."""
 _COMPARING = 1 / 3
-"""The part of the time that is left for that at most."""
+"""The most time of that comparison, as a part of the remaining time."""
 _RUNS = 5
-"""Runs from which it is known what part of the model's time each kernel takes."""
+"""The runs that determine each kernel's part of the model's time."""
 _TIMES_DEFAULT = 8
-"""How many times the default's time and memory an experiment may take before it is ended."""
+"""The time and memory limits of an experiment, as a multiple of the default's."""
 _LEAST_SECONDS, _LEAST_MEMORY = 60.0, 8 << 30
 _ALONE = 6
-"""The kernels that are searched where only the whole can be measured: each candidate takes an
-experiment then."""
+"""The number of kernels that are tuned if only the whole model can be measured: each candidate then
+takes an experiment."""
 _LEAST_SHARE = 0.01
 _DISTURBED = 0.15
-"""The spread of the ratio of the whole from which on a machine is said to be disturbed."""
+"""The spread of the model's ratio from which on the machine is reported as disturbed."""
 
 
 @dataclass(frozen=True)
@@ -75,12 +75,12 @@ class Tuned:
     dropped: Sequence[str]
     experiments: int
     graph: GraphFound = GraphFound()
-    """The choices on the graph, with which the schedules' default was made."""
+    """The choices on the graph that the default schedules were made with."""
     curve: Sequence[tuple[float, float]] = ()
-    """After each experiment the seconds since the start, and the part of the model's time that the
-    schedules found by then save, by their kernels' times in the search."""
+    """After each experiment: the seconds since the start, and the part of the model's time saved by
+    then, by the kernels' times in the search."""
     seconds: float = 0.0
-    """How long all of it took."""
+    """The total duration in seconds."""
 
 
 def tune_model(
@@ -237,11 +237,11 @@ class Prepared:
         self._threads, self._say = threads, say
         self._disturbed = False
         self._sees_kernels = self._clocked
-        """Whether experiments tell what each kernel takes, not only what the whole does."""
+        """Whether experiments measure each kernel, not only the whole model."""
         self._searched: dict[tuple[str, str], Ratio] = {}
-        """Ratios of candidates where programs as users compile them have no clock."""
+        """The ratios of candidates on targets whose usual programs have no clock."""
         self.dropped: list[str] = []
-        """Candidates that were at fault among others that were not, and how."""
+        """Messages on candidates at fault."""
         request = Request(folder, folder, threads, _MEASURED, tolerance_of(module), 0)
         write_module(module, request.model)
         self.origin = Origin.of(chosen, threads)
@@ -262,7 +262,7 @@ class Prepared:
         spent = time.perf_counter() - before
         self._limit = max(_LEAST_SECONDS, _TIMES_DEFAULT * spent)
         self.comparison = 2 * spent + _CONFIRMED if local else None
-        """Seconds that the comparison of all that was found takes: both sides are compiled then."""
+        """The estimated seconds of the final comparison, for which both sides are compiled."""
         signature = self._default.signature
         memory = signature.weights_bytes + signature.prepared_bytes + signature.arena_bytes
         # Code outside of this process has limits of its own, and engines reserve addresses freely.
@@ -464,7 +464,8 @@ class Prepared:
 
 
 _TOLERANCES = (("f64", 1e-9), ("f32", 1e-4), ("f16", 2e-2), ("bf16", 5e-2), ("i8", 5e-2))
-"""How far outputs may differ, of their largest value, by the coarsest type that a kernel uses."""
+"""The tolerance of outputs, relative to their largest value, by the coarsest type that a kernel
+uses."""
 
 
 def tolerance_of(module: Operation) -> float:

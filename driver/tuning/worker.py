@@ -49,16 +49,17 @@ if TYPE_CHECKING:
     from ...targets.base import Target
 
 DEFAULT = "default"
-"""The key in the cache of experiments of the program with the default schedules."""
+"""The cache key, in experiments, of the program with the default schedules."""
 PATCHED = "patched"
-"""The key of the same program that calls its kernels through a table."""
+"""The cache key of the same program with its kernels called through a table."""
 _RUNS = 2
-"""Timed runs of a block, of which the fastest counts; one before them warms the caches up."""
+"""The timed runs of a block, of which the fastest counts; one before them warms up the caches."""
 _LONG = 0.05
-"""Seconds of a run from which on a block is one run: what it needs is not in the caches anyway."""
+"""The seconds of a run from which on a block is one run, as caches hold little of its data anyway.
+"""
 _LEAST_PAIRS, _MOST_PAIRS = 5, 60
 _KEPT_CODES = 4096
-"""Object files of candidates that are kept, for those that are measured again."""
+"""The most candidates whose object files are kept for repeated measurements."""
 
 
 @dataclass(frozen=True)

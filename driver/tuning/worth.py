@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 FIRST_GAIN = 0.02
-"""The part of a kernel's time that a candidate is expected to save before any was measured."""
+"""The expected gain of a kernel's first candidates, as a part of its time."""
 _KNOWN = 4
-"""Candidates that this expectation counts as."""
+"""The number of candidates that this expectation weighs as much as."""
 _LATELY = 10
-"""Candidates, the latest, by which the next one is judged."""
+"""The number of latest candidates from which the gain of the next one is estimated."""
 OVERHEAD = 12.0
-"""What an experiment takes beside its candidates, in the time of compiling one: proposals of the
-models, the checks, and runs of 1 s, where a candidate takes some 0.15 s."""
+"""The cost of an experiment besides its candidates, in times of compiling one: proposals, checks,
+and runs of 1 s, where a candidate takes some 0.15 s."""
 
 
 def expected_gain(share: float, ratios: Sequence[float]) -> float:

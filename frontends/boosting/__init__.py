@@ -1,4 +1,4 @@
-"""Ensembles of trees in: the models that XGBoost, LightGBM and CatBoost save themselves.
+"""Front ends for tree ensembles: models saved by XGBoost, LightGBM and CatBoost.
 
-Each library's module makes one node of a file, an `Ensemble`; `ops/` imports it.
+Each library's module turns a file into a graph with one node, an `Ensemble`; `ops/` imports it.
 """

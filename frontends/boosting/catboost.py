@@ -24,7 +24,8 @@ LINKS = {
     "MultiClassOneVsAll": "sigmoid", "MultiLogloss": "sigmoid", "MultiCrossEntropy": "sigmoid",
     "Poisson": "exp", "Tweedie": "exp", "RMSEWithUncertainty": "spread",
 }  # fmt: skip
-"""What losses make of the sums: probabilities, expectations, variances; others keep them."""
+"""The link of each loss, which maps sums to probabilities, expectations or variances; other losses
+have none."""
 DEEPEST = 16
 IGNORED = IgnoredFields(
     Ignored("ctr_data cat_features_hash", "not asked for, or words of hashes", "file"),
@@ -77,7 +78,7 @@ def _graph(source: Source) -> Graph:
 
 
 def _all_named(names: Sequence[str]) -> Sequence[str]:
-    """The names, if all features have one."""
+    """The names of the features if all have one, else none."""
     return names if all(names) else ()
 
 
@@ -103,7 +104,9 @@ class _Trees:
     def find_statistics(
         self, floats: Sequence[Any], texts: Sequence[Any], statistics: Sequence[Any]
     ) -> None:
-        """Which questions of all are about which statistic: they stand behind those of others."""
+        """Find the statistics that splits refer to; splits on statistics are numbered after all
+        others.
+        """
         others = sum(len(one.get("borders") or ()) for one in floats)
         others += sum(len(one.get("values") or ()) for one in texts)
         for i, one in enumerate(statistics):
@@ -111,7 +114,7 @@ class _Trees:
         self.before = others
 
     def compared(self, split: Mapping[str, Any]) -> tuple[int, float, int, bool]:
-        """A question's column, number, way to compare, and whether it holds for NaN."""
+        """A split's (column, number, comparison, whether it holds for NaN)."""
         split = self.levels.of("split", split)
         match kind := split.get("split_type", "FloatFeature"):
             case "FloatFeature":
@@ -132,7 +135,7 @@ class _Trees:
         raise self.source.error(f"splits of type '{kind}' at feature {index} are not supported")
 
     def leaf(self, values: Sequence[float]) -> int:
-        """A new leaf."""
+        """The index of a new leaf with these values."""
         if len(values) != self.groups:
             raise self.source.error(f"a leaf has {len(values)} numbers, expected {self.groups}")
         number = self.forest.add(0, 0.0, LEAF, False)
@@ -141,13 +144,15 @@ class _Trees:
         return number
 
     def split(self, split: Mapping[str, Any], no: int, yes: int) -> int:
-        """A new node that asks whether a column is more than a border, or some category."""
+        """The index of a new node: `yes` if a column exceeds a border or equals a category, else
+        `no`.
+        """
         number = self.forest.add(*self.compared(split))
         self.forest.successors[number] = [no, yes]
         return number
 
     def add(self, tree: Mapping[str, Any], depth: int) -> int:
-        """A tree of nodes within each other; its root."""
+        """Add a non-symmetric tree, given as nested nodes; returns the index of its root."""
         if depth > 100:
             raise self.source.error("a tree is nested too deeply")
         if "split" not in tree:
@@ -157,7 +162,9 @@ class _Trees:
         return self.split(tree["split"], no, yes)
 
     def add_oblivious(self, splits: Sequence[Mapping[str, Any]], values: np.ndarray) -> None:
-        """A tree whose answers are the bits of a leaf's number, the first the lowest."""
+        """Add a symmetric (oblivious) tree: the answers of its splits are the bits of a leaf's
+        index, the first answer the lowest bit.
+        """
         if len(splits) > DEEPEST:
             raise self.source.error(f"a tree asks {len(splits)} questions, more than {DEEPEST}")
         table = values.reshape(1 << len(splits), self.groups)

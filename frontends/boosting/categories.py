@@ -1,8 +1,8 @@
-"""Columns of numbers made of CatBoost's features of text.
+"""Numeric columns made of CatBoost's categorical features.
 
-A feature of text counts as the lower 32 bits of its hash. A *statistic* of one or several features
-is a number that the model's file has for each combination of what they were in training: how often
-it was there, or how often with which labels.
+A categorical feature, which is text, counts as the lower 32 bits of its hash. A *statistic* of one
+or several features is a number stored in the model for each combination of their values in
+training: how often it occurred, or how often with which labels.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from ..common.strings import lookup
 from ..common.terms import Term, constant
 
 FACTOR = 0x4906BA494954CB65
-"""Of the hash of a combination."""
+"""The factor by which the hashes of a combination are joined."""
 EMPTY = (1 << 64) - 1
-"""The hash that stands in places of a table where nothing is."""
+"""Marks an empty slot of a hash table."""
 _LOW = (1 << 32) - 1
 
 
 @dataclass(frozen=True)
 class Part:
-    """What a combination is made of: the text of a feature, or the answer to a question."""
+    """A component of a combination: a categorical feature, or a condition on a feature."""
 
     kind: str
     feature: int
     value: float = 0.0
-    """The border, or the hash that is asked for."""
+    """The border of a float feature, or the hash that a category is compared with."""
 
     @staticmethod
     def of(source: Source, given: Mapping[str, Any]) -> Part:
-        """As the file has it. Raises NncError."""
+        """The part that a JSON object of the file describes. Raises NncError."""
         kind = str(given["combination_element"])
         match kind:
             case "cat_feature_value":
@@ -53,7 +53,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Statistic:
-    """A number for each combination, and one for those that training had not."""
+    """A number for each combination of values, and one for combinations not seen in training."""
 
     parts: Sequence[Part]
     hashes: np.ndarray
@@ -62,7 +62,7 @@ class Statistic:
 
     @staticmethod
     def of(source: Source, given: Mapping[str, Any], tables: Mapping[str, Any]) -> Statistic:
-        """As the file has it. Raises NncError."""
+        """The statistic that a JSON object of the file describes. Raises NncError."""
         table, kind = tables[given["identifier"]], str(given["ctr_type"])
         stride = int(table["hash_stride"])
         rows = np.array(table["hash_map"], dtype=object).reshape(-1, stride)
@@ -97,7 +97,7 @@ class Statistic:
         )
 
     def column(self, n: Layer, rows: Term, hashes: Term, places: Sequence[int]) -> Term:
-        """The number for each row, in f64: [B, 1]."""
+        """The statistic for each row, in f64: [B, 1]."""
         whole = constant(n, 0, i64)
         order = ("cat_feature_value", "float_feature", "cat_feature_exact_value")
         for part in sorted(self.parts, key=lambda part: order.index(part.kind)):
@@ -115,17 +115,17 @@ class Statistic:
 
 
 def _signed(word: int) -> int:
-    """The number with a sign that has the same 64 bits."""
+    """The signed integer with the same 64 bits."""
     return word - (1 << 64) if word >> 63 else word
 
 
 @dataclass
 class Categories:
-    """The features of text, and the columns that are made of them: hashes, then statistics."""
+    """The categorical features, and the columns made of them: their hashes, then the statistics."""
 
     count: int
     places: Sequence[int]
-    """The columns of the features that are numbers."""
+    """The columns of the numeric features."""
     statistics: list[Statistic] = field(default_factory=list)
 
     def columns(self, n: Layer, rows: Term, words: Value) -> list[Term]:

@@ -1,4 +1,4 @@
-"""What a file of any of the libraries becomes: a forest, and what is made of its sums."""
+"""The common form of the libraries' models: a forest, and what is computed from its sums."""
 
 from __future__ import annotations
 
@@ -51,19 +51,19 @@ class Ensemble:
     divisor: float = 1.0
     scale: float = 1.0
     linear: np.ndarray | None = None
-    """Of a model without trees: a factor for each feature and group."""
+    """The factors [features, groups] of a linear model, which has no trees."""
     leaves: dict[int, Leaf] | None = None
-    """Of trees whose leaves are linear models: those, by node."""
+    """The linear models at leaves, by the leaf's node; None if leaves are numbers."""
     categories: Categories | None = None
-    """Of what is made columns of text, behind those of numbers."""
+    """The columns made of text features, which follow the numeric columns."""
 
 
 def graph_of(
     ensemble: Ensemble, features: int, producer: str, names: Sequence[str] = (), **notes: str
 ) -> Graph:
-    """The graph of one node, with an input `data` and an output `prediction`.
+    """A graph with one node, an input `data` and an output `prediction`.
 
-    Of an ensemble that has features of text, these are an input `categories`.
+    Categorical features of text are a second input, `categories`.
     """
     inputs = [Input("data", TensorType((None, features), ensemble.element), ("batch", ""))]
     if ensemble.categories is not None:
@@ -81,19 +81,19 @@ def graph_of(
 
 
 class Levels:
-    """The objects of a file inside each other, such that `check` finds what was not read."""
+    """Reads a file's nested objects, and remembers which fields were read, for `check`."""
 
     def __init__(self, source: Source, ignored: IgnoredFields) -> None:
         self.source, self.ignored = source, ignored
         self.found: list[tuple[str, Fields]] = []
 
     def of(self, name: str, fields: Mapping[str, Any]) -> Fields:
-        """An object that remembers what is read of it; the table has `name` as its kind."""
+        """An object's fields, which remember what was read; messages use `name` as its kind."""
         self.found.append((name, Fields(fields)))
         return self.found[-1][1]
 
     def check(self) -> None:
-        """Raises NncError where a field that may mean something was not read."""
+        """Raise NncError if a field that may affect results was not read."""
         for kind, fields in self.found:
             for name, value in self.ignored.refused(kind, fields.unread()):
                 shown = reprlib.repr(value)
@@ -101,7 +101,9 @@ class Levels:
 
 
 def front_end(library: str, graph: Callable[[Source], Graph]) -> FrontEnd:
-    """A library's format; what a broken file makes of the function becomes one error."""
+    """The front end of a library; any error of Python that a broken file causes becomes an
+    NncError.
+    """
 
     def read(source: Source) -> Graph:
         try:
@@ -115,18 +117,20 @@ def front_end(library: str, graph: Callable[[Source], Graph]) -> FrontEnd:
 
 @dataclass
 class Member:
-    """Nodes that find whether a category, a feature cut off to an integer, is in a set."""
+    """Nodes that test whether a category is in a set. The category is a feature, truncated to an
+    integer.
+    """
 
     forest: Forest
     feature: int
     compare: int
-    """LESS or NOT_MORE, as the forest's other nodes compare."""
+    """LESS or NOT_MORE, the comparison that the forest uses."""
     dtype: Any
     lowest: float = 0.0
-    """From where on a number is of the category 0."""
+    """The least number that counts as category 0."""
 
     def node(self, categories: Sequence[int], inside: int, outside: int) -> int:
-        """A node that leads to one of two others."""
+        """The index of a node that leads to `inside` for these categories, else to `outside`."""
         ordered = sorted({int(c) for c in categories})
         bounds: list[tuple[float, bool]] = []
         for c in ordered:  # intervals [c, c + 1), neighbours as one
@@ -139,7 +143,9 @@ class Member:
         return self._search([bound for bound, _ in bounds], sides)
 
     def _search(self, bounds: list[float], sides: list[int]) -> int:
-        """Where a number between two bounds leads: a tree over the bounds."""
+        """The root of a binary search over ascending bounds, with the nodes `sides`
+        between them.
+        """
         if not bounds:
             return sides[0]
         middle = len(bounds) // 2

@@ -1,7 +1,7 @@
-"""LightGBM's models: text of `name=value` lines in sections.
+"""LightGBM's models: text in sections of `name=value` lines.
 
-Source: LightGBM's documentation and `Tree::ToString` in its terms: decision types are bits, leaves
-are negative numbers.
+Source: LightGBM's documentation and `Tree::ToString`. Decision types are bit fields, and leaves
+have negative numbers.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ LINKS = {
     "huber": "identity", "fair": "identity", "quantile": "identity", "mape": "identity",
     "lambdarank": "identity", "rank_xendcg": "identity", "custom": "identity", "none": "identity",
 }  # fmt: skip
-"""What objectives make of the sums."""
+"""The link of each objective, which maps sums to predictions."""
 ZERO = float(np.float32(1e-35))
-"""Numbers that are no larger count as zero, and so as missing where zeros do."""
+"""Numbers with absolute values up to this count as zero: as missing, where zeros do."""
 IS_CATEGORICAL, IS_DEFAULT_LEFT = 1, 2
 MISSING_NONE, MISSING_ZERO, MISSING_NAN = range(3)
 
@@ -73,13 +73,13 @@ def _graph(source: Source) -> Graph:
 
 
 def _option(words: list[str], name: str, default: float) -> float:
-    """A number behind a name, `sigmoid:1`."""
+    """The number of an option such as `sigmoid:1`."""
     found = [word.partition(":")[2] for word in words if word.startswith(f"{name}:")]
     return float(found[0]) if found else default
 
 
 def _sections(source: Source) -> tuple[dict[str, str], list[dict[str, str]]]:
-    """The fields of the head, and those of each tree."""
+    """The fields of the header, and those of each tree."""
     sections: list[dict[str, str]] = [{}]
     for line in source.text.splitlines():
         name, _, value = line.strip().partition("=")
@@ -105,7 +105,7 @@ class _Split:
 
 
 def _threshold(number: float) -> float:
-    """The number to compare with, such that numbers no larger than ZERO compare as zero does."""
+    """The threshold to compare with; numbers within ZERO of 0 compare like 0."""
     if -ZERO <= number < 0:
         return float(np.nextafter(-ZERO, -1.0))
     return ZERO if 0 <= number < ZERO else number
@@ -131,7 +131,7 @@ class _Tree:
                 raise source.error(f"node {i} of a tree leads to what is not there")
 
     def lines(self) -> Iterator[Leaf]:
-        """The linear models of the leaves; constants where the tree has none."""
+        """The linear models of the leaves; constants if the tree has no models."""
         if not int(self.fields.get("is_linear", "0")):
             yield from (Leaf(value, (), (), value) for value in self.values)
             return
@@ -190,7 +190,7 @@ class _Tree:
         forest.successors[number] = [plain, below]
 
     def _set(self, index: int) -> list[int]:
-        """The categories of a set, which are bits of words."""
+        """The categories of a set, which is stored as a bit mask."""
         bounds = [int(v) for v in self.fields["cat_boundaries"].split()]
         words = [int(v) for v in self.fields["cat_threshold"].split()]
         if not 0 <= index < len(bounds) - 1:

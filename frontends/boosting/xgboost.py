@@ -25,9 +25,9 @@ LINKS = {
     "multi:softmax": "argmax", "multi:softprob": "softmax", "count:poisson": "exp",
     "reg:gamma": "exp", "reg:tweedie": "exp", "survival:cox": "exp", "survival:aft": "exp",
 }  # fmt: skip
-"""What objectives make of the sums; others leave them as they are."""
+"""The link of each objective, which maps sums to predictions; other objectives have none."""
 LOGITS = {"binary:logistic", "reg:logistic"}
-"""Objectives whose base score is a probability, and added as its logit."""
+"""Objectives whose base score is a probability: its logit is added to the sums."""
 PLAIN = {
     "binary:logitraw", "rank:pairwise", "rank:ndcg", "rank:map", "reg:squarederror", "reg:linear",
     "reg:squaredlogerror", "reg:pseudohubererror", "reg:absoluteerror", "reg:quantileerror",
@@ -89,7 +89,7 @@ def _graph(source: Source) -> Graph:
 
 
 def _base(source: Source, text: Any, objective: str) -> np.ndarray:
-    """What is added to the sums: a number or a list of them, as a text."""
+    """The base score, which is added to the sums: one number or one for each group, from text."""
     found = json.loads(text) if isinstance(text, str) else text
     scores = [float(v) for v in (found if isinstance(found, list) else [found])]
     if objective in LOGITS:
@@ -116,7 +116,7 @@ def _read_trees(
 
 
 class _Tree:
-    """One tree: lists with an element for each node."""
+    """One tree, as lists with an element for each node."""
 
     def __init__(self, source: Source, tree: Mapping[str, Any], features: int) -> None:
         self.source, self.tree, self.features = source, tree, features
@@ -133,7 +133,7 @@ class _Tree:
         self.sets = self._sets(count)
 
     def _sets(self, count: int) -> dict[int, list[int]]:
-        """The categories that lead to the right, of nodes that compare with such."""
+        """For each node that compares categories, those that lead to the right."""
         tree = self.tree
         nodes = [int(v) for v in tree.get("categories_nodes", ())]
         begins, sizes = tree.get("categories_segments", ()), tree.get("categories_sizes", ())
@@ -182,7 +182,7 @@ class _Tree:
         forest.successors[number] = [found, default]
 
     def _vectors(self, count: int, groups: int) -> np.ndarray | None:
-        """The leaves' numbers for each group, of trees that have several."""
+        """The leaves' values for each group, if leaves have several; else None."""
         if self.size == 1:
             return None
         table = np.asarray(self.tree["base_weights"], np.float32)

@@ -33,7 +33,7 @@ _V1_NAMES = {
 _DATA = {"Data", "ImageData", "HDF5Data", "AnnotatedData", "MemoryData", "DummyData", "Input"}
 _UNUSED = {"Accuracy", "Silence", "EuclideanLoss", "HingeLoss", "ContrastiveLoss", "InfogainLoss",
            "MultinomialLogisticLoss", "HDF5Output", "DetectionEvaluate"}  # fmt: skip
-"""What a net for training has besides; its softmax with a loss is a softmax to us."""
+"""Layers that only training needs. SoftmaxWithLoss is not among them: it is read as a softmax."""
 
 _LOSSES = {"SoftmaxWithLoss": "Softmax", "SigmoidCrossEntropyLoss": "Sigmoid"}
 
@@ -165,7 +165,7 @@ class _Reader:
         self.net = net
         self.blobs = blobs
         self.names: dict[str, str] = {}
-        """The value that stands for a blob at this place; layers may write over their inputs."""
+        """The current value of each blob: layers may overwrite their inputs."""
         self.inputs: dict[str, tuple[Dim, ...]] = {}
         self.values: set[str] = set()
         self.nodes: list[Node] = []

@@ -28,7 +28,7 @@ _FILLS = {
     "GivenTensorBoolFill": np.bool_,
 }
 _KINDS = {1: np.float32, 2: np.int32, 5: np.bool_, 10: np.int64, 13: np.float64}
-"""The numbers of element types."""
+"""Element types by their numbers in Caffe2."""
 
 MOST_FILLED = 1 << 31
 _SHAPES = "value_info.json"

@@ -202,7 +202,7 @@ def cross(x: Term, y: Term, axis: int) -> Term:
 # -- windows ---------------------------------------------------------------------------------------
 
 _COSINES = {"hann": (0.5, 0.5), "hamming": (0.54, 0.46), "blackman": (0.42, 0.5, 0.08)}
-"""By window, the factors of the cosines of its sum; their signs alternate."""
+"""The coefficients of each window's sum of cosines, whose signs alternate."""
 WINDOWS = tuple(_COSINES)
 
 

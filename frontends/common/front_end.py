@@ -63,7 +63,7 @@ class FrontEnd:
         self.rows = rows
         self.layer = layer
         self.files = files or (lambda path: [path])
-        """From a model's path to all files of the model, for the cache."""
+        """A function from a model's path to the paths of all its files, for the cache."""
 
     def import_model(
         self,

@@ -27,10 +27,10 @@ class Node:
     attributes: Any = None
     graphs: Mapping[str, Graph] = field(default_factory=dict)
     after: Sequence[str] = ()
-    """Values of nodes that must come before this one, as they change what it reads."""
+    """Values of nodes that must run before this one, because they change what it reads."""
     scopes: Sequence[str] = ()
-    """The modules or name scopes that it is in, the outermost first, where the format knows them
-    apart from the name."""
+    """The enclosing modules or name scopes, outermost first, if the format keeps them apart from
+    the name."""
 
     @property
     def label(self) -> str:
@@ -53,21 +53,20 @@ class Graph:
     constants: Mapping[str, np.ndarray] = field(default_factory=dict)
     dims: Mapping[str, Sequence[str]] = field(default_factory=dict)
     producer: str = ""
-    """What wrote the model, with its version."""
+    """The tool that wrote the model, with its version."""
     notes: Mapping[str, str] = field(default_factory=dict)
-    """What the model says of itself and of its inputs: labels, scales, .."""
+    """Metadata of the model and of its inputs, such as labels and scales."""
     starts: Mapping[str, Any] = field(default_factory=dict)
-    """The value of an input, a state, where the caller leaves it out: one number for all elements,
-    or an array.
-    """
+    """The initial values of states that a caller may omit, by input: one number for all elements,
+    or an array."""
     elements: Mapping[str, Type] = field(default_factory=dict)
     """The element types of the values for which the model declares one."""
     shapes: Mapping[str, Sequence[int | None]] = field(default_factory=dict)
     """The extents of values that the model declares; None for one known at run time only."""
     complex_outputs: Collection[str] = ()
-    """Names of outputs whose last dimension is the two parts of complex numbers."""
+    """The outputs whose last dimension holds the real and the imaginary part of complex numbers."""
     effects: Sequence[str] = ()
-    """Values whose nodes are imported for what they change, even if no output needs them."""
+    """Values whose nodes are imported for their side effects, even if no output needs them."""
 
 
 def relative_names(paths: Iterable[str], separator: str) -> tuple[str, ...]:

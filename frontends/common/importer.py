@@ -33,7 +33,7 @@ class NodeLayer(Layer):
 
     builder: Importer
     field = ""
-    """What messages call a field before its name."""
+    """The word for an attribute in messages, put before its name."""
 
     def __init__(self, importer: Importer, node: Node) -> None:
         name = node.name or next((name for name in node.outputs if name), "")
@@ -84,7 +84,7 @@ class Importer(Builder):
         self.rows = rows
         self.layer = layer
         self.scope = Scope(graph, context=context)
-        """That of the nodes that are imported now."""
+        """The scope of the nodes that are being imported."""
         self._states: dict[str, Value] = {}
 
     def state(self, name: str, type: TensorType) -> Value:
@@ -302,7 +302,8 @@ def _first(*choices: Any) -> Any:
 
 
 MISFITS = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
-"""Errors of Python that converters meet in damaged models, by impossible ranks, counts or kinds."""
+"""Python's errors that converters raise on damaged models, with impossible ranks, counts or kinds.
+"""
 
 
 @contextmanager

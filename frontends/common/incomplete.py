@@ -18,10 +18,10 @@ from .special import exp, lgamma, log
 from .terms import Term
 
 _LEAST = 1e-300
-"""Stands for 0 in divisors of a continued fraction."""
+"""Replaces 0 in divisors of a continued fraction."""
 
 _MOST = 100_000
-"""The most iterations."""
+"""The most iterations of a series or a continued fraction."""
 
 Step = Callable[[Term, Sequence[Term]], tuple[list[Term], Term]]
 """(number of the step, states) -> (next states, relative change)."""

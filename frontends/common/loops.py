@@ -28,7 +28,7 @@ class Iteration:
     states: Sequence[Value]
     rows: Sequence[Value] = ()
     going: Value | None = None
-    """None where only the number of iterations ends the loop."""
+    """Whether the loop goes on; None if only the number of iterations ends it."""
 
 
 Step = Callable[[Value, Value, list[Value]], Iteration]
@@ -101,7 +101,7 @@ class _Body:
     block: Block
     made: Iteration
     types: Sequence[Any]
-    """The types of all states, which hold in each iteration."""
+    """The types of all states, the same in each iteration."""
     carried: Sequence[int]
     """The indices of the states that iterations change."""
     unread: Collection[int]

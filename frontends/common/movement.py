@@ -15,7 +15,7 @@ from .shapes import dims, reshape, shape_of
 from .terms import Term, counting, extent
 
 FAR = 2**31 - 1
-"""By an end of this or more, exporters mean "to the end"."""
+"""An end of this or more means "to the end": exporters write it so."""
 
 Index = int | Value
 """A position or a number of elements: a number, or a 0-d tensor of i64."""

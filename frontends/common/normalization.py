@@ -23,7 +23,7 @@ from .shapes import broadcast, product, reshape
 from .terms import Term
 
 Given = tuple[Any, float]
-"""(the format's name of an attribute, its value where it is left out)."""
+"""(the format's name of an attribute, its default value)."""
 
 
 def batch_norm(

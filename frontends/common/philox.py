@@ -36,7 +36,7 @@ _TRIED = 6
 _LEAST = 1e-7
 
 _FRACTIONS: dict[Type, int] = {f32: 23, f16: 10, bf16: 7}
-"""How many bits of a word make a number between 0 and 1."""
+"""The number of a word's bits that become the fraction of a number in [0, 1), by element type."""
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ class Proposing:
     after: int | None
     overlap: float
     unit: float = 1.0
-    """1 where a box ends at its last element, else 0."""
+    """1 if a box includes its last element, so that its width is end - begin + 1; else 0."""
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ from .shapes import shape_of
 from .terms import Term, constant, counting, joined
 
 WORDS = 624
-"""The generator's state, and the words of an iteration."""
+"""The number of words in the generator's state, which are renewed together."""
 _AHEAD = 397
-"""The new word i is made of the word that is so far ahead of it (MT19937's m)."""
+"""The distance from word i to the later word that its renewal uses (MT19937's m)."""
 
 
 def seed_of_name(name: str) -> int:

@@ -23,7 +23,8 @@ from .shapes import as_i64, broadcast, reshape
 from .terms import extent
 
 MOST_UNROLLED = 32
-"""Up to so many time steps of all directions are unrolled; more, or an open number, are a loop."""
+"""The most time steps (of all directions together) that are unrolled; more, or an unknown number,
+become a loop."""
 
 Activation = Callable[[Value], Value]
 Product = Callable[[Value, Value], Value]
@@ -51,8 +52,8 @@ class Direction:
     activations: Sequence[Activation | str] = ()
     """Functions, or names of them; by default sigmoids of gates, and tanh."""
     biases: tuple[Value, Value] | Value | None = None
-    """The biases that are added to the products of inputs, and to those of states; or all of what
-    is added to the products of inputs."""
+    """The biases of the input products and of the state products; or a single value with their sum,
+    added to the input products."""
     backward: bool = False
     clip: float | None = None
     peepholes: dict[str, Value] | None = None
@@ -64,7 +65,7 @@ class Direction:
     normalize: Callable[[str, Value], Value] | None = None
     """(letter of an LSTM's gate, its sum) -> what enters the gate's activation."""
     limits: tuple[float, float] = (0, 0)
-    """The largest sizes of an LSTM's cell states and of its projected outputs; 0 for no limit."""
+    """The clipping limits of an LSTM's cell states and of its projected outputs; 0 for none."""
     shrink_bias: Value | None = None
 
     @property

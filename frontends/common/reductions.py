@@ -14,7 +14,7 @@ from .shapes import as_i64, as_scalar, normalize_axes, product, reshape
 from .terms import Term, extent
 
 _OF_FLOATS = (nn.ReduceL2, nn.ReduceLogSum, nn.ReduceLogSumExp)
-"""Reductions that are computed as floats, and then truncated, where they are of integers."""
+"""Reductions that are computed in floats and truncated if the operand has integers."""
 
 
 def reduced(n: Layer, x: Value, reduce: Any, axes: Sequence[int], keep: bool = False) -> Value:

@@ -25,7 +25,7 @@ from .shapes import Extent, merge, shape_text
 from .terms import Term, arange, constant, counting, extent
 
 Tap = tuple[Term, Term]
-"""(positions of a neighbour as i64, its weights)."""
+"""(the positions of a neighbour as i64, its weights), for interpolation."""
 
 
 def roi_align(
@@ -169,9 +169,10 @@ class DeformableWindows:
     pads: Sequence[int]
     groups: int = 1
     parts: int = 1
-    """How many groups of channels have offsets of their own."""
+    """How many groups of channels have their own offsets."""
     reaches: bool = True
-    """Whether a place less than one element outside of the image reads its border in part."""
+    """Whether positions less than one element outside of the image are interpolated with its
+    border."""
 
 
 def deformable_convolution(

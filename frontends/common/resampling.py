@@ -57,10 +57,9 @@ KERNELS: Mapping[str, tuple[float, Callable[[Any], Any]]] = {
     "keyscubic": (2, _cubic((1.5, -2.5, 0, 1), (-0.5, 2.5, -4, 2))),
     "mitchellcubic": (2, _cubic((7 / 6, -2, 0, 8 / 9), (-7 / 18, 2, -10 / 3, 16 / 9))),
 }
-"""The radius of each kernel, and its weight by distance. Source: TensorFlow's sampling_kernels.
-
-Kernels take arrays; those of Lanczos, the triangle and the cubic ones take terms too.
-"""
+"""(radius, weight as a function of the distance) of each kernel. Source: TensorFlow's
+sampling_kernels. The functions take arrays; those of Lanczos, the triangle and the cubic ones take
+terms too."""
 
 
 def sampled(own: int, count: int, scale: float, shift: float, kind: str, wide: bool) -> np.ndarray:

@@ -88,7 +88,8 @@ POLICIES: dict[str, Any] = {
     "not_larger": (min, nn.ReduceMin),
     "not_smaller": (max, nn.ReduceMax),
 }
-"""How one scale is chosen among those that the sizes mean, at import and at run time."""
+"""How one scale is chosen among those that the sizes give, by policy: the function at import, and
+the op at run time."""
 
 
 def _resize(

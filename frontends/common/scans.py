@@ -13,7 +13,7 @@ from .movement import FAR, concat, slice_axis
 from .terms import Term, constant, counting, extent
 
 Combine = Callable[[Sequence[Term], Sequence[Term]], Sequence[Term]]
-"""(results of some elements, results of those that follow them) -> results of both."""
+"""(results of a run of elements, results of the run after it) -> results of both together."""
 
 
 def running(n: Layer, values: Sequence[Term], axis: int, combine: Combine) -> Sequence[Term]:

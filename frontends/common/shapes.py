@@ -15,7 +15,7 @@ from ...ir.types import Dim, TensorType, Type, i64, is_told_by_count, size_fault
 from .layer import Layer
 
 Extent = int | tuple[Value, int]
-"""An extent of a result: a number, or that of a dimension of some value."""
+"""An extent of a result: a number, or (value, axis) for the extent of another value's axis."""
 
 
 def normalize_axis(n: Layer, axis: int, rank: int, name: str = "axis") -> int:

@@ -15,7 +15,7 @@ from .loops import Iteration, while_loop
 from .terms import Term, constant, joined
 
 MOST_ROUNDS = 100
-"""The most iterations for `probabilities`, unless there are more classes than this."""
+"""The most iterations of `probabilities`; with more classes than this, as many as classes."""
 
 
 def kernel(

@@ -298,7 +298,8 @@ def with_diagonal(n: Layer, x: Value, diagonal: Value) -> Value:
 
 _EMPTY = {"add": lambda least, most: 0, "mul": lambda least, most: 1,
           "max": lambda least, most: least, "min": lambda least, most: most}  # fmt: skip
-"""By reduction, the value of a segment without rows, given the type's limits."""
+"""The value of an empty segment, by reduction, from the least and the largest number of the type.
+"""
 
 
 def segments(
@@ -444,7 +445,7 @@ def fake_quant(n: Layer, x: Value, low: Value, high: Value, bits: int, narrow: b
 
 
 CUBIC_STEPS = 1024
-"""Places between two pixels for which TensorFlow's kernel has weights."""
+"""The number of positions between two pixels for which TensorFlow tabulates the cubic kernel."""
 
 
 def resize_image(n: Layer, x: Value, size: Value, mode: str, corners: bool, half: bool) -> Value:

@@ -23,13 +23,13 @@ from .terms import Term, constant
 MODES = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ")
 NOT_MORE, LESS, NOT_LESS, MORE, EQUAL, UNEQUAL = range(6)
 LEAF = len(MODES)
-"""The ways to compare, in the order of ONNX's TreeEnsemble; `LEAF` is the mode of leaves."""
+"""The mode of leaves. `MODES` are the comparisons, in the order of ONNX's TreeEnsemble."""
 
 
 _MOST = (1 << 64) - 1
 _LOWEST = -(1 << 63)
 _INFINITY = 0x7FF << 52
-"""The bits of infinity in f64; those of NaN are more."""
+"""The bits of infinity in f64; larger bit patterns are NaN."""
 
 
 def order_keys(x: np.ndarray) -> np.ndarray:
@@ -47,11 +47,11 @@ class Forest:
     splits: list[float] = field(default_factory=list)
     modes: list[int] = field(default_factory=list)
     missing: list[bool] = field(default_factory=list)
-    """Whether the comparison of each node holds for NaN."""
+    """Whether each node's comparison is true for NaN."""
     successors: list[list[int]] = field(default_factory=list)
-    """The next nodes after each node: if its comparison does not hold, and if it does."""
+    """The next nodes of each node: [if its comparison is false, if it is true]."""
     weights: list[tuple[int, int, float]] = field(default_factory=list)
-    """(node, target, weight)"""
+    """(leaf's node, target, weight) of each contribution to the results."""
 
     def add(self, feature: int, split: float, mode: int, missing: bool) -> int:
         """Add a node, which is its own successor (a leaf) at first; returns its index."""
@@ -170,7 +170,7 @@ class Walk:
     """Splits, links and roots, as `nn.walk_trees` has them."""
     weights: Sequence[tuple[int, int, float]]
     places: Mapping[int, int]
-    """The places of the forest's nodes in the tables."""
+    """The index in the tables of each of the forest's nodes."""
 
     def totals(self, element: Type, targets: int, aggregate: str) -> Term:
         """The aggregated weights of the reached leaves for each target: [B, targets]."""

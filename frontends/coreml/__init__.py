@@ -1,4 +1,4 @@
-"""CoreML: packages and models of programs (MIL), and of neural networks."""
+"""CoreML's front end: packages and single files, with programs (MIL) or neural networks."""
 
 from ..common.front_end import FrontEnd
 from .layer import CoreMLLayer, rows

@@ -1,4 +1,6 @@
-"""Models that are no networks, each a graph of one node, and pipelines of models."""
+"""Models without layers (trees, linear models, ..), each a graph of one node, and pipelines of
+models.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ _SUPPRESSION = ("confidence", "coordinates")
 
 
 def classical_graph(files: Files, model: Record, kind: str, notes: dict[str, str]) -> Graph:
-    """The graph of a model of this kind; its node has the model's message."""
+    """The graph of a model of this kind: one node with the model's message as an attribute."""
     about, own = model.part("description"), getattr(model, kind)
     given: dict[str, Any] = {"model": own}
     names = [one.name for one in about.input]
@@ -53,7 +55,7 @@ def classical_graph(files: Files, model: Record, kind: str, notes: dict[str, str
 
 
 def labels_of(model: Record) -> np.ndarray | None:
-    """The labels of a classifier, None where it has none."""
+    """The labels of a classifier; None if it has none."""
     if words := list(model.part("stringClassLabels").values if _has(model, "string") else ()):
         return np.array(words, object)
     numbers = model.part("int64ClassLabels").values if _has(model, "int64") else ()
@@ -81,7 +83,9 @@ def _input(files: Files, feature: Record) -> Input:
 def pipeline_graph(
     files: Files, model: Record, read: Callable[[Record], Graph], notes: dict[str, str]
 ) -> Graph:
-    """Models one after the other, each a node; an output has the name of what reads it."""
+    """The models of a pipeline one after the other, each a node. Outputs are named after the inputs
+    that read them.
+    """
     about = model.part("description")
     given = {one.name for one in about.input}
     whole = model.pipeline

@@ -24,7 +24,7 @@ class Files:
         return self.source.error(message)
 
     def bytes_at(self, name: str, offset: int) -> np.ndarray:
-        """The bytes of a constant in a file of weights, where its head stands at the offset.
+        """The bytes of a constant in a weights file, from the header at this offset.
 
         Source: apple/coremltools, mlmodel/src/MILBlob/Blob/StorageFormat.hpp
         """

@@ -1,8 +1,8 @@
-"""What a converter sees of an operation or a layer of CoreML, and the table of converters.
+"""A converter's view of an operation or a layer of CoreML, and the table of converters.
 
-The parameters of an operation's converter have the names of the operation's inputs; what it has
-besides are attributes, which must be constants. Layers of neural networks are called after their
-messages, `ConvolutionLayer`; their inputs have no names.
+The parameters of an operation's converter are named like the operation's inputs; inputs that it
+does not name are attributes, which must be constant. Layers of neural networks go by the name of
+their messages, `ConvolutionLayer`; their inputs have no names.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class CoreMLLayer(NodeLayer):
     """An operation that is being imported; its attributes are inputs that are constants."""
 
     def unread(self) -> Iterator[tuple[str, Any]]:
-        """The attributes that no converter has read; what it gets as a value is none of them."""
+        """The attributes that no converter has read, except those it receives as values."""
         values = {name for name, _ in inputs_of(self.kind)}
         for name, value in super().unread():
             if name not in values:
@@ -59,14 +59,16 @@ class CoreMLLayer(NodeLayer):
         return name in self.attributes
 
     def attribute(self, name: str, default: Any = _MISSING) -> Any:
-        """An attribute: an array, text or a list. Raises NncError where it has to be given."""
+        """An attribute: an array, text or a list. Raises NncError if it is missing without a
+        default.
+        """
         found = self.attributes.get(name, default)
         if found is _MISSING:
             raise self.error(f"'{name}' must be given as a constant")
         return found
 
     def value(self, name: str) -> Any:
-        """An attribute of one element as Python has it, None where it is not given."""
+        """An attribute of one element as a Python value; None if it is missing."""
         found = self.attributes.get(name)
         return found.item() if isinstance(found, np.ndarray | np.generic) else found
 
@@ -90,7 +92,7 @@ class CoreMLLayer(NodeLayer):
         return bool(self.int(name, default))
 
     def flags(self, name: str, count: int) -> tuple[bool, ...]:
-        """An attribute of masks, none of them set where it is not given."""
+        """`count` flags of an attribute; all false if it is missing."""
         found = self.ints(name, (0,) * count)
         if len(found) != count:
             raise self.error(f"'{name}' has {len(found)} elements, expected {count}")
@@ -105,7 +107,7 @@ class CoreMLLayer(NodeLayer):
             raise self.error(f"'{name}' is not one number") from None
 
     def text(self, name: str, default: Any = _MISSING, *choices: str) -> str:
-        """An attribute of text, one of the choices where there are some."""
+        """A text attribute, which must be one of `choices` if these are given."""
         found = self.attribute(name, default)
         if not isinstance(found, str) or (choices and found not in choices):
             raise self.error(f"'{name}' is '{found}', expected {' or '.join(choices) or 'text'}")
@@ -117,7 +119,7 @@ class CoreMLLayer(NodeLayer):
 
 
 def inputs_of(kind: str) -> list[tuple[str, bool]]:
-    """The names of the inputs that an operation's converter takes, and whether they are lists."""
+    """(name, whether it is a list) of each input that the operation's converter takes."""
     convert = rows.find(kind)
     if convert is None:
         return []
@@ -126,7 +128,7 @@ def inputs_of(kind: str) -> list[tuple[str, bool]]:
 
 
 def of_one_type(n: CoreMLLayer, *values: Value) -> list[Value]:
-    """Values of one element type: in the older networks truth values and positions are floats."""
+    """Values cast to one element type: older networks represent booleans and indices as floats."""
     kinds = {v.type.element_type for v in values}
     if len(kinds) == 1:
         return list(values)

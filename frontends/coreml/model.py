@@ -1,4 +1,4 @@
-"""From a package or a model's file to its graph."""
+"""Reads a package or a model file into a graph."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def model_files(path: Path) -> Sequence[Path]:
 
 
 def _model_file(source: Source) -> Source:
-    """The file with the model; in a package, the one that its list names."""
+    """The file with the model; in a package, the one that its manifest names."""
     if not source.is_folder:
         return source
     text = source.beside("Manifest.json")
@@ -71,7 +71,7 @@ def _graph(files: Files, model: Record) -> Graph:
 
 
 def _notes(model: Record) -> dict[str, str]:
-    """What the model says of itself and of its inputs and outputs."""
+    """Metadata of the model, its inputs and its outputs."""
     about = model.part("description")
     data = about.part("metadata")
     notes = {

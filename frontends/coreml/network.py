@@ -1,8 +1,8 @@
-"""From the layers of a neural network to a graph: each stands for operations of MIL.
+"""Reads the layers of a neural network as operations of MIL.
 
-Networks of the older kind work on [sequence, batch, channels, height, width]. Their sequences are
-one step long here, and blobs are [batch, channels, height, width]: inputs of fewer dimensions get
-those that they lack, and outputs have as many as the model says.
+Older networks work on [sequence, batch, channels, height, width]. Only sequences of length 1 are
+supported, so that blobs are [batch, channels, height, width]: inputs of lower rank are extended,
+and outputs get the rank that the model declares.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ from .network_reader import Reader
 from .types import array_type
 
 _ELEMENTS = {"FLOAT32": "fp32", "FLOAT16": "fp16", "INT32": "int32"}
-"""Element types of outputs; numbers of the older "DOUBLE" have those that they are computed in."""
+"""Element types of outputs. The older "DOUBLE" is missing: such outputs keep the type that they are
+computed in."""
 
 
 def network_graph(files: Files, model: Record, network: Record, notes: dict[str, str]) -> Graph:
-    """The graph of a network and of what it does to images before."""
+    """The graph of a network, with the preprocessing of its images."""
     return NetworkReader(files, model, network, notes).graph()
 
 
@@ -51,7 +52,7 @@ class NetworkReader(Reader):
         )
 
     def add_layers(self, layers: Sequence[Record]) -> None:
-        """The operations of layers, in their order."""
+        """Add the operations of layers, in order."""
         for i, layer in enumerate(layers, 1):
             try:
                 add_layer(self, layer)
@@ -63,7 +64,7 @@ class NetworkReader(Reader):
                 return
 
     def results(self) -> list[Record]:
-        """The outputs that the network computes; labels and tables by label are not tensors."""
+        """The outputs that are tensors; class labels and dictionaries by label are not."""
         found = [one for one in self.about.output if one.name in self.names]
         if not found:
             made = self.network.labelProbabilityLayerName or next(reversed(self.names), "")
@@ -76,7 +77,7 @@ class NetworkReader(Reader):
         return found
 
     def input(self, feature: Record) -> Input:
-        """An input with its preprocessing, which images have."""
+        """An input; for an image, with its preprocessing."""
         name, type = feature.name, feature.part("type")
         self.place = name
         self.names[name] = name
@@ -95,7 +96,9 @@ class NetworkReader(Reader):
         return Input(name, found)
 
     def preprocess(self, name: str, image: Record) -> None:
-        """Scale and bias of an image, in the order of its channels, or its difference to a mean."""
+        """Add an image's preprocessing: scale and bias per channel, or subtraction of a
+        mean image.
+        """
         colors = image.colorSpace
         for one in self.network.preprocessing:
             if one.featureName not in ("", name):
@@ -116,7 +119,7 @@ class NetworkReader(Reader):
                 self.add("sub", name, {"x": name, "y": planes})
 
     def output(self, feature: Record) -> str:
-        """The value of an output, with the shape and the element type that the model says."""
+        """The name of an output's value, cast and reshaped to the type that the model declares."""
         name, array = feature.name, feature.part("type").multiArrayType
         if array is None:
             return self.names[name]

@@ -1,4 +1,4 @@
-"""Branches and loops of networks, whose layers write blobs that later layers read."""
+"""Branches and loops of networks, in which layers overwrite blobs that later layers read."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from ..wire.protobuf import Record
 from .network_reader import Reader
 
 LEAST = np.float32(1e-6)
-"""Numbers that are no larger are false."""
+"""Conditions are true for numbers above this."""
 _SKIPPED, _BROKEN = " rest of the iteration is skipped", " loop is left"
-"""Blobs that no model has: whether a `loopContinue`, or a `loopBreak`, was met."""
+"""Blobs added here (no model has such names): whether a `loopContinue`, or a `loopBreak`, was met.
+"""
 _CHOICE = " choice"
 _LEAVES = ("loopBreak", "loopContinue")
 
 
 def leaves_iteration(layer: Record) -> bool:
-    """Whether the layers after this one may be skipped."""
+    """Whether a layer contains a `loopBreak` or `loopContinue`."""
     if layer.branch is None:
         return any(layer.has(kind) for kind in _LEAVES)
     sides = (layer.branch.part("ifBranch"), layer.branch.part("elseBranch"))
@@ -29,7 +30,7 @@ def leaves_iteration(layer: Record) -> bool:
 
 
 def leave(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
-    """The end of an iteration, or of the loop."""
+    """Add a `loopContinue` or `loopBreak`: set the flags that skip later layers."""
     for flag in (_SKIPPED, _BROKEN) if r.kind == "loopBreak" else (_SKIPPED,):
         if flag not in r.names:
             raise r.error("there is no loop around it")
@@ -37,17 +38,19 @@ def leave(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
 
 
 def rest_of_iteration(r: Reader, layers: Sequence[Record]) -> None:
-    """Add the layers after one that may leave the iteration."""
+    """Add the layers after a `loopBreak` or `loopContinue`, which run only if it was not met."""
     _choose(r, _SKIPPED, (), layers)
 
 
 def branch(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
-    """Layers that run where a number is true, and others where it is not."""
+    """Add a branch with the layers for a true and for a false condition."""
     _choose(r, inputs[0], p.part("ifBranch").layers, p.part("elseBranch").layers)
 
 
 def _choose(r: Reader, number: str, yes: Sequence[Record], no: Sequence[Record]) -> None:
-    """Add a branch; blobs that either side changes, and that exist on both, get new values."""
+    """Add a branch; blobs that exist on both sides, and that one of them changes, get
+    new values.
+    """
     _truth(r, number, _CHOICE)
     made = [r.part(lambda side=side: r.add_layers(side)) for side in (yes, no)]
     common = [blob for blob in made[0][1] if blob in made[1][1]]
@@ -68,9 +71,10 @@ def _truth(r: Reader, number: str, out: str) -> None:
 
 
 def loop(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
-    """So many iterations, as a number or the input says, or while the condition's blob is true.
+    """Add a loop: for a number of iterations (fixed or an input), or while the condition blob is
+    true.
 
-    Blobs that were there before, and that the body changes, are the states.
+    Its states are the blobs that exist before it and that its body changes.
     """
     body, condition = p.part("bodyNetwork").layers, p.part("conditionNetwork").layers
     leaves, zero = any(map(leaves_iteration, body)), np.float32(0)

@@ -1,4 +1,4 @@
-"""The operations that each layer of a network stands for."""
+"""The MIL operations of each layer of a network."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _TABLE: dict[str, Convert] = {}
 
 
 def _layer(*kinds: str) -> Callable[[Convert], Convert]:
-    """Register a function of (reader, parameters, inputs, output)."""
+    """Register a function of (reader, parameters, inputs, output) for layers of these kinds."""
 
     def register(function: Convert) -> Convert:
         _TABLE.update(dict.fromkeys(kinds, function))
@@ -45,7 +45,9 @@ def _layer(*kinds: str) -> Callable[[Convert], Convert]:
 
 
 def add_layer(r: Reader, layer: Record) -> None:
-    """The operations of a layer. One without a converter is a node of its own, an error."""
+    """Add the operations of a layer. A layer without a converter becomes a node that cannot be
+    imported.
+    """
     kinds = (name for name, _ in layer.fields() if name not in _ABOUT)
     kind = next(kinds, "")
     r.place, r.kind = layer.name, kind
@@ -73,7 +75,9 @@ def _is_number(text: str) -> bool:
 def _by_row(
     r: Reader, row: Row, p: Record, inputs: Sequence[str], outputs: list[str], every: bool = False
 ) -> None:
-    """Add an operation by a table row, with the given attributes, or all if `every`; default 0."""
+    """Add an operation as a table row says, with the attributes that are present, or all if `every`
+    (missing ones are 0).
+    """
     bound: dict[str, Any] = dict(zip(row.inputs, inputs, strict=False))
     if row.inputs[0].startswith("*"):
         bound = {row.inputs[0][1:]: list(inputs)}
@@ -85,18 +89,18 @@ def _by_row(
         value = getattr(p, field)
         if every or p.has(field) or isinstance(value, int | str):
             given[name] = value
-    kept = {name: v if isinstance(v, str) else _held(v) for name, v in given.items()}
+    kept = {name: v if isinstance(v, str) else _array(v) for name, v in given.items()}
     r.add(row.op, outputs, bound, **kept)
 
 
-def _held(value: Any) -> np.ndarray:
-    """The numbers in a layer's field, as an array."""
+def _array(value: Any) -> np.ndarray:
+    """The numbers in a layer's field as an array."""
     found = np.asarray(value)
     return found.astype(np.float32) if found.dtype.kind == "f" else found
 
 
 def _folded(kind: str) -> Convert:
-    """Two or more blobs, or one and a number."""
+    """A converter that folds two or more blobs, or one and a number, with a binary op."""
 
     def convert(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
         if len(inputs) == 1:
@@ -167,7 +171,7 @@ _DRAWN = {
 
 @_layer(*(f"random{name}{form}" for name in _DRAWN for form in ("Like", "Static", "Dynamic")))
 def _random(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
-    """Random numbers in the shape of a blob, in a layer's shape, or in that in a blob."""
+    """Random numbers; the shape is a blob's, the layer's, or the contents of a blob."""
     name = next(name for name in _DRAWN if r.kind.startswith(f"random{name}"))
     shape: Any = inputs[0]
     if r.kind.endswith("Like"):
@@ -189,7 +193,7 @@ def _categorical(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
 
 @_layer("dot")
 def _dot(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
-    """Products along the channels, of vectors of length 1 where it is a cosine."""
+    """The dot product along channels, or the cosine similarity: that of normalized vectors."""
     sides = list(inputs)
     over = {"axes": np.array([-3]), "keep_dims": True}
     for i, side in enumerate(sides if p.cosineSimilarity else ()):
@@ -209,7 +213,7 @@ def _repeated(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
 
 @_layer("cropResize")
 def _crop_resize(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
-    """Of images [1, N, C, H, W], which have four dimensions where shapes are not exact."""
+    """Regions of images [1, N, C, H, W], which have four dimensions unless shapes are exact."""
     x = inputs[0]
     if r.exact:
         x = f"{out} images"
@@ -250,7 +254,7 @@ def _inner_product(r: Reader, p: Record, inputs: Sequence[str], out: str) -> Non
 
 
 def _biased(r: Reader, op: str, out: str, bound: dict, bias: Any, **given: Any) -> None:
-    """Add an operation, and the addition of a bias if there is one."""
+    """Add an operation, then the addition of a bias if there is one."""
     final = out if bias is None else f"{out} unbiased"
     r.add(op, final, bound, **given)
     if bias is not None:
@@ -379,7 +383,7 @@ def _pad(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
 
 @_layer("crop")
 def _crop(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
-    """Crop by amounts at each side, or from an offset to the size of another blob."""
+    """A crop by amounts at each side, or from an offset to the size of another blob."""
     if len(inputs) > 1:
         offset = np.array(list(p.offset) or [0, 0])
         r.add("crop_like", out, {"x": inputs[0], "ref_tensor": inputs[1]}, offset=offset)
@@ -419,7 +423,7 @@ def _reorganize(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
 
 @_layer("flatten", "reshape")
 def _reshape(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
-    """[N, C, H, W] in another shape of three; flattened, all elements are channels."""
+    """[N, C, H, W] reshaped to another [N, ..] of rank 4; flattened, all elements are channels."""
     x, last = inputs[0], p.mode == "CHANNEL_LAST"
     if last:
         r.add("transpose", f"{out} last", {"x": x}, perm=np.array([0, 2, 3, 1]))
@@ -436,7 +440,7 @@ def _reshape(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
 
 @_layer("slice")
 def _slice(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
-    """Elements of one of the last dimensions, [C, H, W]."""
+    """A slice of one of the dimensions C, H and W."""
     if p.axis.isdigit():
         raise r.error(f"a slice of {p.axis} is not supported")
     axis = "CHW".index(p.axis[0]) - 3

@@ -1,4 +1,4 @@
-"""A network on its way to a graph: what the functions of its layers add nodes and weights to."""
+"""The state of reading a network, to which the functions for layers add nodes and weights."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .types import unpacked
 
 
 class Reader(ABC):
-    """A network on its way to a graph; `add` appends an operation."""
+    """The state of reading a network; `add` appends an operation."""
 
     def __init__(self, files: Files, model: Record, network: Record, notes: dict[str, str]) -> None:
         self.files = files
@@ -36,12 +36,12 @@ class Reader(ABC):
 
     @abstractmethod
     def add_layers(self, layers: Sequence[Record]) -> None:
-        """The operations of layers, in their order."""
+        """Add the operations of layers, in order."""
 
     def part(
         self, work: Callable[[], None], names: Mapping[str, str] | None = None
     ) -> tuple[list[Node], dict[str, str]]:
-        """The nodes that the work adds, for a graph of their own, and blobs' names behind them."""
+        """(the nodes that `work` adds, for a nested graph; the blobs' values after them)."""
         outer = self.nodes, self.names, self.place
         self.nodes, self.names = [], {**self.names, **(names or {})}
         work()
@@ -50,12 +50,12 @@ class Reader(ABC):
         return made
 
     def unique(self, blob: str) -> str:
-        """A name for a value of a blob."""
+        """A fresh name for a value of a blob."""
         self.count += 1
         return f"{blob}#{self.count}"
 
     def add(self, kind: str, output: str | Sequence[str], inputs: dict[str, Any], **given) -> None:
-        """An operation; inputs are blobs' names, lists of them, or arrays."""
+        """Add an operation; each input is a blob's name, a list of names, or an array."""
         bound: dict[str, list[str]] = {}
         for name, value in inputs.items():
             several = value if isinstance(value, list) else [value]
@@ -81,7 +81,7 @@ class Reader(ABC):
         return self.files.error(f"layer '{self.place}': {message}")
 
     def operand(self, value: Any) -> str:
-        """The name of a blob or of a constant."""
+        """The name of a value for a blob or a constant."""
         if isinstance(value, str):
             if value not in self.names:
                 raise self.files.error(f"layer '{self.place}' uses '{value}', which nothing makes")
@@ -94,7 +94,7 @@ class Reader(ABC):
         self.add("reshape", output, {"x": x, "shape": np.array(shape, np.int32)})
 
     def weight(self, params: Record, shape: Sequence[int]) -> np.ndarray:
-        """Weights in a shape, as floats; views of the file where they are stored so."""
+        """Weights of this shape as floats; a view of the file if they are stored as floats."""
         count = product(shape) or 0
         array = params.floatValue
         if params.has("float16Value"):
@@ -107,7 +107,7 @@ class Reader(ABC):
         return array.reshape(tuple(shape))
 
     def quantized(self, params: Record, count: int, shape: Sequence[int]) -> np.ndarray:
-        """Weights of few bits, with scales and biases for each row, or by a table."""
+        """Quantized weights as floats: with a scale and bias per row, or by a lookup table."""
         how = params.quantization
         bits = how.numberOfBits
         if not 1 <= bits <= 8 or params.rawValue.size * 8 < count * bits:

@@ -1,4 +1,4 @@
-"""Recurrent layers of networks: rows are images of one element, [time, batch, channels, 1, 1]."""
+"""Recurrent layers of networks; sequences are [time, batch, channels, 1, 1]."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STATES = ("initial_h", "initial_c")
 
 
 def simple(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
-    """A plain recurrence."""
+    """A simple recurrent layer."""
     inner, hidden = p.inputVectorSize, p.outputVectorSize
     bound = {
         "weight_ih": r.weight(p.part("weightMatrix"), [hidden, inner]),
@@ -30,14 +30,14 @@ def simple(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
 
 
 def gru(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
-    """Gated recurrence; what the reset gate scales is the state."""
+    """A GRU whose reset gate scales the state, not its product."""
     bound = _weights(r, p, p, _GRU, p.hasBiasVectors)
     given = _activations(r, p.activations, ["recurrent_activation", "activation"])
     _run(r, "gru", p, inputs, bound, given | _direction(p))
 
 
 def lstm(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
-    """Long short-term memory of one direction, or of both."""
+    """An LSTM of one or both directions."""
     how, both = p.part("params"), r.kind == "biDirectionalLSTM"
     sides = list(p.weightParams) if both else [p.part("weightParams")]
     if how.coupledInputAndForgetGate or len(sides) != (2 if both else 1):
@@ -73,7 +73,7 @@ def _direction(p: Record) -> dict[str, Any]:
 def _weights(
     r: Reader, p: Record, side: Record, gates: Sequence[str], has_bias: bool
 ) -> dict[str, Any]:
-    """The gates' weights one below the other."""
+    """The gates' weights, concatenated along the first dimension."""
     inner, hidden = p.inputVectorSize, p.outputVectorSize
     kinds = {
         "weight_ih": ("WeightMatrix", [hidden, inner]),
@@ -88,7 +88,7 @@ def _weights(
 
 
 def _activations(r: Reader, given: Sequence[Record], names: Sequence[str]) -> dict[str, str]:
-    """The names of the functions; those with parameters have the usual ones."""
+    """The names of the activations; those with parameters get the default values of these."""
     found = {}
     for one, name in zip(given, names, strict=False):
         kind = next((field for field, _ in one.fields()), "")
@@ -101,7 +101,9 @@ def _activations(r: Reader, given: Sequence[Record], names: Sequence[str]) -> di
 def _run(
     r: Reader, op: str, p: Record, inputs: Sequence[str], bound: dict[str, Any], given: dict
 ) -> None:
-    """The operation between reshapes: [time, batch, channels, 1, 1], or [batch, channels, 1, 1]."""
+    """Add an operation between reshapes from and to [time, batch, channels, 1, 1] or [batch,
+    channels, 1, 1].
+    """
     x, out, hidden = inputs[0], r.outputs[0], p.outputVectorSize
     sides, count = (2 if given["direction"] == "bidirectional" else 1), (2 if op == "lstm" else 1)
     r.reshaped(f"{out} rows", x, [0, 0, -1] if r.exact else [-1, 1, p.inputVectorSize])

@@ -1,4 +1,4 @@
-"""Which operation of MIL each layer of a network stands for, where it is one without weights."""
+"""The MIL operation of each layer of a network that has no weights."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 
 class Row(NamedTuple):
-    """An operation, the names of its inputs (`*` for a list), and its attributes' fields."""
+    """An operation, the names of its inputs (`*` for a list), and the layer's field for each
+    attribute.
+    """
 
     op: str
     inputs: list[str]
@@ -14,7 +16,9 @@ class Row(NamedTuple):
 
 
 def _rows(text: str) -> dict[str, Row]:
-    """A layer, its operation, inputs with commas between, and fields or numbers of attributes."""
+    """Rows by layer, from lines of: layer, operation, inputs joined by commas, attributes as
+    `name=field` or `name=number`.
+    """
     found = {}
     for layer, op, inputs, *pairs in map(str.split, text.strip().splitlines()):
         parted = (pair.partition("=") for pair in pairs)
@@ -125,7 +129,7 @@ scatter scatter data,indices,updates axis mode
 scatterND scatter_nd data,indices,updates mode
 scatterAlongAxis scatter_along_axis data,indices,updates axis mode
 """)
-"""Rows whose numbers are 0 where they are left out."""
+"""Layers all of whose attributes are written, those that are 0 in the file included."""
 
 _REDUCED = "L1 L2 Max Min Sum Prod Mean LogSum SumSquare LogSumExp"
 _OPS = "l1_norm l2_norm max min sum prod mean log_sum sum_square log_sum_exp"
@@ -135,14 +139,14 @@ REDUCTIONS = {
 
 MODES = {name[6:].upper(): op for name, op in REDUCTIONS.items()}
 MODES["AVG"] = MODES["MEAN"]
-"""By the names of the older kind of reductions."""
+"""The reduction of each mode of the older `reduce` layer."""
 
 POOLINGS = {
     "MAX": ("max_pool", "reduce_max"),
     "AVERAGE": ("avg_pool", "reduce_mean"),
     "L2": ("l2_pool", "reduce_l2_norm"),
 }
-"""Of windows, and of all."""
+"""For each kind of pooling: the op over windows, and the reduction over the whole image."""
 
 _BINARY = """
 add=add multiply=mul max=maximum min=minimum addBroadcastable=add subtractBroadcastable=sub
@@ -152,7 +156,8 @@ equal=equal notEqual=not_equal lessThan=less lessEqual=less_equal greaterThan=gr
 greaterEqual=greater_equal logicalAnd=logical_and logicalOr=logical_or logicalXor=logical_xor
 """
 BINARY = {layer: op for layer, _, op in (pair.partition("=") for pair in _BINARY.split())}
-"""With one input, the other is the number `alpha`."""
+"""The op of each layer with two inputs; if there is one input only, `alpha` is the other operand.
+"""
 
 SAMPLING = {
     "STRICT_ALIGN_ENDPOINTS_MODE": "STRICT_ALIGN_CORNERS",

@@ -13,7 +13,7 @@ from .network_tables import POOLINGS
 
 
 def bias_of(r: Reader, p: Record, *shape: int) -> dict[str, np.ndarray]:
-    """The bias of a layer as an input, where it has one."""
+    """The layer's bias as an input, if it has one."""
     return {"bias": r.weight(p.part("bias"), shape)} if p.hasBias else {}
 
 
@@ -26,7 +26,7 @@ def _padding(p: Record, count: int) -> dict[str, Any]:
 
 
 def edge_sizes(amounts: Record) -> list[int]:
-    """Pairs of numbers at the begins and ends of dimensions."""
+    """(begin, end) amounts of each dimension, as a flat list."""
     return [v for one in amounts.borderAmounts for v in (one.startEdgeSize, one.endEdgeSize)]
 
 

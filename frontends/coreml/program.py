@@ -1,4 +1,4 @@
-"""From a program of MIL to a graph."""
+"""Reads a MIL program into a graph."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .types import bytes_of, elements, immediate, shape_of, tensor_type
 
 
 def program_graph(files: Files, model: Record, notes: dict[str, str]) -> Graph:
-    """The graph of a model's program; of several functions that which the model names."""
+    """The graph of a model's program; of several functions, the one that the model names."""
     functions = model.mlProgram.functions
     default = model.part("description").defaultFunctionName or "main"
     function = functions.get(default)
@@ -52,11 +52,11 @@ class _Reader:
         self.files = files
         self.constants: dict[str, np.ndarray] = {}
         self.values: dict[str, Any] = {}
-        """The constants by name, text and lists among them."""
+        """The values known at import by name: constants, text and lists."""
         self.lists_grow = False
-        """Whether lists get longer by what is written to them."""
+        """Whether writing behind the end of a list makes it longer."""
         self.states: dict[str, str] = {}
-        """The value that each state has at this place."""
+        """The current value of each state."""
 
     def block(self, block: Record, inputs: Sequence[Input]) -> Graph:
         nodes: list[Node] = []
@@ -110,7 +110,7 @@ class _Reader:
     def write(
         self, bound: dict[str, list[str]], outputs: list[str], title: str, nodes: list[Node]
     ) -> None:
-        """A state gets a value, which is the operation's result too."""
+        """Set the value of a state, which is the operation's result too."""
         state, value = (
             (bound.get(a) or bound.get(b) or [""])[0]
             for a, b in (("input", "state"), ("data", "value"))
@@ -122,11 +122,11 @@ class _Reader:
             nodes.append(Node("identity", title, [value], outputs, {}))
 
     def inputs(self, block: Record) -> list[Input]:
-        """Those of a block have the types of what it gets."""
+        """The inputs of a nested block, whose types follow from what it is called with."""
         return [Input(one.name, TensorType((), f32)) for one in block.inputs]
 
     def keep(self, name: str, value: Any) -> None:
-        """A constant by its name."""
+        """Record a constant under its name."""
         if value is None:
             raise self.files.error(f"constant '{name}' has no value")
         self.values[name] = value
@@ -134,7 +134,9 @@ class _Reader:
             self.constants[name] = value
 
     def binding(self, binding: Record, place: str) -> str:
-        """The name of what an input is bound to, which may be a constant without a name."""
+        """The name of the value or constant that an input is bound to; an unnamed constant gets a
+        name.
+        """
         if binding.value is None:
             return binding.name
         name = f"{place} {len(self.values)}"

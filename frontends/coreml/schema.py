@@ -1,4 +1,4 @@
-"""The messages of CoreML: what a model says of itself, and programs of MIL.
+"""The protobuf messages of CoreML's models and of MIL programs.
 
 Source: apple/coremltools, mlmodel/format/Model.proto, FeatureTypes.proto and MIL.proto
 """

@@ -1,4 +1,4 @@
-"""Element types of CoreML, and their elements as arrays."""
+"""CoreML's element types and tensor types, and constants as arrays."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ DTYPES = {
     "UINT64": "<u8",
 }
 _BITS = {"INT4": 4, "UINT4": 4, "UINT6": 6, "UINT3": 3, "UINT2": 2, "UINT1": 1}
-"""Elements that are packed; they are read as bytes."""
+"""The width of element types that are packed in bytes; they are read as bytes."""
 
 _NAMES = {"fp16": "FLOAT16", "fp32": "FLOAT32", "fp64": "FLOAT64"}
 
 
 def element_type(place: Place, name: str) -> Type:
-    """The element type that a text or a type of the model names. Raises NncError."""
+    """The element type with this name, in MIL's or the messages' spelling. Raises NncError."""
     kind = _NAMES.get(name, name.upper())
     if kind == "BOOL":
         return i1
@@ -43,7 +43,7 @@ def element_type(place: Place, name: str) -> Type:
 
 
 def tensor_type(place: Place, type: Record) -> TensorType:
-    """The type of a value. Raises NncError where it is no tensor."""
+    """The type of a value. Raises NncError if it is no tensor."""
     if type.stateType is not None:
         return tensor_type(place, type.stateType.part("wrappedType"))
     tensor = type.tensorType
@@ -65,14 +65,14 @@ def array_type(array: Record) -> TensorType:
 
 
 def shape_of(tensor: Record) -> tuple[Dim, ...]:
-    """The extents; those that are not known are None."""
+    """The extents; None for unknown ones."""
     return tuple(
         None if dim.constant is None else max(dim.constant.size, 0) for dim in tensor.dimensions
     )
 
 
 def immediate(place: Place, value: Record) -> Any:
-    """A constant that stands in the program: an array, text, or a list of constants."""
+    """A constant stored in the program: an array, text, or a list of constants."""
     content = value.immediateValue
     if several := content.list or content.tuple:
         return [immediate(place, one) for one in several.values]
@@ -98,7 +98,7 @@ def immediate(place: Place, value: Record) -> Any:
 
 
 def elements(place: Place, data: np.ndarray, kind: str, shape: tuple[Dim, ...]) -> np.ndarray:
-    """The elements in bytes, as views of them where they are stored so."""
+    """An array from bytes; a view of them if elements are stored as they are."""
     if None in shape:
         raise place.error(f"a constant has the shape {list(shape)}")
     count, known = product(shape) or 0, [d or 0 for d in shape]
@@ -115,13 +115,13 @@ def elements(place: Place, data: np.ndarray, kind: str, shape: tuple[Dim, ...]) 
 
 
 def bytes_of(kind: str, count: int) -> int:
-    """How many bytes elements take."""
+    """The number of bytes of `count` elements."""
     bits = _BITS.get(kind) or np.dtype(DTYPES.get(kind, "u1")).itemsize * 8
     return -(-count * bits // 8)
 
 
 def unpacked(data: np.ndarray, bits: int, count: int, signed: bool) -> np.ndarray:
-    """Numbers of so many bits, packed from the lowest bit on, as bytes."""
+    """Integers of `bits` bits, packed from the lowest bit on, as one byte each."""
     rows = np.unpackbits(data[: -(-count * bits // 8)], bitorder="little", count=count * bits)
     weights = (1 << np.arange(bits)).astype(np.uint8)
     found = (rows.reshape(count, bits) * weights).sum(axis=1, dtype=np.uint8)

@@ -11,7 +11,8 @@ import numpy as np
 from ..common.source import Source
 
 _MOST_LEFT = 5
-"""Numbers that tools leave at the end, who write a longer head than the version says: 20 bytes."""
+"""The most numbers that may be left unread: headers of different versions differ by up to 20 bytes.
+"""
 
 
 class Weights:
@@ -20,7 +21,7 @@ class Weights:
     def __init__(self, model: Source, last: int) -> None:
         self.model = model
         self.last = last
-        """The index of the last section that may take some."""
+        """The index of the last section that has weights."""
         self.data: np.ndarray | None = None
         self.source = model
         self.at = 0

@@ -8,7 +8,7 @@ from ..common.source import Source
 
 FILE = "saved_model.pb"
 SAVED = b"\x08\x01\x12"
-"""How a SavedModel begins: its version, and a graph. Of ONNX's versions, none is 1."""
+"""The first bytes of a SavedModel: the version 1, then a graph. ONNX has no version 1."""
 
 _NODE = re.compile(rb"(?:\s|#[^\n]*\n)*(node|library|versions)\s*\{")
 _OPERATOR = re.compile(rb"\bop\s*:\s*[\"']")

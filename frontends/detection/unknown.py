@@ -29,7 +29,7 @@ _MAGIC = (
 
 MLIR_BYTECODE = b"ML\xefR"
 _JAX_BEGIN = 1 << 16
-"""Bytes in which an artifact of jax.export has the begin of its program."""
+"""The first bytes of a jax.export artifact, among which its program begins."""
 
 
 def what_it_is(source: Source) -> str | None:

@@ -147,7 +147,7 @@ def _q6_k(x: np.ndarray) -> Blocks:
 _LEVELS = _unsigned(
     np.array([-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113], np.int8)
 )
-"""What the four bits of IQ4 stand for."""
+"""The values of the 16 codes of IQ4."""
 
 
 def _iq4_nl(x: np.ndarray) -> Blocks:

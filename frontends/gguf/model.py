@@ -31,23 +31,25 @@ class Architecture:
 
     norm: str = "rms"
     rotary: str | None = "halves"
-    """Which elements of a head turn together: neighbours as `pairs`, or those of two `halves`."""
+    """Which elements of a head are rotated together: neighbours (`pairs`), or equal places of its
+    two `halves`."""
     activation: str = "silu"
     gated: bool = True
     parallel: bool = False
-    """The feed-forward part has the same operand as the attention."""
+    """Whether the feed-forward part reads the attention's operand, instead of its result."""
     scales_embedding: bool = False
     full_every: int | None = None
-    """Of so many layers one sees all tokens, the others those of the window."""
+    """One layer of so many attends to all tokens, the others to a window."""
     full_at: int = 0
-    """Which of them."""
+    """The index of that layer among them."""
     window: int | None = None
     local_base: float | None = None
-    """The base of the rotation in layers with a window."""
+    """The base of the rotary embedding in layers with a window, if another one."""
     wide_layers: int | None = None
-    """How many layers the model has whose scores are scaled by the width of all heads."""
+    """The number of layers of the variant whose scores are scaled by the width of all heads, not of
+    one."""
     normalizes_experts: bool = True
-    """The shares of the experts that a token is sent to are scaled to a sum of 1."""
+    """Whether the weights of a token's experts are scaled to a sum of 1."""
 
 
 ARCHITECTURES: Mapping[str, Architecture] = {

@@ -8,7 +8,7 @@ from typing import Any
 from .structures import Reference, decoded, flat, mapped, output_of
 
 Key = tuple[str, int]
-"""The name of a layer, and which of its calls."""
+"""(the name of a layer, the number of its call)."""
 
 
 def calls_of(

@@ -19,13 +19,13 @@ from .layer import ROWS
 
 CONFIG, WEIGHTS = "config.json", "model.weights.h5"
 MOST_TEXT = 1 << 28
-"""Bytes of a configuration; that of the largest model known is a hundredth of it."""
+"""The most bytes of a configuration; the largest known one has a hundredth of it."""
 
 RENAMED = {"GroupQueryAttention": "GroupedQueryAttention"}
-"""Classes that configurations call by another name than weights."""
+"""Classes whose weights are stored under another name than their configuration."""
 
 WRAPPERS_OWN = ("vector_u", "vector_u:0", "sn_u:0")
-"""Weights that a wrapper needs in training."""
+"""Weights that a wrapper uses in training only."""
 
 
 class Weights(Protocol):

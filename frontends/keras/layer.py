@@ -95,10 +95,10 @@ class Call:
     args: Sequence[Any]
     kwargs: Mapping[str, Any]
     masks: Mapping[Slot, Slot] = field(default_factory=dict)
-    """Of those tensors that have one."""
+    """The masks of the tensors that have one."""
     weights: Sequence[Slot] = ()
     inner: Mapping[str, Call] = field(default_factory=dict)
-    """The layers that a wrapper has."""
+    """The layers inside of a wrapper."""
 
 
 class KerasLayer(NodeLayer):
@@ -113,7 +113,7 @@ class KerasLayer(NodeLayer):
         self.kwargs = Fields(self.attributes.kwargs)
         self._parts: list[tuple[str, Fields]] = []
         self.keeps_types = False
-        """Whether results have other types than the policy says."""
+        """Whether results may have other types than the policy's."""
 
     def part(self, name: str, config: Mapping[str, Any]) -> Fields:
         """The configuration of a nested layer."""

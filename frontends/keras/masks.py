@@ -17,19 +17,19 @@ KEEPS_MASK = {
     "TimeDistributed", "UnitNormalization", "MultiHeadAttention", "GroupQueryAttention",
     "GroupedQueryAttention", "Attention", "AdditiveAttention",
 }  # fmt: skip
-"""Layers whose first output has the mask of their first input."""
+"""Layers that pass the mask of their first input on to their first output."""
 GIVES_BACK = {
     "ActivityRegularization", "AlphaDropout", "Dropout", "GaussianDropout", "GaussianNoise",
     "Identity", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
 }  # fmt: skip
-"""Layers whose output is their input, at inference."""
+"""Layers that return their input, except in training."""
 MERGES_MASKS = {"Add", "Average", "Maximum", "Minimum", "Multiply", "Subtract"}
-"""Layers whose output counts where any input does, if all have masks."""
+"""Layers whose output mask is the union of their inputs' masks, if all inputs have one."""
 RECURRENT = {"LSTM", "GRU", "SimpleRNN", "RNN", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D"}
 QUERY = ("query", "value", "key")
-"""The arguments of attention, in order."""
+"""The arguments of attention layers, in order."""
 FIRST = ("query", "sequences", "inputs")
-"""How the first arguments of calls are named."""
+"""The possible names of a call's first argument."""
 
 SIGNATURES = {
     **dict.fromkeys(
@@ -40,7 +40,7 @@ SIGNATURES = {
     **dict.fromkeys(("Softmax", "GlobalAveragePooling1D"), ("inputs", "mask")),
     **dict.fromkeys(GIVES_BACK, ("inputs", "training")),
 }  # fmt: skip
-"""The arguments of calls of Keras 3 that may stand by place."""
+"""The positional arguments of layers' calls in Keras 3."""
 
 
 def by_name(

@@ -25,12 +25,12 @@ from .masks import GIVES_BACK, QUERY, by_name, first_argument, makes_mask, masks
 from .structures import decoded, flat, mapped
 
 DEEPEST = 60
-"""Models in models."""
+"""The deepest nesting of models."""
 MODELS = {"Functional", "Model", "Pipeline", "Sequential"}
 LOOKUPS = {"IntegerLookup", "StringLookup", "TextVectorization"}
-"""Layers whose vocabulary is a file of its own where it was learned."""
+"""Layers whose vocabulary, if it was learned, is stored in a separate file."""
 WRAPPERS = {"SpectralNormalization"}
-"""Layers that do what the layer inside them does."""
+"""Wrappers that compute what their inner layer does."""
 
 PARTS: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(("LSTM", "GRU", "SimpleRNN"), ("cell",)),
@@ -40,7 +40,7 @@ PARTS: Mapping[str, Sequence[str]] = {
         ("query_dense", "key_dense", "gate_dense", "value_dense", "output_dense"),
     ),
 }
-"""The parts of layers that have the weights."""
+"""The parts of layers that hold their weights."""
 
 
 @dataclass(frozen=True)
@@ -72,10 +72,10 @@ class _Layer:
     whole: Mapping[str, Any]
     weights: Weights
     label: str
-    """The name with those of the models around it."""
+    """The layer's name, preceded by those of the enclosing models."""
     calls: dict[int, Sequence[Tensor]] = field(default_factory=dict)
     names: list[str] | None = None
-    """Of the weights in the graph, as soon as they are read."""
+    """The names of the weights in the graph, once they are read."""
 
 
 class _Reader:
@@ -85,7 +85,7 @@ class _Reader:
         self.source = source
         self.version = version
         self.masks: dict[str, str] = {}
-        """The values that are masks, by the tensors that they hang on."""
+        """For each tensor with a mask: the mask's value."""
         self.nodes: list[Node] = []
         self.inputs: list[Input] = []
         self.constants: dict[str, np.ndarray] = {}

@@ -24,7 +24,7 @@ ABOVE: Mapping[str, str] = {
     "int32": "int64", "int64": "float", "float": "bfloat16 float16", "bfloat16": "float32",
     "float16": "float32", "float32": "float64", "float64": "",
 }  # fmt: skip
-"""The next types above each one; `int` and `float` are numbers of Python."""
+"""The type lattice: the next larger types of each type; `int` and `float` are Python's numbers."""
 NAMES = {element: name for name, element in TYPES.items()}
 
 

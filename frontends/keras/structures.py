@@ -14,7 +14,7 @@ from ..common.elements import ELEMENTS
 
 TYPES: Mapping[str, Type] = {**ELEMENTS, "string": string}
 MOST_OUTPUTS = 1 << 12
-"""Outputs of a layer, and calls of one."""
+"""The most outputs of a layer, and the most calls of one."""
 
 
 @dataclass(frozen=True)

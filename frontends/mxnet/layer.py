@@ -1,4 +1,4 @@
-"""A converter's view of an MXNet operator; all attributes are texts."""
+"""A converter's view of an MXNet operator, whose attributes are all text."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ _LONG = re.compile(r"(?<=\d)L\b")  # Python 2 wrote its long integers so
 
 
 def parsed(text: str) -> Any:
-    """A Python literal; a word is itself."""
+    """The value of a Python literal; any other word stays text."""
     try:
         return ast.literal_eval(_LONG.sub("", text))
     except (ValueError, SyntaxError, MemoryError, RecursionError):
@@ -77,7 +77,7 @@ def parsed(text: str) -> Any:
 
 
 class MxnetLayer(NodeLayer):
-    """A node; `attributes` are texts as `"(3, 3)"`."""
+    """A node; `attributes` are text, such as `"(3, 3)"`."""
 
     attributes: Mapping[str, str]
 
@@ -88,7 +88,7 @@ class MxnetLayer(NodeLayer):
         return default if value is None or value == "None" else value
 
     def int(self, name: str, default: int | None = None) -> int:
-        """An integer. Raises NncError where it is none, or is left out without a default."""
+        """An integer. Raises NncError if it is no integer, or missing without a default."""
         value = self.get(name, default)
         if isinstance(value, float) and value == int(value):
             value = int(value)
@@ -97,7 +97,7 @@ class MxnetLayer(NodeLayer):
         return int(value)
 
     def size(self, name: str, default: int | None = None) -> int:
-        """An integer above 0 that may be an extent. Raises NncError where it is none."""
+        """A positive integer, for an extent. Raises NncError if it is not."""
         value = self.int(name, default)
         if not 0 < value < 1 << 31:
             raise self._fault(name, value, "a number above 0")
@@ -117,14 +117,16 @@ class MxnetLayer(NodeLayer):
         return str(self.get(name, default)).lower() in ("true", "1")
 
     def text(self, name: str, default: str, *known: str) -> str:
-        """A word. Raises NncError where it is none of those known."""
+        """A word. Raises NncError if it is none of those in `known`."""
         value = self.attributes.get(name, default)
         if known and value not in known:
             raise self._fault(name, value, " or ".join(known))
         return value
 
     def ints(self, name: str, default: tuple = (), count: int | None = None) -> tuple[int, ...]:
-        """Integers, one stands for `count` equal ones. Raises NncError where they are others."""
+        """Integers; a single one is repeated `count` times. Raises NncError for another number of
+        them.
+        """
         value = self.get(name, default)
         value = (value,) * (count or 1) if isinstance(value, int) else value
         if not isinstance(value, tuple | list) or not all(isinstance(v, int) for v in value):
@@ -144,7 +146,7 @@ class MxnetLayer(NodeLayer):
     def floats(
         self, name: str, default: tuple[float, ...] = (), count: int | None = None
     ) -> tuple[float, ...]:
-        """Numbers, `count` of them if given; at least one if the default has some."""
+        """Numbers: `count` of them if given, and at least one if the default has some."""
         value = self.get(name, default)
         value = (value,) if isinstance(value, int | float) else value
         if not isinstance(value, tuple | list) or not all(

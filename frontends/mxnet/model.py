@@ -1,12 +1,12 @@
-"""MXNet's symbol, a graph in JSON, with the parameters that lie beside it.
+"""MXNet's symbol, a graph in JSON, with its file of parameters.
 
     {"nodes": [{"op": "null", "name": "data", "inputs": []},
                {"op": "Convolution", "name": "conv", "attrs": {"kernel": "(3, 3)"},
                 "inputs": [[0, 0, 0], ..]}],
      "heads": [[1, 0, 0]]}
 
-A node without an operator is an input or a parameter. An input of a node is a node's number and
-which of its outputs it is.
+A node whose operator is "null" is an input or a parameter. An input of a node is a list that begins
+with the number of another node and the number of its output.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ LABELED = {
     "LogisticRegressionOutput",
     "MAERegressionOutput",
 }
-"""Operators whose second input is used in training only."""
+"""Operators whose second input, the labels, is used in training only."""
 
 _TYPE_OF_INDICES = {"Embedding", "_npx_embedding", "take", "_npi_take", "pick", "one_hot"}
-"""Operators whose first or second input has a type of its own."""
+"""Operators with an input of indices, whose element type is independent of the other input's."""
 
 
 def read_model(source: Source) -> Graph:
@@ -55,7 +55,7 @@ def read_model(source: Source) -> Graph:
 
 
 def model_files(path: Path) -> Sequence[Path]:
-    """The two files."""
+    """The files of the symbol and of the parameters."""
     source = Source(path)
     if is_params(source.head):
         return [path, _symbol_beside(source).path or path]
@@ -111,7 +111,9 @@ class _Symbol:
                 self.add_statistics(i)
 
     def add_statistics(self, i: int) -> None:
-        """Add the mean and variance that MXNet before 0.9 omitted for a normalization."""
+        """Add the moving mean and variance of a normalization, which MXNet before 0.9
+        did not list.
+        """
         for which in ("moving_mean", "moving_var"):
             self.inputs[i].append((len(self.nodes), 0))
             self.nodes.append({"op": "null"})
@@ -119,7 +121,7 @@ class _Symbol:
             self.inputs.append([])
 
     def references(self, given: Any, whose: str) -> list[tuple[int, int]]:
-        """Pairs of a node's number and an output's."""
+        """The (node, output) pairs in a list of references."""
         found = []
         for one in given if isinstance(given, list) else [None]:
             at = one[:2] if isinstance(one, list) and len(one) in (2, 3) else ()
@@ -131,9 +133,9 @@ class _Symbol:
         return found
 
     def attributes(self, i: int) -> dict[str, str]:
-        """Those of a node; older files name them otherwise.
+        """A node's attributes, which older files keep in `param` or `attr`.
 
-        Beside `param`, `attr` is what users noted of training and devices.
+        If both are there, `attr` holds annotations for training and devices.
         """
         found: dict[str, str] = {}
         is_operator = self.nodes[i].get("op") != "null"
@@ -145,7 +147,7 @@ class _Symbol:
         return found
 
     def subgraphs(self, i: int) -> list[Any]:
-        """Those of a node, not read yet."""
+        """A node's nested graphs as JSON."""
         found = self.nodes[i].get("subgraphs", [])
         if not isinstance(found, list):
             raise self.source.error(f"node '{self.names[i]}' has damaged subgraphs")
@@ -180,7 +182,7 @@ def _graph(source: Source, arrays: Mapping[str, np.ndarray]) -> Graph:
 
 
 def _nodes(symbol: _Symbol) -> tuple[list[Node], list[tuple[str, str]]]:
-    """The operators, and the names of the outputs with their values."""
+    """The nodes of operators, and (name, value) of each output."""
     counts = [1] * len(symbol.nodes)
     for inputs in (*symbol.inputs, symbol.heads):
         for at, output in inputs:
@@ -198,7 +200,7 @@ def _nodes(symbol: _Symbol) -> tuple[list[Node], list[tuple[str, str]]]:
 
 
 def _inner(outer: _Symbol, name: str, data: Any) -> Graph:
-    """The graph inside of a loop or branch; its inputs are in their order among the nodes."""
+    """The nested graph of a loop or branch, with its inputs in the order of its nodes."""
     if outer.depth > DEEPEST:
         raise outer.source.error(f"node '{name}' is inside of more than {DEEPEST} others")
     symbol = _Symbol(outer.source, data, outer.depth + 1)
@@ -217,7 +219,7 @@ def _version(data: Any) -> str:
 
 
 def _value(symbol: _Symbol, at: int, output: int) -> str:
-    """The name of a value; those of parameters are as their file has them."""
+    """The name of a value; parameters have the names of their file."""
     name = symbol.names[at]
     return name if symbol.operator(at) == "null" else f"{name}:{at}:{output}"
 
@@ -234,7 +236,7 @@ def _needed_inputs(symbol: _Symbol, i: int) -> list[tuple[int, int]]:
 
 
 def _used(symbol: _Symbol) -> set[int]:
-    """The nodes that the outputs need."""
+    """The numbers of the nodes that the outputs depend on."""
     used: set[int] = set()
     work = [at for at, _ in symbol.heads]
     while work:
@@ -246,7 +248,7 @@ def _used(symbol: _Symbol) -> set[int]:
 
 
 def _input(symbol: _Symbol, i: int, arrays: Mapping[str, np.ndarray]) -> Input:
-    """An input; its shape comes from an attribute, if any; 0 means an unknown extent."""
+    """An input. Its shape comes from an attribute if there is one, where 0 is an unknown extent."""
     attributes, name = symbol.attributes(i), symbol.names[i]
     code = parsed(attributes.get("__dtype__", "-1"))
     if isinstance(code, int) and code in TYPES:
@@ -260,7 +262,7 @@ def _input(symbol: _Symbol, i: int, arrays: Mapping[str, np.ndarray]) -> Input:
 
 
 def _element_of_users(symbol: _Symbol, i: int, arrays: Mapping[str, np.ndarray]) -> Type:
-    """The element type of the parameters that an input is combined with, else f32."""
+    """The element type of the parameters used together with an input; f32 if there are none."""
     for at, inputs in enumerate(symbol.inputs):
         names = [symbol.names[one] for one, _ in inputs]
         if symbol.names[i] not in names or symbol.operator(at) in _TYPE_OF_INDICES:

@@ -32,14 +32,14 @@ TYPES: dict[int, np.dtype] = {
 
 
 def is_params(head: bytes) -> bool:
-    """Whether a file begins as one of parameters does."""
+    """Whether a file begins like one of parameters."""
     return head[:16] == LIST.to_bytes(8, "little") + bytes(8)
 
 
 def read_params(source: Source) -> dict[str, np.ndarray]:
-    """The arrays by name, those of the mapped file; "arg:" and "aux:" are left out.
+    """The arrays by name, without the prefixes "arg:" and "aux:"; views of the mapped file.
 
-    Raises NncError where the file is damaged.
+    Raises NncError if the file is damaged.
     """
     return _Reader(source).read()
 
@@ -61,7 +61,7 @@ class _Reader(ByteReader):
         }
 
     def count(self, what: str, each: int) -> int:
-        """How many of them come, each of so many bytes at least."""
+        """A number of items that follow, each of at least `each` bytes."""
         count = self.number("Q")
         if count * each > len(self.data):
             raise self.source.error(f"{count} {what} do not fit into {len(self.data)} bytes")

@@ -57,7 +57,7 @@ class NcnnLayer(NodeLayer):
         self.text = parameters.text
 
     def unread(self) -> Iterator[tuple[str, Any]]:
-        """The parameters that neither weight shapes nor a converter has used."""
+        """The parameters that neither the shapes of weights nor a converter has read."""
         assert isinstance(self.parameters.found, Fields)
         list(parts(Entry(self.kind, self.node.name, (), (), self.parameters)))
         return ((str(number), value) for number, value in self.parameters.found.unread())
@@ -67,7 +67,7 @@ class NcnnLayer(NodeLayer):
         return f"{self.node.name}.{name}" in self.builder.graph.constants
 
     def array_of(self, name: str) -> np.ndarray:
-        """A weight as f32, or int8 if it is so."""
+        """A weight as an array of f32, or of int8 if it is stored so."""
         found = self.builder.graph.constants[f"{self.node.name}.{name}"]
         return found if found.dtype == np.int8 else np.asarray(found, np.float32)
 
@@ -85,15 +85,15 @@ class NcnnLayer(NodeLayer):
         return self.builder.constant(array, self.loc, key=f"{self.node.name}.{name}")
 
     def axis(self, x: Value, axis: int) -> int:
-        """An axis of a blob as one of the value, which has a batch in front."""
+        """The axis of the value for an axis of a blob, which has no batch dimension."""
         return 1 + normalize_axis(self, axis, x.type.rank - 1)
 
     def with_rank(self, x: Value, rank: int) -> Value:
-        """x with ones behind the batch up to a rank."""
+        """x extended to a rank by dimensions of extent 1 after the batch."""
         return reshape(self, x, [1, *[1] * (rank - x.type.rank), *dims(x)[1:]])
 
     def image(self, x: Value, dims: int) -> Value:
-        """x as [1, channels, extents..]. Raises NncError where it has more dimensions."""
+        """x as [1, channels, extents..]. Raises NncError if its rank is higher."""
         if x.type.rank > dims + 2:
             found = x.type.rank - 1
             why = f"a blob of {found} dimensions, expected {dims + 1}; ncnn's blobs have no batch"
@@ -101,7 +101,7 @@ class NcnnLayer(NodeLayer):
         return self.with_rank(x, dims + 2)
 
     def per_channel(self, name: str, x: Value) -> Value:
-        """A weight with an element per channel, or one for all, to be combined with x."""
+        """A weight with one element per channel, or a single one, shaped to broadcast against x."""
         array = self.array_of(name)
         return self.stored(name, array.reshape(-1, *[1] * (x.type.rank - 2)))
 
@@ -120,5 +120,5 @@ def part(n: NcnnLayer, x: Value, axis: int, begin: int, count: int) -> Value:
 
 
 def by_axes(n: NcnnLayer, x: Value, axes: Sequence[int]) -> tuple[int, ...]:
-    """Axes of a blob as those of the value."""
+    """The axes of the value for axes of a blob."""
     return tuple(n.axis(x, axis) for axis in axes)

@@ -1,7 +1,7 @@
-"""From ncnn's files to a graph.
+"""Reads ncnn's files into a graph.
 
-Outside, values are as ncnn has them: without a batch, [channels, height, width]. Inside, they
-have a batch of one in front, so that the same operators serve as for other formats.
+Inputs and outputs have ncnn's shapes, without a batch: [channels, height, width]. Between them,
+values have a batch dimension of extent 1, so that the operators of other formats can be used.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ def _check_blobs(source: Source, entries: list[Entry]) -> None:
 
 
 def _inner(name: str) -> str:
-    """The name of a value with a batch in front; no file has names with spaces."""
+    """The name of a value's form with a batch dimension; names in files have no spaces."""
     return " " + name
 
 
 def _positions(entries: list[Entry]) -> set[str]:
-    """The values whose elements choose rows of a table: integers."""
+    """The values that are indices of table rows, and so integers."""
     found: set[str] = set()
     for entry in reversed(entries):
         passes = entry.kind in ("Split", "Noop") and not found.isdisjoint(entry.outputs)

@@ -40,7 +40,7 @@ KINDS: Sequence[str] = tuple(_KINDS.split())
 
 
 class Bits(int):
-    """Four bytes of the binary form, which does not say whether they are an integer or a float."""
+    """A 32-bit number of the binary form, which does not tell integers from floats."""
 
     @property
     def as_float(self) -> float:
@@ -86,7 +86,7 @@ def _float(value: Any) -> float:
 
 @dataclass
 class Entry:
-    """A layer as the file has it."""
+    """One layer of the file."""
 
     kind: str
     name: str
@@ -97,7 +97,7 @@ class Entry:
 
 
 def read_param(source: Source) -> list[Entry]:
-    """The layers of either form. Raises NncError."""
+    """The layers of a text or binary file. Raises NncError."""
     if source.data[:4].tobytes() == MAGIC.to_bytes(4, "little"):
         return _Binary(source).entries()
     return _read_text(source)
@@ -149,7 +149,7 @@ def _entry(words: list[str], line: int) -> Entry:
 
 
 def _rejoined(words: list[str]) -> list[str]:
-    """Words of text in quotes with spaces inside are one."""
+    """The words, with text in quotes that contains spaces joined to one word."""
     found: list[str] = []
     for word in words:
         if found and found[-1].count('"') == 1:

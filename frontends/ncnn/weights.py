@@ -1,7 +1,8 @@
-"""ncnn's `.bin`: the weights of all layers one after the other, in the order of the layers.
+"""ncnn's `.bin` file: the weights of all layers, in the order of the layers.
 
-How many a layer has follows from its parameters. Tagged ones begin with four bytes that tell
-their type: f32, f16, int8, or bytes that index a table of 256 floats. Source: ncnn's modelbin.cpp
+Their number and shapes follow from the layers' parameters. Tagged weights begin with four bytes
+that tell how they are stored: f32, f16, int8, or bytes that index a table of 256 floats. Source:
+ncnn's modelbin.cpp
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from .param import Entry, Parameters
 _HALF, _INT8, _FLOAT = 0x01306B47, 0x000D4B38, 0x0002C056
 
 Part = tuple[str, tuple[int, ...], bool]
-"""A weight's name, its shape, and whether it is tagged."""
+"""(the name of a weight, its shape, whether a tag before it tells how it is stored)."""
 
 
 class Bin:
@@ -28,7 +29,7 @@ class Bin:
         self.at = 0
 
     def bytes(self, count: int, entry: Entry) -> np.ndarray:
-        """As many bytes, and up to three more that bring the end to a multiple of four."""
+        """The next `count` bytes, which are padded to a multiple of four."""
         end = self.at + count
         if end > self.source.data.size:
             raise self.source.error(f"the file ends inside the weights of layer '{entry.name}'")
@@ -53,7 +54,7 @@ class Bin:
 
 
 def parts(entry: Entry) -> Iterator[Part]:
-    """The weights that a layer has."""
+    """The weights of a layer, in the order of the file."""
     spec = _SPECS.get(entry.kind)
     if spec is not None:
         yield from spec(entry.parameters)
@@ -62,14 +63,14 @@ def parts(entry: Entry) -> Iterator[Part]:
 Spec = Callable[[Parameters], Iterator[Part]]
 
 
-def _divided(total: int, *by: int) -> int:
-    """The last extent of a weight of so many elements."""
+def _inferred_extent(total: int, *by: int) -> int:
+    """`total` divided by all of `by`: the extent that is not given."""
     rest = math.prod(by)
     return total // rest if rest > 0 and total % rest == 0 else -1
 
 
 def _kernel(p: Parameters, dims: int) -> tuple[int, ...]:
-    """Depth, height and width."""
+    """The kernel's extents: depth, height and width, the last `dims` of them."""
     width = p.int(1)
     return {1: (width,), 2: (p.int(11, width), width)}.get(
         dims, (p.int(21, width), p.int(11, width), width)
@@ -81,7 +82,7 @@ def _convolution(dims: int, grouped: bool, transposed: bool = False) -> Spec:
         if p.int(28 if transposed else 19):
             return  # the weights are inputs
         groups, out, kernel = p.int(7, 1) if grouped else 1, p.int(0), _kernel(p, dims)
-        inner = _divided(p.int(6), out, *kernel)
+        inner = _inferred_extent(p.int(6), out, *kernel)
         shape = (out, inner, *kernel)
         if transposed and groups > 0:
             shape = (groups, out // groups, inner, *kernel)
@@ -102,7 +103,7 @@ def _convolution(dims: int, grouped: bool, transposed: bool = False) -> Spec:
 
 def _inner_product(p: Parameters) -> Iterator[Part]:
     out = p.int(0)
-    yield "weight", (out, _divided(p.int(2), out)), True
+    yield "weight", (out, _inferred_extent(p.int(2), out)), True
     if p.int(1):
         yield "bias", (out,), False
     if p.int(8):
@@ -111,7 +112,9 @@ def _inner_product(p: Parameters) -> Iterator[Part]:
 
 
 def _vectors(*names: str, size: int = 0, when: int | None = None) -> Spec:
-    """Vectors of a length that a parameter tells, where another one is not 0."""
+    """A layer's vectors with their length in parameter `size`, present if parameter `when` is not
+    0.
+    """
 
     def spec(p: Parameters) -> Iterator[Part]:
         if when is None or p.int(when, 1):
@@ -122,7 +125,7 @@ def _vectors(*names: str, size: int = 0, when: int | None = None) -> Spec:
 
 
 def _sized(**sizes: tuple[int, int]) -> Spec:
-    """Vectors, each of a length that a parameter of its own tells; there is none where it is 0."""
+    """A layer's vectors, each with its length in a parameter of its own; absent if that is 0."""
 
     def spec(p: Parameters) -> Iterator[Part]:
         for name, (number, default) in sizes.items():
@@ -176,7 +179,7 @@ def _gemm(p: Parameters) -> Iterator[Part]:
 
 def _attention(p: Parameters) -> Iterator[Part]:
     embed = p.int(0)
-    query = _divided(p.int(2), embed)
+    query = _inferred_extent(p.int(2), embed)
     for name, out, inner in (
         ("q", embed, query),
         ("k", embed, p.int(3, embed)),
@@ -195,7 +198,7 @@ def _recurrent(gates: int, biases: int) -> Spec:
     def spec(p: Parameters) -> Iterator[Part]:
         out, count = p.int(0), 2 if p.int(2) == 2 else 1
         hidden = p.int(3, out) if gates == 4 else out
-        size = _divided(p.int(1), count, hidden, gates)
+        size = _inferred_extent(p.int(1), count, hidden, gates)
         yield "input", (count, gates * hidden, size), True
         yield "bias", (count, biases, hidden), True
         yield "state", (count, gates * hidden, out), True

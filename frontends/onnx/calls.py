@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 DEEPEST = 50
 
 MOST_NODES = 200_000
-"""Of a model whose calls are written out."""
+"""The most nodes of a model after its function calls are inlined."""
 
 
 def check_calls(model: Model) -> None:

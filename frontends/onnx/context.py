@@ -23,7 +23,7 @@ class Context:
     caller: Location | None = None
     call_label: str = ""
     ranks: dict[str, int] = field(default_factory=dict)
-    """Of the body's outputs, what the model says of the call's."""
+    """The ranks of the body's outputs, as the model declares them for the call's."""
     may_fail: bool = False
     """Whether the nodes are inside one of two branches, of which one may not fit."""
 

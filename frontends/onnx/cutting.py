@@ -18,7 +18,8 @@ from .model import Model, read_model
 from .tensors import TensorReader
 
 MOST_INTEGERS = 64
-"""Integers that a part is given as constants: most are shapes, which the whole model knows."""
+"""The most integers of a part's input that become constants: they are shapes mostly, which are
+known in the whole model."""
 
 
 class CutGraph:

@@ -72,7 +72,7 @@ def graph_of(model: Model, proto: Any, inputs: Sequence[Input] | None = None) ->
 SCOPES = "pkg.torch.onnx.name_scopes"
 """The entry of a node's metadata that names the modules around it."""
 _MOST_SCOPES = 10_000
-"""Characters of such an entry."""
+"""The most characters of such an entry."""
 _QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 
 

@@ -56,7 +56,7 @@ class Node(NodeLayer):
         self.kind = f"{proto.domain}.{node.kind}".removeprefix("ai.onnx.").lstrip(".")
         self.given: dict[str, Any] = context.resolve_attributes(proto)
         self.attributes = Fields(self.given)
-        """The same, which remember whether a converter has read them."""
+        """The same attributes; each remembers whether a converter has read it."""
         self.opset = context.opset_of(proto)
         self.schema = context.schema_of(proto)
         self.local = importer.survey.local_function(proto)

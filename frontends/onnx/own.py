@@ -58,10 +58,10 @@ from .node import Node
 from .registry import converter, rows
 
 OPSET = 18
-"""The version of ONNX's operators that compositions mean, whatever the model's is."""
+"""The opset that operators in compositions belong to, whatever the model's opset is."""
 
 _declared: dict[tuple[str, str], str] = {}
-"""The file of each operator, by domain and name."""
+"""The file that declares each operator, by (domain, name)."""
 
 
 @dataclass(frozen=True)

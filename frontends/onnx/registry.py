@@ -10,7 +10,7 @@ from ..common.rows import Convert, Rows
 from .unread import IGNORED
 
 NEWEST = 1 << 16
-"""A version of a domain that is later than all."""
+"""Stands for a version later than all versions of a domain."""
 
 
 class VersionedRows(Rows):

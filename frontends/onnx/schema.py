@@ -70,7 +70,7 @@ FLAGS = """
     periodic reverse saturate select_last_index sorted spatial storage_order training_mode transA
     transB upper
 """
-"""Attributes that are 0 or 1; what others mean, runtimes do not agree on."""
+"""Attributes that must be 0 or 1: runtimes disagree on other numbers."""
 
 
 @cache

@@ -15,7 +15,7 @@ from .registry import rows
 from .schema import find_schema, has_operator
 
 EXPERIMENTAL = ("MeanVarianceNormalization", "ThresholdedRelu", "Upsample")
-"""Operators that files have of opsets before the one that declares them for good."""
+"""Operators that occur in files of older opsets than the one that standardized them."""
 
 
 class Survey:

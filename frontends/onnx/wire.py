@@ -27,7 +27,8 @@ _GRAPH_INITIALIZER = 5
 _TENSOR_DATA = (4, 9, 10)
 """Fields that hold a tensor's bytes: `float_data` and `double_data`, packed, are as `raw_data`."""
 _TENSOR_LOCATION = 14
-"""Where a tensor's data is, which ONNX Runtime's quantizer says even if it is in the file."""
+"""The field of the location of a tensor's data, which ONNX Runtime's quantizer sets even if the
+data is in the file."""
 _LENGTH_DELIMITED = 2
 
 

@@ -1,6 +1,6 @@
 """A converter's view of an operator of PaddlePaddle.
 
-Values that PIR calls vectors are lists of values here.
+Vectors of PIR, which hold several values, are Python lists of values here.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class PaddleLayer(NodeLayer):
         return ((name, value) for name, value in super().unread() if name not in operands)
 
     def get(self, name: str, default: Any = None) -> Any:
-        """An attribute as it is."""
+        """An attribute, unconverted."""
         found = self.attributes.get(name)
         return default if found is None else found
 
@@ -165,7 +165,7 @@ class PaddleLayer(NodeLayer):
         return normalize_axis(self, axis, x.type.rank)
 
     def known_axes(self, value: Any, x: Value) -> tuple[int, ...]:
-        """Axes that an operand holds, all where it has none."""
+        """The axes that an operand holds; all axes if it is empty."""
         axes = self.numbers(value, "axes") if value is not None and x.type.rank else ()
         return tuple(self.axis(x, a) for a in axes) or tuple(range(x.type.rank))
 
@@ -186,7 +186,7 @@ class PaddleLayer(NodeLayer):
         return self(nn.Concat([reshape(self, as_i64(self, part), [1]) for part in value], axis=0))
 
     def wanted(self, value: Any) -> tuple[Value, list[int | None]]:
-        """A vector of extents, and those that are known."""
+        """The extents as a 1-D tensor, and as a list with None for unknown ones."""
         vector = self.vector(value)
         known = self.extents(vector)
         if known is None:

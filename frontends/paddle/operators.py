@@ -1,9 +1,9 @@
-"""The operators of PaddlePaddle 2 as PIR's: a line for each whose name or operands differ.
+"""Operators of PaddlePaddle 2 in terms of PIR: a line for each whose name or operands differ.
 
     old name  PIR's name  operands  -> results  attribute=its name in PIR
 
-An operand is a slot, `*` where it is a vector, `|` between slots of which the first that is
-there counts, `@` an attribute that takes its place.
+An operand is the name of a slot of the old operator: `*` marks a list, `|` separates alternatives
+of which the first one present is taken, and `@` an attribute used if there is none.
 """
 
 from __future__ import annotations
@@ -210,7 +210,7 @@ set_value set_value Input ValueTensor *StartsTensorList@starts *EndsTensorList@e
 
 @dataclass(frozen=True)
 class Slot:
-    """An operand of an operator: the names of the old format's slots for it.
+    """An operand of an operator: the old format's names for it.
 
     `many` says that it is a list; `attribute` names the attribute used if it is absent.
     """
@@ -221,7 +221,7 @@ class Slot:
 
     @property
     def names(self) -> list[str]:
-        """The slots, the first that is there counts."""
+        """The old format's names for it, by preference."""
         return self.name.split("|")
 
 

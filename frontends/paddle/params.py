@@ -1,4 +1,4 @@
-"""`.pdiparams`: all parameters one after the other, sorted by name, each behind its type.
+"""`.pdiparams`: all parameters, sorted by name, each preceded by its type.
 
 u32 version, u64 levels (and u64 size, bytes for each), u32 version, i32 size, message, data
 """

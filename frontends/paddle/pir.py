@@ -1,6 +1,6 @@
-"""PaddlePaddle 3's form: a program of PIR as JSON.
+"""PaddlePaddle 3's form: a PIR program as JSON.
 
-Operators have dialects that are numbers (0 builtin, 1 pd_op, 2 cf), values are numbers too.
+Dialects of operators are numbers (0 builtin, 1 pd_op, 2 cf), and so are values.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class _Reader:
         self.outputs: list[tuple[str, str]] = []
         self.stored: list[str] = []
         self.names: dict[int, str] = {}
-        """Parameters and inputs go by their own names."""
+        """The names of parameters and inputs, by the numbers of their values."""
         self.counts: dict[str, int] = {}
 
     def graph(self, block: dict[str, Any]) -> Graph:

@@ -1,7 +1,7 @@
-"""PaddlePaddle 2's form: a ProgramDesc of blocks, whose variables may be written more than once.
+"""PaddlePaddle 2's form: a ProgramDesc of blocks, whose variables may be assigned repeatedly.
 
-Each operator becomes one of PIR's, with its operands in PIR's order: what PIR has as an operand
-and this form as an attribute becomes a constant.
+Each operator becomes one of PIR, with operands in PIR's order: attributes that are operands in PIR
+become constants.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def read_program(source: Source) -> tuple[Graph, list[str]]:
 
 @dataclass
 class _Op:
-    """An operator with its names looked up."""
+    """An operator, with its inputs, outputs and attributes by name."""
 
     record: Record
     attributes: dict[str, Any]
@@ -146,7 +146,7 @@ class _Reader:
         return Graph(self.inputs, nodes, self.outputs, self.constants)
 
     def block(self, index: int, current: dict[str, str]) -> list[Node]:
-        """The nodes of a block; `current` has the value that each variable has."""
+        """The nodes of a block; `current` maps variables to their current values."""
         if not 0 <= index < len(self.blocks) or self.depth > 50:
             raise self.source.error(f"there is no block {index}, or it is inside of itself")
         self.depth += 1
@@ -186,7 +186,7 @@ class _Reader:
         return Input(name, TensorType(shape, TYPES[tensor.data_type]))
 
     def written(self, name: str, current: dict[str, str]) -> str:
-        """A new value for a variable."""
+        """The name of a new value that a variable gets."""
         count = self.writes.get(name, 0)
         self.writes[name] = count + 1
         current[name] = f"{name}@{count}" if count or name in self.stored else name
@@ -240,7 +240,7 @@ class _Reader:
         return ""
 
     def control(self, op: _Op, current: dict[str, str]) -> Node:
-        """A loop, or a block whose results are only used where its condition holds."""
+        """A loop, or a conditional block."""
         kind = op.record.type
         names = [v for v in op.outputs.get("Out", []) if v]
         label = names[0] if names else kind

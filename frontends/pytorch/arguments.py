@@ -37,7 +37,7 @@ ELEMENTS: dict[str, Type] = {
     "float8_e4m3fnuz": FloatType("f8E4M3FNUZ"),
     "float8_e5m2fnuz": FloatType("f8E5M2FNUZ"),
 }
-"""By PyTorch's names."""
+"""Element types by PyTorch's names."""
 
 IGNORED = frozenset(
     {"device", "layout", "pin_memory", "memory_format", "generator", "non_blocking", "copy"}
@@ -94,7 +94,7 @@ BY_PARTS = frozenset(
         """
     )
 )
-"""Operators that do the same to the real and to the imaginary part."""
+"""Operators that treat the real and the imaginary part alike and apart."""
 
 BY_PARTS_OF_FIRST = frozenset(words("gradient trapezoid trapz cumulative_trapezoid"))
-"""Operators that do so where no other operand is complex."""
+"""The same if no operand but the first is complex."""

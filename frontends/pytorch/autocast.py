@@ -22,7 +22,7 @@ _LOWER = frozenset(
         """
     )
 )
-"""Operators of ATen that work in the type that is asked for."""
+"""Operators that autocast runs in the requested type."""
 
 _FLOAT32 = frozenset(
     words(
@@ -45,10 +45,10 @@ _FLOAT32 = frozenset(
         """
     )
 )
-"""Operators that work in f32 whatever they get."""
+"""Operators that autocast runs in f32."""
 
 CAST = "nnc.autocast"
-"""The operator that gives floats another type, but for f64."""
+"""The operator that casts floats, except f64."""
 
 
 def with_autocast(graph: Graph, element: Type) -> Graph:

@@ -33,14 +33,14 @@ VIEWS = words(
 """Operators whose results share memory with their first operand."""
 
 ITSELF = words("alias detach lift_fresh contiguous to type_as")
-"""Operators whose results, where they share memory with their first operand, are all of it."""
+"""Those whose result, if it shares memory with the first operand, is all of it."""
 
 SOMETIMES = words(
     """
     reshape flatten contiguous to type_as dropout feature_dropout
     """
 )
-"""Operators that give a view, or their operand itself, where that will do."""
+"""Operators that return a view or the operand itself where possible, else a copy."""
 
 
 @dataclass
@@ -88,7 +88,7 @@ class _Functional:
         self.layouts = layouts
         self.views: dict[str, _View] = {}
         self.values: dict[str, str] = {}
-        """The name of the newest value, of names that have one."""
+        """The current value of each name that an in-place operator has changed."""
         self.versions: dict[str, int] = {}
         self.nodes: list[Node] = []
         self.fresh = 0

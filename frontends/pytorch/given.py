@@ -20,7 +20,7 @@ _OVERLOADS = words(
     out_rcond_tensor out_tol_tensor
     """
 )
-"""Overloads whose last arguments are the tensors for their results, beside those in `_out`."""
+"""Overloads with `out` arguments at the end, beside those in `_out`."""
 
 _OF_BATCHES = "aten._native_batch_norm_legit_functional.default"
 _NORMS = {
@@ -30,7 +30,7 @@ _NORMS = {
     "_batch_norm_with_update": ("aten._batch_norm_with_update_functional.default", 4),
     "instance_norm": ("nnc.updated_instance_norm", 1),
 }
-"""The operators that give running statistics too, behind so many results."""
+"""Operators that also return running statistics: (their names, the index of the first one)."""
 
 
 @dataclass(frozen=True)

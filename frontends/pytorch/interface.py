@@ -16,7 +16,8 @@ from .arguments import Ref, with_refs
 from .layout import Layout
 
 _LARGEST_START = 1 << 20
-"""Elements of a buffer that are noted as the start of a state; others the caller has to give."""
+"""The most elements of a buffer that is stored as a state's initial value; larger ones must be
+passed."""
 
 
 def with_states(graph: Graph, changed: Mapping[str, str], buffers: Mapping[str, str]) -> Graph:

@@ -16,7 +16,7 @@ class Layout:
     strides: tuple[int, ...]
     element: Any
     known: tuple[Dim, ...] = ()
-    """The extents, None where they vary."""
+    """The extents; None where unknown."""
 
     def in_order(self) -> tuple[Layout, list[int]]:
         """The layout with dimensions sorted by stride, and their order."""

@@ -197,7 +197,7 @@ class _Reader:
         self.weights = weights
         self.program = Program()
         self.same: dict[str, str] = {}
-        """Names of a value that has several, by the one that its node defines."""
+        """The other names of each value, by the name that its node defines."""
 
     def read(self, wanted: Sequence[bool] | None) -> Program:
         for one in self.module.graph.nodes:

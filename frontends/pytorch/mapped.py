@@ -36,11 +36,12 @@ def unmapped(nodes: Sequence[Node], layouts: Mapping[str, Layout]) -> Sequence[N
 class _Unmapped:
     def __init__(self, layouts: Mapping[str, Layout]) -> None:
         self.ranks = {name: len(layout.shape) for name, layout in layouts.items()}
-        """How many dimensions show."""
+        """The rank of each value as the program sees it, without mapped dimensions."""
         self.levels: dict[str, tuple[int, ...]] = {}
-        """The levels of the dimensions that stand before these, for values that have any."""
+        """The vmap levels of each value's mapped dimensions, which come first; absent for values
+        without."""
         self.extents: list[Any] = []
-        """Of the batches that are mapped now; a level is a place here, counted from 1."""
+        """The extents of the dimensions being mapped; level n is at index n - 1."""
         self.nodes: list[Node] = []
         self.fresh = 0
 

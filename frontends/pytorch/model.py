@@ -25,7 +25,7 @@ from .pickled import Tensor, read_tensors
 from .program import Program, node, tensor_input
 
 MAJOR = 8
-"""The version of the schema; later minor ones have more fields."""
+"""The schema's major version; later minor versions only add fields."""
 
 _FIRST = words(
     """

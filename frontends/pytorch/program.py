@@ -21,7 +21,7 @@ from .mapped import unmapped
 _OF_STRIDES = frozenset(
     words("aten.as_strided aten.as_strided_scatter aten.sym_stride aten.stride")
 )
-"""Operators of which the result follows from where the elements of a tensor lie."""
+"""Operators whose result depends on strides, which have to be known."""
 
 _SIZES = {"aten.view.default": "size", "aten.reshape.default": "shape"}
 

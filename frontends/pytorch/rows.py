@@ -126,7 +126,8 @@ COMPLEX = "complex."
 """Stands for `aten.` in the names of rows for complex numbers."""
 
 _MISFITS = (AttributeError, TypeError, ValueError, LookupError, ArithmeticError)
-"""What a converter may raise where a broken program gives it arguments of other kinds."""
+"""Python's errors that a converter may raise on arguments of the wrong kinds in a damaged program.
+"""
 
 _REST = Parameter.VAR_KEYWORD
 _WORDS = ("from", "lambda", "n")

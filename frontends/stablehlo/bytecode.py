@@ -41,10 +41,11 @@ from ..wire.mlir_bytecode import BlockRecord, Bytecode, BytecodeError, Cursor, R
 from .encodings import ENCODINGS, checked, conv_dims, location_of
 
 CAST = "builtin.unrealized_conversion_cast"
-"""What VHLO has around operations of other dialects, from its types to theirs."""
+"""The operation around operations of other dialects in VHLO that converts between its types and
+theirs."""
 
 BROKEN = (AttributeError, ParameterError, TypeError, ValueError)
-"""What making an attribute of the wrong parts raises."""
+"""The errors raised by making an attribute from the wrong parts."""
 
 CONV = [
     f"{of}_{which}"
@@ -69,13 +70,14 @@ PARTS = {
         }.items()
     },
 }
-"""Attributes of StableHLO of which VHLO has the parts, and what makes them of these."""
+"""StableHLO's attributes that VHLO stores as several ones: the names of these, and a function that
+makes the attribute from them."""
 
 UNDECLARED = {
     "custom_call": "api_version backend_config called_computations has_side_effect "
     "operand_layouts output_operand_aliases result_layouts result_tilings",
 }
-"""Attributes that our operations do not declare, all of which may be left out."""
+"""Optional attributes that this package's operations do not declare."""
 
 ABSENT = {
     "call_v1": "arg_attrs no_inline res_attrs",
@@ -86,7 +88,7 @@ ABSENT = {
     "gather_v1": "operand_batching_dims start_indices_batching_dims",
     "scatter_v1": "input_batching_dims scatter_indices_batching_dims",
 }
-"""Attributes that a form of an operation in VHLO does not have."""
+"""Attributes that a version of a VHLO operation lacks."""
 
 DEFAULTS: dict[str, Any] = {
     "api_version": 1,
@@ -110,7 +112,7 @@ DEFAULTS: dict[str, Any] = {
     **dict.fromkeys(("base_dilations", "lhs_dilation", "rhs_dilation"), 1),
     **dict.fromkeys(("window_dilations", "window_strides"), 1),
 }
-"""What VHLO spells out and StableHLO leaves out: a value, or the one of all elements."""
+"""The defaults that VHLO stores and StableHLO omits: a value, or that of all elements."""
 
 
 def read_module(data: Any, name: str, start: int = 0) -> Operation:

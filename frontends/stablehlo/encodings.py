@@ -76,7 +76,7 @@ Row = tuple[str, Callable[..., Any]]
 
 UNKNOWN_EXTENT = -(1 << 63)
 FEW_BYTES = 1 << 12
-"""Constants of more bytes are views of the file."""
+"""Constants of more bytes than this are views of the file."""
 
 
 # -- what makes attributes -------------------------------------------------------------------------

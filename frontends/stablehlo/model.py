@@ -24,10 +24,10 @@ from .quantized import expressed, quantized, stored, works_on_integers
 DEEPEST_CALLS = 64
 
 NAMES = ("jax.arg_name", "nn.name")
-"""Attributes that name an argument."""
+"""The attributes with the name of an argument."""
 
 PLATFORM = "_platform_index"
-"""An argument of functions that were exported for several platforms."""
+"""The name of an argument that selects the platform in programs exported for several."""
 
 
 def read(source: Source) -> Graph:

@@ -23,10 +23,11 @@ from .schema import UNKNOWN
 
 GATES = ("Switch", "_SwitchN")
 KINDS = {"Enter", "Exit", "Merge", "NextIteration", "LoopCond", *GATES}
-"""All take a value, and gates a condition, too."""
+"""The operators of TensorFlow 1's control flow. All take a value; those in `GATES` a condition,
+too."""
 
 Tag = tuple[str, int]
-"""A gate's condition, and the output that a value has come through."""
+"""(the condition of a gate, the output of the gate that a value passed)."""
 
 
 def structured(graph: Graph) -> Graph:
@@ -199,7 +200,7 @@ class _Branches:
             raise WireError("the nodes go in a circle") from None
         self.tags: dict[str, tuple[Tag, ...]] = {}
         self.behind: dict[str, frozenset[str]] = {}
-        """The merges that a value depends on."""
+        """For each value: the Merge nodes that it depends on."""
         self.groups: dict[tuple[str, frozenset[Tag]], list[list[tuple[Node, list[str]]]]] = {}
         self.gates: dict[str, Node] = {}
         self.placed: dict[frozenset[Tag], list[Node]] = {}

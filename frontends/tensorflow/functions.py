@@ -63,7 +63,7 @@ OUTPUTS = {
     "_FusedBatchNormEx": "y batch_mean batch_variance reserve_space_1 reserve_space_2 "
     "reserve_space_3",
 }
-"""The output arguments of operators that have several, also of their later versions."""
+"""The names of the outputs of operators with several, valid for later versions too."""
 
 MOST_OUTPUTS = 1 << 16
 
@@ -75,7 +75,7 @@ WRITERS = (
     "ResourceScatterUpdate",
     "ResourceScatterAdd",
 )
-"""Operators that write the variable of their first operand."""
+"""Operators that assign to the variable of their first operand."""
 READERS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd")
 
 XLA_CALL = "XlaCallModule"
@@ -86,7 +86,7 @@ GRAPHS = {
     **dict.fromkeys(("While", "StatelessWhile"), ("cond", "body")),
     **dict.fromkeys(("Case", "StatelessCase"), ("branches",)),
 }
-"""The attributes of operators that name functions, which become graphs."""
+"""The attributes of operators that are functions, which become nested graphs."""
 
 
 class Functions:

@@ -65,7 +65,7 @@ MOVES = {
     "Neg", "Pack", "Pad", "PadV2", "Reshape", "ReverseV2", "Roll", "SelectV2", "Slice",
     "Split", "SplitV", "Squeeze", "StridedSlice", "Sum", "Tile", "Transpose", "Unpack", "ZerosLike",
 }  # fmt: skip
-"""What is done to complex numbers by doing it to both parts."""
+"""Operators that treat the real and the imaginary part alike and apart."""
 
 _TENSOR = (Value, "tensor")
 _KINDS = {

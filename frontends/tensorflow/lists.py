@@ -28,7 +28,7 @@ class Written:
     index: Index
     item: Value
     grows: bool = False
-    """Whether the list gets longer where it lacks the place."""
+    """Whether writing behind the end makes the list longer."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,12 @@ class TensorList:
     element: Type
     count: Index
     shape: tuple[Dim, ...] | None = None
-    """Of an element, None where nothing tells it."""
+    """The shape of an element; None if unknown."""
     stack: Value | None = None
     items: Mapping[int, Value] = field(default_factory=dict)
     state: int | None = None
-    """Which state it is of a loop that only writes it, for all that is known."""
+    """The number of the loop's state that the list is, if the loop (as far as known) only writes
+    it."""
     written: Written | None = None
     grows: bool = False
     """Whether a write behind its end has made it longer, or may."""

@@ -22,7 +22,7 @@ from .variables import bind_variables, checkpoint
 
 PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
 NO_RESULTS = ("NoOp", "Assert", "Const", *PLACEHOLDERS, *FILLING)
-"""Operators whose values are not meant as outputs where nothing uses them."""
+"""Operators that are no outputs even if nothing uses their results."""
 
 
 def files(path: Path) -> Sequence[Path]:

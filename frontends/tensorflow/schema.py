@@ -134,13 +134,13 @@ Tensor
 
 SCHEMA = Schema(TABLE)
 TEXT = Schema(TABLE.replace("1 function bytes*", "1 function Function*"))
-"""For the text form, whose functions are read at once."""
+"""The schema for the text format, where functions are parsed immediately."""
 
 MOST_REPEATED = 1 << 32
-"""Bytes of a constant of which the file tells a few numbers only."""
+"""The most bytes of a constant that is stored as a few numbers, the last of which repeats."""
 
 UNKNOWN = UnrankedTensorType(f32)
-"""The type of a value of which nothing is told."""
+"""The type of values without any information."""
 
 _DTYPES: dict[int, tuple[Any, str]] = {
     1: (np.float32, "float_val"),
@@ -167,7 +167,8 @@ _DTYPES: dict[int, tuple[Any, str]] = {
     24: (ml_dtypes.float8_e5m2, "float8_val"),
     25: (ml_dtypes.float8_e4m3fn, "float8_val"),
 }
-"""NumPy's type of a DataType, and the field of its numbers; those of references are 100 more."""
+"""For each DataType: NumPy's type, and the field with the numbers. Types of references are 100
+more."""
 
 
 _NAMES = """FLOAT DOUBLE INT32 UINT8 INT16 INT8 STRING COMPLEX64 INT64 BOOL QINT8 QUINT8 QINT32

@@ -16,7 +16,7 @@ from .functions import Functions, GraphValues
 from .origins import Origin, Scope
 
 WRAPPER = "signature_wrapper"
-"""In the name of the function that passes a signature's values on by name."""
+"""A part of the name of functions that pass the inputs of a signature on by name."""
 
 
 def signature_of(source: Source, meta: Record) -> Record:

@@ -20,7 +20,7 @@ from .signatures import natural
 from .variables import VARIABLES, States, Variable
 
 MOST_NUMBERS = 1024
-"""Elements of a state that a caller may leave out, if they differ."""
+"""The most elements of a state that may be omitted by a caller, if they differ."""
 
 PASSING = ("Identity", "Enter", "Switch")
 

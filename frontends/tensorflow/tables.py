@@ -27,7 +27,8 @@ FROM_FILES = ("InitializeTableFromTextFile", "InitializeTableFromTextFileV2")
 FILLING = (*IMPORTS, *FROM_FILES)
 
 WHOLE_LINE, LINE_NUMBER = -2, -1
-"""What stands for a column of a text file."""
+"""The numbers that stand for the whole line, and for its number, in place of a column of a text
+file."""
 
 
 def bind_tables(

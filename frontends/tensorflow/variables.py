@@ -30,7 +30,7 @@ class States:
     def __init__(self, variables: Sequence[Variable]) -> None:
         self.variables = list(variables)
         self.block: Any = None
-        """None for the model's own."""
+        """The block that may write them now; None for the body of the model itself."""
 
 
 @dataclass(eq=False)

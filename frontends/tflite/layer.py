@@ -29,7 +29,7 @@ ACTIVATIONS: dict[int, Callable[[Any, Any], Any]] = {
     4: lambda n, x: n(nn.Tanh(x)),
     5: lambda n, x: n(nn.Sign(x)),
 }
-"""The functions that operators may end with, by their numbers."""
+"""The fused activations, by their numbers."""
 
 
 class Complex:

@@ -22,7 +22,7 @@ from .tensors import Tensors
 
 VERSION = 3
 STATE_OPERANDS = {"SVDF": (4,), "RNN": (4,), "LSTM": (18, 19)}
-"""Operands of operators for one step in which they leave a state for the next run."""
+"""The operands of operators for one time step that are states, kept until the next run."""
 
 NESTED = {
     "IF": ("then", "otherwise"),
@@ -37,7 +37,7 @@ NESTED = {
     "STABLEHLO_COMPOSITE": ("decomposition",),
     "STABLEHLO_CASE": ("branches",),
 }
-"""The options of an operator that are numbers of graphs."""
+"""The options of operators that are numbers of nested graphs."""
 
 
 LOOKUPS = ("HASHTABLE_FIND", "HASHTABLE_SIZE")
@@ -52,7 +52,7 @@ HANDLING = {
     "HASHTABLE_IMPORT": (3, 0),
     **dict.fromkeys(LOOKUPS, (1, 0)),
 }
-"""How many inputs and outputs operators have at least that stand for no node."""
+"""The least numbers of inputs and outputs of operators on handles, which become no nodes."""
 
 
 @dataclass(frozen=True)
@@ -64,11 +64,11 @@ class Operator:
     inputs: list[Table | None]
     outputs: list[Table]
     table: LookupTable | None = None
-    """What a lookup is in."""
+    """The table that a lookup reads."""
     intermediates: Sequence[Table] = ()
-    """Tensors inside of the operator, of which only the quantization is told."""
+    """Tensors inside of the operator, which only have quantization parameters."""
     stored: Sequence[bool] = ()
-    """Which inputs have their elements in the file."""
+    """Whether each input is stored in the file."""
 
 
 @dataclass
@@ -173,9 +173,9 @@ class _SubGraph:
     names: list[str] = field(default_factory=list)
     states: dict[str, State] = field(default_factory=dict)
     handles: dict[int, str] = field(default_factory=dict)
-    """Tensors that are handles of variables, by the variables' names."""
+    """The names of variables, by the tensors that are their handles."""
     tables: dict[int, LookupTable] = field(default_factory=dict)
-    """Tensors that are handles of tables."""
+    """The lookup tables, by the tensors that are their handles."""
     renamed: dict[str, str] = field(default_factory=dict)
 
     def read(self) -> None:

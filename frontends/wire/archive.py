@@ -15,10 +15,11 @@ from ..common.source import Source
 from .bytes import Bytes
 
 MOST_INFLATED = 1 << 32
-"""Bytes of members that are compressed, all together."""
+"""The most bytes that all compressed members together may inflate to."""
 
 MOST_SHRUNK = 1 << 26, 100
-"""Bytes of a member beyond which it may not inflate to more than so many times its size."""
+"""(bytes, factor): a member that inflates to more bytes must not inflate by more than the factor.
+"""
 
 MOST_MEMBERS = 1 << 18
 

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 DEEPEST = 64
-"""Tables inside of tables."""
+"""The deepest nesting of tables."""
 
 _NUMBERS = {
     "bool": np.dtype("?"),
@@ -138,7 +138,7 @@ class _Reader:
         self.bytes = memoryview(data)  # type: ignore[arg-type]
         self.read: dict[tuple[str, int], Table] = {}
         self.elements = data.size
-        """So many more may stand in vectors: each needs bytes of its own."""
+        """How many more elements vectors may have: each takes bytes of its own."""
 
     def table(self, kind: str, at: int, depth: int) -> Table:
         """The table at an offset; a table that is referenced several times is one object."""

@@ -29,7 +29,7 @@ class _Reader:
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.left = 4 * len(data) + 64
-        """So many more values may be read: parts that overlap would be read without end."""
+        """How many more values may be read: overlapping parts would be read without end."""
 
     def value(self, at: int, packed: int, width: int, depth: int) -> Any:
         """The value at an offset; `packed` has its type and its children's width."""

@@ -15,7 +15,7 @@ from .bytes import Bytes
 Error = Callable[[str], NncError]
 
 _OBJECT = struct.Struct("<H6xQ")
-"""The header of an object of a global heap: its number, and its size in bytes."""
+"""The header of an object in a global heap: (its number, its size in bytes)."""
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 

@@ -26,9 +26,9 @@ from typing import Any
 MAGIC = b"ML\xefR"
 NEWEST = 6
 DEEPEST = 64
-"""Regions inside of regions, attributes inside of attributes."""
+"""The deepest nesting of regions, and of attributes."""
 MOST_PARTS = 1 << 20
-"""Attributes that one holds; what stands in it twice, which bytes hardly limit, counts twice."""
+"""The most attributes inside one; repeated ones count each time, since bytes hardly limit them."""
 
 STRINGS, DIALECTS, ATTRIBUTES, OFFSETS, IR = range(5)
 PROPERTIES = 8
@@ -38,7 +38,7 @@ HAS_ATTRIBUTES, HAS_RESULTS, HAS_OPERANDS, HAS_SUCCESSORS = 1, 2, 4, 8
 HAS_REGIONS, HAS_USE_ORDERS, HAS_PROPERTIES = 16, 32, 64
 
 LAZY_REGIONS, USE_ORDERS, SHORT_ARGUMENTS, NATIVE_PROPERTIES = 2, 3, 4, 5
-"""The versions since which a thing is written so."""
+"""The versions of the bytecode that introduced each encoding."""
 
 
 class BytecodeError(ValueError):
@@ -238,7 +238,7 @@ class Bytecode:
         self._spans = self._encodings(sections[OFFSETS], sections[ATTRIBUTES], dialects)
         self._made: dict[tuple[str, int], Any] = {}
         self._parts = [0]
-        """Of the attributes that are being made, each with all that it holds counted anew."""
+        """For each attribute under construction, the number of attributes in it."""
         self.properties: list[tuple[int, int]] = []
         if (found := sections.get(PROPERTIES)) is not None:
             for _ in range(found.count("properties")):

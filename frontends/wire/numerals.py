@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 MOST_DIGITS = 40
-"""Python takes quadratic time for many, or raises ValueError."""
+"""The most digits of an integer: Python takes quadratic time for more, or raises ValueError."""
 
 
 def whole_number(text: str) -> int | None:

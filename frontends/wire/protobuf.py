@@ -34,7 +34,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 DEEPEST = 100
-"""Messages inside of messages; protobuf's own readers have the same limit."""
+"""The deepest nesting of messages, as in protobuf's own readers."""
 
 FIXED = {
     "fixed32": np.dtype("<u4"),
@@ -60,10 +60,10 @@ class Field:
     kind: str
     repeated: bool
     key: str = ""
-    """Of a map: the kind of its keys."""
+    """The kind of the keys, if the field is a map."""
     default: Any = 0
     names: Mapping[int, str] = field(default_factory=dict)
-    """Of an enum: what its numbers mean."""
+    """The names of the numbers, if the field is an enum."""
 
 
 class Record:
@@ -391,7 +391,7 @@ def places(data: np.ndarray, begin: int = 0, end: int | None = None) -> Iterator
 
 
 MOST_LOOKED_AT = 4096
-"""Fields that are enough to tell what a message is."""
+"""The most fields that are examined to find out what a message is."""
 
 
 def kinds_of_fields(data: np.ndarray, inside: int = 0) -> dict[int, int]:

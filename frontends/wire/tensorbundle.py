@@ -20,7 +20,7 @@ from ..common.source import Source
 from .protobuf import Record, Schema, WireError
 
 MAGIC = bytes.fromhex("57fb808b247547db")
-"""The last bytes of a table."""
+"""The last bytes of a table file."""
 FOOTER = 48
 MOST_ENTRIES = 1 << 24
 

@@ -18,10 +18,10 @@ from .attribute_printer import AttributePrinter
 _KINDS = {a.AffineMapAttr: "map", a.IntegerSetAttr: "set"}
 
 _OPAQUE_KINDS = {"ml_program.extern": "extern", "sparse_tensor.encoding": "sparse"}
-"""The words that upstream's aliases start with, for attributes of dialects that we lack."""
+"""The names of upstream's aliases for attributes of dialects that are missing here."""
 
 _LONG_TUPLE = 16
-"""Tuples of more types than this are written as aliases."""
+"""Tuples with more types than this get an alias."""
 
 
 class _Met:
@@ -56,7 +56,7 @@ class Aliases:
         self._visited: set[Any] = set()
         self._visitor: _Visitor | None = None
         self.read_ahead = False
-        """Whether something was written out for which later text may still make an alias."""
+        """Whether something was written in full for which later text may still define an alias."""
         self.resources: dict[str, Any] = {}
         """The resources that the text refers to, by key."""
         self.distinct: dict[Any, int] = {}

@@ -387,7 +387,7 @@ _WRITERS: dict[type, Callable[[Any, Any, bool], str]] = {
 }
 
 _LARGE = (a.DenseElements, a.DenseResource, a.DistinctAttr)
-"""Attributes whose texts are not cached: they compare slowly, or are numbered when written."""
+"""Attributes whose text is not cached: comparing them is slow, or writing numbers them."""
 
 ALIASED = frozenset(
     (

@@ -42,7 +42,8 @@ PUNCTUATION = {
     "/": "_SLASH",
     "...": "_ELLIPSIS",
 }
-"""The terminals of punctuation; a leading underscore keeps them out of a rule's children."""
+"""The terminals of punctuation; names with a leading underscore are left out of a rule's children.
+"""
 
 
 def keyword_terminal(word: str) -> str:
@@ -109,7 +110,7 @@ class Element:
 
     space = True
     reads = True
-    """Whether the grammar yields one child for `read`; literals yield none."""
+    """Whether the grammar passes a child to `read`; literals have none."""
 
     def grammar(self, grammar: Grammar) -> str:
         """The Lark fragment; it must yield exactly one child if `reads`, else none."""

@@ -57,7 +57,7 @@ class ArrowTypesOrOne(Directive):
     fragment = "arrow_types"
     rules = ARROW_RULES
     bare_single = True
-    """Whether one type is written without parentheses."""
+    """Whether a single type is written without parentheses."""
 
     def read(self, child: Any, state: Any) -> None:
         state.types[self.names[0]] = types_of_arrow(child[0])

@@ -390,7 +390,7 @@ class AttrDict(Element):
         self.elided: frozenset[str] = frozenset()
         self.inherent = True
         self.covers_all = False
-        """Whether other elements write all attributes that the op declares."""
+        """Whether other elements print all attributes that the op declares."""
 
     def grammar(self, grammar: Grammar) -> str:
         if self.keyword:

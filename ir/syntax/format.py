@@ -342,7 +342,7 @@ class AssemblyFormat:
         self.rules = grammar.rules
         self.keywords = grammar.keywords
         self.plans: dict[tuple[str, ...], list[Any]] = {}
-        """For each set of fields whose types are given, the steps that infer the others."""
+        """The inference steps for each set of fields whose types are given."""
         self._reading = [e for e in reading(elements) if e.reads]
 
     @property

@@ -46,7 +46,7 @@ class Language:
     def __init__(self, stored: StoredLanguage | None = None) -> None:
         self.ops: dict[str, tuple[str, Any]] = {}
         self.deferred: dict[str, str] = {}
-        """The terminals of ops whose classes are loaded when a text first has their names."""
+        """The terminals of ops whose classes are loaded when a text first mentions them."""
         self.bare: dict[str, str] = {}
         """The full names of ops that may also be written without their dialect's name."""
         self.types: dict[str, tuple[str, Any]] = _Classes("types")
@@ -62,10 +62,11 @@ class Language:
             for rule in self.tables.rules
         ]
         self.default_reductions = self._default_reductions()
-        """For each state the rule by which it reduces on any token; None if it has to look."""
+        """For each state, the rule to reduce by whatever the next token is; None if it depends on
+        the token."""
         self.lexers: list[dict[str, Any]] = [{} for _ in self.tables.actions]
         self.known_types: dict[str, Any] = {}
-        """Types by their text, for texts that mean the same everywhere: no alias in them."""
+        """Types by their text, for texts without aliases."""
 
     def _make(self) -> None:
         """Make the language from all declared dialects."""
@@ -197,7 +198,7 @@ def _terminals(text: str) -> set[str]:
 
 
 _own: list[Language] = []
-"""The language of the package's own dialects; empty until it was made."""
+"""The cached language of the package's own dialects; empty at first."""
 
 _languages: dict[tuple[int, ...], Language] = {}
 

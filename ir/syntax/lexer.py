@@ -19,7 +19,7 @@ Handler = Callable[[Any, int], Token]
 
 UNEXPECTED = "?"
 MAX_DIGITS = 4000
-"""Longer integers are an error: no type holds them, and Python refuses to read them."""
+"""The most digits of an integer: no type holds more, and Python refuses to read them."""
 
 BUILTIN_TYPES = frozenset(
     ("tensor", "memref", "vector", "complex", "tuple", "index", "none", *FLOAT_KINDS)

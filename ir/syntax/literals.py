@@ -17,7 +17,7 @@ from ..types import (
 )
 
 Number = tuple[str, int]
-"""A literal and its offset."""
+"""(text of a literal, its offset)."""
 
 
 def integer_attribute(session: Any, token: Number, type: Any) -> Any:

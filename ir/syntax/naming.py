@@ -43,9 +43,9 @@ class Naming:
     """
 
     unique_ids = False
-    """Whether names are unique in all regions, not only where they are visible."""
+    """Whether names are unique over all regions, not only where they are visible."""
     number_all = False
-    """Whether operations without results get numbers too, by `number_operation`."""
+    """Whether operations without results are numbered too, by `number_operation`."""
 
     def __init__(self, op: Operation, hints: bool = True, keep: bool = False) -> None:
         self.values: Names = Names()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .session import Session
 
 Name = tuple[str, int]
-"""A value's name as in the text, `%x`, and its offset."""
+"""(name of a value such as `%x`, its offset)."""
 
 
 class OpState:

@@ -10,7 +10,7 @@ from .directive import listed
 from .printer import has_implied_terminator
 
 DYNAMIC = -(2**63)
-"""The entry of a static list that stands for the next operand."""
+"""Marks an entry of a static list that is the next operand."""
 
 
 def chain(child: Any) -> list[Any]:

@@ -20,7 +20,7 @@ from .naming import Naming
 from .printer import INDENT, Printer, print_op, with_definitions
 
 ELIDED = "__elided__"
-"""The key of the resource that stands for elements left out."""
+"""The key of the resource printed in place of elided elements."""
 
 
 @dataclass(frozen=True)

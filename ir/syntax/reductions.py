@@ -12,10 +12,10 @@ from ..diagnostics import NncError
 from .tables import Rule
 
 MAX_DEPTH = 128
-"""How deep lists, dictionaries and tuples may nest."""
+"""The deepest nesting of lists, dictionaries and tuples."""
 
 MAX_SIZE = 1 << 22
-"""How many attributes and types one may contain; the value of an alias counts at each use."""
+"""The most attributes and types inside one; an alias counts as often as it is used."""
 
 Action = Callable[[Any, list[Any]], Any]
 _ACTIONS: dict[str, Action] = {}

@@ -57,4 +57,4 @@ class Frame:
         self.is_generic = False
         self.shadowed: dict[str, Value] = {}
         self.outer_pending = 0
-        """How many regions were pending (`Builder._pending`) when this one was entered."""
+        """The number of pending regions (`Builder._pending`) when the scope was entered."""

@@ -15,7 +15,7 @@ from .lexer import Token, handler_for, unescape
 from .text_resources import TextResources
 
 MAX_NESTING = 64
-"""How deep types and attributes may nest in each other."""
+"""The deepest nesting of types and attributes."""
 
 _SYMBOL_PART = re.compile(r'@(?:"((?:[^"\\]|\\.)*)"|([\w$.]+))')
 
@@ -38,7 +38,7 @@ class Session:
         self.affine_env: dict[str, Any] = {}
         self.distinct: dict[int, Any] = {}
         self.extents: dict[Any, tuple[int, int]] = {}
-        """Depth and size of attributes and types that nest."""
+        """The depth and size of nested attributes and types."""
         self._types: dict[str, Any] = {}
         self._dicts: dict[str, dict[str, Any]] = {}
         self._symbols: dict[str, Any] = {}

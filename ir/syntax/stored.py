@@ -22,10 +22,10 @@ from ..dialect import registry
 from .tables import Tables, read_checked, write_checked
 
 _FORMAT = 1
-"""The version of what is stored; raise it when that changes."""
+"""The version of the stored format; increase it with each change."""
 
 _KEPT = 8
-"""How many versions of the sources stay on disk."""
+"""The number of versions of the sources whose results stay on disk."""
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,10 @@ from ..files import write_whole
 STARTS = ("file", "type_text", "attribute", "dict_body", "location")
 
 _FORMAT = 2
-"""The version of what is stored; raise it when that changes."""
+"""The version of the stored format; increase it with each change."""
 
 _KEPT = 32
-"""How many grammars' tables stay on disk."""
+"""The number of grammars whose tables stay on disk."""
 
 
 @dataclass(frozen=True)

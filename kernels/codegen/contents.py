@@ -22,7 +22,7 @@ class HasScope(Protocol):
 
 
 class Place(Protocol):
-    """Elements of a buffer."""
+    """What accesses touch: elements of a buffer."""
 
     alias: Any
     """A key that is equal for places in buffers that may share memory."""

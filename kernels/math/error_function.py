@@ -6,7 +6,7 @@ from .exponential import EXP2, ROUNDER, power_of_two
 from .formulas import Float
 
 ERF_ONE = 3.92
-"""From here on, erf rounds to 1."""
+"""The least x from which on erf(x) rounds to 1."""
 ERF_NEAR = 0.85
 
 # erf(x) / x - 1 in powers of x**2 for |x| <= 0.85; error 0.06 ulp of erf(x).

@@ -124,7 +124,7 @@ def sinh(x: Float) -> Float:
 
 
 TANH_ONE = 9.02
-"""From here on, tanh rounds to 1."""
+"""The least x from which on tanh(x) rounds to 1."""
 
 
 def tanh(x: Float) -> Float:

@@ -28,7 +28,7 @@ Number = Any
 Function = Callable[[Number], Number]
 
 GRID = 256
-"""Places to look at; an even number, so that the middle, where x may be 0, is none."""
+"""The number of grid points; even, so that none lies in the middle, where x may be 0."""
 mp: Any = MPContext()
 mp.prec = 160
 """Bits of each number: the systems of equations lose up to 60, quotients like tan's 50."""
@@ -94,7 +94,7 @@ class Table:
     powers: Sequence[int]
     weight: Function
     bits: int = 24
-    """Of a coefficient's significand."""
+    """The precision of the coefficient's significand."""
 
     def solve(self) -> list[float]:
         """The coefficients."""
@@ -189,7 +189,7 @@ QUARTER = math.pi / 4 * 1.0001
 LOW, HIGH = (math.sqrt(0.5) - 1) * 1.0001, (math.sqrt(2.0) - 1) * 1.0001
 WIDE_S = (3 - 2 * math.sqrt(2.0)) * 1.0001
 TINY = 2.0**-10
-"""Instead of 0, where the quotients are 0 / 0; they are flat from there."""
+"""Used instead of x = 0, where the quotients are 0 / 0; they are flat below it."""
 
 TABLES = {
     "exponential.EXP": Table(

@@ -13,12 +13,13 @@ from .logarithm import INFINITY, with_denormals
 HIGH_BITS = -(1 << 12)
 """The upper half of an f32: sign, exponent and 11 bits of the fraction."""
 FARTHEST = 200.0
-"""Powers of two beyond this are 0 or infinite; what is lost beyond it is not looked at."""
+"""The size of exponents beyond which powers of two are 0 or infinite, so that the low part is
+dropped."""
 
 TWO_OVER_LN2 = 2.8853900817779268
 LOG2_TERMS = tuple(TWO_OVER_LN2 / n for n in (3, 5, 7, 9, 11))
-"""Behind the first one, of log2((1 + s) / (1 - s)) / s in powers of s**2; for |s| <= 0.172 the ones
-left out are 2**-34 of it."""
+"""The coefficients after the first one of log2((1 + s) / (1 - s)) / s in powers of s**2. For |s| <=
+0.172 the omitted terms are 2**-34 of it."""
 
 
 Pair = tuple[Float, Float]

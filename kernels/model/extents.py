@@ -14,7 +14,7 @@ from ...ir.polynomial import Poly, Size, Symbol
 from ...ir.types import MemRefType, row_major_strides
 
 UNKNOWN_EXTENT = 1024
-"""What models take an extent to be that is known only at run time."""
+"""The extent that cost models assume if it is known only at run time."""
 
 
 def expected(extent: Size | None) -> int:

@@ -43,18 +43,18 @@ class Loop:
     binding: Binding = SERIAL
     partial: bool = False
     most_bodies: int = 0
-    """The most copies of the body that unrolling the loop may make."""
+    """The limit on copies of the body when the loop is unrolled."""
     sums: int = 0
-    """The most partial results that an unrolled loop keeps, those of all copies together."""
+    """The limit on partial results of an unrolled loop, counted over all copies."""
     accumulates: bool = False
     is_factored: bool = False
-    """Whether each iteration of a reduction has results of its own in memory."""
+    """Whether each iteration of a reduction has its own results in memory."""
     threads: int = 0
-    """How many threads of a device do an iteration together; 0 where nothing says so."""
+    """The number of device threads that share an iteration; 0 if not set."""
     is_shared: bool = False
     is_alive: bool = True
     primitives: tuple[Operation, ...] = ()
-    """The operations of the schedule that made it and say how it runs, in their order."""
+    """The operations of the schedule that created or annotated the loop, in order."""
 
     def __post_init__(self) -> None:
         self.span = self.root = self
@@ -172,11 +172,11 @@ class Plan:
         """(copying stage, the stage that reads the copy) for each cached operand."""
         self.inlined: list[Stage] = []
         self.prefetched: dict[Access, Ahead] = {}
-        """Operands that are asked for before they are read."""
+        """The operands that are prefetched."""
         self.cached: dict[Access, Cached] = {}
-        """Operands that groups keep in their own memory."""
+        """The operands that groups copy to workgroup memory."""
         self.factored: dict[Access, Factored] = {}
-        """Results of which each iteration of a loop has its own, by the accesses to those."""
+        """The results that each iteration of some loop has its own copy of, by their accesses."""
         self.roots: dict[Stage, list[Loop]] = {}
         self.order: dict[Stage, list[Loop]] = {}
         self.sharing: dict[Stage, Sharing] = {}

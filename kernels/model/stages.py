@@ -49,7 +49,7 @@ may reassociate them.
 """
 
 ORDERED = (arith.AddF, arith.MulF)
-"""Those whose result depends on the order, by rounding."""
+"""The combiners whose result depends on the order of the operands, by rounding."""
 
 IDEMPOTENT = frozenset(
     ("maximumf", "minimumf", "maxnumf", "minnumf", "maxsi", "minsi", "maxui", "minui", "and", "or")

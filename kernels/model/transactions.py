@@ -19,14 +19,14 @@ class DeviceMemory:
     """
 
     vector_bytes: int = 16
-    """What one thread accesses at once, at most."""
+    """The most bytes that one thread accesses with one instruction."""
     line_bytes: int = 32
-    """What an access to global memory moves at least."""
+    """The least bytes that an access to global memory moves."""
     banks: int = 32
-    """Words that workgroup memory hands out at once, each of a bank of its own."""
+    """The number of words that workgroup memory delivers in one cycle, each from its own bank."""
     bank_bytes: int = 4
     together: int = 1
-    """Threads whose accesses are one, besides those of a subgroup."""
+    """The number of threads whose accesses are merged, where it exceeds a subgroup."""
 
     def count(
         self,

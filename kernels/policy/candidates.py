@@ -95,10 +95,8 @@ class Policies:
         self.kernel, self.block, self.machine = kernel, block, machine
         self.choices = choices or Choices()
         self.least_apart = self.least_grouped = 0.0
-        """Cycles that stages in loops of their own, and groups that share loops, take at least.
-
-        Once `fused` has looked at them.
-        """
+        """The least cycles of stages in loops of their own, and of groups that share loops. Set by
+        `fused`."""
         self.has_chains = False
 
     def fused(self, chained: bool) -> Candidate:

@@ -34,7 +34,7 @@ class Choices:
         self._told = dict(told or {})
         self._found = {} if found is None else found
         self.asked: dict[str, int] = {}
-        """By the key of each decision, how many options it may have beside the model's."""
+        """The number of alternatives to the model's option, by the key of each decision."""
 
     def choose(
         self,

@@ -54,16 +54,16 @@ class GroupHeuristics(Heuristics):
         self.chosen: dict[Stage, GroupTile] = {}
         self.around = 1
         self.fixed_threads: int | None = None
-        """In a chain: groups of threads, and how many threads each has."""
+        """In a chain, the number of threads of each group; `around` is the number of groups."""
         self.chunks: dict[Stage, Loop] = {}
         """The loop of each product at which groups copy operands into their memory."""
         self.others: list[Stage] = []
         self.fed = False
-        """Whether groups make their inputs themselves, in memory of their own."""
+        """Whether groups compute their inputs themselves, in workgroup memory."""
         self.staged = False
-        """Whether groups keep operands of products in memory of their own."""
+        """Whether groups copy operands of products to workgroup memory."""
         self.split = False
-        """Whether groups share the sums of products."""
+        """Whether several groups compute parts of one sum of a product."""
         self.waiting: set[Stage] = set()
         """Stages that share no loops with others, or that make inputs of products."""
 

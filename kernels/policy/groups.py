@@ -83,11 +83,11 @@ class Writing:
         self.kernel, self.block, self.machine = kernel, block, machine
         self.choices = choices or Choices()
         self.has_feeders = False
-        """Whether some stages make inputs of others, piece by piece; once `together` has looked."""
+        """Whether some stages compute inputs of others piece by piece. Set by `together`."""
         self.has_products = False
-        """Whether some stages use elements again; once `together` has looked."""
+        """Whether some stages read elements more than once. Set by `together`."""
         self.has_chains = False
-        """Whether rows of a product are all that another one needs; once `together` has looked."""
+        """Whether a product needs only the same rows of another one's result. Set by `together`."""
 
     def together(
         self, fed: bool = False, staged: bool = False, split: bool = False, chained: bool = False

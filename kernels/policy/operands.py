@@ -17,9 +17,9 @@ class Operand:
     """Accesses of a stage with equal strides: they differ in their buffer or first element only."""
 
     access: Access
-    """The first of them."""
+    """The first of the accesses."""
     is_temporary: bool
-    """Whether the kernel makes the buffer for itself."""
+    """Whether the buffer is a temporary of the kernel."""
     count: int = field(default=0, init=False)
     strides: list[int] = field(init=False)
     """The stride along each dimension of the stage. Units: elements."""

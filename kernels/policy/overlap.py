@@ -39,7 +39,7 @@ class Pass(NamedTuple):
     evicted: float
     """Fetching lines again that were evicted."""
     latency: float
-    """Waiting for an addition."""
+    """Waiting for the result of the addition before."""
     micro_ops: float
 
     def cycles(self, machine: Processor) -> dict[str, float]:

@@ -28,11 +28,6 @@ class Prediction:
     cores: int
 
 
-def predicted_cycles(plan: Plan, machine: Processor) -> float:
-    """The cycles that one run of a kernel by this plan takes; parallel loops use all cores."""
-    return prediction(plan, machine).terms.cycles
-
-
 def prediction(plan: Plan, machine: Processor) -> Prediction:
     """The predicted cost of one run of a kernel under a plan; parallel loops use all cores."""
     together: dict[Stage, list[Stage]] = {}

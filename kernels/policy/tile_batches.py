@@ -26,15 +26,15 @@ class Staging:
     """Operands that groups copy into workgroup memory, `steps` steps of a reduction at a time."""
 
     dim: int
-    """The reduction of which these are steps; of others, copies have all."""
+    """The reduction that is divided into steps; copies span all other reductions."""
     steps: int
     buffers: int
     numbers: tuple[int, ...]
-    """The operands."""
+    """The numbers of the operands that are copied."""
 
 
 _TOO_LARGE = Terms({"registers": inf})
-"""What a tile takes that does not fit."""
+"""The cost of a tile that does not fit into registers."""
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,13 @@ class GroupTile:
     terms: Terms = _TOO_LARGE
     """The cycles by resource."""
     bound: str = ""
-    """What takes the most of them."""
+    """The resource that takes the most cycles."""
     groups: int = 1
     staging: Staging | None = None
     parts: int = 1
-    """Groups that share a sum, each with partial results."""
+    """Groups that compute parts of the same sum."""
     rows: int = 1
-    """Rows of groups that run through the columns together."""
+    """How many rows of groups visit the columns together."""
 
     @property
     def cycles(self) -> float:
@@ -141,7 +141,7 @@ class Estimates:
     rows: np.ndarray
     parts: int
     masked: str = ""
-    """The resource that a tile without edges does not need."""
+    """The resource that masking at the edges takes; a tile without edges does not need it."""
 
     def tile(self, number: int) -> GroupTile:
         """The tile with this index in the batch, with its costs."""

@@ -52,7 +52,7 @@ class Variant:
     terms: Terms = field(compare=False, default_factory=Terms)
     tiles: tuple[str, ...] = field(compare=False, default=())
     name: str = field(compare=False, default="")
-    """Its name, where it is not made by decisions."""
+    """The name of a variant that decisions do not describe."""
 
     @property
     def text(self) -> str:
@@ -80,7 +80,7 @@ class Variants:
     ) -> None:
         self.kernel, self.block, self.machine, self.left = kernel, block, machine, left
         self._models: dict[Hashable, Any] = {}
-        """What models have found for schedules of this kernel."""
+        """Results of cost models for schedules of this kernel."""
         chosen, self._ways = self._found()
         asked = self._write({})[1] if self._ways else {}
         self.default = _variant({}, chosen, asked)

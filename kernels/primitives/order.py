@@ -43,7 +43,9 @@ def order(plan: Plan, op: schedule.Order, first: Loop, second: Loop) -> tuple[Lo
 
 
 def can_order(loop: Loop, factor: int) -> bool:
-    """Whether a loop can be divided into blocks: iterations beyond its end must be empty."""
+    """Whether blocks of `factor` iterations need no condition: they divide the loop, or it is
+    split.
+    """
     extent = loop.span.extent
     return loop.rest is not None or (isinstance(extent, int) and extent % factor == 0)
 

@@ -33,7 +33,9 @@ from .primitive import check_plain, check_unfused, primitive
 
 @primitive(schedule.Rfactor)
 def rfactor(plan: Plan, op: schedule.Rfactor, loop: Loop) -> Stage:
-    """The stage that adds the partial results up."""
+    """Give each iteration of a reduction loop partial results; returns the stage that combines
+    them.
+    """
     stage = loop.stage
     check_plain(loop, op)
     check_unfused(plan, stage, op)

@@ -74,7 +74,7 @@ class Accesses:
     _holds: Form = field(default_factory=lambda: number(0))
     _barriers: Form = field(default_factory=lambda: number(0))
     _parting: list[Operation] = field(default_factory=list)
-    """The branches and loops around, where threads of a group may part."""
+    """The enclosing branches and loops whose condition may differ between threads of a group."""
 
     def read(self, kernel: gpu.GPUFuncOp) -> None:
         """Collect the accesses of a kernel. Raises NncError where threads part at a barrier."""

@@ -22,7 +22,7 @@ from .sets import GROUPS, THREADS
 from .views import span_of, strides_of
 
 MOST_POINTS = 1 << 23
-"""As many points of an access are listed; an array of them takes 64 MB."""
+"""The most points of an access that are enumerated; their array takes 64 MB."""
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def is_number(form: Form) -> bool:
 
 
 ALWAYS, NEVER = Form("(0 = 0)"), Form("(0 = 1)")
-"""Constants of conditions."""
+"""The conditions true and false."""
 
 
 def number(value: int) -> Form:

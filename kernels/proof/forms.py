@@ -50,16 +50,18 @@ class Forms:
     subgroup_size: int
     grid: tuple[Form, ...] = ()
     parted: tuple[int, Form] | None = None
-    """The axis of which a group's number counts in two, and how many the first one reaches."""
+    """(axis, extent) if the group's id along this axis stands for a quotient and a remainder by
+    this extent, see `number_groups`; else None."""
     calls: Mapping[Value, Value] = field(default_factory=dict)
-    """What the only call of the host's function gives for each of its arguments."""
+    """The operand that the function's only call passes for each of its arguments."""
     parameters: Parameters = field(default_factory=Parameters)
     ends: dict[str, str] = field(default_factory=dict)
-    """Of variables that count from 0: what they stay below."""
+    """The exclusive upper bound of each counter, by the counter's name."""
     meanings: dict[str, Meaning] = field(default_factory=dict)
-    """Of variables that follow from others: how."""
+    """The definitions of variables that are computed from others, by the variable's name."""
     extremes: dict[str, tuple[str, Form, Form]] = field(default_factory=dict)
-    """Of variables that are the smaller or the larger of two: the relation to these, and them."""
+    """For each variable that is a minimum ("<=") or maximum (">="): that relation, and the two
+    forms."""
     _known: dict[Value, Form] = field(default_factory=dict)
     _numbers: Any = field(default_factory=count)
 

@@ -12,7 +12,7 @@ from .polynomials import Monomial, Polynomial
 
 _PARAMETER = re.compile(r"\bp\d+\b")
 _POLYNOMIAL = re.compile(r"(?:p\d+|\d+|[\s()+*-])+")
-"""Sums and products of parameters."""
+"""Matches text that consists of sums and products of parameters."""
 
 
 @dataclass
@@ -20,19 +20,20 @@ class Parameters:
     """The parameters of a function of the host, and the conditions that hold for them."""
 
     names: dict[str, str] = field(default_factory=dict)
-    """By what they stand for."""
+    """The names of parameters, by the key of what each stands for."""
     known: dict[str, None] = field(default_factory=dict)
-    """Conditions that hold for them."""
+    """The conditions known to hold for parameters; a dictionary keeps their order."""
     factors: dict[str, Monomial] = field(default_factory=dict)
-    """Of those that are products of others: of which."""
+    """For each parameter that stands for a product: its factors."""
     counts: dict[str, None] = field(default_factory=dict)
-    """Those that are not negative."""
+    """The parameters that are known to be >= 0."""
     naturals: list[Polynomial] = field(default_factory=list)
-    """What else is not negative."""
+    """Further polynomials of parameters that are known to be >= 0."""
     extents: dict[str, dict[Value, int]] = field(default_factory=dict)
-    """The buffers that have an open extent, by its name, and along which dimension."""
+    """By the name of an unknown extent: the buffers that have it, each with the dimension."""
     equal: dict[tuple[Value, int], tuple[Value, int]] = field(default_factory=dict)
-    """Of arguments' extents, by buffer and dimension: the first one that is equal in all calls."""
+    """Maps an argument's (buffer, dimension) to the first one whose extent is equal in all calls.
+    """
 
     def named(self, what: str) -> str:
         """The name of the parameter with this key; a new key gets a new name."""

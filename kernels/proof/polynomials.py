@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 Monomial = tuple[str, ...]
-"""Names that are multiplied, in their order; none for 1."""
+"""A product of parameters, by their names in order; the empty product is 1."""
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ class Launched:
     listed: Enumeration
     accesses: Sequence[Access]
     is_understood: bool
-    """Whether these are all its accesses."""
+    """Whether `accesses` holds every access of the kernel."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class Written:
     buffer: Value
     is_whole: bool
     is_rewritten: bool = False
-    """Whether a launch that only writes it writes an element in several iterations or threads."""
+    """Whether some launch writes an element several times and never reads it."""
     open: Unknown | None = None
-    """What is in the way of knowing more."""
+    """The first thing that could not be proven, or None."""
 
 
 def written(function: func.FuncOp, launched: Sequence[Launched]) -> Iterator[Written]:
@@ -198,7 +198,7 @@ class _Buffer:
 _HARMLESS = (
     gpu.LaunchFunc, memref.Load, memref.Dim, memref.Dealloc, func.Return,
 )  # fmt: skip
-"""What the host does with a buffer without writing to it."""
+"""Operations of the host that do not write to the buffers they use."""
 
 
 def _is_inside(op: Operation) -> bool:

@@ -19,19 +19,20 @@ from .views import Shape
 
 _VARIABLE = re.compile(r"\bv\d")
 GROUPS, THREADS = ("b0", "b1", "b2", "b3"), ("t0", "t1", "t2")
-"""The last one of groups is of an axis that counts in two numbers, see `Forms.number_groups`."""
+"""The dimensions of sets: ids of groups and of threads. b3 is the quotient of an id that is used as
+two numbers, see `Forms.number_groups`."""
 
 
 OPERATIONS = 600_000
-"""Of isl, about two seconds, for questions whose answer may be left open."""
+"""The limit on isl's operations for a question that may stay unanswered: about two seconds."""
 
 
 EQUALITIES = 32
-"""As many ways are looked at in which open extents may be equal."""
+"""How many ways of unknown extents being equal are tried."""
 
 
 SIZES = (3, 1, 2, 5, 17, 65, 130, 700, 0)
-"""Open extents with which it is tried whether something goes wrong."""
+"""The values of unknown extents with which a counterexample is searched for."""
 
 
 class TooLargeError(Exception):

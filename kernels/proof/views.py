@@ -16,7 +16,8 @@ from .forms import Forms
 from .polynomials import Polynomial
 
 Shape = tuple[int, ...]
-"""How many dimensions of a buffer are one, for each index: h*w of n x 16 x h x w in (1, 1, 2)."""
+"""How many consecutive dimensions of a buffer form each index: (1, 1, 2) joins h and w of n x 16 x
+h x w."""
 
 
 @dataclass(frozen=True)

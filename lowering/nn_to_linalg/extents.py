@@ -42,12 +42,12 @@ class ExtentBuilder(Builder):
         self._constants: dict[Attribute, Value] = {}
         self._sizes: dict[tuple[Value, int], Size] = {}
         self.named: dict[str, tuple[Value, int]] = {}
-        """For the name of an extent, the first (buffer, axis) that has it."""
+        """The first (buffer, axis) with each named extent."""
         self._names: dict[tuple[Value, int], str] = {}
         self._computed: dict[tuple, Value] = {}
         """Results of arithmetic on extents, at the function's top level."""
         self._shifted: dict[Value, tuple[Value, int]] = {}
-        """For a sum of a value and a number (see `_shift`), these two."""
+        """For each sum of a value and a number (see `_shift`): (the value, the number)."""
         self._head: Operation | None = None
 
     def _at_start(self, op: Operation) -> Operation:

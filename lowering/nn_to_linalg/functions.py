@@ -130,7 +130,7 @@ class _Body:
         names = names_of(function.attributes.get(INPUT_DIMS))
         self._name_extents(names)
         self.integers: ExtentIntegers | None = None
-        """In a kernel, what follows from the extents of its operands."""
+        """In a kernel: the integers that follow from the extents of its operands."""
         if KERNEL in function.attributes and any(isinstance(op, nn.ShapeOf) for op in old):
             self.integers = ExtentIntegers(self.e, old, new, names)
 

@@ -102,7 +102,7 @@ def lower_slice_dynamic(e: Emitter, op: nn.SliceDynamic) -> None:
 
 
 _MOST_STEPS = 1 << 31
-"""Steps up to which strides surely fit their type."""
+"""The most steps along a dimension for which strides surely fit their type."""
 
 
 def _slice_forwards(e: Emitter, op: nn.SliceDynamic, axes: list[int], steps: list[int]) -> None:

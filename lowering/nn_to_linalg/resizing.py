@@ -34,14 +34,14 @@ class Taps:
     count: Size
     places: Value
     weights: Value | None
-    """None where the only weight is 1."""
+    """The weights; None if there is one, which is 1."""
 
 
 Table = tuple[int, Any, Any]
 """A dimension, and source positions and weights [results, taps] along it."""
 
 _UNROLLED = 4
-"""Up to so many source elements are added without a loop."""
+"""The most source elements that are added without a loop."""
 
 
 @lowers(nn.Resize)

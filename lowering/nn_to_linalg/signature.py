@@ -35,7 +35,7 @@ class Signature:
     by_argument: tuple[bool, ...]
     extents: tuple[Extents | None, ...]
     tensors: FunctionType
-    """Its type on tensors."""
+    """The function's type on tensors."""
 
     @staticmethod
     def of(type: FunctionType, extents: Sequence[Extents | None] = ()) -> Signature:

@@ -24,7 +24,7 @@ from .casts import resize_integer
 from .conversion import FunctionLowering
 
 TENSOR = llvm.StructType((llvm.ptr, llvm.ptr))
-"""nnc_tensor"""
+"""The C struct nnc_tensor: the addresses of the data and of the shape."""
 
 _ADDRESSES = float(1 << 62)
 """More bytes than any tensor can have; numbers of bytes up to it do not overflow 64 bits."""

@@ -11,7 +11,7 @@ from ...ir.types import MemRefType, Type, i32
 from .conversion import FunctionLowering
 
 LIKELY = (1 << 20, 1)
-"""Weights of a branch that is taken while all is well."""
+"""Branch weights for a check that almost always holds."""
 
 
 def result_with_status(f: FunctionLowering, name: str, types: Sequence[Type]) -> Type | None:

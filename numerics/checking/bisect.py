@@ -25,7 +25,7 @@ from .subjects import Subject, special_arguments, type_of
 from .trace import Event, trace
 
 PATIENCE = 20
-"""How many times the usual number of operations may be interpreted to find the fault."""
+"""How many times the usual limit of operations the interpreter may take to find the fault."""
 DEEPEST = 16
 
 Inputs = Callable[[], list[Any]]

@@ -21,9 +21,9 @@ from .running import Outcome, Runner, functions_of
 from .subjects import Subject, find_subjects
 
 SECONDS_PER_ATTEMPT = 5.0
-"""How long an input may run that can be replaced by another."""
+"""The time limit of a run whose input can be replaced by another one."""
 EXECUTED_ATTEMPTS = 8
-"""How many inputs are tried in vain where each has to be executed."""
+"""The most inputs that are tried without success if each is executed as machine code."""
 
 
 @dataclass

@@ -16,7 +16,7 @@ Strictness = Literal["exact", "rounding", "approximate"]
 
 _BY_TYPE = {"float64": 1e-10, "float32": 1e-4, "complex64": 1e-4, "complex128": 1e-10}
 _SMALL = 8
-"""Units in the last place that a type below f32 may be off."""
+"""The tolerance of types narrower than f32. Units: units in the last place."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Tolerance:
     strictness: Strictness
     relative: float | None = None
     signed_zeros: bool = True
-    """Whether -0.0 is another value than 0.0; `nn` does not keep the sign of a zero."""
+    """Whether -0.0 differs from 0.0; `nn` does not keep the sign of a zero."""
 
     def of(self, dtype: np.dtype) -> float:
         """The allowed error relative to the largest value."""

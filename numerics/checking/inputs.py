@@ -28,9 +28,9 @@ from ...runtime.memory import aligned_buffer
 
 KINDS = ("ordinary", "special", "wide", "extreme")
 OVERFLOWING = ("wide", "extreme")
-"""The kinds on which a sum may be infinite in one order and finite in another."""
+"""The kinds of inputs whose sums may overflow in one order and be finite in another."""
 POINTER_BYTES = 1 << 16
-"""What a pointer whose extent nobody says points to. Units: bytes."""
+"""The size of the memory behind a pointer of unknown extent. Units: bytes."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ LADDER = tuple(
     for extent in (3, 4, 1, 8)
     for bounds in (None, (-8, 8), (0, 50), (0, 3), (0, 2), (1, 2), (0, 1))
 )
-"""From everything to zero alone."""
+"""The attempts in order: from every kind of value down to zeros alone."""
 
 
 TEXTS = ("", "a", "ab", "the end", "1", "-2.5", "Zürich")

@@ -33,7 +33,7 @@ from .subjects import Subject
 from .trace import Event
 
 _SLOT = 64
-"""Units: bytes before the value, of which the first is the mark."""
+"""The bytes in front of each value; the first of them is a mark."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -34,7 +34,7 @@ class Outcome:
     error: NncError | None = None
     executed: bool = False
     too_long: bool = False
-    """Whether it could not be interpreted because there was too much to do."""
+    """Whether the interpreter gave up because there were too many operations."""
     notes: frozenset[str] = frozenset()
 
     @property

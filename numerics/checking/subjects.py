@@ -29,7 +29,7 @@ from ..interpreter import CannotInterpretError
 from .inputs import aligned_array
 
 CONSTANTS = (WEIGHTS, PREPARED)
-"""What marks a block of constants, and the module's table of what is in it."""
+"""The attributes of arguments that hold constants; on a module, they list these."""
 SPECIAL = (ARENA, *CONSTANTS, SCRATCH, POOL)
 
 

@@ -18,9 +18,9 @@ from ...ir.types import MemRefType
 from ..interpreter import Interpreter, Observer, TooManyStepsError
 
 EXECUTIONS = 4
-"""How many executions of an operation are kept."""
+"""The most executions of an operation that are kept."""
 MAX_BYTES = 1 << 28
-"""How much one trace may hold."""
+"""The most bytes of one trace."""
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Event:
     operands: list[Any]
     results: list[Any]
     written: list[tuple[int, np.ndarray]]
-    """By operand."""
+    """The operands that were written, each as (number, contents)."""
 
     @property
     def values(self) -> list[Any]:

@@ -36,7 +36,7 @@ def element_of(value: ValueLike) -> Type:
 
 
 Extent = int | Value
-"""Known, or a tensor of one i64."""
+"""An extent: known, or a tensor of one i64."""
 
 
 def is_arranged_constant(value: Value) -> bool:

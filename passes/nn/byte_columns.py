@@ -25,12 +25,12 @@ BYTE = IntegerType(8, "u")
 
 @dataclass
 class ByteMatrix:
-    """Integers [K, N], or [N, K] where `is_turned`; a column's numbers are (q - zero) * scale."""
+    """Integers q [K, N], or [N, K] if `is_transposed`; columns have numbers (q - zero) * scale."""
 
     integers: Value
     scale: Value | None = None
     zero: Value | None = None
-    is_turned: bool = False
+    is_transposed: bool = False
 
 
 def byte_matrix(value: Value) -> ByteMatrix | None:
@@ -40,14 +40,18 @@ def byte_matrix(value: Value) -> ByteMatrix | None:
         op = found.integers.defining_op
         match op:
             case nn.Transpose() if op.permutation == (1, 0):
-                found.integers, found.is_turned = op.x, not found.is_turned
+                found.integers, found.is_transposed = op.x, not found.is_transposed
             case nn.Mul() if found.scale is None and found.zero is None:
                 sides = (op.lhs, op.rhs), (op.rhs, op.lhs)
-                side = next((s for s in sides if _is_per_column(s[1], s[0], found.is_turned)), None)
+                side = next(
+                    (s for s in sides if _is_per_column(s[1], s[0], found.is_transposed)), None
+                )
                 if side is None:
                     return None
                 found.integers, found.scale = side
-            case nn.Sub() if found.zero is None and _is_per_column(op.rhs, op.lhs, found.is_turned):
+            case nn.Sub() if found.zero is None and _is_per_column(
+                op.rhs, op.lhs, found.is_transposed
+            ):
                 found.integers, found.zero = op.lhs, op.rhs
             case nn.Cast():
                 found.integers = op.x
@@ -66,7 +70,7 @@ def _is_wide(value: Value) -> bool:
     return isinstance(element_of(value), FloatType)
 
 
-def _is_per_column(parameter: Value, matrix: Value, is_turned: bool) -> bool:
+def _is_per_column(parameter: Value, matrix: Value, is_transposed: bool) -> bool:
     """Whether a constant is one number, or one for each column of `matrix`."""
     shape, of = shape_of(parameter), shape_of(matrix)
     made = parameter.defined_by(nn.Cast)
@@ -77,7 +81,7 @@ def _is_per_column(parameter: Value, matrix: Value, is_turned: bool) -> bool:
     ):
         return False
     padded = (*(1,) * (2 - len(shape)), *shape)
-    column = 0 if is_turned else 1
+    column = 0 if is_transposed else 1
     return padded[1 - column] == 1 and padded[column] in (1, of[column])
 
 
@@ -101,7 +105,7 @@ def byte_columns(product: nn.Matmul, machine: Machine) -> nn.Dequantize | None:
 def _grouped(b: Builder, found: ByteMatrix) -> nn.Dequantize:
     """The integers as rows [N, 1, K] of bytes, K filled up with zeros to whole words."""
     rows = found.integers
-    if not found.is_turned:
+    if not found.is_transposed:
         rows = b.insert(nn.Transpose(rows, permutation=(1, 0))).result
     N, K = shape_of(rows)
     assert N is not None and K is not None

@@ -89,10 +89,10 @@ class ChooseAlgorithms(
 
 
 ERROR = 1e-5
-"""What Winograd's algorithm adds to the error of a convolution, of the largest result."""
+"""The error that Winograd's algorithm adds to a convolution, relative to the largest result."""
 DIRECT, _STRASSEN = "direct", "strassen"
 _TILES = {f"winograd {tile}x{tile}": tile for tile, _ in TRANSFORMS}
-"""The algorithms, by the results of a tile."""
+"""The size of a tile of results, by the name of the algorithm."""
 
 
 def algorithm(

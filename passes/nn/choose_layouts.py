@@ -59,9 +59,8 @@ from .sink_layouts import PATTERNS, plain
 from .work import Work, work_of
 
 MAX_PARTS = 27
-"""Parts of a convolution's results by the taps that do not fall on padding: two borders and a
-middle in three dimensions.
-"""
+"""The most parts into which a convolution's results are divided by the taps that fall on padding:
+two borders and a middle in each of three dimensions."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +154,7 @@ class Layouts:
 
     costs: LayoutCosts
     integers: Mapping[nn.Conv, IntegerProduct] = field(default_factory=dict)
-    """The convolutions that are computed on words."""
+    """The convolutions that are computed on words of packed integers."""
 
     @property
     def block(self) -> int:

@@ -20,7 +20,8 @@ UNNAMED = "folded"
 """The key of a resource that has not got its own yet."""
 
 _COMPUTED: WeakValueDictionary[tuple[str, ...], ComputedBlob] = WeakValueDictionary()
-"""By its key and the identities of its sources, which it holds: what is computed once more."""
+"""Constants computed at compile time, by key and by the identities of their sources (which each
+holds); a second request for one finds it here."""
 
 
 def constant_array(value: Value) -> np.ndarray | None:

@@ -128,7 +128,7 @@ class _Shift:
     """The results of one phase along a dimension: a convolution with padding."""
 
     first: int
-    """The tap that meets the first element."""
+    """The number of the tap that meets the first element."""
     taps: int
     before: int
     after: int

@@ -21,14 +21,14 @@ POWERS = rules(
     rule("pow-three", pow_(x, 3) >> mul(mul(x, x), x)),
     rule("pow-minus-one", pow_(x, -1) >> reciprocal(x)),
 )
-"""Rounded otherwise than by `pow`, which is why they are no canonicalizations."""
+"""These round differently from `pow`, so they are no canonicalizations."""
 
 
 ORDINARY = (2.0**-100, 2.0**100)
-"""Sizes of numbers whose reciprocals are as precise as they are."""
+"""The range of magnitudes whose reciprocals are as precise as the numbers."""
 
 FEW_NUMBERS = 1 << 16
-"""Elements of a constant that are looked at one by one."""
+"""The most elements of a constant that are examined one by one."""
 
 
 @rewrite(nn.Div)
@@ -179,7 +179,8 @@ PATTERNS = (
 )
 
 LAYOUT = (decompose_resize,)
-"""Once layouts are chosen: a repeated dimension is one more, which no layout has."""
+"""Patterns to run after layouts are chosen: a resize by repetition adds a dimension, which no
+layout has."""
 
 KERNEL = (split_into_slices,)
 """`sink-views` does it before fusion, too."""

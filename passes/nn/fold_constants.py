@@ -159,7 +159,7 @@ FUNCTIONS = frozenset(
         *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
     )
 )
-"""Of a comprehension: those that take many times as long as to load a number."""
+"""The scalar functions that take many times as long as loading a number."""
 
 
 def _costly(block: Block) -> set[Operation]:

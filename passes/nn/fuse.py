@@ -106,9 +106,10 @@ class Grouping:
         self.taken: set[Operation] = set(views)
         self.found: list[list[nn.NnOp]] = []
         self.anchors: list[nn.NnOp] = []
-        """What each group has grown from."""
+        """The op that each group has grown from."""
         self.chains: dict[nn.NnOp, tuple[set[Any], bool]] = {}
-        """Last steps of several that may share a kernel, the others, whether they do by rule."""
+        """By the last op of several that may share a kernel: the other ops, and whether a rule
+        always joins them."""
         ops: list[nn.NnOp] = [op for op in self.order if _is_fusable(op) and op not in views]
         for op in ops:
             if isinstance(op, nn.Matmul) and (chain := self.rows_between(op)):

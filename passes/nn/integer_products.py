@@ -27,9 +27,9 @@ from .constants import constant_array, make_constant
 
 _BYTE = IntegerType(8, "u")
 MOST_TERMS_OF_FLOATS = (1 << 24) // (256 * 256)
-"""Products of such integers whose sum is exact in f32, whatever their order."""
+"""The most products of such integers whose sum is exact in f32, in any order."""
 _MIDDLE = 128
-"""What makes signed bytes unsigned ones."""
+"""The offset that turns signed bytes into unsigned ones."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Steps:
     x: Value
     zero: Value | None
     moves: tuple[Operation, ...] = ()
-    """Changes of shape or order behind the subtraction, the first one first."""
+    """The changes of shape or order after the subtraction, in order."""
 
     def tensor(self, b: Builder) -> Value:
         """x with the reshapes and transposes applied that lead to the operand."""

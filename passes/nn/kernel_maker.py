@@ -25,9 +25,9 @@ class KernelMaker:
     def __init__(self, block: Block, shapes: SymbolicShapes, expected: Mapping[Size, int]) -> None:
         self.shapes, self.expected = shapes, expected
         self.sources: dict[Any, tuple[Value, int]] = {**shapes.sources(block.args)}
-        """For each symbol a tensor before the next kernel that has it as an extent, and where."""
+        """For each symbol, a (tensor, axis) before the next kernel with that extent."""
         self.read_before: list[Operation] = []
-        """What made integers that kernels compute by themselves now."""
+        """Operations whose integers kernels now compute themselves."""
 
     def make(self, ops: Sequence[Operation]) -> nn.Kernel:
         """Move ops, given in order, into a kernel where the last one stands.

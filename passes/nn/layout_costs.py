@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .integer_products import IntegerProduct
 
 Blocks = tuple[int, ...]
-"""Channels of operand and results that lie together, or columns; none for the plain layout."""
+"""The block sizes of channels (or columns) of operand and results; empty for the plain layout."""
 
 PLAIN = "as the model has it"
 _KEPT = "weights that change, or of which no block fills vectors, stay as they are"

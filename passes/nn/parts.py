@@ -26,13 +26,14 @@ class Parts:
     """The tensors of a block that are parts of others in memory, by slices and concatenations."""
 
     inside: dict[Value, tuple[Value, int]] = field(default_factory=dict)
-    """The tensor that holds another one, and the element at which that one begins."""
+    """For each tensor that is stored in another one: that one, and the index of its first element.
+    """
     ops: set[Operation] = field(default_factory=set)
     """Slices and concatenations that need no code."""
     wholes: set[Value] = field(default_factory=set)
-    """The tensors that lie in no other and hold some of another size."""
+    """The outermost of such tensors: they are stored in no other."""
     returned: set[Value] = field(default_factory=set)
-    """Tensors in the memory of the function's results, which its caller gives."""
+    """Tensors stored in the buffers that the caller provides for the results."""
 
     def place(self, value: Value) -> tuple[Value, int]:
         """(the outermost tensor that holds this one, index of this one's first element in it)."""

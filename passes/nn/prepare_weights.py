@@ -20,10 +20,10 @@ from ...targets.machine import Machine
 from .constants import Computation
 
 WORTH = 0.75
-"""What a weight is made of, and what is made on the way, has at most this part of its bytes; else
-it is stored as it is."""
+"""The largest ratio of the sources' bytes, and of the intermediate results', to the weight's at
+which the weight is computed when a model is loaded; else it is stored."""
 FUSED = (Fusion.ELEMENTWISE, Fusion.VIEW)
-"""Steps that need no memory of their own: they become a part of the next one, or of the last."""
+"""Ops without memory of their own: they are fused with the next one, or the last."""
 
 
 @dataclass(frozen=True)

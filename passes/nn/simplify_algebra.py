@@ -121,7 +121,7 @@ def merge_casts(op: nn.Cast, rewriter: Rewriter) -> None:
 
 
 _PRECISION = {"f16": (11, 5), "bf16": (8, 8), "f32": (24, 8), "f64": (53, 11)}
-"""Bits of the significand and of the exponent."""
+"""The bits of the significand and of the exponent of each type."""
 
 
 def _holds(wide: Type, narrow: Type) -> bool:

@@ -243,4 +243,5 @@ _REBUILT: dict[type[Operation], Callable[..., Operation]] = {
     nn.Slice: _sliced,
     nn.Concat: _joined,
 }
-"""Of ops that name dimensions: the op with dimensions taken in an order."""
+"""By op class with attributes per dimension: a function that makes the op with its dimensions
+permuted."""

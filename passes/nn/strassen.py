@@ -17,7 +17,7 @@ from .building import element_of, is_arranged_constant, reshape, shape_of
 from .work import ProductSizes
 
 Product = nn.BlockedConv | nn.PackedMatmul
-"""The products that may be computed so."""
+"""The products that Strassen's algorithm applies to."""
 
 
 def is_strassen(op: Product) -> bool:

@@ -29,7 +29,7 @@ from .constants import constant_array
 from .work import Work, work_of
 
 MOST_TERMS = (1 << 31) // (255 * 255)
-"""Products of such numbers whose sum i32 holds."""
+"""The most products of such numbers whose sum fits i32."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class UseIntegers(
 Product = nn.Conv | nn.ConvTranspose | nn.Matmul
 _INTEGERS, _FLOATS = "integers", "f32"
 Wanted = Callable[[Any], bool]
-"""Whether a product that can be computed on integers is to be."""
+"""A function that tells whether a product should be computed on integers."""
 
 
 def integers_or_floats(product: Product, work: Work) -> Decision:
@@ -119,7 +119,7 @@ class Quantized:
     zero: Value | None
     scale: Value
     scales_shape: tuple[Dim, ...]
-    """The shape of the scales behind the moves."""
+    """The shape of the scales after the moves."""
     moves: tuple[Callable[[Builder, Value], Value], ...] = ()
 
     @property

@@ -19,9 +19,9 @@ from .building import element_of, is_arranged_constant, reshape, scalar, shape_o
 from .dilations import dilations_of, undilate
 
 Convolution = nn.BlockedConv | nn.BlockedGroupedConv
-"""The convolutions that may be computed so."""
+"""The convolutions that Winograd's algorithm applies to."""
 Multiply = Callable[[Builder, Value, Value], Value]
-"""Values and weights at all points to products at all points."""
+"""A function from the transformed values and weights at all points to their products."""
 
 
 def is_winograd(conv: Convolution) -> bool:

@@ -40,9 +40,9 @@ class ConvSizes:
     is_dilated: bool
     groups: int = 1
     taps: int = 1
-    """Numbers of a window in the third direction."""
+    """The window's extent along its third dimension."""
     planes: float = 1.0
-    """Images that are read for each image of results."""
+    """How many images are read for each image of results."""
 
     @property
     def is_plain(self) -> bool:
@@ -153,7 +153,7 @@ class Work(ConvCosts):
 
     shapes: SymbolicShapes
     smaller: int = 1
-    """By what to divide the extents of open images."""
+    """A divisor of the assumed extents of images whose size is unknown."""
 
     def sizes_of(self, conv: Convolution) -> tuple[ConvSizes, ...]:
         """The sizes to estimate for: with unknown extents, those of usual and of small images."""
@@ -228,12 +228,12 @@ class Work(ConvCosts):
         return (self.costs.open_image if is_image else self.costs.open_sound) // self.smaller
 
     def elements(self, value: Value) -> int:
-        """Elements of a tensor, as expected."""
+        """The number of elements of a tensor, with the expected values of unknown extents."""
         first, *others = self.shapes.of(value) or (1,)
         return math.prod(self.expected(first, *others))
 
     def bytes(self, value: Value) -> float:
-        """Bytes of a tensor, as expected."""
+        """The size of a tensor, with the expected values of unknown extents."""
         element = value.type.element_type  # type: ignore[attr-defined]
         return float(self.elements(value) * getattr(element, "byte_width", 8))
 

@@ -29,15 +29,15 @@ from ..service import Service
 from .hands import Hands
 
 LEASE = 60.0
-"""Seconds for which a job is claimed."""
+"""How long a claimed job stays claimed unless the claim is renewed. Units: seconds."""
 _RENEW, _ASK, _TELL = 15.0, 2.0, 0.5
-"""Seconds between two renewals, questions whether a job is wanted still, notes of progress."""
+"""Seconds between renewals of a claim, checks whether a job is cancelled, and progress reports."""
 _IDLE = 0.5
-"""Seconds between two looks into an empty queue."""
+"""Seconds between polls of an empty queue."""
 _TROUBLE = 5.0
-"""Seconds after a database or store that cannot be used."""
+"""Seconds to wait after the database or the store failed."""
 _STORING = 5
-"""Times that it is tried to store a job's results."""
+"""The most attempts to store a job's results."""
 Say = Callable[[str], None]
 
 

@@ -24,11 +24,11 @@ from ..queue import Queue
 from .hands import MEASURING
 
 PATIENCE = 600.0
-"""Seconds for which a job waits while no worker for its target is there; then it has failed."""
+"""How long a job waits for a worker for its target before it fails. Units: seconds."""
 HANDS = 16
-"""Workers that carry out jobs of one server at the same time, at most."""
+"""The most workers that one server uses at the same time."""
 _LOOK = 5.0
-"""Seconds between two looks at who waits for whom."""
+"""Seconds between two assignments of waiting jobs to workers."""
 
 
 class Members:

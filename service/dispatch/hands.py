@@ -16,7 +16,8 @@ from ..jobs import Wanted
 LOOKS, PAGES = ("look",), ("page",)
 PACKAGES = ("package",)
 MEASURING = (*PACKAGES, "experiment")
-"""Kinds of jobs that measure: one at a time on a machine, or they disturb each other's figures."""
+"""Kinds of jobs that measure, of which a machine runs one at a time: they would disturb each other.
+"""
 
 
 class Hands(Protocol):

@@ -23,7 +23,7 @@ from .routes import Route
 from .uploads import Told, digest_of, send_file
 
 _SOON, _LATER = 0.2, 2.0
-"""Seconds between two questions whether the server has looked into a model, at first and later."""
+"""Seconds between polls for the check of a model: at first, and later."""
 
 
 def _untold(done: int, total: int) -> None:

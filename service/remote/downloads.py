@@ -17,7 +17,7 @@ from .routes import Route
 from .uploads import Told
 
 _DIGEST = re.compile(r"sha-256=:([A-Za-z0-9+/]{43}=):")
-"""What the header Repr-Digest has of a file (RFC 9530)."""
+"""The digest in the header Repr-Digest of a file (RFC 9530)."""
 _SIZE = re.compile(r"[0-9]{1,18}")
 
 

@@ -14,10 +14,10 @@ from .failures import RemoteError, unexpected
 
 _KIND = "text/event-stream"
 MOST_EVENT = 4 << 20
-"""Bytes of one event."""
+"""The largest event, in bytes."""
 LEAST = 1.0
-"""Seconds between two times that the whole order is asked for: then a server without events, or
-behind something that keeps them back, is asked as often, and not more."""
+"""The least seconds between requests for the whole order: a server without events, or behind a
+proxy that buffers them, is polled this often."""
 
 
 def watch_order(exchange: Exchange, identifier: str) -> Iterator[Job]:

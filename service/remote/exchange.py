@@ -20,13 +20,13 @@ from .patience import Patience
 from .routes import Route
 
 MOST_JSON = 64 << 20
-"""Bytes of an answer as JSON: a model of 100,000 nodes is told of in some 20 MB."""
+"""The largest JSON answer, in bytes: that about a model of 100,000 nodes has some 20 MB."""
 _MOST_ERROR = 64 << 10
-"""Bytes of an answer that refuses."""
+"""The largest error answer, in bytes."""
 LONGEST = 300.0
-"""Seconds for an answer as JSON, however it drips."""
+"""The longest time of a JSON answer, in seconds, however slowly it arrives."""
 _CONNECTING = 10.0
-"""Seconds until a connection stands."""
+"""The longest time to connect, in seconds."""
 
 Shape = TypeVar("Shape")
 

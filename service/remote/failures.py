@@ -12,7 +12,7 @@ from ...ir.diagnostics import NncError
 from ...ir.version import VERSION
 
 MOST_TEXT = 400
-"""Characters that are shown of what a server says."""
+"""The most characters of a server's message that are shown."""
 
 
 class Retry(Enum):
@@ -20,9 +20,9 @@ class Retry(Enum):
 
     NEVER = auto()
     IF_SAFE = auto()
-    """Where it does no harm that it may have been carried out."""
+    """The request may have been carried out: repeat it only if that is harmless."""
     ALWAYS = auto()
-    """It was not carried out."""
+    """The request was not carried out: it can be repeated."""
 
 
 class RemoteError(NncError):

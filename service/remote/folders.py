@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from ...ir.diagnostics import NncError
 
 MOST_FILES = 10_000
-"""Files of a folder that is a model: those of frameworks have hundreds. More is a mistake."""
+"""The most files of a model that is a folder: frameworks write hundreds; more is a mistake."""
 
 
 @contextmanager

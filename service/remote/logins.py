@@ -13,7 +13,7 @@ from ...ir.diagnostics import NncError
 from ...ir.files import write_private
 
 URL, TOKEN = "NNC_REMOTE", "NNC_REMOTE_TOKEN"
-"""The variables that say server and token where there is no file, as in a pipeline of tests."""
+"""The environment variables of the server and the token, for use without a login file."""
 
 
 class Login(BaseModel):

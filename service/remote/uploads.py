@@ -21,10 +21,10 @@ from .exchange import Exchange
 from .failures import RemoteError, Retry, unexpected
 
 PART = 8 << 20
-"""Bytes that are sent at once: what is lost at most when a connection breaks."""
+"""The size of a request in bytes, which is the most that is lost when a connection breaks."""
 
 Told = Callable[[int, int], None]
-"""Is told how many bytes are there, and of how many."""
+"""Called with the bytes uploaded so far, and the total."""
 
 
 def digest_of(path: Path) -> str:

@@ -12,7 +12,7 @@ from ...ir.diagnostics import NncError
 from ..errors import StoreFullError
 
 CHUNK = 1 << 18
-"""Bytes that are held of a file while it is read or copied."""
+"""The bytes of a file that are in memory while it is read or copied."""
 
 
 class Blobs(Protocol):

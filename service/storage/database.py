@@ -17,10 +17,10 @@ from ..errors import StoreFullError
 from .schema import METADATA, MIGRATIONS, SCHEMA_VERSION, meta
 
 _BUSY_SECONDS = 60
-"""How long another process may hold SQLite's lock before a write gives up."""
+"""The longest wait, in seconds, for SQLite's lock held by another process."""
 
 _CONNECTIONS = 16
-"""Connections that are kept; as many again are opened under load."""
+"""The size of the connection pool; under load it doubles."""
 
 
 def new_id() -> str:

@@ -19,10 +19,11 @@ from .schema import blobs as rows
 from .schema import doomed, uploads, users
 
 _YOUNG_SECONDS = 3600
-"""Blobs that no table knows may be about to be noted, as long as they are younger."""
+"""The age, in seconds, below which unreferenced blobs are kept: they may be about to be referenced.
+"""
 
 _MANY = 500
-"""Rows that one statement names; SQLite takes some thousand values."""
+"""The most rows of one statement; SQLite allows some thousand values."""
 
 
 class Files:

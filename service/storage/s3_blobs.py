@@ -14,10 +14,10 @@ from ..errors import StoreFullError
 from .blobs import CHUNK
 
 _PART_BYTES = 8 << 20
-"""The size of the parts in which files are sent; S3 wants at least 5 MiB but for the last."""
+"""The size of the parts of a multipart upload; S3 requires at least 5 MiB, except for the last."""
 
 _SENT_AT_ONCE = 4
-"""Files on their way to the store: each takes some parts' memory."""
+"""The most files sent at once: each holds some parts in memory."""
 
 
 class S3Blobs:

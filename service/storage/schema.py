@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 
 SCHEMA_VERSION = 1
-"""Of the tables below; a database says in `meta` which it has."""
+"""The version of the tables below; a database stores its version in `meta`."""
 
 METADATA = MetaData()
 
@@ -97,7 +97,7 @@ blobs = Table(
 )
 
 doomed = Table("doomed", METADATA, Column("id", _ID, primary_key=True))
-"""Blobs that no table knows any more and that the store is still to forget."""
+"""Blobs that no table refers to, still to be deleted from the store."""
 
 uploads = Table(
     "uploads",
@@ -177,4 +177,5 @@ job_files = Table(
 )
 
 MIGRATIONS: Mapping[int, Callable[[Connection], None]] = {}
-"""What makes version n of version n - 1, by n. Each runs in the transaction that notes n."""
+"""For each version n: the function that upgrades version n - 1, run in the transaction that stores
+n."""

@@ -24,10 +24,10 @@ from .settings import WebSettings
 from .shapes import Failure
 
 API = "/api/v1"
-"""Where the routes of REST begin."""
+"""The prefix of all REST routes."""
 
 _SWEEP_SECONDS = 600
-"""Between two sweeps of what nobody needs any more."""
+"""Seconds between two removals of expired data."""
 
 _log = logging.getLogger("nnc.service")
 

@@ -64,7 +64,7 @@ def _documented(
 
 
 Asker = Annotated[User, Depends(_documented)]
-"""A parameter of a route that only a known user may ask."""
+"""The type of a route's parameter that is the signed-in user; other requests are refused."""
 
 Serving = Annotated[Service, Depends(service_of)]
-"""A parameter of a route: the service."""
+"""The type of a route's parameter that is the service."""

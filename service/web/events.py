@@ -15,10 +15,10 @@ from ..jobs import ACTIVE
 from ..service import Service
 
 _PERIOD = 0.5
-"""Seconds between two looks at the database."""
+"""Seconds between two polls of the database."""
 
 _SILENCE = 15
-"""Seconds after which a comment shows proxies and browsers that the stream still lives."""
+"""Seconds of silence after which a comment keeps proxies and browsers from closing the stream."""
 
 
 class Streams:
@@ -28,7 +28,7 @@ class Streams:
         self._service = service
         self._open: Counter[str] = Counter()
         self.closing = False
-        """Set when the server ends: streams end then, and browsers come again."""
+        """Set when the server stops: streams end, and browsers reconnect later."""
 
     def follow(self, user: str, order: str) -> AsyncIterator[str]:
         """The events of an order. Raises QuotaError where the user follows too many."""

@@ -13,7 +13,7 @@ from ..service import Service
 from .guard import SANDBOX_POLICY
 
 SANDBOXED = {"Content-Security-Policy": SANDBOX_POLICY}
-"""Headers of a page that was made of a user's model."""
+"""The headers of a page made of a user's model."""
 
 
 def file_answer(

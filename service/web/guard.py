@@ -25,7 +25,7 @@ PAGE_POLICY = (
     "font-src 'self'; connect-src 'self'; frame-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
 )
-"""Pages of the service run its own files alone."""
+"""The content security policy of the service's pages, which run only its own scripts."""
 
 SANDBOX_POLICY = (
     "sandbox allow-scripts allow-downloads; default-src 'none'; "
@@ -33,7 +33,8 @@ SANDBOX_POLICY = (
     "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 )
-"""Pages made of a user's model have an origin of their own, without cookies or network."""
+"""The policy of pages made of a user's model: an origin of their own, without cookies or network.
+"""
 
 _HEADERS = {
     "Content-Security-Policy": PAGE_POLICY,

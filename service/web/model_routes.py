@@ -27,7 +27,7 @@ from .shapes import (
 router = APIRouter(tags=["models"])
 
 _LARGEST_PAGE = 64 << 20
-"""Bytes of a page that is read as a whole before it is sent."""
+"""The largest page, in bytes, which is read into memory before it is sent."""
 
 
 @router.get("/models", response_model=list[ModelRow])

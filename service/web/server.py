@@ -22,21 +22,21 @@ from .protocol import hurried
 from .settings import WebSettings
 
 _GRACE_SECONDS = 10
-"""For which requests that are being answered may go on after a signal to end."""
+"""How long running requests may continue after a signal to stop."""
 
 _KEPT_SECONDS = 20
-"""How long a connection without requests stays open: well beyond the 5 s that clients with httpx
-keep one, or a request of theirs would meet its closing, and be lost."""
+"""How long an idle connection stays open: well beyond the 5 s for which clients with httpx reuse
+one, or a request might meet its closing and be lost."""
 
 _POLL_SECONDS = 0.02
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 _MOST_CONNECTIONS = 1000
-"""At a time; who comes then hears 503."""
+"""The most connections at a time; further ones are answered with 503."""
 
 Dispatcher = Callable[[Service], AbstractContextManager[object]]
-"""Starts to carry out the jobs of a service; leaving the context ends that."""
+"""A context in which the jobs of a service are carried out."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-"""Names that browsers have for this machine itself."""
+"""The host names of this machine in browsers."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,8 @@ class WebSettings:
 
     origins: tuple[str, ...]
     proxied: bool = False
-    """Whether a proxy stands before it: who asks then always seems to be this machine."""
+    """Whether a proxy is in front of the server, so that all requests seem to come from this
+    machine."""
 
     @property
     def secure(self) -> bool:

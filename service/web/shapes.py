@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Name = Annotated[str, Field(max_length=200)]
 _MOST = 2**53 - 1
-"""The largest whole number that JSON's readers agree on."""
+"""The largest integer that all JSON readers represent exactly."""
 
 
 class _Asked(BaseModel):

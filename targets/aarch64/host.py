@@ -20,7 +20,7 @@ _LIKE = {
     "apple-m3": "apple-m1",
     "apple-m4": "apple-m1",
 }
-"""Processors whose machine is nearest to a named one's."""
+"""For processors without numbers of their own: the processor whose numbers are used."""
 
 
 def host() -> LlvmTarget | None:
@@ -50,7 +50,8 @@ def nearest(cpu: str, features: str, length: int = 0) -> LlvmTarget:
 
 
 _PR_SVE_GET_VL, _VL_BYTES = 51, 0xFFFF
-"""Of Linux's prctl: what asks for the length of vectors, and where in its answer the bytes are."""
+"""Constants of Linux's prctl: the request for the vector length, and the mask of the bytes in its
+answer."""
 
 
 def vector_length() -> int:

@@ -36,7 +36,6 @@ _A72 = Processor(
     load_bytes_per_cycle=16,
     has_fma=True,
     has_masks=False,
-    has_broadcast_operands=False,
     has_lane_operands=True,
     issue_width=3,
     line_bytes=64,
@@ -51,7 +50,7 @@ _A72 = Processor(
     gigahertz=1.5,
     costs=Costs(loops=LoopCosts(prefetch_passes=0)),
 )
-"""Of the Raspberry Pi 4. The second cache is the last one."""
+"""Cortex-A72, as in the Raspberry Pi 4. The last-level cache is its second one."""
 
 _A76 = replace(
     _A72,
@@ -70,7 +69,7 @@ _A76 = replace(
     memory_bandwidth=4.0,
     gigahertz=2.4,
 )
-"""Of the Raspberry Pi 5."""
+"""Cortex-A76, as in the Raspberry Pi 5."""
 
 _N1 = replace(
     _A76,
@@ -81,7 +80,8 @@ _N1 = replace(
     cores=16,
     gigahertz=2.5,
 )
-"""Of AWS Graviton 2 and Ampere Altra; cores of a medium virtual machine."""
+"""Neoverse N1, as in AWS Graviton 2 and Ampere Altra, with the cores of a medium virtual machine.
+"""
 
 _V2 = replace(
     _N1,
@@ -95,7 +95,7 @@ _V2 = replace(
     memory_bandwidth=8.0,
     gigahertz=2.8,
 )
-"""Of AWS Graviton 4 and NVIDIA Grace."""
+"""Neoverse V2, as in AWS Graviton 4 and NVIDIA Grace."""
 
 _V1 = replace(
     _V2,
@@ -110,8 +110,8 @@ _V1 = replace(
     l2_bytes=1 << 20,
     gigahertz=2.6,
 )
-"""Of AWS Graviton 3. SVE's multiply-adds take a lane of their own 128 bits only, not of all: an
-element for all lanes is a load that repeats it."""
+"""Neoverse V1, as in AWS Graviton 3. SVE's multiply-adds take a lane of their own 128 bits only, so
+one element is repeated for all lanes by a load."""
 
 _A64FX = replace(
     _V1,
@@ -129,7 +129,8 @@ _A64FX = replace(
     cores=12,
     gigahertz=2.0,
 )
-"""One core memory group, whose 12 cores share the second cache, the last one, and 256 GB/s."""
+"""One core memory group of an A64FX: 12 cores share 256 GB/s and the second cache, which is the
+last."""
 
 _M1 = replace(
     _V2,
@@ -142,7 +143,7 @@ _M1 = replace(
     cores=4,
     gigahertz=3.2,
 )
-"""The fast cores."""
+"""The performance cores of Apple's M1."""
 
 _V8_2 = frozenset(("crc", "lse", "rdm", "fullfp16", "rcpc", "dotprod"))
 

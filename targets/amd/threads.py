@@ -11,8 +11,8 @@ from ...ir.types import i8, i32
 from ..llvm.threads import Threads, call
 
 _GRID_SIZE = 12
-"""Where a dispatch packet has the number of threads of the grid, of 32 bits along each axis.
-Source: HSA platform system architecture specification, `hsa_kernel_dispatch_packet_t`."""
+"""The offset in a dispatch packet of the grid's sizes: 32 bits along each axis. Source: HSA
+platform system architecture specification, `hsa_kernel_dispatch_packet_t`."""
 
 
 class AmdThreads(Threads):

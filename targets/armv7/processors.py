@@ -31,7 +31,6 @@ _A9 = Processor(
     load_bytes_per_cycle=8,
     has_fma=False,
     has_masks=False,
-    has_broadcast_operands=False,
     has_lane_operands=True,
     widest_lane=4,
     issue_width=2,
@@ -47,7 +46,7 @@ _A9 = Processor(
     gigahertz=1.0,
     costs=Costs(loops=LoopCosts(prefetch_passes=0)),
 )
-"""Of the Zynq-7000. The second cache is the last one."""
+"""Cortex-A9, as in the Zynq-7000. The last-level cache is its second one."""
 
 _A7 = replace(
     _A9,
@@ -60,7 +59,7 @@ _A7 = replace(
     cores=4,
     gigahertz=0.9,
 )
-"""Of the Raspberry Pi 2."""
+"""Cortex-A7, as in the Raspberry Pi 2."""
 
 
 def _processor(

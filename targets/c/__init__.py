@@ -30,7 +30,6 @@ _SCALAR = Processor(
     load_bytes_per_cycle=4,
     has_fma=False,
     has_masks=False,
-    has_broadcast_operands=False,
     widest_lane=4,
     issue_width=2,
     line_bytes=32,
@@ -45,7 +44,8 @@ _SCALAR = Processor(
     gigahertz=0.2,
     costs=Costs(algorithms=AlgorithmCosts(epilogue=8.0), loops=LoopCosts(prefetch_passes=0)),
 )
-"""A small core with one unit for floats. Winograd's weights would take four times the flash."""
+"""A small core with one floating-point unit. Winograd's algorithm is off: its weights would take
+four times the flash."""
 
 _CORTEX_M7 = replace(
     _SCALAR,

@@ -13,7 +13,7 @@ from .language import C
 
 _HERE = Path(__file__).parent
 WEIGHTS_HERE = "/* -- weights -- */"
-"""A line of the text behind which the weights may stand."""
+"""The line of the text after which weights may be inserted."""
 
 
 def c_text(module: Operation, prefix: str = "nnc", pointer_bits: int = 64) -> str:

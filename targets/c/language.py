@@ -17,7 +17,7 @@ _TAKEN = """
     realloc abort exit atexit heap pool work piece linux unix i386
 """
 RESERVED = frozenset(_TAKEN.split())
-"""Words of C and C++, names of their libraries, and names that the text has."""
+"""Reserved words of C and C++, names of their libraries, and names that the generated text uses."""
 
 SCALARS = {
     **{f"u{n}": f"uint{n}_t" for n in (8, 16, 32, 64)},

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from ...runtime.program import LinkedCode, Program
 
 HERE = "c"
-"""What stands for C with the numbers of this machine."""
+"""The name of the target for C with this machine's numbers."""
 _INSIDE_LIMIT = 1 << 28
-"""Bytes of weights that C text may hold: compilers take about twelve times as much memory."""
+"""The most bytes of weights in C text: compilers take about twelve times as much memory."""
 
 _TEXT = stage(
     "text",

@@ -29,7 +29,7 @@ from dataclasses import replace
 from ..groups import GroupMachine, core_bandwidth, one_thread
 
 _WORKGROUP = 48 << 10
-"""Bytes of shared memory that a group may have in a kernel's own declarations."""
+"""The most bytes of shared memory that a kernel can declare statically."""
 
 _THREAD = one_thread(
     _WORKGROUP, gigahertz=1.41, l1_bytes=128 << 10, l2_bytes=4 << 20, l3_bytes=4 << 20

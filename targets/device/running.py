@@ -84,7 +84,7 @@ class GrowingDeviceCode(LoadedDeviceCode, GrowingCode):
 
 
 _TO_DEVICE, _TO_HOST = 0, 1
-"""Ways of copying, as `call-device` numbers them."""
+"""The directions of a copy, as `call-device` numbers them."""
 
 
 def load_device_code(target: DeviceTarget, code: bytes, grows: bool = False) -> LoadedDeviceCode:

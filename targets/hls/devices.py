@@ -8,12 +8,6 @@ from __future__ import annotations
 
 from ..fpga import FpgaMachine
 
-ZU7EV = FpgaMachine(
-    gigahertz=0.25, dsps=1728, bram_blocks=312, uram_blocks=96, luts=230_400, flip_flops=460_800
-)
-ALVEO_U50 = FpgaMachine(
-    gigahertz=0.3, dsps=5952, bram_blocks=1344, uram_blocks=640, luts=872_000, flip_flops=1_743_000
-)
-ZYNQ_7020 = FpgaMachine(
-    gigahertz=0.1, dsps=220, bram_blocks=140, uram_blocks=0, luts=53_200, flip_flops=106_400
-)
+ZU7EV = FpgaMachine(gigahertz=0.25, dsps=1728, bram_blocks=312, uram_blocks=96)
+ALVEO_U50 = FpgaMachine(gigahertz=0.3, dsps=5952, bram_blocks=1344, uram_blocks=640)
+ZYNQ_7020 = FpgaMachine(gigahertz=0.1, dsps=220, bram_blocks=140, uram_blocks=0)

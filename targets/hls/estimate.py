@@ -27,10 +27,10 @@ _LATENCIES = {
     "arith.fptoui": 4, "math.sqrt": 12, "math.roundeven": 3, "arith.divsi": 34, "arith.divui": 34,
     "arith.addi": 1, "arith.cmpf": 2, "arith.maximumf": 2, "arith.minimumf": 2,
 }  # fmt: skip
-"""Cycles from an operation's operands to its result; others fit beside them."""
+"""The latencies of operations in cycles; others fit into the same cycle."""
 _FLOAT_DSPS = {"arith.mulf": 3, "arith.addf": 2, "arith.subf": 2}
 _FACTORS = (27, 18)
-"""Bits of the factors that one DSP slice multiplies."""
+"""The widths in bits of the two factors of one DSP slice."""
 
 
 @dataclass

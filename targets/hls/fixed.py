@@ -23,9 +23,9 @@ from .intervals import RULES, Interval, between
 from .ranges import Class, Ranges, Walk
 
 _WIDEST = 64
-"""Bits of a value between two buffers; wider ones stay floats."""
+"""The most bits of a value between two buffers; wider ones stay floats."""
 _LONGEST = 2
-"""How many times the bits of buffers may stand behind a value's point."""
+"""The most fractional bits of a value, as a multiple of the bits of buffers."""
 EXACT = frozenset(
     [
         "arith.addf",
@@ -40,7 +40,7 @@ EXACT = frozenset(
         "arith.sitofp",
     ]
 )
-"""Operations that fixed-point numbers are given for."""
+"""The operations that fixed-point numbers support."""
 
 
 def is_single(type: Type) -> bool:

@@ -17,7 +17,7 @@ from ...ir.core import Operation
 from ...ir.types import FloatType, IntegerType, Type
 
 AXES = 16
-"""Loops inside one another at most."""
+"""The deepest loop nest."""
 _ONE = (1,) * AXES
 
 
@@ -159,7 +159,8 @@ RULES: dict[str, Callable[..., Interval]] = {
         _SAME,
     ),
 }  # fmt: skip
-"""What operations give of intervals, before it is held by a type."""
+"""Functions from the operands' intervals to the result's, by operation, before the type limits it.
+"""
 
 _OF_BITS = ("arith.extui", "arith.uitofp", "arith.index_castui", "arith.fptoui")
 

@@ -32,9 +32,9 @@ from .language import language
 
 _SAME_ORDER = (memref.ExpandShape, memref.CollapseShape, memref.Cast)
 _MOST_NUMBERS = 1 << 22
-"""Numbers of an interval that are told apart."""
+"""The most numbers of an interval that are distinguished."""
 _ROUNDS = 4
-"""How often functions are looked at until nothing changes; then buffers may hold anything."""
+"""The most passes over functions until nothing changes; after them, buffers may hold anything."""
 
 
 @dataclass(eq=False)
@@ -44,7 +44,7 @@ class Store:
     chain: tuple[scf.For, ...] = ()
     found: Interval | None = None
     places: np.ndarray | None = None
-    """Which elements the last store wrote that did not add."""
+    """The elements written by the last store that did not add to its element."""
 
 
 @dataclass
@@ -55,24 +55,24 @@ class Class:
     low: float = inf
     high: float = -inf
     format: Format | None = None
-    """How its floats are kept as fixed-point numbers, if they are."""
+    """The fixed-point format of its floats, if they have one."""
     stays_float: bool = False
-    """Whether something is stored in it that no fixed-point type is known to hold."""
+    """Whether it stores a value without a known fixed-point format."""
     constants: list[np.ndarray] = field(default_factory=list)
     is_given: bool = False
-    """Whether the caller of the entry gives it, or something unknown writes to it."""
+    """Whether the entry's caller passes it, or an unknown operation writes it."""
     kind: str = ""
-    """The type of elements that the entry's caller knows."""
+    """The element type in the entry's interface."""
     wraps: bool = False
-    """Whether a sum in it may be more than its type holds."""
+    """Whether a sum in it may exceed its type."""
     is_written: bool = False
-    """Whether anything is stored in it, so that constants are not all it holds."""
+    """Whether anything is stored in it, so that it is not constant."""
     is_moved: bool = False
-    """Whether a view of it has its elements in another order, or some of them."""
+    """Whether a view reorders its elements, or has some of them only."""
     terms: int = 0
     """The most terms of a sum in it."""
     strides: dict[int, int] = field(default_factory=dict)
-    """By the distance of elements that are touched at once: how many there are."""
+    """For each distance between elements accessed at once: the number of such elements."""
 
     def include(self, found: Interval) -> None:
         low, high = found.span
@@ -91,8 +91,8 @@ class Ranges:
     """The ranges of a module's buffers."""
 
     sums_tolerance = 1e-4
-    """How far results may be from the reference's, for the largest of them, where it adds up floats
-    in another order."""
+    """The tolerance relative to the largest result if floats are added in another order than the
+    reference's."""
 
     def __init__(self, module: Operation, inputs: Sequence[tuple[float, float]] = ()) -> None:
         self._functions = {f.sym_name: f for f in module.body_block if isinstance(f, func.FuncOp)}
@@ -102,7 +102,7 @@ class Ranges:
             *module.attributes[OUTPUTS].elements,  # type: ignore[attr-defined]
         ]
         self.formats: dict[Value, Format] = {}
-        """Of values that are fixed-point numbers."""
+        """The formats of fixed-point values."""
         self._parents: dict[Value, Value] = {}
         self._classes: dict[Value, Class] = {}
         self._constants: dict[str, Value] = {}
@@ -219,7 +219,7 @@ class Walk:
         self.chain: list[scf.For] = []
         self.stores: dict[Value, Store] = {}
         self.conditions = 0
-        """How many conditions are around."""
+        """How many `scf.if` ops enclose the current operation."""
 
     def of(self, value: Value) -> Interval:
         return self.values.get(value) or limits(value.type)

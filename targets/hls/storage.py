@@ -9,13 +9,13 @@ from ...ir.types import FloatType, IntegerType
 from .ranges import Class, bits_of
 
 _REGISTERS = 64
-"""Elements of an array that has a register for each, where copies of hardware touch it."""
+"""The most elements of an array that becomes registers, if replicated hardware accesses it."""
 _BANKS = 256
-"""Parts of an array at most."""
+"""The most banks of an array."""
 _SMALL = 1024
-"""Bits of a part that lookup tables hold."""
+"""The most bits of a bank that is stored in lookup tables."""
 BLOCK = 18 << 10
-"""Bits of half a block of memory, which is the least that an array takes."""
+"""The bits of half a block of memory, the least that an array takes."""
 
 
 @dataclass(frozen=True)

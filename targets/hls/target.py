@@ -57,9 +57,9 @@ class HlsTarget(Target):
     machine: FpgaMachine  # type: ignore[assignment]
     policy: str = "pipelines"
     exact: bool = False
-    """Whether arrays of integers have types of just as many bits as they need."""
+    """Whether arrays of integers use types of exactly as many bits as they need."""
     fixed: int = 0
-    """The bits of fixed-point numbers that floats become; 0 where they stay."""
+    """The bits of the fixed-point numbers that replace floats; 0 if floats stay."""
 
     @property
     def stages(self) -> tuple[Stage, ...]:

@@ -25,8 +25,8 @@ from .printer import HlsPrinter, constant_text
 from .ranges import Ranges
 
 PART = "/* -- part -- */\n"
-"""The line between the parts of the code: functions of hardware, what only this process calls, the
-report, the samples, an end."""
+"""The line that separates parts of the generated code: hardware functions, functions for this
+process, the report, the samples."""
 
 _HEADER = """\
 {about}

@@ -22,7 +22,8 @@ from ...ir.types import FloatType, IndexType, IntegerType, Type, VectorType
 _FLOAT_NAMES = {"f16": "half", "bf16": "bfloat", "f32": "float", "f64": "double"}
 
 MAX_LISTED_ELEMENTS = 64
-"""An array constant of more elements is written as a string of bytes, which parses faster."""
+"""The most elements of an array constant that are listed; larger ones are strings of bytes, which
+parse faster."""
 
 
 @cache

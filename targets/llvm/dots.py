@@ -18,6 +18,6 @@ class Dot:
     lanes: int
     intrinsic: str
     features: frozenset[str] = frozenset()
-    """One of these has to be there, where any is named."""
+    """The instruction is available with any one of these features; always if there are none."""
     accumulates: bool = False
     takes_bytes: bool = False

@@ -32,7 +32,7 @@ _CLASSES = {
     1: _Class(32, Struct("<16sHHIIIIIHHHHHH"), Struct("<10I"), Struct("<IIIBBH")),
     2: _Class(64, Struct("<16sHHIQQQIHHHHHH"), Struct("<IIQQQQIIQQ"), Struct("<IBBHQQ")),
 }
-"""By the fifth byte of a file."""
+"""The header formats by the fifth byte of a file."""
 
 _PROGBITS, _SYMTAB, _STRTAB = 1, 2, 3
 _ALLOC = 2

@@ -15,7 +15,7 @@ from .constants import quoted, symbol_text, type_text
 Emitter = Callable[[Any, Any], str]
 
 EMITTERS: dict[type[Operation], Emitter] = {}
-"""Op class -> what makes its instruction."""
+"""Functions that print an operation's instruction, by op class."""
 
 
 def emitter(*classes: type[Operation]) -> Callable[[Emitter], Emitter]:

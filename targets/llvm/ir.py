@@ -263,10 +263,10 @@ _REFUSED_OF_FUNCTIONS = (
     *("vec_type_hint", "work_group_size_hint", "reqd_work_group_size", "res_attrs"),
     "intel_reqd_sub_group_size",
 )
-"""Attributes of functions that change what code means and that are not translated."""
+"""Attributes of functions that affect results and are not translated, so that they are errors."""
 
 _CONVENTIONS = {"ptx_kernelcc": "ptx_kernel", "amdgpu_kernelcc": "amdgpu_kernel"}
-"""LLVM's words for calling conventions that upstream's dialect calls otherwise."""
+"""LLVM's keywords for calling conventions that upstream's dialect names differently."""
 
 _WORDS_OF_FUNCTIONS = {
     "no_inline": "noinline",
@@ -427,8 +427,8 @@ UNTRANSLATED = frozenset(
         "llvm.intr.experimental.constrained.fpext",
     )
 )
-"""Ops that are refused: exceptions, computed jumps, what only a debugger or a linker looks at,
-and intrinsics with arguments that are metadata."""
+"""Ops that are errors: exceptions, indirect branches, hints for debuggers or linkers, and
+intrinsics with metadata arguments."""
 
 
 def _is_intrinsic(name: str) -> bool:

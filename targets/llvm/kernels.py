@@ -38,7 +38,7 @@ _IN_F64 = (
     math.Sqrt,
     math.Trunc,
 )
-"""What devices compute of f64 beside arithmetic: all else would be functions of C's library."""
+"""The functions of f64 that devices have besides arithmetic; others would need a C library."""
 
 Code = Literal["assembly", "object", "ir"]
 
@@ -50,7 +50,8 @@ class KernelTarget(DeviceTarget):
     triple: ClassVar[str]
     asks: ClassVar[Threads]
     cpu: str
-    """LLVM's name of the architecture, one that it knows: others it takes without a word."""
+    """LLVM's name of the architecture, which must be one that LLVM knows: it accepts others
+    silently."""
     features: str = ""
 
     @property

@@ -30,9 +30,9 @@ from ..base import Target, all_targets
 from .elf import data_object
 
 RUNTIME = Path(__file__).parents[2] / "runtime"
-"""Where the C text is that libraries get beside the model's code."""
+"""The folder of the C sources that are linked into libraries."""
 _INSIDE_LIMIT = 1 << 30
-"""Bytes of weights that a library may hold: code reaches no further than 2 GiB."""
+"""The most bytes of weights in a library: code can address 2 GiB."""
 
 
 def check_bindings(target: Any, options: ArtifactOptions) -> None:

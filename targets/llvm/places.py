@@ -12,7 +12,7 @@ from ...dialects import llvm
 from ...ir.core import Operation
 
 Place = Callable[[Operation], str]
-"""What stands behind an operation's instruction."""
+"""A function from an operation to the text after its instruction."""
 
 
 class Places:

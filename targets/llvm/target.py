@@ -50,7 +50,7 @@ _ARCHITECTURES = frozenset(
         "xcore",
     )
 )
-"""What `llvm.` is followed by in names of intrinsics that not every processor has."""
+"""The prefixes, after `llvm.`, of the names of intrinsics for one architecture."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class ProcessorNames:
     processors: frozenset[str]
     features: frozenset[str]
     intrinsics: str
-    """What follows `llvm.` in the names of the architecture's own intrinsics."""
+    """The prefix, after `llvm.`, of the architecture's own intrinsics."""
 
     def check_processor(self, name: str) -> None:
         """Raise NncError, which suggests the nearest name, for an unknown processor."""
@@ -111,37 +111,37 @@ class LlvmTarget(Target):
     triple: str
     cpu: str
     features: str = ""
-    """`+avx2,-fma`: what differs from what `cpu` implies."""
+    """Differences from the features of `cpu`, such as `+avx2,-fma`."""
     abi: str = ""
-    """LLVM's name, for architectures where the triple does not say it."""
+    """LLVM's name of the ABI, if the triple does not determine it."""
     relocation: str = "pic"
     code_model: str = "small"
     scalable: int = 0
-    """The length of scalable vectors that the code counts on, in units of 128 bits: LLVM makes
-    fixed vectors of such ones. 0 where it uses none."""
+    """The vector length that code assumes for scalable vectors, in units of 128 bits, which LLVM
+    uses for fixed vectors; 0 if it uses none."""
     names: ProcessorNames = field(repr=False)
     needs: frozenset[str] = frozenset()
-    """Features that its code may use and not every processor of the family has."""
+    """The features that its code may use and that not every processor of the family has."""
     dots: tuple[Dot, ...] = field(default=(), repr=False)
-    """Its instructions for sums of products of small integers."""
+    """Its instructions for dot products of small integers."""
     system: str = "linux"
-    """The operating system, as `platform.system()` names it, in lower case; empty for none."""
+    """The operating system: `platform.system()` in lower case; empty for none."""
     library: str = ".so"
-    """The suffix of its shared libraries."""
+    """The suffix of shared libraries."""
     object_format: Literal["elf", "macho", "coff", "wasm"] = "elf"
     pause: tuple[str, int | None] | None = None
-    """The intrinsic that tells the processor that its thread only waits, and its argument."""
+    """The intrinsic (and its argument) for waiting in a spin loop."""
     exact_fma: bool = True
-    """Whether `llvm.fma` rounds once there, by an instruction or in libm."""
+    """Whether `llvm.fma` rounds once, as an instruction or in libm."""
     has_maxnum: bool = True
-    """Whether `llvm.maxnum` and `minnum` of vectors are instructions there, or a few."""
+    """Whether `llvm.maxnum` and `minnum` of vectors are one or a few instructions."""
     adds_offsets: bool = False
-    """Whether a load or store adds an unsigned constant to its address, and the sum may not wrap:
-    what says that it does not has to be kept."""
+    """Whether loads and stores add an unsigned constant to the address, which must not wrap around:
+    facts that it does not are preserved."""
     has_half: bool = True
-    """Whether instructions turn floats of 16 bits into such of 32, and back."""
+    """Whether there are instructions to convert between f16 and f32."""
     emulator: Runner | None = None
-    """What runs its code on other machines."""
+    """The emulator that runs its code on other machines."""
 
     def under(self, system: System, emulator: Emulator | None = None) -> Self:
         """The same processor under another system, where `emulator` runs its code.

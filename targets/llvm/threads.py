@@ -20,7 +20,7 @@ class Threads(ABC):
     convention: ClassVar[str]
     """The calling convention of kernels."""
     private_space: ClassVar[int] = 0
-    """The address space of what a thread has for itself; 1 is the device's, 3 the group's."""
+    """The address space of a thread's private memory; 1 is the device's, 3 the group's."""
 
     @abstractmethod
     def thread(self, f: Any, axis: int) -> Value:

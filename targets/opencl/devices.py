@@ -112,8 +112,8 @@ CPU = replace(
         groups=GroupCosts(barrier_cycles=600, registers_filled=0.95, side=12),
     ),
 )
-"""A processor with AVX2: a thread's own loads run ahead of its arithmetic. Threads of a group run
-one after the other, and each leaves its registers to memory at a barrier. Measured on PoCL 3.1: a
-product takes five times as long with its operands in workgroup memory, 32 results a thread.
-Channels in blocks of 16 leave vectors no lanes beyond an edge, for each of which there would be a
-condition; a thread's share is up to 12 vectors of sums, which leaves registers for operands."""
+"""A processor with AVX2, whose loads run ahead of arithmetic. Threads of a group run one after the
+other, and write their registers to memory at barriers. Measured on PoCL 3.1: a product takes five
+times as long with its operands in workgroup memory, 32 results a thread. Channels in blocks of 16
+leave no lanes beyond an edge, which would need conditions; a thread's part is up to 12 vectors of
+sums, which leaves registers for operands."""

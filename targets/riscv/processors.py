@@ -30,7 +30,6 @@ _U74 = Processor(
     load_bytes_per_cycle=8,
     has_fma=True,
     has_masks=False,
-    has_broadcast_operands=False,
     issue_width=2,
     line_bytes=64,
     l1_bytes=32 << 10,
@@ -44,7 +43,8 @@ _U74 = Processor(
     gigahertz=1.5,
     costs=Costs(loops=LoopCosts(prefetch_passes=0)),
 )
-"""Of the VisionFive 2: single floats. The second cache is the last one."""
+"""SiFive U74, as in the VisionFive 2: scalar floats only. The last-level cache is its second one.
+"""
 
 _X60 = replace(
     _U74,
@@ -62,9 +62,9 @@ _X60 = replace(
     gigahertz=1.6,
     costs=replace(_U74.costs, tiles=TileCosts(sum_bodies=42)),
 )
-"""Of the Banana Pi F3: the load of a vector takes three cycles, of two registers four. What takes
-a loaded number waits for five: with 42 bodies llvm-mca finds 64 to 82 % of the peak in products
-(bench/inner_loops.md), with one step's 37 to 69 %; from 48 on addresses are spilled."""
+"""SpacemiT X60, as in the Banana Pi F3: the load of a vector takes three cycles, of two registers
+four. A user of a loaded value waits for five: with 42 bodies llvm-mca finds 64 to 82 % of the peak
+in products (bench/inner_loops.md), with one step's 37 to 69 %; from 48 on addresses are spilled."""
 
 _V = replace(_X60, vector_bits=256, unit_bits=128, load_bytes_per_cycle=16)
 """Like the X60, with the least vectors."""

@@ -43,7 +43,7 @@ def loop(p: FunctionPrinter, counter: Value, bounds: Sequence[str]) -> AbstractC
 
 _LOADS = (memref.Load, vector.Load)
 FEW = 8
-"""With so many loads in a loop it matters little where they are."""
+"""The most loads in a loop whose position is left to the C compiler."""
 
 
 @contextmanager

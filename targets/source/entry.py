@@ -16,7 +16,7 @@ from .memory import bytes_of
 from .module import Text
 
 NO_MEMORY = 2
-"""The status where memory is at an end, as the runtime's libraries have it."""
+"""The status for lack of memory, as in the runtime's libraries."""
 
 TENSOR = """\
 #ifndef NNC_C_TENSOR
@@ -45,7 +45,7 @@ _SPECIAL = {
     WEIGHTS: ("weights", "(const uint8_t *)"),
     POOL: ("pool", ""),
 }
-"""The arguments that are no tensors of the model: what the entry calls them, and a cast."""
+"""The names in the entry, and casts, of arguments that are no tensors of the model."""
 
 
 def _given(text: Text, tensors: Sequence[tuple[str, int]]) -> Generator[str, None, list[str]]:

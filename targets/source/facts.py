@@ -57,12 +57,12 @@ class Facts:
         functions = [op for op in module.body_block if isinstance(op, func.FuncOp)]
         self.failing = {op.sym_name for op in functions if CHECKS in op.attributes}
         self.heap = _on_heap(functions) if "heap" in language.templates else set[str]()
-        """The functions that make or free buffers of unknown size, and those that call such; none
-        in a language without memory to ask for, whose buffers are arrays."""
+        """The functions that allocate or free buffers of unknown size, and their callers; empty in
+        a language without allocation, whose buffers are arrays."""
         self.names: dict[str, str] = {}
-        """What functions and constants are called in the text."""
+        """The names of functions and constants in the text."""
         self.called: dict[str, str] = {}
-        """What calls say in place of the names of functions that are called through a table."""
+        """The text to call functions that are called through a table."""
         taken: set[str] = set()
         for op in module.body_block:
             base = name = language.identifier(symbol := symbol_name(op) or "")

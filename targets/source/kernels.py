@@ -36,15 +36,15 @@ class KernelPrinter(FunctionPrinter):
     ) -> None:
         super().__init__(language, facts, op)  # type: ignore[arg-type]
         self.kinds = ""
-        """A letter for each part of the arguments, as `DEVICE_KERNELS` has them."""
+        """A letter for each part of the arguments, as in `DEVICE_KERNELS`."""
         self.parameters: list[str] = []
         self.words = 0
-        """Numbers among the arguments."""
+        """The number of arguments that are numbers."""
         self.status = self.fresh("status")
         self.checks = checks
         self.has_checks = False
         self.leaves = True
-        """Whether a thread returns where a check does not hold."""
+        """Whether a thread returns when a check fails."""
 
     def text(self) -> str:
         """The text of the whole kernel."""

@@ -20,26 +20,27 @@ class Language:
 
     name: str
     scalars: Mapping[str, str]
-    """By `f32`, `u8`, `i8`, `bool`, `index`: how a type is written."""
+    """The spelling of types, by `f32`, `u8`, `i8`, `bool`, `index`."""
     templates: Mapping[str, str]
-    """By an operation's name, `:v` behind it on vectors, `:x` on indices, `:b` on truth values."""
+    """Templates by an operation's name, followed by `:v` for vectors, `:x` for indices, `:b` for
+    booleans."""
     functions: Callable[[str, dict[str, Any]], str]
-    """A function on vectors in full, by name, for the words of a type."""
+    """The text of a vector function, from its name and the spellings of a type."""
     constants: Mapping[str, str]
-    """How infinities, NaN, bits, wide integers and types of vectors are written."""
+    """The spelling of infinities, NaN, bit patterns, wide integers and vector types."""
     reserved: frozenset[str]
     pointer_bits: int = 64
     needed: dict[str, str] = field(default_factory=dict)
-    """The types of vectors and the functions on them that a program uses: name and text."""
+    """The vector types and functions that a program uses: name -> definition."""
 
     spaces: Mapping[Any, str] = field(default_factory=dict)
-    """By memory space, what stands before the type of what a pointer points to."""
+    """The qualifier of pointers to each memory space."""
     ids: Mapping[str, str] = field(default_factory=dict)
-    """By name, what a kernel takes as a parameter where its text has the name."""
+    """The kernel parameter for each built-in id that a text uses, by name."""
     most_parameters: int = 0
-    """How many buffers a kernel may take; 0 for no limit."""
+    """The most buffers that a kernel may take; 0 for no limit."""
     ends_in_f: bool = True
-    """Whether names of functions on floats of 32 bits end in `f`."""
+    """Whether names of functions on f32 end in `f`."""
 
     # -- names -------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from ...ir.diagnostics import NncError
 from ...ir.types import IntegerType, MemRefType, Type, row_major_strides
 
 Size = int | str
-"""A number, or text that says it."""
+"""A number, or an expression as text."""
 
 
 @dataclass(frozen=True)

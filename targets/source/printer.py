@@ -30,14 +30,15 @@ from .printing import OPERATIONS, Printing, stripped
 
 STATEMENTS: dict[type[Operation], Callable[[Any, Any], None]] = {}
 _LONGEST = 60
-"""Characters of an expression that stands where it is used."""
+"""The most characters of an expression that is written inline where it is used."""
 
 
 class FunctionPrinter(Printing):
     """Prints one function."""
 
     operations: ClassVar[Mapping[str, Callable[[Any, Any], Any]]] = OPERATIONS
-    """By name, what gives the expression of an operation; the language's table has the others."""
+    """Functions that make an operation's expression, by name; the language's templates cover the
+    others."""
     statements: ClassVar[Mapping[type[Operation], Callable[[Any, Any], None]]] = STATEMENTS
 
     def __init__(self, language: Language, facts: Facts, op: func.FuncOp) -> None:

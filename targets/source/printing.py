@@ -46,9 +46,9 @@ class Printing:
     def __init__(self, language: Language) -> None:
         self.language = language
         self.values: dict[Value, Any] = {}
-        """Text, a number of an index, or a Buffer."""
+        """Each value as text, as a known index, or as a Buffer."""
         self.widths: dict[Value, int] = {}
-        """The bits of a lane, of vectors of truth values."""
+        """The lane widths in bits of boolean vectors."""
         self.wild: set[Value] = set()
         """Indices that come from data, whose sums may wrap around."""
 

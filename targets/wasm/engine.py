@@ -12,12 +12,12 @@ from pathlib import Path
 from ...ir.diagnostics import NncError
 
 OLDEST = 20
-"""The first version of Node that is supported."""
+"""The oldest supported version of Node."""
 RELAXED, RELAXED_FLAG = 22, "--experimental-wasm-relaxed-simd"
-"""The first version that has relaxed vectors by itself, and what those before are asked by."""
+"""The first version with relaxed vectors by default, and the flag for earlier ones."""
 AT_ONCE = ("--no-liftoff", "--no-wasm-tier-up")
-"""Node's flags for code that its first call makes as fast as it will ever be. All of it before the
-first call, by `--no-wasm-lazy-compilation`, is what Node 24 may wait for without end."""
+"""Node's flags that make the first call compile code fully optimized. Compiling all of it before
+the first call, by `--no-wasm-lazy-compilation`, can hang in Node 24."""
 _INSTALL = f"install Node {OLDEST} or newer (https://nodejs.org, or `apt-get install nodejs`)"
 
 

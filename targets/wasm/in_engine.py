@@ -13,7 +13,7 @@ from ...runtime.program import Program
 from ...runtime.timed import TimedRuns
 
 _PLACE, _RUN, _TAKE = -1, -2, -3
-"""What `wasm_runner.mjs` is asked for: to place inputs, to run on them, for the outputs."""
+"""The requests to `wasm_runner.mjs`: set the inputs, run, return the outputs."""
 
 
 class InEngine(Emulated):

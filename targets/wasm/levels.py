@@ -48,7 +48,6 @@ _SIMD = Processor(
     load_bytes_per_cycle=32,
     has_fma=False,
     has_masks=False,
-    has_broadcast_operands=False,
     has_pair_products=True,
     loads_early=True,
     line_bytes=64,
@@ -72,11 +71,11 @@ _SCALAR = replace(_SIMD, vector_bits=32, unit_bits=32, full_width_units=2, has_p
 _RELAXED = replace(_SIMD, has_fma=True, full_width_units=2)
 
 _FEATURES = "+atomics,+bulk-memory,+mutable-globals,+nontrapping-fptoint,+sign-ext"
-"""What every engine has that has threads: since Chrome 75, Firefox 79, Safari 15."""
+"""The features of every engine with threads: since Chrome 75, Firefox 79, Safari 15."""
 
 
 _MODULE = FileKind(holds_weights=True, makes_weights=True, has_names=False)
-"""A module is called through its loader, which no prefix is for."""
+"""A module is called through its loader, so that symbols need no prefix."""
 
 
 @dataclass(frozen=True, kw_only=True)

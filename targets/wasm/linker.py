@@ -13,11 +13,12 @@ from ...ir.diagnostics import NncError
 from ..linker import Toolchain
 
 PAGE = 1 << 16
-"""Units: bytes. Memory grows by these."""
+"""The bytes by which memory grows."""
 MEMORY = 1 << 32
-"""Units: bytes. What 32 bits reach."""
+"""The bytes that 32-bit addresses reach."""
 STACK = 1 << 20
-"""Units: bytes. Of the first thread, at the bottom: beyond it there is nothing to overwrite."""
+"""The bytes of the first thread's stack, at the lowest addresses: an overflow overwrites nothing.
+"""
 
 
 @dataclass(frozen=True)

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 ROOM = Path(__file__).parent
 RUNTIME_SOURCE, LOADER_SOURCE = ROOM / "wasm.c", ROOM / "wasm.mjs"
 MATHEMATICS_SOURCE, SHARED_SOURCE = ROOM / "mathematics.mjs", ROOM / "shared.mjs"
-"""What loaders have alike."""
+"""Code that all loaders share."""
 RUNNER_SOURCE = ROOM / "wasm_runner.mjs"
-"""What speaks with this process as `runtime/runner.c` does, in an engine."""
+"""The program that runs in an engine and answers this process, like `runtime/runner.c`."""
 _CALLED = (
     "fmaxf",
     "fminf",
@@ -52,12 +52,12 @@ _CALLED = (
     "aligned_alloc",
     "free",
 )
-"""Functions of `wasm.c` that code of kernels may call."""
+"""The functions of `wasm.c` that kernels may call."""
 SECTION = "nnc"
 REPLACING_SOURCE = ROOM / "wasm_replacing.mjs"
 _PLACEHOLDER = 'const MODEL = "MODEL";'
 _PROBES = {"simd128": "128-bit vectors (SIMD)", "relaxed-simd": "relaxed vectors (relaxed SIMD)"}
-"""LLVM's features that an engine may lack, and what the loader calls them."""
+"""The LLVM features that an engine may lack, with their names in the loader's messages."""
 
 
 def in_engine(target: Wasm, engine: Runner, program: Program, threads: int) -> InEngine:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _HERE = Path(__file__).parent
 MODULE = ".mjs"
-"""The suffix of modules of JavaScript."""
+"""The suffix of JavaScript modules."""
 
 
 @dataclass(frozen=True, kw_only=True)

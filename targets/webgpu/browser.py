@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 ROOM = Path(__file__).parent
 LOADER_SOURCE, DEVICE_SOURCE = ROOM / "webgpu.mjs", ROOM / "device.mjs"
 _FEATURES = {"f16": "shader-f16", "subgroups": "subgroups"}
-"""WebGPU's names for what a text enables."""
+"""WebGPU's names of the features that a shader enables."""
 
 
 def packed(kernels: Kernels, around: str, code: bytes) -> bytes:

@@ -18,7 +18,7 @@ FUNCTIONS = {
     for text in re.split(r"\n(?=fn |//)", PRELUDE)
     for name in re.findall(r"^fn (\w+)", text)
 }
-"""The prelude's functions by name."""
+"""The functions of the prelude by name."""
 
 _RESERVED = """
     alias break case const const_assert continue continuing default diagnostic discard else enable
@@ -58,15 +58,16 @@ SIGNED = frozenset(
     {"divsi", "remsi", "minsi", "maxsi", "shrsi", "floordivsi", "ceildivsi", "absi", "ipowi"}
     | {"sitofp", "sitofp odd"}
 )
-"""Operations that look at the sign of small integers."""
+"""Operations that depend on the sign of small integers."""
 CLOSED = frozenset(
     {"andi", "ori", "xori", "divui", "remui", "minui", "maxui", "shrui", "ctpop", "ctlz", "cttz"}
 )
-"""Operations on small integers whose results need no cut."""
+"""Operations on small integers whose results stay within the type."""
 
 
 BITWISE = frozenset(["addi", "subi", "muli", "andi", "ori", "xori"])
-"""Operations that are written alike on indices, and but for sums and products on pairs of words."""
+"""Operations written the same way for indices and, except for sums and products, for pairs of
+words."""
 
 
 def _templates() -> dict[str, str]:

@@ -50,7 +50,7 @@ class WgslPrinter(KernelPrinter):
         self.words = 4
         self.status = self.module_name("status")
         self.declared: list[str] = []
-        """Memory of the group and of the thread."""
+        """Declarations of workgroup and private memory."""
         self.regions: dict[str, Region] = {}
         self.leaves = not any(isinstance(op, gpu.Barrier) for op in self.op.walk())
 

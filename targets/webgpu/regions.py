@@ -14,7 +14,7 @@ from typing import Any
 from .language import WGSL
 
 _SHIFTS = {"u8": 2, "u16": 1}
-"""By element, the power of two that so many of it lie in a word."""
+"""The base-2 logarithm of the number of elements in a word."""
 
 
 @dataclass
@@ -24,12 +24,12 @@ class Region:
     name: str
     short: str
     named: Callable[[str], str]
-    """Gives a name that nothing in the module has, by what it is for."""
+    """A function from a description to a name that is unique in the module."""
     packed: bool = False
-    """Whether small elements lie side by side in words; else each has one."""
+    """Whether small elements are packed in words; else each takes one."""
     written: bool = True
     functions: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """By what they do, functions on elements: name and text."""
+    """Helper functions on elements by their purpose: (name, text)."""
 
     @property
     def is_packed(self) -> bool:

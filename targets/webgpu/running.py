@@ -27,7 +27,7 @@ _LIMITS: dict[str, int] = {
     "max-storage-buffer-binding-size": 128 << 20,
     "max-buffer-size": 256 << 20,
 }
-"""WebGPU's default limits, so that what runs here runs in every browser."""
+"""WebGPU's default limits: what runs here runs in every browser."""
 _MOST_GROUPS = 65535
 _STORAGE = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
 _UNIFORM = wgpu.BufferUsage.UNIFORM | wgpu.BufferUsage.COPY_DST
@@ -46,9 +46,9 @@ class _Kernel:
     layout: Any
     pipeline: Any
     numbers: Any
-    """Its buffer of numbers."""
+    """The kernel's buffer of numbers."""
     groups: dict[tuple[int, ...], Any]
-    """By the numbers of buffers, their binding."""
+    """The bind groups, by the numbers of their buffers."""
 
     @property
     def writes(self) -> list[bool]:

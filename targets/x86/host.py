@@ -15,7 +15,7 @@ _NEEDS = {
     3: ("avx2", "fma", "bmi", "bmi2", "f16c", "lzcnt", "movbe"),
     2: ("sse4.2", "ssse3", "popcnt", "cx16", "sahf"),
 }
-"""What each level has beside what the ones below it have."""
+"""The CPU features that each level adds to those below it."""
 
 
 SERVERS = (
@@ -48,13 +48,13 @@ virtual machine of two Sapphire Rapids cores, 29 to 32 GB/s from 8 to 64 MB.
 
 
 SPLIT_ATTAINED = 0.9
-"""Part of the peak at which products pass on Zen 4, which has half the multiply-adds of the other
+"""The part of the peak that products reach on Zen 4, which has half the multiply-adds of the other
 machines with AVX-512 and as many loads: 100 to 110 of 112 GFLOP/s, `nnc profile` of ResNet-18."""
 
 
 QUIET_BANDWIDTH = 1.7
-"""How many times the levels' 21 GB/s a core of Zen 5 reads where nothing else runs: GPT-2's step,
-500 MB of weights in 14 ms. Schedules are chosen by the former, as servers are seldom quiet."""
+"""The memory bandwidth of an otherwise idle Zen 5 core, relative to the levels' 21 GB/s: GPT-2's
+step, 500 MB of weights in 14 ms. Schedules assume the latter, as servers are seldom idle."""
 
 
 def host() -> LlvmTarget | None:

@@ -22,7 +22,6 @@ _AVX512 = Processor(
     load_bytes_per_cycle=64,
     has_fma=True,
     has_masks=True,
-    has_broadcast_operands=True,
     has_pair_products=True,
     line_bytes=64,
     l1_bytes=32 << 10,
@@ -48,8 +47,8 @@ _AVX2_TILES = TileCosts(sum_bodies=48)
 and EfficientNet-B0 take 0.90 to 0.93 of the time on a Zen 3, from the third cache 0.98 to 1.02."""
 
 _AVX2_LOOPS = LoopCosts(asked_streams=1)
-"""Four streams from memory are slowed by requests: 154 MB take a Zen 3 8.6 ms without and 9.1 with
-them, two cores 5.5 and 6.7."""
+"""Four streams from memory are slower with prefetches: 154 MB take a Zen 3 8.6 ms without and 9.1
+with them, two cores 5.5 and 6.7."""
 
 _AVX2 = replace(
     _AVX512,
@@ -58,7 +57,6 @@ _AVX2 = replace(
     full_width_units=2,
     has_masks=False,
     masked_bytes=(4, 8),
-    has_broadcast_operands=False,
     l2_bytes=512 << 10,
     costs=Costs(operations=_AVX2_FUNCTIONS, tiles=_AVX2_TILES, loops=_AVX2_LOOPS),
 )

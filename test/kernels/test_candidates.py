@@ -14,7 +14,7 @@ from nnc.kernels.model.stages import stages_of
 from nnc.kernels.policy.candidates import Candidate, best, candidates
 from nnc.kernels.policy.grouping import partition
 from nnc.kernels.policy.heuristics import Heuristics
-from nnc.kernels.policy.score import predicted_cycles, tile_of
+from nnc.kernels.policy.score import prediction, tile_of
 from nnc.kernels.policy.writer import ScheduleWriter
 from nnc.kernels.primitives.primitive import primitives
 from nnc.kernels.primitives.split import split
@@ -105,7 +105,7 @@ def test_loops_that_do_not_fit_the_machine_are_expected_to_be_slower():
         machine = target(name).machine
         _module, block = block_of("matmul")
         chosen = best(candidates("k", block, machine), machine)
-        plain = predicted_cycles(Plan(stages_of(block)), machine)
+        plain = prediction(Plan(stages_of(block)), machine).terms.cycles
         assert chosen.cycles < plain / 2
 
 

@@ -17,7 +17,7 @@ TYPES = {
     "ui8": "uint8_t",
     "i1": "uint8_t",
 }
-"""C's types of elements; what C has no type for is an integer of its bits."""
+"""The C type of each element type; types that C lacks are integers of the same size."""
 
 KEYWORDS = words(
     """

@@ -11,4 +11,4 @@ LANGUAGE = replace(
     files={"model.d.ts": "{prefix}.d.ts"},
     systems=(),
 )
-"""Not one of `LANGUAGES`: what it needs is written with the module, without being asked for."""
+"""Not in `LANGUAGES`, since its files are always written with the module."""

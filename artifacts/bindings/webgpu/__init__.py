@@ -5,4 +5,4 @@ from dataclasses import replace
 from ..wasm import LANGUAGE as WASM
 
 LANGUAGE = replace(WASM, name="webgpu")
-"""Not one of `LANGUAGES`: what it needs is written with the module, without being asked for."""
+"""Not in `LANGUAGES`, since its files are always written with the module."""

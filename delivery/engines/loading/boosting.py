@@ -44,7 +44,8 @@ _MEANINGS = {
     "MultiCrossEntropy": "Probability", "Poisson": "Exponent", "Tweedie": "Exponent",
     "RMSEWithUncertainty": "RMSEWithUncertainty",
 }  # fmt: skip
-"""What CatBoost makes of the sums of a model of these losses, as nnc does; of others, the sums."""
+"""The prediction type of CatBoost that nnc computes for each loss; for other losses, the raw sums.
+"""
 
 
 def load_catboost(task: Task) -> Run:

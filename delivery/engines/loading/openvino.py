@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from ..worker import Run, Task
 
 _NEEDED = ("libopenvino.so", "intel_cpu", "arm_cpu", "libtbb")
-"""Parts of the names of the libraries that a run on a processor needs, beside the reader of its
-format."""
+"""Parts of the names of libraries needed for runs on a processor, besides the reader of the format.
+"""
 _READERS = {".onnx": "onnx_frontend", ".tflite": "tensorflow_lite_frontend"}
 
 

@@ -38,6 +38,10 @@ class _FlagList(Directive):
     def field(self) -> str:
         return self.names[0]
 
+    def read(self, child: Any, state: Any) -> None:
+        if child[0]:
+            self.set_flags(state, chain(child[0][0]))
+
     def set_flags(self, state: Any, words: list[Any]) -> None:
         kind = state.definition.attributes[self.field].kind
         state.properties[self.field] = kind.from_python(",".join(word for word, _ in words))
@@ -49,10 +53,6 @@ class OverflowFlags(_FlagList):
 
     fragment = "overflow_flags"
     rules = {**_LIST, "overflow_flags": '| "overflow" "<" flag_list ">"'}  # noqa: RUF012
-
-    def read(self, child: Any, state: Any) -> None:
-        if child[0]:
-            self.set_flags(state, chain(child[0][0]))
 
     def write(self, op: Any, printer: Any) -> None:
         flags = getattr(op, self.field)
@@ -69,10 +69,6 @@ class GepFlags(_FlagList):
         "gep_flags": "| gep_flag_list",
         "gep_flag_list": 'BARE_ID | gep_flag_list "|" BARE_ID',
     }
-
-    def read(self, child: Any, state: Any) -> None:
-        if child[0]:
-            self.set_flags(state, chain(child[0][0]))
 
     def write(self, op: Any, printer: Any) -> None:
         flags = getattr(op, self.field)

@@ -1,4 +1,4 @@
-"""Sums of trees' leaves, and predictions made of them."""
+"""Converters of ensembles: sums of leaves' values, and predictions from them."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ LINKS: dict[str, Link] = {
         [x.part(1, 0, 1), (x.part(1, 1, 2) * 2.0).function(nn.Exp)], 1
     ),
 }
-"""What is made of the sums [B, groups]."""
+"""Functions from the sums [B, groups] to predictions, by the name of the link."""
 
 
 def _linked(n: NodeLayer, sums: Term, ensemble: Ensemble) -> Value:
-    """The prediction: a vector where there is one number for each row."""
+    """The predictions made from the sums; a vector if there is one number for each row."""
     if ensemble.divisor != 1:
         sums = sums / ensemble.divisor
     if ensemble.base.any():
@@ -37,21 +37,23 @@ def _linked(n: NodeLayer, sums: Term, ensemble: Ensemble) -> Value:
 
 @ROWS("trees")
 def trees(n: NodeLayer, x: Value, words: Value | None = None) -> Value:
-    """The leaf that each row reaches in each tree, and the sum of what they weigh."""
+    """The prediction of a forest: each tree adds the value of the leaf that a row reaches."""
     ensemble: Ensemble = n.attributes
     rows = Term(n, x)
     if ensemble.categories is not None and words is not None:
         rows = joined([rows.cast(f64), *ensemble.categories.columns(n, rows, words)], 1)
     walk = ensemble.forest.walk(n, rows)
     if ensemble.leaves is not None:
-        sums = _of_lines(n, rows, walk, ensemble)
+        sums = _linear_leaf_sums(n, rows, walk, ensemble)
     else:
         sums = walk.totals(rows.element, ensemble.groups, "SUM")
     return _linked(n, sums.cast(ensemble.element), ensemble)
 
 
-def _of_lines(n: NodeLayer, rows: Term, walk: Walk, ensemble: Ensemble) -> Term:
-    """The sums of linear models at the leaves; the trees of the groups take turns."""
+def _linear_leaf_sums(n: NodeLayer, rows: Term, walk: Walk, ensemble: Ensemble) -> Term:
+    """The sums of linear models at the reached leaves; tree i belongs to group i modulo their
+    number.
+    """
     lines = ensemble.leaves or {}
     width = max((len(leaf.features) for leaf in lines.values()), default=0) or 1
     size = 1 + max(walk.places.values(), default=0)
@@ -76,7 +78,7 @@ def _of_lines(n: NodeLayer, rows: Term, walk: Walk, ensemble: Ensemble) -> Term:
 
 @ROWS("linear")
 def linear(n: NodeLayer, x: Value) -> Value:
-    """Products with factors; what is missing counts nothing."""
+    """The prediction of a linear model; missing features count as 0."""
     ensemble: Ensemble = n.attributes
     rows, factors = Term(n, x), ensemble.linear
     assert factors is not None

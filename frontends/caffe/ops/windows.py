@@ -78,7 +78,7 @@ def pooling(n: CaffeLayer, x: Value) -> Any:
 
 
 _LEAST = float(np.finfo(np.float32).min)
-"""What Caffe gives as the largest element of none."""
+"""Caffe's result for the maximum of an empty window."""
 
 
 def _lengths_behind(n: CaffeLayer, x: Value, windows: Windows) -> list[int | None]:

@@ -1,1 +1,1 @@
-"""What each of CoreML's operations and layers stands for."""
+"""The converters of CoreML's operations and layers."""

@@ -31,24 +31,24 @@ def _linked(scores: Term, name: str) -> Term:
     if name == "Probit":
         return ((scores * (1 / math.sqrt(2))).function(nn.Erf) + 1.0) * 0.5
     if name == "Classification_SoftMaxWithZeroClassReference":
-        return transformed(_after_zero(scores), "SOFTMAX")
+        return transformed(_with_reference_class(scores), "SOFTMAX")
     if name not in _TRANSFORMS:
         raise n.error(f"the transform '{name}' is not supported")
     return transformed(scores, _TRANSFORMS[name])
 
 
-def _after_zero(scores: Term) -> Term:
+def _with_reference_class(scores: Term) -> Term:
     """Scores [1, C] preceded by 0, for the reference class."""
     return joined([scores.part(1, 0, 1) * 0.0, scores], 1)
 
 
 def _prediction(n: CoreMLLayer, found: Term) -> Value:
-    """A number, or a vector [C]."""
+    """A number, or a vector [C], from the result for one example."""
     return (found.flat() if not n.flag("is_scalar") else found.column(0).column(0)).value
 
 
 def _classified(n: CoreMLLayer, chances: Term, votes: Term | None = None) -> list[Value]:
-    """The label of the best class, and the probabilities [C]."""
+    """The label of the class with the most votes or probability, and the probabilities [C]."""
     labels = n.attribute("labels")
     scores = (chances if votes is None else votes).flat()
     if scores.shape != (len(labels),):
@@ -138,11 +138,11 @@ def _products(n: CoreMLLayer, rows: Term) -> Term:
 def linear_regressor(n: CoreMLLayer, *inputs: Value) -> Value:
     found = _products(n, _row(n, *inputs))
     names = ("NoTransform", "Logit", "Probit")
-    return _prediction(n, _linked(found, _name_of(n, *names)))
+    return _prediction(n, _linked(found, _transform_name(n, *names)))
 
 
-def _name_of(n: CoreMLLayer, *names: str) -> str:
-    """The name of the transform with a number."""
+def _transform_name(n: CoreMLLayer, *names: str) -> str:
+    """The name of the model's post-evaluation transform, whose number is its index in `names`."""
     number = n.attribute("model").postEvaluationTransform
     if not 0 <= number < len(names):
         raise n.error(f"the transform {number} is not known")
@@ -151,13 +151,15 @@ def _name_of(n: CoreMLLayer, *names: str) -> str:
 
 @rows("glmClassifier")
 def linear_classifier(n: CoreMLLayer, *inputs: Value) -> list[Value]:
-    """Scores of all classes but the first, or one for each, whose chances are made to sum to 1."""
-    scores, name = _products(n, _row(n, *inputs)), _name_of(n, "Logit", "Probit")
+    """Scores of all classes but the reference class, or one for each class, whose probabilities are
+    normalized.
+    """
+    scores, name = _products(n, _row(n, *inputs)), _transform_name(n, "Logit", "Probit")
     if scores.shape[1] == 1:
         second = _linked(scores, name)
         return _classified(n, two_classes(1.0 - second, second))
     if n.attribute("model").classEncoding != "OneVsRest":
-        return _classified(n, transformed(_after_zero(scores), "SOFTMAX"))
+        return _classified(n, transformed(_with_reference_class(scores), "SOFTMAX"))
     chances = _linked(scores, name)
     return _classified(n, chances / chances.sum(1, keep=True))
 
@@ -199,7 +201,9 @@ def vector_regressor(n: CoreMLLayer, *inputs: Value) -> Value:
 
 @rows("supportVectorClassifier")
 def vector_classifier(n: CoreMLLayer, *inputs: Value) -> list[Value]:
-    """Each pair of classes is a duel; without probabilities, the shares of duels won are given."""
+    """Each pair of classes votes for one. Without Platt scaling, the probabilities are shares of
+    votes.
+    """
     p, kernels = n.attribute("model"), _kernels(n, _row(n, *inputs))
     counts, classes = list(p.numberOfSupportVectorsPerClass), len(n.attribute("labels"))
     pairs = classes * (classes - 1) // 2
@@ -258,8 +262,8 @@ def feature_vectorizer(n: CoreMLLayer, *inputs: Value) -> Value:
     return _row(n, *inputs).flat().value
 
 
-def _words(names: Sequence[str], numbers: Sequence[int]) -> np.ndarray:
-    """Texts or, if there are none, integers, as an array."""
+def _labels(names: Sequence[str], numbers: Sequence[int]) -> np.ndarray:
+    """The names as an array of text; if there are none, the numbers."""
     return strings(list(names)) if len(names) else np.array(numbers, np.int64)
 
 
@@ -294,9 +298,9 @@ def categorical_mapping(n: CoreMLLayer, x: Value) -> Value:
 
 @rows("dictVectorizer")
 def dict_vectorizer(n: CoreMLLayer, x: Value) -> Value:
-    """The numbers of the keys, in their order: [K]"""
+    """The dictionary's numbers in the order of the keys: [K]."""
     p = n.attribute("model")
-    keys = _words(p.part("stringToIndex").values, p.part("int64ToIndex").values)
+    keys = _labels(p.part("stringToIndex").values, p.part("int64ToIndex").values)
     return Term(n, n(nn.VectorizeMap(x, keys=elements(keys)))).flat().value
 
 

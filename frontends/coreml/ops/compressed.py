@@ -1,7 +1,4 @@
-"""Weights that are stored smaller: with scales, by a table, or without their zeros.
-
-They are unpacked when the model is read.
-"""
+"""Compressed weights: quantized, palettized or sparse. They are unpacked at import."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ Array = np.ndarray
 
 
 def _unpacks(kind: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a function of arrays, which gives one or a list of them."""
+    """Register a function from arrays to one array or a list of them."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         names = list(signature(function).parameters)[1:]
@@ -57,7 +54,7 @@ def blockwise(n: CoreMLLayer, data: Array, scale: Array, offset: Array | None = 
 
 
 def _by_blocks(n: CoreMLLayer, values: Array, scale: Array, offset: Array | None) -> Array:
-    """(values - offset) * scale, each number of these for a block of values."""
+    """(values - offset) * scale, with one scale and offset for each block of values."""
     if values.ndim != scale.ndim or any(
         not s or v % s for v, s in zip(values.shape, scale.shape, strict=True)
     ):
@@ -86,7 +83,9 @@ def table(n: CoreMLLayer, indices: Array, lut: Array) -> Array:
 
 
 def _looked_up(n: CoreMLLayer, places: Array, entries: Array) -> Array:
-    """Entries of tables, each for a block: indices [D..], tables [B.., count, vector]."""
+    """Entries of lookup tables, one table for each block: indices [D..], tables [B.., count,
+    vector].
+    """
     *blocks, count, vector = (0, 0, *entries.shape)[-max(entries.ndim, 2) :]
     if len(blocks) != places.ndim or any(
         not b or d % b for d, b in zip(places.shape, blocks, strict=True)

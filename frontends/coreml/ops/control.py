@@ -31,7 +31,7 @@ def loop(n: CoreMLLayer, *loop_vars: Value) -> list:
 
 @rows("loop of a network")
 def network_loop(n: CoreMLLayer, count: Value | None = None, *states: Value) -> list:
-    """So many iterations, or while the condition holds that there may be."""
+    """A loop of `count` iterations, or while the condition holds."""
 
     def goes_on(states: list[Value]) -> Value | None:
         if "0" not in n.node.graphs:

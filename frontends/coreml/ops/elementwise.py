@@ -35,7 +35,7 @@ _ACTIVATIONS = (
     "softplus softsign tanh"
 )
 FAMILIAR = {"linear_activation": "affine", "linear": "affine", "sigmoid_hard": "hardsigmoid"}
-"""Activations that the family calls otherwise than without underscores."""
+"""The shared names of activations, where they are not CoreML's without underscores."""
 
 
 def named_activation(n: CoreMLLayer, name: str, x: Value, *given: float | None) -> Value:
@@ -67,7 +67,7 @@ rows.formulas(
 
 
 def _quotient(x: Term, y: Term) -> Term:
-    """x / y, rounded down, by the remainder."""
+    """floor(x / y), computed from the remainder."""
     return (floor_of_quotient if isinstance(x.element, FloatType) else floor_div)(x, y)
 
 

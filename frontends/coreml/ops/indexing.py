@@ -25,7 +25,7 @@ def gather_along_axis(n: CoreMLLayer, x: Value, indices: Value) -> Value:
 
 @rows("slice_along")
 def slice_along(n: CoreMLLayer, x: Value, begin: Value) -> Value:
-    """So many elements of an axis, from a position on: of older networks only."""
+    """`size` elements along an axis, from position `begin` on. In networks only."""
     places = Term(n, as_scalar(n, as_i64(n, begin))) + constant(n, np.arange(n.int("size")))
     return Term(n, x).gather(places, _axis(n, x)).value
 
@@ -36,7 +36,7 @@ def gather_nd(n: CoreMLLayer, x: Value, indices: Value) -> Value:
 
 
 def _mode(n: CoreMLLayer, updates: Value) -> tuple[str, Value]:
-    """The scatter reduction, and the updates for it: a difference is a sum of negatives, etc."""
+    """The scatter reduction, and its updates: subtraction becomes a sum of negatives, and so on."""
     mode = n.text("mode", "add", "sub", "div", *_MODES)
     if mode == "sub":
         return "add", n(nn.Neg(updates))
@@ -98,7 +98,7 @@ def fill_like(n: CoreMLLayer, ref_tensor: Value, value: Value) -> Value:
 
 
 def _top(n: CoreMLLayer, x: Value, count: Value | None) -> list[Value]:
-    """The first of the sorted elements, or all, and where they are."""
+    """The first `count` of the sorted elements, or all, and their positions."""
     axis = _axis(n, x, -1)
     descending = not n.flag("ascending")
     if count is None:
@@ -117,10 +117,10 @@ def top_k(n: CoreMLLayer, x: Value, k: Value) -> list[Value]:
 
 @rows("non_maximum_suppression")
 def suppression(n: CoreMLLayer, boxes: Value, scores: Value) -> list[Value]:
-    """Boxes as centers and sizes [B, N, 4] with scores [B, N, C], the best first.
+    """Non-maximum suppression of boxes [B, N, 4] (centers and sizes) with scores [B, N, C].
 
-    Gives [B, M, 4], [B, M, C], their places [B, M] and their numbers [B]; what is left is filled
-    with zeros and -1.
+    Returns boxes [B, M, 4] and scores [B, M, C], the best first, their indices [B, M] and their
+    counts [B]. Unused places hold zeros, and -1 as indices.
     """
     most, count = n.int("max_boxes"), boxes.type.shape[1]
     if count is None or n.flag("per_class_suppression"):

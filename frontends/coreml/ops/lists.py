@@ -1,6 +1,6 @@
-"""Lists of tensors of one shape, which are tensors with a dimension more in front.
+"""Lists of tensors of one shape, stored as one tensor with an additional first dimension.
 
-Those of a fixed length are as long as they are made; others grow with what is written.
+Lists of fixed length keep their initial length; others grow when written to.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def make_list(n: CoreMLLayer, init_length: Value | None = None) -> Value:
 
 
 def _grown(n: CoreMLLayer, ls: Value, least: Term) -> Value:
-    """The list with so many elements at least."""
+    """The list extended to at least `least` elements."""
     if not n.flag("grows"):
         return ls
     more = (least - extent(n, (ls, 0))).max(0).reshape(1)

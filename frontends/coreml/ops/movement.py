@@ -1,4 +1,4 @@
-"""Tensors in other shapes and orders, put together and taken apart."""
+"""Reshapes, permutations, concatenations, splits and other operations that move elements."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def sliding_windows(n: CoreMLLayer, x: Value) -> Value:
 
 @rows("space_to_batch", "batch_to_space")
 def space_and_batch(n: CoreMLLayer, x: Value) -> Value:
-    """Every so many positions of images [N, C, H, W] as images of their own, or back."""
+    """Space to batch or back: every n-th position of images [N, C, H, W] as an image of its own."""
     to_batch = n.kind == "space_to_batch"
     block, given = n.ints("block_shape"), n.ints("paddings" if to_batch else "crops")
     pairs = list(zip(given[::2], given[1::2], strict=True))
@@ -172,7 +172,7 @@ def space_and_batch(n: CoreMLLayer, x: Value) -> Value:
 
 @rows("broadcast_to")
 def broadcast_to(n: CoreMLLayer, x: Value, shape: Value) -> Value:
-    """Of older networks only."""
+    """x broadcast to a shape. In networks only."""
     wanted = n.extents(shape)
     if wanted is None:
         raise n.error("the number of elements of 'shape' must be known")
@@ -188,7 +188,7 @@ def shape(n: CoreMLLayer, x: Value) -> Value:
 
 
 def _mask(n: CoreMLLayer, name: str, rank: int) -> int:
-    """Flags as bits."""
+    """Flags as the bits of an integer."""
     return sum(flag << i for i, flag in enumerate(n.flags(name, rank)))
 
 
@@ -207,7 +207,7 @@ def slice_by_index(
 
 @rows("slice of a network")
 def slice_of_network(n: CoreMLLayer, x: Value) -> Value:
-    """A slice of one axis, counted from the last one."""
+    """A slice of one axis, which is counted from the last one."""
     end = n.int("end") or FAR
     return slice_axis(n, x, x.type.rank + n.int("axis"), n.int("begin"), end, n.int("stride"))
 
@@ -231,7 +231,7 @@ def slice_update(
     end: Value | None = None,
     stride: Value | None = None,
 ) -> Value:
-    """x with a slice replaced: the elements scattered to their places in the flat tensor."""
+    """x with a slice replaced: the update is scattered into the flattened tensor."""
     rank = x.type.rank
     if None in x.type.shape or None in update.type.shape:
         raise n.error(f"inputs {shape_text(x)} and {shape_text(update)}, expected known extents")

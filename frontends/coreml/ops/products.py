@@ -106,7 +106,7 @@ def cumsum(n: CoreMLLayer, x: Value) -> Value:
 
 @rows("classify")
 def classify(n: CoreMLLayer, probabilities: Value) -> list[Value]:
-    """The label of the most likely class, and the probabilities of all, in their order."""
+    """The label of the most likely class, and all probabilities in the order of the classes."""
     classes = n.attribute("classes")
     labels = np.array(classes, object) if isinstance(classes, list) else np.asarray(classes)
     flat = Term(n, probabilities).flat()

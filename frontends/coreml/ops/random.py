@@ -1,4 +1,4 @@
-"""Random numbers: those of NumPy for the seed, without one for the operation's name."""
+"""Random numbers: NumPy's for the operation's seed; without one, the seed follows from its name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def _seed(n: CoreMLLayer) -> int:
 
 
 def _element(n: CoreMLLayer, *names: str) -> Type:
-    """The type of the parameters, which is that of the result."""
+    """The element type of the parameters, and so of the result."""
     given = [n.attribute(name) for name in names if n.has(name)]
     return n.constant(given[0]).type.element_type if given else f32
 
@@ -39,7 +39,7 @@ def random_bernoulli(n: CoreMLLayer, shape: Value) -> Value:
 
 @rows("random_categorical")
 def random_categorical(n: CoreMLLayer, x: Value) -> Value:
-    """Of the last dimension, for each position of the others: [.., C] -> [.., size]"""
+    """Samples of the categories along the last dimension: [.., C] -> [.., size]."""
     rows, last = Term(n, x).cast(f32), x.type.rank - 1
     if n.text("mode", "logits", "logits", "probs") == "probs":
         rows = rows.function(nn.Log)

@@ -1,4 +1,4 @@
-"""Recurrent networks. Gates of an LSTM lie in the order i f o g, of a GRU r n z."""
+"""Recurrent networks. Gates are stored in the order i f o g for an LSTM, r n z for a GRU."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def _functions(n: CoreMLLayer, **defaults: str) -> list[Activation]:
 
 
 def _state(n: CoreMLLayer, x: Value, state: Value) -> Value:
-    """A state expanded to each example, if it is shared."""
+    """A state, broadcast to all examples if they share it."""
     return broadcast(n, state, [(x, 1), (state, 1)])
 
 
-def _given(n: CoreMLLayer, outcomes: Sequence[Outcome]) -> list[Value]:
-    """All steps' outputs, or those of the last step of each direction, and the states."""
+def _results(n: CoreMLLayer, outcomes: Sequence[Outcome]) -> list[Value]:
+    """The outputs of all steps, or of each direction's last step, followed by the final states."""
     states = list(zip(*(outcome.states for outcome in outcomes), strict=True))
     parts = [outcome.outputs for outcome in outcomes]
     if not n.flag("output_sequence"):
@@ -46,8 +46,8 @@ def lstm_(
 ) -> list[Value]:
     """x [time, batch, input]; states [batch, directions * hidden].
 
-    `clip` limits cell states: coremltools makes it of TensorFlow's `cell_clip`, and of it the
-    older networks' `cellClipThreshold`, which are such limits.
+    `clip` limits cell states: coremltools writes TensorFlow's `cell_clip` so, and
+    `cellClipThreshold` of the older networks.
     """
     mode = n.text("direction", "forward", "forward", "reverse", "bidirectional")
     sides = [(weight_ih, weight_hh, bias, peephole)]
@@ -78,7 +78,7 @@ def lstm_(
                 peepholes=None if peep is None else dict(zip("ifo", peep, strict=True)),
             )
         )
-    return _given(n, lstm(n, x, directions, order="ifog"))
+    return _results(n, lstm(n, x, directions, order="ifog"))
 
 
 @rows("gru")
@@ -91,12 +91,14 @@ def gru_(
     bias: Value | None = None,
     input_bias: Value | None = None,
 ) -> list[Value]:
-    """Of two biases, `bias` belongs to the states where both are given."""
+    """If both biases are given, `bias` is added to the state products and `input_bias` to the
+    others.
+    """
     both = bias is not None and input_bias is not None
     biases = (input_bias, bias) if both else bias or input_bias
     functions = _functions(n, recurrent_activation="sigmoid", activation="tanh")
     direction = _direction(n, x, initial_h, (weight_ih, weight_hh), functions, biases)
-    return _given(n, gru(n, x, [direction], order="rnz", reset_late=n.flag("reset_after")))
+    return _results(n, gru(n, x, [direction], order="rnz", reset_late=n.flag("reset_after")))
 
 
 @rows("rnn")
@@ -109,7 +111,7 @@ def rnn_(
     bias: Value | None = None,
 ) -> list[Value]:
     weights, functions = (weight_ih, weight_hh), _functions(n, activation="tanh")
-    return _given(n, rnn(n, x, [_direction(n, x, initial_h, weights, functions, bias)]))
+    return _results(n, rnn(n, x, [_direction(n, x, initial_h, weights, functions, bias)]))
 
 
 def _direction(

@@ -1,4 +1,4 @@
-"""Resampled images."""
+"""Resizing, cropping and sampling of images."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NEAREST: dict[str, Any] = {
 
 
 def _resized(n: CoreMLLayer, x: Value, sizes: Sequence[Dim], how: Mapping[str, Any]) -> Value:
-    """x with other extents in its last dimensions, from which the coordinates follow."""
+    """x resized to other extents of its last dimensions; `how` gives the coordinate convention."""
     if None in sizes:
         raise n.error(f"input 'x' is {shape_text(x)}, expected known extents")
     middle = n.text("sampling_mode", "") == "ALIGN_CORNERS"
@@ -33,7 +33,7 @@ def _resized(n: CoreMLLayer, x: Value, sizes: Sequence[Dim], how: Mapping[str, A
 
 
 def _middle(n: CoreMLLayer, x: Value, axis: int) -> Value:
-    """The middle of an axis: an element, or the mean of two."""
+    """The middle element of an axis, or the mean of the middle two."""
     extent = n.extent(x, axis)
     low, high = (extent - 1) // 2, extent // 2
     first, second = (Term(n, slice_axis(n, x, axis, at, at + 1)) for at in (low, high))
@@ -120,7 +120,9 @@ def resample(n: CoreMLLayer, x: Value, coordinates: Value) -> Value:
 
 @rows("affine")
 def affine(n: CoreMLLayer, x: Value, transform_matrix: Value) -> Value:
-    """Images sampled at their positions in [-1, 1] times matrices [D, 6], one for all or each."""
+    """Images sampled at positions in [-1, 1] transformed by affine matrices [D, 6], one for all
+    images or one each.
+    """
     matrix = Term(n, transform_matrix).reshape((transform_matrix, 0), 2, 3)
     corners, count = n.flag("align_corners", True), shape_vector(n, [(transform_matrix, 0)])
     sizes = [1, n.int("output_height"), n.int("output_width")]
@@ -138,9 +140,11 @@ def crop_resize(
     boxes: Value | None = None,
     box_indices: Value | None = None,
 ) -> Value:
-    """Parts of images [B, C, H, W], by triangles around positions: a product for each dimension.
+    """Regions of images [B, C, H, W], bilinearly: a product with interpolation weights per
+    dimension.
 
-    roi [N, 1, 4, 1, 1] of all images or [N, 1, 5, 1, 1] of the one that it names, or boxes [N, 4].
+    Either roi [N, 1, 4, 1, 1] of all images, roi [N, 1, 5, 1, 1] with the image's index, or boxes
+    [N, 4].
     """
     given = boxes if boxes is not None else roi
     assert given is not None
@@ -159,7 +163,7 @@ def crop_resize(
     sides = []
     for d, side in enumerate(("height", "width")):
         size, whole = n.int(f"target_{side}", 1), x.type.shape[2 + d]
-        at = _places(n, rows, d, whole, size)
+        at = _sample_positions(n, rows, d, whole, size)
         apart = at.spread(0, 1) - constant(n, np.arange(whole, dtype=np.float32))
         weights = (1.0 - apart.function(nn.Abs)).max(0.0).reshape(count, 1, 1, size, whole)
         inside = (at >= 0.0) & (at <= float(whole - 1))
@@ -170,7 +174,7 @@ def crop_resize(
     return filled.value if boxes is None else squeezed(n, filled.value, 1)
 
 
-def _places(n: CoreMLLayer, boxes: Term, d: int, extent: int, count: int) -> Term:
+def _sample_positions(n: CoreMLLayer, boxes: Term, d: int, extent: int, count: int) -> Term:
     """The sample positions of boxes [N, 4] along a dimension: [N, count]"""
     kind = n.text("box_coordinate_mode", "CORNERS_HEIGHT_FIRST")
     column = 1 - d if kind.endswith("WIDTH_FIRST") else d
@@ -200,7 +204,7 @@ def crop(n: CoreMLLayer, x: Value) -> Value:
 
 @rows("crop_like")
 def crop_like(n: CoreMLLayer, x: Value, ref_tensor: Value) -> Value:
-    """The size of another image, from an offset on: of older networks only."""
+    """A crop to the size of another image, from an offset on. In networks only."""
     for i, begin in enumerate(n.ints("offset")):
         end = begin + n.extent(ref_tensor, i - 2)
         x = slice_axis(n, x, x.type.rank - 2 + i, begin, end)

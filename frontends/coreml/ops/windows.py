@@ -8,8 +8,10 @@ from ..layer import CoreMLLayer, rows
 _PADDINGS = {"valid": "VALID", "same": "SAME_UPPER", "same_lower": "SAME_LOWER"}
 
 
-def _each(n: CoreMLLayer, x: Value, name: str, default: int = 1, of: int = 1) -> tuple[int, ...]:
-    """`of` numbers for each spatial dimension."""
+def _per_dimension(
+    n: CoreMLLayer, x: Value, name: str, default: int = 1, of: int = 1
+) -> tuple[int, ...]:
+    """An attribute with `of` numbers for each spatial dimension."""
     count = (x.type.rank - 2) * of
     if count < 1:
         raise n.error(f"input 'x' is {shape_text(x)}, expected at least three dimensions")
@@ -23,12 +25,12 @@ def _padding(n: CoreMLLayer, x: Value) -> Padding:
     mode = n.text("pad_type", "valid", "custom", *_PADDINGS)
     if mode != "custom":
         return _PADDINGS[mode]
-    pairs = _each(n, x, "pad", 0, 2)
+    pairs = _per_dimension(n, x, "pad", 0, 2)
     return (*pairs[::2], *pairs[1::2])
 
 
 def _how(n: CoreMLLayer, x: Value) -> dict:
-    steps = {name: _each(n, x, name) for name in ("strides", "dilations")}
+    steps = {name: _per_dimension(n, x, name) for name in ("strides", "dilations")}
     return {**steps, "padding": _padding(n, x), "groups": n.int("groups", 1)}
 
 
@@ -63,7 +65,7 @@ def _mean_pooled(n: CoreMLLayer, x: Value, windows: Windows) -> Value:
 
 def _pool(pooled: Callable[[CoreMLLayer, Value, Windows], Value]) -> Callable[..., Value]:
     def convert(n: CoreMLLayer, x: Value) -> Value:
-        kernel, strides = (_each(n, x, name) for name in ("kernel_sizes", "strides"))
+        kernel, strides = (_per_dimension(n, x, name) for name in ("kernel_sizes", "strides"))
         ceil = n.flag("ceil_mode")
         return pooled(n, x, Windows(kernel, strides, _padding(n, x), ceil=ceil))
 

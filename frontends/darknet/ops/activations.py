@@ -22,7 +22,7 @@ _SHARED = {
     "relie": ("leakyrelu", 0.01),
     "hardtan": ("clip", -1, 1),
 }
-"""The activations of other formats, with their parameters."""
+"""The activations that other formats have too, with their parameters."""
 
 
 def _stair(x: Term) -> Term:

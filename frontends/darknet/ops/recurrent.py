@@ -15,7 +15,8 @@ from ..layer import DarknetLayer, rows
 from .weighted import convolved, multiplied, options_of, weights_of
 
 Product = Callable[[str, Value], Term]
-"""What weights of a name make of a value; they are taken from the file in the order of calls."""
+"""(the name of a layer's weights, a value) -> their product. The weights are taken from the file in
+the order of calls."""
 
 
 def _plain(n: DarknetLayer, x: Value, state: Value, product: Product) -> Value:

@@ -18,7 +18,7 @@ IDENTITIES = (
     "ops.StopGradient", "ops.Copy", "ops.ConvertToTensor", "ops.Identity",
     "tf.identity", "tf.stop_gradient",
 )  # fmt: skip
-"""What does something in training only."""
+"""Layers that are the identity except in training."""
 
 ROWS.add(dict.fromkeys(IDENTITIES, called(lambda n: n.tensor())))
 

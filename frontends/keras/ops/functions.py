@@ -81,7 +81,7 @@ WEAK = frozenset(
         "Where",
     ]
 )
-"""The operations in which a number has no type of its own."""
+"""Operations in which Python numbers do not affect the type."""
 
 
 def two(n: KerasLayer, *others: type) -> tuple[Term, Term]:

@@ -23,9 +23,9 @@ from ..layer import KerasLayer, layer
 from .functions import add, operand, two
 
 LEAST = 1e-7
-"""What keeps probabilities away from 0."""
+"""The least probability of which a logarithm is taken."""
 FAR_BELOW = -1e30
-"""The logarithm of no probability."""
+"""Stands for the logarithm of 0."""
 
 
 def _pair(n: KerasLayer) -> tuple[Term, Term]:

@@ -58,7 +58,7 @@ def _real(x: Term) -> Term:
 
 
 MERGED_BY_MASKS = {"Multiply", "Maximum", "Minimum"}
-"""Layers of Keras 3 that leave out what does not count."""
+"""Layers of Keras 3 that ignore masked elements."""
 
 
 def _product(n: KerasLayer, given: list[Term], masks: list[Term | None]) -> Term:

@@ -10,7 +10,7 @@ from .functions import operand
 from .reshaping import is_channels_first
 
 FILLS = {"constant": "zeros", "nearest": "border", "reflect": "symmetric"}
-"""What `grid_sample` calls how places outside are filled."""
+"""The padding mode of `grid_sample` for each fill mode of Keras."""
 
 
 def _last(n: KerasLayer, work: Callable[[Term], Term]) -> Value:

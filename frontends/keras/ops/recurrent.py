@@ -15,7 +15,7 @@ from .convolution import PADDINGS, kernel_first
 from .reshaping import is_channels_first, merged_batch
 
 KINDS = {"LSTM": 4, "GRU": 3, "SimpleRNN": 1}
-"""The gates of each kind."""
+"""The number of gates of each kind of layer."""
 
 
 @dataclass(frozen=True)

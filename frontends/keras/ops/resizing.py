@@ -119,7 +119,7 @@ def _padded(n: KerasLayer, x: Value, axis: int, side: Any) -> Value:
 
 
 SMOOTH = {"bilinear": "triangle", "bicubic": "keyscubic"}
-"""What an interpolation is with antialiasing; others are called as they are."""
+"""The name of an interpolation with antialiasing, if it differs from Keras' name."""
 
 
 def _resampled(

@@ -10,7 +10,7 @@ from .convolution import PADDINGS
 from .reshaping import is_channels_first
 
 LEAST = 1e-7
-"""Keras' epsilon: what a logarithm or root is taken of at least."""
+"""Keras' epsilon: the least operand of a logarithm or root."""
 
 
 def _real(n: KerasLayer) -> Term:

@@ -12,12 +12,12 @@ from .core import encoded
 
 PUNCTUATION = r"""[!"#$%&()*+,\-./:;<=>?@\[\\\]^_`{|}~']"""
 CROSSING = 0xDECAFCAFFE
-"""What the hash of a crossing starts with."""
+"""The initial value of the hash of a crossing."""
 MIXING = 0xC6A4A7935BD1E995
-"""The factor by which two hashes become one, as in MurmurHash64."""
+"""The factor by which two hashes are combined, as in MurmurHash64."""
 
 NOWHERE = 2**31 - 1
-"""A place that no vector has."""
+"""An index beyond the end of every vector."""
 
 u64 = IntegerType(64, "u")
 
@@ -30,9 +30,9 @@ class Vocabulary:
     mask: Any
     unknown: int
     masked: int
-    """1 where the mask has a place."""
+    """1 if the mask has an index, else 0."""
     told: bool
-    """Whether the file's list starts with what is no word."""
+    """Whether the file's vocabulary begins with the mask and out-of-vocabulary tokens."""
 
     @property
     def first(self) -> int:

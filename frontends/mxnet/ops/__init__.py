@@ -1,1 +1,1 @@
-"""MXNet's operators, by what they do."""
+"""The converters of MXNet's operators, by topic."""

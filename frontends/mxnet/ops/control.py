@@ -1,6 +1,6 @@
-"""Loops and branches, whose graphs are inside of the node.
+"""Loops and branches, whose nested graphs are attributes of the node.
 
-Attributes tell which input of the node each input of a graph is, or the other way round.
+Further attributes map the inputs of these graphs to inputs of the node, or the other way round.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ..layer import MxnetLayer, rows
 
 @rows("_foreach")
 def foreach(n: MxnetLayer, *inputs: Value) -> list[Value]:
-    """A step for each slice of the first inputs; what it gives is stacked, states go on."""
+    """A loop over slices of the first inputs: results are stacked, states are carried."""
     places = [n.ints(name) for name in ("in_data_locs", "in_state_locs", "remain_locs")]
     order = [place for part in places for place in part]
     first, second = len(places[0]), len(places[0]) + len(places[1])
@@ -33,9 +33,10 @@ def foreach(n: MxnetLayer, *inputs: Value) -> list[Value]:
 
 @rows("_while_loop")
 def while_(n: MxnetLayer, *inputs: Value) -> list[Value]:
-    """While the first graph says so, the second gives rows and the next variables.
+    """A loop: the first graph is the condition, the second gives a row of results and the next
+    states.
 
-    The rows are as many as iterations may be; those that were not computed are zeros.
+    There are as many rows as `max_iterations`; rows not computed are zeros.
     """
     outs, most = n.int("num_out_data"), n.size("max_iterations")
     of_body = n.ints("func_input_locs")
@@ -46,7 +47,7 @@ def while_(n: MxnetLayer, *inputs: Value) -> list[Value]:
         return n.graph(graph, *(values[i] for i in n.ints(name)))
 
     def goes(states: Sequence[Value]) -> Value:
-        return _holds(n, run("0", "cond_input_locs", states)[0])
+        return _is_true(n, run("0", "cond_input_locs", states)[0])
 
     def step(number: Value, flag: Value, given: list[Value]) -> Iteration:
         found = run("1", "func_input_locs", given)
@@ -54,31 +55,31 @@ def while_(n: MxnetLayer, *inputs: Value) -> list[Value]:
 
     states = [inputs[i] for i in variables]
     last, stacks = while_loop(n, step, states, n.constant(most, i64), goes(states))
-    return [*(_filled_up(n, rows_, most) for rows_ in stacks), *last]
+    return [*(_padded_rows(n, rows_, most) for rows_ in stacks), *last]
 
 
-def _filled_up(n: MxnetLayer, x: Value, count: int) -> Value:
-    """So many rows, zeros behind those that are there."""
+def _padded_rows(n: MxnetLayer, x: Value, count: int) -> Value:
+    """x padded with zero rows to `count` rows."""
     lead = tuple(d if d is not None else n.extent(x, i + 1) for i, d in enumerate(x.type.shape[1:]))
     zeros = n.zeros((count, *lead), x.type.element_type)
     whole = slice_axis(n, concat(n, [x, zeros], 0), 0, 0, count)
     return n(nn.Reshape(whole, out=TensorType((count, *lead), x.type.element_type)))
 
 
-def _holds(n: MxnetLayer, flag: Value) -> Value:
-    """Whether a number is not 0, as a condition."""
+def _is_true(n: MxnetLayer, flag: Value) -> Value:
+    """The condition that a number is not 0."""
     one = as_scalar(n, flag)
     return n.cast(one, i1)
 
 
 @rows("_cond")
 def cond(n: MxnetLayer, *inputs: Value) -> list[Value]:
-    """What the second graph gives where the first says so, else what the third gives."""
+    """The second graph's results if the first one's is true, else the third's."""
 
     def run(graph: str, name: str) -> list[Value]:
         return n.graph(graph, *(inputs[i] for i in n.ints(name)))
 
-    condition = _holds(n, run("0", "cond_input_locs")[0])
+    condition = _is_true(n, run("0", "cond_input_locs")[0])
     known = n.known(condition)
     branches = [lambda: run("1", "then_input_locs"), lambda: run("2", "else_input_locs")]
     if known is not None:

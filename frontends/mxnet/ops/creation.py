@@ -1,4 +1,4 @@
-"""New tensors: of one number, of counted numbers, of the shape of another."""
+"""New tensors: constants, ranges, and tensors shaped like others."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def eye(n: MxnetLayer) -> Value:
 
 @rows("_contrib_arange_like", "_npx_arange_like")
 def arange_like(n: MxnetLayer, x: Value) -> Value:
-    """Numbers as many as x, or a dimension of it, has."""
+    """A range with as many numbers as x has elements, or along one axis."""
     start, step = n.float("start", 0.0), n.float("step", 1.0)
     if n.int("repeat", 1) != 1:
         raise n.error("attribute 'repeat' is not supported")
@@ -61,7 +61,7 @@ def size_array(n: MxnetLayer, x: Value) -> Value:
 
 @rows("diag", "_np_diag")
 def diagonal_or_matrix(n: MxnetLayer, x: Value) -> Value:
-    """The diagonals of matrices, or the matrix of a diagonal."""
+    """The diagonals of matrices, or matrices with these diagonals."""
     if x.type.rank < 3:
         return arrays.diag(n, x, n.int("k", 0))
     axes = (n.axis(name, i, x.type.rank) for i, name in enumerate(("axis1", "axis2")))

@@ -1,6 +1,6 @@
-"""Functions of single elements, and of two tensors or a tensor and a number.
+"""Elementwise functions of one tensor, of two, or of a tensor and a number.
 
-Comparisons give 0 and 1 of the operands' type, those of deep numpy (`_npi_`) booleans.
+Comparisons return 0 and 1 in the operands' type; NumPy-like ones (`_npi_`) return booleans.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ _ALIASES = {
     "_np_copy": "identity",
     "_contrib_gradientmultiplier": "identity",
 }
-"""Other names of the same functions."""
+"""MXNet's further names of these functions."""
 
 
 def _unary(formula: Formula) -> Callable[[MxnetLayer, Value], Value]:
@@ -82,7 +82,7 @@ def _unary(formula: Formula) -> Callable[[MxnetLayer, Value], Value]:
 
 
 def _numpy_unary(formula: Formula) -> Callable[[MxnetLayer, Value], Value]:
-    """A converter of a function that gives floats for integers."""
+    """A converter of a function that converts integers to floats."""
 
     def convert(n: MxnetLayer, x: Value) -> Value:
         return formula(n.term(n.floating(x))).value
@@ -149,7 +149,7 @@ def cast(n: MxnetLayer, x: Value) -> Value:
 
 @rows("amp_multicast")
 def amp_multicast(n: MxnetLayer, *inputs: Value) -> list[Value]:
-    """All as the widest of them, or the narrowest."""
+    """All inputs cast to the widest of their types, or to the narrowest."""
     sizes = [type_to_numpy(x.type.element_type).itemsize for x in inputs]
     best = (min if n.flag("cast_narrow") else max)(sizes)
     element = inputs[sizes.index(best)].type.element_type
@@ -165,7 +165,7 @@ def add_n(n: MxnetLayer, *inputs: Value) -> Value:
 
 
 def _mod(a: Term, b: Term) -> Term:
-    """The remainder, with the divisor's sign; 0 where the divisor is 0."""
+    """The remainder, with the sign of the divisor; 0 if the divisor is 0."""
     return b.equals(0).choose(0, a % b)
 
 
@@ -210,7 +210,7 @@ _NUMPY_NAMES = {
 
 
 def _pair(n: MxnetLayer, a: Value, b: Value) -> tuple[Term, Term]:
-    """Operands of one type: that of the floats, or the wider."""
+    """The operands in one type: a float type if there is one, else the wider."""
     types = [type_to_numpy(v.type.element_type) for v in (a, b)]
     if types[0] == types[1]:
         return n.term(a), n.term(b)
@@ -232,7 +232,7 @@ def _binary(formula, compares: bool, numpy: bool, divides: bool) -> Callable:
 
 
 def _scalar(formula, compares: bool, numpy: bool, divides: bool, turned: bool) -> Callable:
-    """A converter with a number on the right or, if `turned`, on the left."""
+    """A converter of an operation with a number as right operand or, if `turned`, as left one."""
 
     def convert(n: MxnetLayer, x: Value) -> Value:
         term, number = n.term(x), n.float("scalar", 1.0)

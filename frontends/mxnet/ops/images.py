@@ -1,4 +1,4 @@
-"""Images made larger or smaller, and detectors' boxes.
+"""Image resampling, and the boxes of object detectors.
 
 Source: MXNet's src/operator/contrib.
 """
@@ -22,7 +22,7 @@ from ..layer import MxnetLayer, rows
 
 @rows("UpSampling")
 def up_sampling(n: MxnetLayer, x: Value, *others: Value) -> Value:
-    """Each element several times; other inputs are brought to the same extents."""
+    """Upsampling by a factor; further inputs are scaled to the same extents."""
     scale = n.size("scale")
     if n.text("sample_type", "nearest", "nearest", "bilinear") == "bilinear":
         pad = math.ceil((scale - 1) / 2)
@@ -70,7 +70,7 @@ def bilinear_resize(n: MxnetLayer, x: Value, like: Value | None = None) -> Value
 
 @rows("_contrib_MultiBoxPrior", "_npx_multibox_prior")
 def box_priors(n: MxnetLayer, x: Value) -> Value:
-    """Boxes of several sizes and shapes around each position: [1, positions, 4]."""
+    """Prior boxes of several sizes and aspect ratios around each position: [1, P, 4]."""
     height, width = n.extent(x, 2), n.extent(x, 3)
     if not height or not width:
         raise n.error(f"input is '{x.type}', expected positions")
@@ -90,7 +90,7 @@ def box_priors(n: MxnetLayer, x: Value) -> Value:
 
 @rows("_contrib_MultiBoxDetection", "_npx_multibox_detection")
 def box_detection(n: MxnetLayer, scores: Value, offsets: Value, anchors: Value) -> Value:
-    """Rows of class, score and corners, the best first; -1 for what is no object.
+    """Detections as rows of (class, score, corners), the best first; class -1 for background.
 
     scores [B, C, N], offsets [B, N * 4], anchors [1, N, 4] -> [B, N, 6]
     """
@@ -109,15 +109,15 @@ def box_detection(n: MxnetLayer, scores: Value, offsets: Value, anchors: Value) 
     value, order = best_first(valid.choose(best, -math.inf))
     kind, valid, boxes = (rows_at(t, order) for t in (kind, valid, boxes))
     each = None if n.flag("force_suppress") else classes - 1
-    valid = _first(valid, n.int("nms_topk", -1))
+    valid = _first_valid(valid, n.int("nms_topk", -1))
     kept = _not_suppressed(boxes, kind, valid, n.float("nms_threshold", 0.5), each)
     label = kept.choose(kind.cast(boxes.element), -1.0).spread(0, 1)
     rest = joined([value.spread(0, 1), boxes], 2)
     return joined([label, valid.spread(0, 1).choose(rest, -1.0)], 2).value
 
 
-def _first(valid: Term, most: int) -> Term:
-    """Of what is valid [B, N], what is among the first `most`."""
+def _first_valid(valid: Term, most: int) -> Term:
+    """`valid` [B, N] with only the first `most` true elements of each row kept."""
     count = valid.shape[1] or 0
     return valid & constant(valid.n, np.arange(count) < most) if 0 < most < count else valid
 
@@ -125,9 +125,9 @@ def _first(valid: Term, most: int) -> Term:
 def _not_suppressed(
     boxes: Term, kind: Term, valid: Term, overlap: float, classes: int | None
 ) -> Term:
-    """Which of the boxes [B, N, 4], in order, no better one of their class overlaps.
+    """Which of the sorted boxes [B, N, 4] no better one of the same class overlaps.
 
-    Without a number of classes, a box suppresses those of any.
+    If `classes` is None, boxes of all classes suppress each other.
     """
     if classes is None:
         return not_suppressed(boxes, valid, overlap)
@@ -144,7 +144,7 @@ def _not_suppressed(
 
 @rows("_contrib_box_nms", "_contrib_box_non_maximum_suppression")
 def box_nms(n: MxnetLayer, data: Value) -> list[Value]:
-    """The rows that are kept, the best first, then rows of -1."""
+    """The rows that non-maximum suppression keeps, the best first, then rows of -1."""
     rows_, width = n.extent(data, -2), n.extent(data, -1)
     lead = math.prod(n.extent(data, i) for i in range(data.type.rank - 2))
     x = n.term(data).reshape(lead, rows_, width)
@@ -155,7 +155,7 @@ def box_nms(n: MxnetLayer, data: Value) -> list[Value]:
     if label >= 0 and background >= 0:
         valid = valid & ~x.column(label, 2).equals(float(background))
     order = best_first(valid.choose(score, -math.inf))[1]
-    x, valid = rows_at(x, order), _first(rows_at(valid, order), n.int("topk", -1))
+    x, valid = rows_at(x, order), _first_valid(rows_at(valid, order), n.int("topk", -1))
     boxes = _corners(x.part(2, first, first + 4), n.text("in_format", "corner", "corner", "center"))
     apart = boxes  # the boxes of other classes lie elsewhere
     if label >= 0 and not n.flag("force_suppress"):
@@ -172,7 +172,7 @@ def box_nms(n: MxnetLayer, data: Value) -> list[Value]:
 
 
 def _apart_by_class(boxes: Term, label: Term) -> Term:
-    """Boxes moved so far by their class that those of two do not meet."""
+    """Boxes shifted by an offset per class, so that boxes of different classes do not overlap."""
     far = boxes.function(nn.Abs).largest(1, 2, keep=True) * 2.0 + 1.0
     return boxes + label.spread(0, 1) * far
 
@@ -188,7 +188,7 @@ def _centers(boxes: Term) -> Term:
 
 @rows("_contrib_box_iou")
 def box_iou(n: MxnetLayer, a: Value, b: Value) -> Value:
-    """The overlap of all pairs of boxes."""
+    """The intersection over union of all pairs of boxes."""
     form = n.text("format", "corner", "corner", "center")
     terms = []
     for one in (a, b):

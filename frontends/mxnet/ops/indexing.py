@@ -1,4 +1,4 @@
-"""Gathering, sorting, sequences of several lengths, and reductions."""
+"""Gathering, sorting, reductions, and sequences of different lengths."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .layers import per_row, positions
 
 
 def _inside(n: MxnetLayer, index: Value, size: Term) -> Term:
-    """Indices clipped or wrapped to the extent, by the mode."""
+    """Indices clipped to the extent, or wrapped around, as the `mode` says."""
     found = n.term(index).cast(i64)
     if n.attributes.get("mode", "clip") == "wrap":
         return found % size
@@ -29,7 +29,7 @@ def take(n: MxnetLayer, x: Value, index: Value) -> Value:
 
 @rows("pick", "_npx_pick", "choose_element_0index")
 def pick(n: MxnetLayer, x: Value, index: Value) -> Value:
-    """One element of each row."""
+    """The element of each row at its index."""
     axis, rank = n.axis("axis", -1, x.type.rank), x.type.rank
     keeps = index.type.rank == rank
     own = dims(index)
@@ -53,7 +53,7 @@ def batch_take(n: MxnetLayer, x: Value, index: Value) -> Value:
 
 @rows("gather_nd", "_npi_gather_nd", "_npx_gather_nd")
 def gather_nd(n: MxnetLayer, x: Value, index: Value) -> Value:
-    """The first dimension of the indices are the tuples."""
+    """Elements at index tuples, which lie along the first dimension of `index`."""
     rank = index.type.rank
     at = n.transposed(n.cast(index, i64), *range(1, rank), 0)
     return gathered_nd(n, x, at)
@@ -61,7 +61,7 @@ def gather_nd(n: MxnetLayer, x: Value, index: Value) -> Value:
 
 @rows("scatter_nd", "_scatter_set_nd", "_npi_scatter_set_nd")
 def scatter_nd(n: MxnetLayer, *inputs: Value) -> Value:
-    """Zeros, or a tensor, with elements at places."""
+    """Zeros, or a tensor, with updates scattered to index tuples."""
     if n.kind == "scatter_nd":
         (values, index), base = inputs, None
     else:
@@ -125,7 +125,7 @@ def argsort(n: MxnetLayer, x: Value) -> Value:
 
 
 def _along_axis(n: MxnetLayer, x: Value) -> tuple[Value, int, list | None]:
-    """x and the axis; without one, x flattened, and its former shape."""
+    """(x, axis, None), or without an axis (x flattened, 0, its former shape)."""
     if n.attributes.get("axis") == "None":
         return n.term(x).flat().value, 0, dims(x)
     return x, n.axis("axis", -1, x.type.rank), None
@@ -180,7 +180,7 @@ def sequence_reverse(n: MxnetLayer, x: Value, lengths: Value | None = None) -> V
 
 
 def _axes(n: MxnetLayer, x: Value) -> tuple[tuple[int, ...], bool]:
-    """The axes to reduce, and whether they are all because none is named."""
+    """The axes to reduce, and whether that is all axes because none is named."""
     rank = x.type.rank
     axes = tuple(sorted(axis % rank for axis in n.ints("axis")))
     if n.flag("exclude"):
@@ -189,7 +189,9 @@ def _axes(n: MxnetLayer, x: Value) -> tuple[tuple[int, ...], bool]:
 
 
 def _result(n: MxnetLayer, out: Value) -> Value:
-    """What has no dimension left is a vector in legacy MXNet, a scalar in deep numpy."""
+    """The result of a full reduction: of rank 1 in legacy MXNet, a scalar in its NumPy-like
+    operators.
+    """
     if out.type.rank == 0 and not n.kind.startswith("_np"):
         return reshape(n, out, [1])
     return out

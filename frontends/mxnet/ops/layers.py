@@ -1,4 +1,4 @@
-"""Convolutions, poolings, normalizations and what else has parameters."""
+"""Layers with parameters: convolutions, poolings, normalizations."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _LAST = ("NWC", "NHWC", "NDHWC")
 
 
 def channels_first(n: MxnetLayer, x: Value) -> Value:
-    """x of the layer's layout as [N, C, D..]."""
+    """x, which has the layer's layout, as [N, C, D..]."""
     if n.attributes.get("layout") not in _LAST:
         return x
     return n.transposed(x, 0, x.type.rank - 1, *range(1, x.type.rank - 1))
 
 
 def channels_back(n: MxnetLayer, x: Value) -> Value:
-    """[N, C, D..] in the layer's layout."""
+    """[N, C, D..] converted to the layer's layout."""
     if n.attributes.get("layout") not in _LAST:
         return x
     return n.transposed(x, 0, *range(2, x.type.rank), 1)
@@ -124,7 +124,9 @@ def pooling(n: MxnetLayer, x: Value) -> Value:
 
 
 def _last_windows(n: MxnetLayer, x: Value, kernel, strides, pads) -> tuple[tuple[int, ...], bool]:
-    """The extra padding at the ends by the convention, and whether extents are rounded up."""
+    """Extra padding at the ends for the pooling convention, and whether output extents are rounded
+    up.
+    """
     kind = n.text("pooling_convention", "valid", "valid", "full", "same")
     spatial = x.type.shape[2:]
     if kind == "valid":
@@ -150,7 +152,7 @@ def _last_windows(n: MxnetLayer, x: Value, kernel, strides, pads) -> tuple[tuple
 
 
 def _counts(n: MxnetLayer, x: Value, out: Value, windows: Windows, counted: Sequence[int]) -> Term:
-    """How many elements each window has inside of x and the padding that counts."""
+    """The number of elements in each window: those of x, and of padding that counts."""
     total = np.ones((), np.float64)
     for i in range(len(counted)):
         begin = np.arange(n.extent(out, 2 + i)) * windows.strides[i] - int(windows.padding[i])
@@ -168,7 +170,7 @@ _ROOTS: dict[int, Callable[[Term], Term]] = {
 
 
 def _power(n: MxnetLayer, x: Value) -> Term:
-    """The summands of `lp` pooling: powers, with signs for odd exponents."""
+    """The summands of Lp pooling: powers of x, with its sign for odd exponents."""
     p = n.size("p_value", 2)
     if p not in _ROOTS:
         raise n.error(f"attribute 'p_value' is {p}, expected 1, 2 or 3")
@@ -189,7 +191,7 @@ def _global_pool(n: MxnetLayer, x: Value, kind: str) -> Value:
 
 @rows("_contrib_AdaptiveAvgPooling2D")
 def adaptive_average_pooling(n: MxnetLayer, x: Value) -> Value:
-    """The mean of windows between rounded positions."""
+    """Adaptive average pooling, with window bounds rounded outwards."""
     size = n.ints("output_size", (1,))
     if len(size) not in (1, 2) or not 0 < min(size) <= max(size) < 1 << 31:
         raise n.error(f"attribute 'output_size' is {size}, expected one or two numbers above 0")
@@ -240,7 +242,7 @@ rows.add(
 
 @rows("GroupNorm")
 def group_norm(n: MxnetLayer, x: Value, gamma: Value, beta: Value) -> Value:
-    """Older versions have one parameter for each group."""
+    """Group normalization; older versions have one scale and bias per group, not per channel."""
     groups, channels = n.size("num_groups", 1), n.extent(x, 1)
     scale, bias = (
         v if v.type.shape[0] == channels else of_groups(n, v, groups, channels)
@@ -302,7 +304,7 @@ def positions(n: MxnetLayer, x: Value, axis: int) -> Term:
 
 
 def per_row(n: MxnetLayer, lengths: Value, axis: int, rank: int) -> Term:
-    """Lengths of the rows along an axis, [.. without the axis ..], to be broadcast."""
+    """Lengths of rows along an axis (whose shape lacks that axis), shaped to broadcast."""
     own = dims(lengths)
     own.insert(axis, 1)  # type: ignore[arg-type]
     return n.term(lengths).cast(i64).reshape(*own, *[1] * (rank - len(own)))

@@ -7,15 +7,9 @@ from ...common.vocabulary import *
 from ..layer import MxnetLayer, rows
 
 
-def _turned(n: MxnetLayer, x: Value) -> Value:
-    """x with its last two dimensions exchanged."""
-    rank = x.type.rank
-    return n.transposed(x, *range(rank - 2), rank - 1, rank - 2)
-
-
 @rows("dot", "_np_dot", "_sparse_dot")
 def dot(n: MxnetLayer, a: Value, b: Value) -> Value:
-    """The last dimension of a with the first of b, in deep numpy with the last but one."""
+    """A product over the last axis of a and the first of b (NumPy-like: the last but one)."""
     if n.flag("transpose_a"):
         a = n.transposed(a, *range(1, a.type.rank), 0)
     if n.flag("transpose_b"):
@@ -29,7 +23,7 @@ def dot(n: MxnetLayer, a: Value, b: Value) -> Value:
 
 
 def _products(n: MxnetLayer, a: Value, b: Value, count: int) -> Value:
-    """Sums over the last dimensions of a and the first of b."""
+    """Sums of products over the last `count` axes of a and the first `count` of b."""
     first = range(a.type.rank - count, a.type.rank)
     return arrays.tensordot(n.term(a), n.term(b), first, range(count)).value
 
@@ -54,8 +48,8 @@ def matmul(n: MxnetLayer, a: Value, b: Value) -> Value:
 def batch_dot(n: MxnetLayer, a: Value, b: Value) -> Value:
     if n.int("axis", -2) != -2:
         raise n.error(f"attribute 'axis' is {n.int('axis')}, expected -2")
-    a = _turned(n, a) if n.flag("transpose_a") else a
-    b = _turned(n, b) if n.flag("transpose_b") else b
+    a = swapped(n, a, -2, -1) if n.flag("transpose_a") else a
+    b = swapped(n, b, -2, -1) if n.flag("transpose_b") else b
     out, alpha = n(nn.Matmul(a, b)), n.float("alpha", 1.0)
     return out if alpha == 1 else (n.term(out) * alpha).value
 
@@ -67,7 +61,7 @@ def gemm(n: MxnetLayer, a: Value, b: Value, c: Value) -> Value:
 
 @rows("linalg_syrk", "_linalg_syrk")
 def product_with_itself(n: MxnetLayer, a: Value) -> Value:
-    pair = (_turned(n, a), a) if n.flag("transpose") else (a, _turned(n, a))
+    pair = (swapped(n, a, -2, -1), a) if n.flag("transpose") else (a, swapped(n, a, -2, -1))
     return (n.term(n(nn.Matmul(*pair))) * n.float("alpha", 1.0)).value
 
 
@@ -78,7 +72,7 @@ def determinant(n: MxnetLayer, x: Value) -> Value:
 
 @rows("khatri_rao")
 def khatri_rao(n: MxnetLayer, *inputs: Value) -> Value:
-    """Products of all rows of the first matrix with all of the next, column by column."""
+    """The Khatri-Rao product: the Kronecker product of each column."""
     out = n.term(inputs[0])
     for matrix in inputs[1:]:
         term = n.term(matrix)
@@ -92,7 +86,9 @@ def khatri_rao(n: MxnetLayer, *inputs: Value) -> Value:
 
 
 def _heads(n: MxnetLayer, x: Value, kinds: int) -> list[Term]:
-    """[length, batch, heads * kinds * size] as one [batch * heads, length, size] of each kind."""
+    """[length, batch, heads * kinds * size] split into one [batch * heads, length,
+    size] per kind.
+    """
     heads = n.size("heads")
     width = n.extent(x, 2)
     if heads < 1 or width % (heads * kinds):
@@ -116,7 +112,7 @@ def _weights(query: Term, key: Term) -> Value:
 
 
 def _joined(n: MxnetLayer, weights: Value, value: Term) -> Value:
-    """The heads' results side by side: [length, batch, heads * size]."""
+    """The heads' results joined: [length, batch, heads * size]."""
     heads, size = n.size("heads"), value.shape[2]
     assert size is not None
     out = n.term(weights) @ value

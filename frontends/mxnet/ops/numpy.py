@@ -1,4 +1,4 @@
-"""Operators that only deep numpy has, named as NumPy's functions."""
+"""Operators that only MXNet's NumPy-like interface (`_npi_`) has, named as NumPy's functions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def quarter_turns(n: MxnetLayer, x: Value) -> Value:
 
 @rows("_np_diagonal", "_np_trace")
 def diagonals(n: MxnetLayer, x: Value) -> Value:
-    """The diagonals of two dimensions, last, or their sums."""
+    """The diagonals over two axes, as the last axis, or their sums (trace)."""
     axes = (n.axis(name, i, x.type.rank) for i, name in enumerate(("axis1", "axis2")))
     found = diagonal(n, x, n.int("offset", 0), *axes)
     return n.term(found).sum(found.type.rank - 1).value if n.kind == "_np_trace" else found
@@ -130,7 +130,7 @@ def places(n: MxnetLayer, x: Value) -> Value:
 
 @rows("_ravel_multi_index", "ravel_multi_index")
 def raveled(n: MxnetLayer, x: Value) -> Value:
-    """Positions [rank, N] as numbers of elements."""
+    """Index tuples [rank, N] as flat indices [N]."""
     shape = n.ints("shape")
     steps = np.array(row_major_strides(shape)).reshape(-1, 1)
     term = n.term(x)

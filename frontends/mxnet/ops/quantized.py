@@ -1,6 +1,6 @@
-"""Integers that stand for real numbers: each tensor has two more, its least and its largest number.
+"""Quantized tensors, each accompanied by two scalars: the least and the largest real number.
 
-Zero stands for zero. Source: MXNet's src/operator/quantization, as its CPU's kernels compute.
+The zero point is 0. Source: MXNet's src/operator/quantization, CPU kernels.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ _WIDEST = float(2**31 - 1)
 
 
 class Range:
-    """The largest size that integers of a tensor stand for, as a 0-d tensor."""
+    """The largest magnitude that a quantized tensor represents, as a 0-d tensor."""
 
     def __init__(self, n: MxnetLayer, low: Value, high: Value) -> None:
         both = joined([n.term(v).cast(f32).flat() for v in (low, high)], 0)
         self.n, self.most = n, both.function(nn.Abs).largest(0)
 
     def level(self, element: Type, half: float = 0.0) -> Term:
-        """The scale: the number that 1 stands for; the largest is `half` a step above the range."""
+        """The scale; the end of the range lies `half` steps beyond the largest integer."""
         return self.most / (float(limits_of(element)[1]) + half)
 
     def outputs(self) -> list[Value]:
@@ -30,7 +30,7 @@ class Range:
 
 
 def _known_range(n: MxnetLayer, x: Term) -> Range:
-    """The range that calibration found, or that of the numbers themselves."""
+    """The calibrated range, or that of the tensor itself."""
     low, high = n.get("min_calib_range"), n.get("max_calib_range")
     if low is None or high is None:
         axes = tuple(range(x.rank))
@@ -39,14 +39,14 @@ def _known_range(n: MxnetLayer, x: Term) -> Range:
 
 
 def _element(n: MxnetLayer) -> Type:
-    """The element type of the result: unsigned if calibration found no negative numbers."""
+    """The element type of the result: unsigned if the calibrated range has no negative numbers."""
     kind = n.text("out_type", "int8", "int8", "uint8", "auto")
     low = n.get("min_calib_range")
     return ui8 if kind == "uint8" or (kind == "auto" and low is not None and low >= 0) else i8
 
 
-def _made(n: MxnetLayer, x: Term, range_: Range, element: Type, half: float = 0.5) -> Value:
-    """Real numbers quantized to integers."""
+def _quantized(n: MxnetLayer, x: Term, range_: Range, element: Type, half: float = 0.5) -> Value:
+    """Real numbers, quantized by a range."""
     return quantized(n, x.value, range_.level(element, half).value, None, element)
 
 
@@ -59,7 +59,7 @@ def _real(x: Value, range_: Range, half: float = 0.5) -> Term:
 @rows("_contrib_quantize_v2")
 def quantize_by_calibration(n: MxnetLayer, x: Value) -> list[Value]:
     element, range_ = _element(n), _known_range(n, n.term(x))
-    found = _made(n, n.term(x), range_, element)
+    found = _quantized(n, n.term(x), range_, element)
     if element is i8:
         return [found, *range_.outputs()]
     low = n.constant(np.array([n.float("min_calib_range", 0.0)], np.float32))
@@ -71,8 +71,8 @@ def quantize(n: MxnetLayer, x: Value, low: Value, high: Value) -> list[Value]:
     range_ = Range(n, low, high)
     kind = n.text("out_type", "uint8", "int8", "uint8")
     if kind == "uint8":
-        return [_made(n, n.term(x), range_, ui8, 0.0), low, high]
-    return [_made(n, n.term(x), range_, i8, 0.0), *range_.outputs()]
+        return [_quantized(n, n.term(x), range_, ui8, 0.0), low, high]
+    return [_quantized(n, n.term(x), range_, i8, 0.0), *range_.outputs()]
 
 
 @rows("_contrib_dequantize")
@@ -84,14 +84,16 @@ def dequantize(n: MxnetLayer, x: Value, low: Value, high: Value) -> Value:
 def requantize(n: MxnetLayer, x: Value, low: Value, high: Value) -> list[Value]:
     real = _real(x, Range(n, low, high))
     range_ = _known_range(n, real)
-    return [_made(n, real, range_, _element(n), 0.0), *range_.outputs()]
+    return [_quantized(n, real, range_, _element(n), 0.0), *range_.outputs()]
 
 
 # -- products --------------------------------------------------------------------------------------
 
 
 def _product(n: MxnetLayer, x: Value, weight: Value, more: tuple, make) -> list[Value]:
-    """Sums of products of integers, with their range; `more` are a bias and ranges."""
+    """Integer sums of products, with their range; `more` holds the bias and the
+    operands' ranges.
+    """
     *bias, x_low, x_high, w_low, w_high = more[:-2] if len(more) == 7 else more
     given, own = Range(n, x_low, x_high), Range(n, w_low, w_high)
     # The range of a convolution's result is as if its input had a sign.
@@ -105,11 +107,11 @@ def _product(n: MxnetLayer, x: Value, weight: Value, more: tuple, make) -> list[
         step = given.level(x.type.element_type, 0.5) * own.level(i8)
         factor = Range(n, *more[-2:]).level(i8) / step
         sums = sums + (n.term(bias[0]).cast(f32) * factor).cast(i32)
-    return [sums.value, *_ends(level)]
+    return [sums.value, *_range_of_sums(level)]
 
 
-def _ends(level: Term) -> list[Value]:
-    """The range of integers of 32 bits."""
+def _range_of_sums(level: Term) -> list[Value]:
+    """The least and the largest real number of i32 results."""
     return [(level * -_WIDEST).reshape(1).value, (level * _WIDEST).reshape(1).value]
 
 
@@ -132,7 +134,7 @@ def product_of_elements(
     if n.flag("enable_float_output"):
         return [(whole.cast(f32) * first.level(i8, 0.5) * second.level(i8, 0.5)).value]
     if n.get("max_calib_range") is None:
-        return [whole.value, *_ends(first.level(i8) * second.level(i8))]
+        return [whole.value, *_range_of_sums(first.level(i8) * second.level(i8))]
     range_ = _known_range(n, whole)
     fine = (127.5 / first.most) * (127.5 / second.most)
     steps = whole.cast(f32) * (127.5 / range_.most / fine)  # which are cut off, not rounded
@@ -180,7 +182,7 @@ def embedded(n: MxnetLayer, x: Value, weight: Value, low: Value, high: Value) ->
 
 @rows("_contrib_quantized_concat")
 def concatenated(n: MxnetLayer, *inputs: Value) -> list[Value]:
-    """Integers of the widest range of all."""
+    """Quantized tensors concatenated after requantization to the widest range."""
     count = len(inputs) // 3
     if not count or len(inputs) != 3 * count:
         raise n.error(f"{len(inputs)} inputs, expected tensors with two ranges for each")
@@ -191,7 +193,9 @@ def concatenated(n: MxnetLayer, *inputs: Value) -> list[Value]:
     ranges[0] = Range(n, *inputs[count : count + 2])
     elements = {x.type.element_type for x in inputs[:count]}
     element = ui8 if elements == {ui8} else i8
-    parts = [_made(n, _real(x, r), widest, element) for x, r in zip(inputs, ranges, strict=False)]
+    parts = [
+        _quantized(n, _real(x, r), widest, element) for x, r in zip(inputs, ranges, strict=False)
+    ]
     axis = n.axis("dim", 1, inputs[0].type.rank)
     return [n(nn.Concat(parts, axis=axis)) if count > 1 else parts[0], *widest.outputs()]
 
@@ -210,4 +214,4 @@ def normalized(
     real = _real(x, Range(n, low, high)).value
     found = n.term(batch_norm(n, real, gamma, beta, mean, var, n.float("eps", 1e-3)))
     range_ = _known_range(n, found)
-    return [_made(n, found, range_, i8), *range_.outputs()]
+    return [_quantized(n, found, range_, i8), *range_.outputs()]

@@ -1,4 +1,4 @@
-"""The fused recurrent networks: several layers, whose parameters are one vector."""
+"""Fused recurrent networks of several layers, with all parameters in one vector."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _CELLS: dict[str, tuple[int, Cells, Sequence[str]]] = {
     "rnn_tanh": (1, rnn, ()),
     "rnn_relu": (1, rnn, ["relu"]),
 }
-"""The gates of each, and its activations, where they are not the usual ones."""
+"""(number of gates, cell function, activations) by mode; () stands for the default activations."""
 
 
 @rows("RNN", "_npx_rnn")
 def fused(n: MxnetLayer, x: Value, parameters: Value, *states: Value) -> list[Value]:
-    """Steps x [time, batch, input], states [layers * directions, batch, hidden]."""
+    """x [time, batch, input], states [layers * directions, batch, hidden]."""
     mode = n.text("mode", "", *_CELLS)
     if n.get("projection_size") is not None:
         raise n.error("attribute 'projection_size' is not supported")
@@ -39,7 +39,7 @@ def fused(n: MxnetLayer, x: Value, parameters: Value, *states: Value) -> list[Va
 
 
 class _Weights:
-    """The vector's parts: the weights of all layers and directions, then all their biases."""
+    """Splits the vector: first the weights of all layers and directions, then all biases."""
 
     def __init__(
         self,

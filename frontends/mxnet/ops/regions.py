@@ -1,4 +1,4 @@
-"""Regions of feature maps: those that a network proposes, what is pooled of them, moved windows.
+"""Region proposals, region pooling, and deformable convolution.
 
 Source: MXNet's src/operator/contrib, src/operator/bilinear_sampler-inl.h and grid_generator-inl.h
 """
@@ -59,8 +59,7 @@ def average_of_own_channels(n: MxnetLayer, x: Value, rois: Value) -> Value:
 
 @rows("_contrib_Proposal", "_contrib_MultiProposal")
 def proposal(n: MxnetLayer, scores: Value, moves: Value, image: Value) -> list[Value]:
-    """Regions [B * post, 5] and their scores [B * post, 1]; those that are kept come again until
-    there are enough.
+    """Regions [B * post, 5] and their scores [B * post, 1]; if fewer are kept, they are repeated.
 
     scores [B, 2 A, H, W], moves [B, 4 A, H, W], image [B, 3]: its height, width and scale
     """
@@ -107,7 +106,9 @@ def proposal(n: MxnetLayer, scores: Value, moves: Value, image: Value) -> list[V
 
 @rows("_contrib_DeformableConvolution", "_contrib_ModulatedDeformableConvolution")
 def deformable(n: MxnetLayer, x: Value, offset: Value, *more: Value) -> Value:
-    """The older one has no mask, and reads nothing at all outside of the image."""
+    """Deformable convolution. The older version has no mask, and reads 0 wherever a position lies
+    outside of the image.
+    """
     modulated = "Modulated" in n.kind
     mask, (weight, *rest) = (more[0], more[1:]) if modulated else (None, more)
     pads = n.ints("pad", (0, 0), 2)
@@ -129,7 +130,7 @@ def deformable(n: MxnetLayer, x: Value, offset: Value, *more: Value) -> Value:
 
 @rows("BilinearSampler")
 def sampled(n: MxnetLayer, x: Value, grid: Value) -> Value:
-    """x read at a grid [B, 2, H, W] of positions from -1 to 1, x first."""
+    """x sampled at a grid [B, 2, H, W] of (x, y) positions in -1..1."""
     return grid_sample(n, x, n.transposed(grid, 0, 2, 3, 1), corners=True)
 
 
@@ -145,7 +146,7 @@ def grid_of(n: MxnetLayer, x: Value) -> Value:
 
 
 def _affine(n: MxnetLayer, theta: Value, shape: tuple[int, ...]) -> Value:
-    """Positions [B, 2, H, W] of six numbers for each image."""
+    """A grid [B, 2, H, W] of positions, from the six numbers of an affine map per image."""
     matrices = n.term(theta).reshape((theta, 0), 2, 3).value
     size = n.constant(np.array([n.extent(theta, 0), 1, *shape]))
     return n.transposed(affine_grid(n, matrices, size, 2, True), 0, 3, 1, 2)

@@ -8,7 +8,7 @@ from ...common.vocabulary import *
 from ..layer import MxnetLayer, rows
 
 Factors = list[Extent]
-"""An extent of a result as a product."""
+"""An extent of a result, as the factors of a product."""
 
 
 # -- reshaping ---------------------------------------------------------------------------------
@@ -16,7 +16,9 @@ Factors = list[Extent]
 
 @rows("Reshape", "reshape")
 def reshape_by_codes(n: MxnetLayer, x: Value) -> Value:
-    """0 keeps a dimension, -1 takes what is left, -2 keeps all others, -3 joins, -4 splits two."""
+    """x reshaped by codes: 0 keeps an extent, -1 infers it, -2 keeps all others, -3 joins two, -4
+    splits one.
+    """
     codes = list(n.ints("shape")) or _target(n)
     if n.flag("reverse"):
         return _reversed(n, x, codes, _legacy_factors)
@@ -24,7 +26,7 @@ def reshape_by_codes(n: MxnetLayer, x: Value) -> Value:
 
 
 def _target(n: MxnetLayer) -> list[int]:
-    """The codes for what the first versions had in place of `shape`: 0 takes what is left."""
+    """The codes for `target_shape` of MXNet's first versions, where 0 is inferred."""
     keeps = n.flag("keep_highest")
     given = n.ints("target_shape")
     return [0 if keeps and i == 0 else e or -1 for i, e in enumerate(given)]
@@ -32,7 +34,9 @@ def _target(n: MxnetLayer) -> list[int]:
 
 @rows("_npx_reshape")
 def reshape_by_numpy_codes(n: MxnetLayer, x: Value) -> Value:
-    """-1 takes what is left, -2 keeps a dimension, -4 all others; -3 drops, -5 joins, -6 splits."""
+    """x reshaped by codes: -1 infers an extent, -2 keeps it, -3 drops it, -4 keeps all others, -5
+    joins two, -6 splits one.
+    """
     codes = list(n.ints("newshape"))
     if n.flag("reverse"):
         return _reversed(n, x, codes, _numpy_factors)
@@ -47,7 +51,7 @@ def reshape_plainly(n: MxnetLayer, x: Value) -> Value:
 
 
 def _reversed(n: MxnetLayer, x: Value, codes: list[int], factors) -> Value:
-    """The codes are read from the end."""
+    """x reshaped with codes applied from the last dimension on."""
     order = range(x.type.rank - 1, -1, -1)
     i = 0
     turned = codes[::-1]
@@ -61,7 +65,8 @@ def _reversed(n: MxnetLayer, x: Value, codes: list[int], factors) -> Value:
 
 
 _DROP = -(1 << 40)
-"""Deep numpy's -3 among the codes of legacy MXNet."""
+"""Stands for -3 of NumPy-like MXNet (drop a dimension of extent 1) among the codes of legacy MXNet,
+where -3 joins two dimensions."""
 
 
 def _legacy_factors(
@@ -121,7 +126,7 @@ def _split(n: MxnetLayer, whole: Extent, parts: Sequence[int]) -> list[Factors]:
 
 
 def _in_shape(n: MxnetLayer, x: Value, factors: Sequence[Factors | None]) -> Value:
-    """x in a shape; None takes what is left."""
+    """x reshaped; None is an inferred extent."""
     left: list[int] = list(range(x.type.rank))
     extents: list[Extent | None] = []
     for own in factors:
@@ -361,7 +366,7 @@ def pad(n: MxnetLayer, x: Value) -> Value:
 
 @rows("broadcast_to", "_npi_broadcast_to")
 def broadcast_to(n: MxnetLayer, x: Value) -> Value:
-    """0 keeps an extent; deep numpy's -2 does."""
+    """x broadcast to a shape, in which 0 (NumPy-like: -2) keeps an extent."""
     shape = n.ints("shape")
     lead = len(shape) - x.type.rank
     return broadcast(n, x, [d if d > 0 else (x, i - lead) for i, d in enumerate(shape)])

@@ -1,1 +1,1 @@
-"""The layers of ncnn, by what they do."""
+"""The converters of ncnn's layers, by topic."""

@@ -1,4 +1,4 @@
-"""Attention, and the turns of its queries and keys by their positions."""
+"""Attention, and rotary position embeddings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .integers import integers, product
 
 
 def _attended(n: NcnnLayer, q: Value, k: Value, v: Value, scale: float, mask: Value | None) -> Term:
-    """softmax(q @ k^T * scale + mask) @ v, of [heads, positions, features] behind the batch."""
+    """softmax(q @ k^T * scale + mask) @ v; each is [1, heads, positions, features]."""
     added = [] if mask is None else [Term(n, n.with_rank(mask, q.type.rank))]
     terms = Term(n, q), Term(n, k), Term(n, v)
     if not n.int(18):
@@ -49,7 +49,7 @@ def multi_head_attention(n: NcnnLayer, *inputs: Value) -> Value:
     def affine(name: str, x: Value) -> Value:
         weight = n.stored(name, n.array_of(name).T)
         if n.int(18):
-            found = _of_integers(n, name, Term(n, x), Term(n, weight)).value
+            found = _integer_product(n, name, Term(n, x), Term(n, weight)).value
         else:
             found = n(nn.Matmul(x, weight))
         return n(nn.Add(found, n.weight(f"{name}_bias")))
@@ -62,7 +62,7 @@ def multi_head_attention(n: NcnnLayer, *inputs: Value) -> Value:
     return affine("out", joined_heads(found).value)
 
 
-def _of_integers(n: NcnnLayer, name: str, x: Term, weight: Term) -> Term:
+def _integer_product(n: NcnnLayer, name: str, x: Term, weight: Term) -> Term:
     """x [1, S, I] @ weight [I, O], whose rows have scales of their own but those of the output."""
     scales = Term(n, n.weight(f"{name}_scales"))
     if name == "out":
@@ -73,7 +73,7 @@ def _of_integers(n: NcnnLayer, name: str, x: Term, weight: Term) -> Term:
 
 @rows("RotaryEmbed")
 def rotary(n: NcnnLayer, x: Value, cos: Value, sin: Value) -> Value:
-    """Pairs of features turned by the angle of their position."""
+    """Rotary embedding: pairs of features rotated by an angle that depends on the position."""
     size = x.type.shape[-1]
     if size is None or size % 2 or x.type.rank != 4:
         raise n.error("it needs heads with an even, known number of features")

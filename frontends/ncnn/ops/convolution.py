@@ -35,10 +35,11 @@ def padding_of(n: NcnnLayer, dims: int, begin=_BEGIN, end=_END) -> Padding:
 
 
 def _check_windows(n: NcnnLayer, x: Value, kernel: Sequence[int], how: dict[str, Any]) -> None:
-    """Raise NncError where no window of a kernel fits, or ncnn's own results are not defined.
+    """Raise NncError if no window fits, or if ncnn's own results are undefined.
 
-    SAME is less than nothing where a stride exceeds the kernel. If ncnn pads another dimension, it
-    copies rows to before their begin, which gives other results for each layout of its memory.
+    The latter is so if SAME padding would be negative, because a stride exceeds the kernel, and
+    other dimensions are padded: ncnn then copies rows to before their begin, and results depend on
+    its memory layout.
     """
     padding = how["padding"]
     reach = [(k - 1) * d + 1 for k, d in zip(kernel, how["dilations"], strict=True)]
@@ -79,7 +80,7 @@ def _convolution(dims: int, grouped: bool) -> Callable:
 
 
 def _weights(n: NcnnLayer, given: tuple[Value, ...]) -> tuple[Value, Value | None]:
-    """The weights, which may be blobs: [out, in, kernel..] behind the batch, and [out]."""
+    """The weights [out, in, kernel..], which may be a blob, and the bias [out]."""
     if not given:
         return n.weight("weight"), n.optional("bias")
     weight, *more = (reshape(n, v, dims(v)[1:]) for v in given)
@@ -87,7 +88,7 @@ def _weights(n: NcnnLayer, given: tuple[Value, ...]) -> tuple[Value, Value | Non
 
 
 def _rescaled(n: NcnnLayer, x: Value, bias: Value | None, groups: int) -> Value:
-    """Sums of integer products rescaled to floats, plus the bias."""
+    """The integer sums converted to floats by the scales, plus the bias."""
     count = n.int(0)
     scales = n.array_of("weight_scales") * n.array_of("input_scale")[0]
     each = np.repeat(scales, count // max(scales.size, 1))
@@ -213,11 +214,11 @@ def _windows(n: NcnnLayer, x: Value, largest: bool, dims: int) -> Value:
 
 
 _LEAST = float(np.finfo(np.float32).min)
-"""What ncnn pads with where it looks for the largest element."""
+"""The padding of a max pooling: ncnn's value for the maximum of no elements."""
 
 
 def _adaptive(n: NcnnLayer, x: Value, largest: bool, dims: int) -> Value:
-    """Adaptive pooling, which divides each dimension into windows."""
+    """Adaptive pooling: each dimension is divided into a given number of windows."""
     wanted = [n.int(8), n.int(18, n.int(8)), n.int(28, n.int(8))][:dims][::-1]
     return adaptive_pooled(n, x, [-1 if out == -233 else out for out in wanted], largest)
 
@@ -266,7 +267,9 @@ def sum_of_products(n: NcnnLayer, *inputs: Value) -> Value:
 
 
 def _product_of_integers(n: NcnnLayer, a: Value, b: Value) -> Value:
-    """The product of matrices [1, M, K] and [1, K, N], of which the constant ones are integers."""
+    """The product of matrices [1, M, K] and [1, K, N], the constant ones of which are stored as
+    integers.
+    """
     pair = []
     for name, x, shape in (("a_scales", a, (1, -1, 1)), ("b_scale", b, (1, 1, 1))):
         stored = n.has_weight(name)

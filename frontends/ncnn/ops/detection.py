@@ -22,7 +22,7 @@ _NO_LIMIT = np.iinfo(np.int32).max
 
 
 def _region(n: NcnnLayer, roi: Value) -> Value:
-    """One region [1, 5] of the only image, whose corners are a blob [4]."""
+    """The region [1, 5] with the corners in a blob [4], of image 0."""
     corners = Term(n, roi).reshape(1, 4)
     return joined([corners.part(1, 0, 1) * 0.0, corners], 1).value
 
@@ -53,7 +53,9 @@ def roi_aligned(n: NcnnLayer, x: Value, roi: Value) -> Value:
 
 @rows("Proposal")
 def proposal(n: NcnnLayer, scores: Value, moves: Value, image: Value) -> list[Value]:
-    """Boxes [R, 1, 4] and their scores [R, 1, 1] of maps [2 A, H, W] and [4 A, H, W]."""
+    """Proposed boxes [R, 1, 4] and their scores [R, 1, 1], from maps [2 A, H, W] and [4
+    A, H, W].
+    """
     stride, base = n.int(0, 16), n.int(1, 16)
     shape = anchors(base, (0.5, 1, 2), (8, 16, 32), 0.0)
     count, (_, channels, height, width) = len(shape), scores.type.shape
@@ -73,14 +75,16 @@ def proposal(n: NcnnLayer, scores: Value, moves: Value, image: Value) -> list[Va
 
 @rows("PriorBox")
 def prior_box(n: NcnnLayer, x: Value, image: Value | None = None) -> Value:
-    """Boxes relative to the image, then their variances: [2, P]; MXNet's kind is [P]."""
+    """Prior boxes relative to the image, then their variances: [2, P]; in MXNet's mode boxes only:
+    [P].
+    """
     places, none = x.type.shape[2:], -233
     if x.type.rank != 4 or None in places:
         raise n.error("it needs a map of known extents")
     least, most, ratios = n.floats(0), n.floats(1), n.floats(2)
     steps = [n.float(12, none), n.float(11, none)]
     if image is None and n.int(9) == none and n.int(10) == none and not most:
-        return _of_sizes(n, places, steps, least, ratios)
+        return _mxnet_priors(n, places, steps, least, ratios)
     extents = [n.int(10), n.int(9)]  # height, then width
     if image is not None:
         own = image.type.shape[2:]
@@ -104,8 +108,10 @@ def prior_box(n: NcnnLayer, x: Value, image: Value | None = None) -> Value:
 _VARIANCES = (0.1, 0.1, 0.2, 0.2)
 
 
-def _of_sizes(n: NcnnLayer, places, steps: list[float], least, ratios: list[float]) -> Value:
-    """MXNet's: one box of each size, then of the first size one of each further ratio."""
+def _mxnet_priors(n: NcnnLayer, places, steps: list[float], least, ratios: list[float]) -> Value:
+    """Prior boxes in MXNet's mode: one of each size, then one of the first size per
+    further ratio.
+    """
     if not least or not ratios:
         raise n.error("it needs sizes and ratios")
     steps = [1 / d if s == -233 else s for s, d in zip(steps, places, strict=True)]
@@ -118,10 +124,10 @@ def _of_sizes(n: NcnnLayer, places, steps: list[float], least, ratios: list[floa
 
 @rows("DetectionOutput")
 def detections(n: NcnnLayer, *inputs: Value) -> Value:
-    """Rows of class, score and corners, the best first: [?, 6].
+    """Rows of (class, score, corners), the best first: [?, 6].
 
-    Offsets, scores and priors with their variances; MXNet's kind has no number of classes, scores
-    [C, P] and priors [P, 4].
+    The inputs are offsets, scores and priors with variances. In MXNet's mode, where the number of
+    classes is 0, scores are [C, P] and priors [P, 4].
     """
     if len(inputs) != 3:
         raise n.error(f"{len(inputs)} inputs, expected 3")
@@ -152,7 +158,7 @@ def detections(n: NcnnLayer, *inputs: Value) -> Value:
 
 @rows("Yolov3DetectionOutput")
 def yolo(n: NcnnLayer, *inputs: Value) -> Value:
-    """Rows of class, counted from 1 on, score and corners, the best first: [?, 6]."""
+    """Rows of (class counted from 1, score, corners), the best first: [?, 6]."""
     classes, count = n.int(0, 20), n.int(1, 5)
     biases, mask, scales = n.floats(4), n.ints(5), n.floats(6)
     if min(scales, default=1) <= 0 or not inputs:
@@ -163,25 +169,25 @@ def yolo(n: NcnnLayer, *inputs: Value) -> Value:
         raise n.error("a mask names an anchor that is not there")
     anchors = np.array(biases[: len(biases) // 2 * 2], np.float32).reshape(-1, 2)
     parts = [
-        _cells(n, x, classes, anchors[mask[i * count : (i + 1) * count]], scales[i])
+        _detections_of_map(n, x, classes, anchors[mask[i * count : (i + 1) * count]], scales[i])
         for i, x in enumerate(inputs)
     ]
-    return _best(n, parts)
+    return _kept_detections(n, parts)
 
 
 @rows("YoloDetectionOutput")
 def yolo_of_regions(n: NcnnLayer, *inputs: Value) -> Value:
-    """The same of maps with a softmax of classes, whose anchors count cells."""
+    """Like `yolo`, but class scores are a softmax, and anchors are in units of cells."""
     classes, count, biases = n.int(0, 20), n.int(1, 5), n.floats(4)
     if len(biases) < 2 * count or not inputs:
         raise n.error(f"{len(biases)} numbers for {count} anchors")
     sizes = np.array(biases[: 2 * count], np.float32).reshape(-1, 2)
-    parts = [_cells(n, x, classes, sizes, 1.0, softmax=True) for x in inputs]
-    return _best(n, parts)
+    parts = [_detections_of_map(n, x, classes, sizes, 1.0, softmax=True) for x in inputs]
+    return _kept_detections(n, parts)
 
 
-def _best(n: NcnnLayer, maps: list[tuple[Term, Term, Term]]) -> Value:
-    """Of maps' labels, scores and boxes those above a score that overlap no better one."""
+def _kept_detections(n: NcnnLayer, maps: list[tuple[Term, Term, Term]]) -> Value:
+    """The detections above the score threshold that non-maximum suppression keeps, as rows."""
     parts = [joined(list(one), 1) for one in zip(*maps, strict=True)]
     ranked = parts[1].transpose(0, 2, 1).value
     overlap, least = (n.constant(v, f32) for v in (n.float(3, 0.45), n.float(2, 0.01)))
@@ -191,7 +197,7 @@ def _best(n: NcnnLayer, maps: list[tuple[Term, Term, Term]]) -> Value:
     return joined(parts, 2).gather(chosen, 1).value
 
 
-def _cells(
+def _detections_of_map(
     n: NcnnLayer, x: Value, classes: int, anchors: np.ndarray, scale: float, softmax: bool = False
 ) -> tuple[Term, Term, Term]:
     """Labels and scores [1, N, 1], and corners [1, N, 4], of a map [1, A * (5 + C), H, W]."""

@@ -1,4 +1,4 @@
-"""Functions of single elements: activations, arithmetic."""
+"""Elementwise functions: activations and arithmetic."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..layer import NcnnLayer, rows
 
 
 def _row(name: str, *defaults: float) -> Callable[[NcnnLayer, Value], Value]:
-    """An activation, whose parameters are the layer's first."""
+    """A converter of an activation whose parameters are the layer's first ones."""
     return lambda n, x: activation(n, name, x, *(n.float(i, d) for i, d in enumerate(defaults)))
 
 
@@ -54,7 +54,7 @@ def _hard_sigmoid(n: NcnnLayer, x: Value, alpha: float, beta: float) -> Value:
 
 
 def _check_slope(n: NcnnLayer, alpha: float) -> None:
-    """Raise NncError where it falls: what ncnn gives then depends on an element's place."""
+    """Raise NncError if the function falls: ncnn's result then depends on an element's position."""
     if alpha < 0:
         raise n.error(f"a slope of {alpha:g}, expected a positive one")
 
@@ -115,11 +115,13 @@ _OWN: dict[int, tuple[int, Callable[..., Value]]] = {
     5: (0, lambda n, x: n(nn.Mish(x))),
     6: (2, _hard_swish),
 }
-"""The activations of other layers: how many parameters they need, and what they are."""
+"""Activations fused into other layers, by their numbers: (number of parameters, function)."""
 
 
 def activated(n: NcnnLayer, x: Value, kind: int = 9, given: int = 10) -> Value:
-    """What a layer's own activation, whose numbers these are, makes of its result."""
+    """x after the layer's fused activation; `kind` and `given` are the parameters' numbers of its
+    kind and its arguments.
+    """
     parameters = n.floats(given)
     count, function = _OWN.get(n.int(kind), (1 << 30, None))
     if function is None or len(parameters) < count:
@@ -183,7 +185,7 @@ _BINARY: dict[int, Callable[[Term, Term], Term]] = {
     17: _remainder,
 }
 _EXCHANGED = {7: 1, 8: 3, 9: 6, 11: 10, 13: 12, 16: 15, 18: 17}
-"""Operations that take their operands in the other order."""
+"""Operations with exchanged operands: the number of each, and of the one that it exchanges."""
 
 
 @rows("BinaryOp")
@@ -200,7 +202,9 @@ def binary(n: NcnnLayer, a: Value, b: Value | None = None) -> Value:
 
 
 def aligned(n: NcnnLayer, a: Value, b: Value) -> tuple[Value, Value]:
-    """Two blobs in one rank: a vector goes along the channels where it has as many elements."""
+    """Two blobs with the same rank: a vector is aligned with the channels if it has as many
+    elements.
+    """
     rank = max(a.type.rank, b.type.rank)
     return _aligned(n, a, b, rank), _aligned(n, b, a, rank)
 

@@ -1,4 +1,4 @@
-"""Images resampled, read at positions that are computed, and as columns of their windows."""
+"""Image resampling, grid sampling, and windows as columns (unfold)."""
 
 from __future__ import annotations
 

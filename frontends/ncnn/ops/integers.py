@@ -1,4 +1,4 @@
-"""Integers that stand for floats, and products of them: ncnn's quantized layers."""
+"""Quantization and products of quantized matrices, as in ncnn's int8 layers."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from .elementwise import activated
 
 
 def rounded(n: Layer, x: Value) -> Value:
-    """The nearest integers from -127 to 127, halves away from 0, as i8."""
+    """x rounded to i8 in -127..127, halves away from 0."""
     nearest = round_half_away(Term(n, x))
     return n.cast(nearest.max(-127.0).min(127.0).value, i8)
 
 
 def integers(x: Term, *axes: int) -> tuple[Term, Term]:
-    """x quantized to 127 steps by its largest element along the axes, still as floats; and how many
-    steps are 1.
+    """(x quantized to -127..127 by its largest magnitude along the axes, still as floats; the
+    scale: steps per unit).
     """
     most = x.function(nn.Abs).largest(*axes, keep=True)
     scale = most.equals(0.0).choose(1.0, 127.0 / most)
@@ -25,11 +25,11 @@ def integers(x: Term, *axes: int) -> tuple[Term, Term]:
 
 
 Quantized = tuple[Term, Term]
-"""Integers as floats, and how many steps are 1."""
+"""(integers stored as floats, the scale: steps per unit)."""
 
 
 def product(a: Term | Quantized, b: Term | Quantized) -> Term:
-    """a @ b; of floats, each row of a and each matrix b is quantized first."""
+    """a @ b. Float operands are quantized first: each row of a, and each matrix b."""
     left = integers(a, a.rank - 1) if isinstance(a, Term) else a
     right = integers(b, b.rank - 2, b.rank - 1) if isinstance(b, Term) else b
     return left[0] @ right[0] / (left[1] * right[1])

@@ -1,4 +1,4 @@
-"""Layers that move elements: shapes, parts, order, resampling."""
+"""Layers that move elements: reshaping, slicing, permuting, resampling."""
 
 from __future__ import annotations
 
@@ -239,7 +239,7 @@ def pixel_shuffle(n: NcnnLayer, x: Value) -> Value:
 
 @rows("Reorg")
 def reorg(n: NcnnLayer, x: Value) -> Value:
-    """Squares as channels: mode 0 has the channel outermost, mode 1 the position in the square."""
+    """Space to depth: mode 0 puts the input channel first, mode 1 the position in the block."""
     stride = n.int(0, 1)
     shape: Any = x.type.shape[1:] if x.type.rank == 4 else (None,) * 3
     c, h, w = shape
@@ -305,7 +305,7 @@ _FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {
 
 
 def evaluated(n: NcnnLayer, text: str, inputs: Sequence[Value]) -> list[int]:
-    """The numbers of a text like `0w,*(1h,2)`, where 0w is the width of the first blob."""
+    """The values of expressions in text such as `0w,*(1h,2)`; 0w is the width of the first blob."""
     tokens = [t for t in _TOKEN.findall(text) if t not in "(),"]
     at, found = 0, []
 

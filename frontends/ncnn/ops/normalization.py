@@ -13,7 +13,7 @@ def batch_norm_(n: NcnnLayer, x: Value) -> Value:
 
 
 def _affine(n: NcnnLayer) -> tuple[Value | None, Value | None]:
-    """Scale and bias, where the layer has them."""
+    """The scale and the bias; None for missing ones."""
     scale, bias = (n.weight(k) if n.has_weight(k) else None for k in ("scale", "bias"))
     return scale, bias
 
@@ -38,7 +38,7 @@ def _instance_normed(n: NcnnLayer, x: Value) -> Value:
 
 
 def _last(n: NcnnLayer, x: Value) -> tuple[int, ...]:
-    """The last dimensions, which have as many elements as the parameters."""
+    """The last axes, over which the parameters have an element for each position."""
     size, count, axis = n.int(0), 1, x.type.rank
     while count < max(size, 2) and axis > 1:
         axis -= 1
@@ -121,7 +121,9 @@ def reduction(n: NcnnLayer, x: Value) -> Value:
 
 @rows("ArgMax")
 def arg_max(n: NcnnLayer, x: Value) -> Value:
-    """The largest elements' positions as floats; with `out_max_val`, their values above them."""
+    """The positions of the largest elements as floats; with `out_max_val`, a row of their values
+    too.
+    """
     count = n.int(1, 1)
     values, places = largest(n, flatten(n, x, 1), n.constant(count, i64), 1)
     found = n.cast(places, f32)

@@ -1,4 +1,4 @@
-"""Recurrent layers: the rows of a matrix are the steps."""
+"""Recurrent layers; each row of a matrix is one time step."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _layer(cells: Cells) -> Callable:
 
 
 def _product(n: NcnnLayer, name: str, d: int) -> Product:
-    """A product with integer weights: each row of the other factor is quantized, too."""
+    """A product with int8 weights, for which each row of the other operand is quantized."""
     scales = Term(n, n.stored(f"{name}_scales{d}", n.array_of(f"{name}_scales")[d]))
     return lambda x, weight: product(Term(n, x), (Term(n, weight), scales)).value
 

@@ -1,4 +1,4 @@
-"""Signals as spectra of their frames, and back."""
+"""Short-time Fourier transforms and their inverses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..layer import NcnnLayer, rows
 
 
 def _frames(n: NcnnLayer) -> tuple[int, int, np.ndarray, float]:
-    """Elements of a frame and between two, the window, and what spectra are divided by."""
+    """(frame length, hop, window, the divisor of spectra)."""
     size = n.int(0)
     hop, width = n.int(2, size // 4), n.int(3, size)
     if size < 2 or hop < 1 or not 0 < width <= size or not 0 <= n.int(4) < 3:
@@ -23,7 +23,9 @@ def _frames(n: NcnnLayer) -> tuple[int, int, np.ndarray, float]:
 
 @rows("Spectrogram")
 def spectrogram(n: NcnnLayer, x: Value) -> Value:
-    """A vector's frames: [bins, frames, 2], or of powers or their roots [bins, frames]."""
+    """The spectrogram of a vector: complex [bins, frames, 2], or magnitudes or powers [bins,
+    frames].
+    """
     size, hop, window, norm = _frames(n)
     if n.int(5, 1):
         pads, mode = (0, size // 2) * 2, ("constant", "edge", "reflect")[n.int(6, 2) % 3]
@@ -44,7 +46,9 @@ def spectrogram(n: NcnnLayer, x: Value) -> Value:
 
 @rows("InverseSpectrogram")
 def signal(n: NcnnLayer, x: Value) -> Value:
-    """Frames [bins, frames, 2] added where they lie, over the sum of the windows' squares."""
+    """The inverse transform of [bins, frames, 2]: frames overlap and add, divided by the sum of
+    squared windows.
+    """
     size, hop, window, norm = _frames(n)
     bins, frames = x.type.shape[1:3]
     if x.type.rank != 4 or bins not in (size, size // 2 + 1) or frames is None:

@@ -60,7 +60,7 @@ def col2im(n: Node, x: Value, image_shape: Value, block_shape: Value) -> Value:
 
 
 def _at(x: Term, d: int, rank: int) -> list:
-    """The extents by which [B, L] broadcasts against [B.., L..], in which it is dimension d."""
+    """The shape of x [B, L] with B as dimension d, L as dimension rank + d, and 1 elsewhere."""
     own = [1] * (2 * rank)
     extents: list = list(own)
     extents[d], extents[rank + d] = (x.value, 0), (x.value, 1)

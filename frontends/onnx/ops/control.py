@@ -13,9 +13,9 @@ from ..registry import converter
 from .sequences import as_value
 
 MOST_UNROLLED = 1_000
-"""Nodes that a loop may become when it is unrolled; a longer one stays a loop."""
+"""The most nodes that unrolling a loop may make; a longer one stays a loop."""
 MOST_NODES = 100_000
-"""The same where it cannot stay a loop."""
+"""The same limit for a loop that must be unrolled."""
 
 
 @converter("If", any_rank=True)

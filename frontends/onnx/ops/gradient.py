@@ -14,7 +14,7 @@ from .training import DOMAIN
 
 Parts = Sequence[Term | None]
 Rule = Callable[[Any, Term, Sequence[Term], Term], Parts]
-"""From an op, the derivative by its result, its operands and its result: those by its operands."""
+"""(op, derivative by its result, its operands, its result) -> the derivatives by its operands."""
 
 
 @converter("Gradient", domain=DOMAIN)

@@ -17,7 +17,7 @@ from .microsoft import DOMAIN
 from .microsoft_generation import Rules, Tokens, filled_up, number_of, prompt, scores_of, some
 
 UNLIKELY = -1e9
-"""The score of all beams but the first one, which all begin alike."""
+"""The initial score of all beams but the first, since all start with the same tokens."""
 
 
 @dataclass(frozen=True)

@@ -136,7 +136,7 @@ def _penalized(scores: Term, sequences: Term, penalty: Term) -> Term:
 # -- one sequence each -----------------------------------------------------------------------------
 
 Choose = Callable[[Term, Term], Term]
-"""From scores [B, V] and the number of the step to tokens [B]."""
+"""(scores [B, V], number of the step) -> tokens [B]."""
 
 
 @converter("GreedySearch", domain=DOMAIN)

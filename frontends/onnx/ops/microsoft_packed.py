@@ -67,8 +67,8 @@ _NORMAL = (
     *(0.0795803, 0.1609302, 0.24611229, 0.33791524, 0.44070983, 0.562617, 0.72295684, 1.0),
 )
 BNB4 = np.array([(*_FLOATS, *(-x for x in _FLOATS)), _NORMAL], np.float32)
-"""What 4 bits stand for, as 4-bit floats and as quantiles of a normal distribution. Source:
-Dettmers, Pagnoni, Holtzman, Zettlemoyer, QLoRA (2023), and its package bitsandbytes."""
+"""The values of the 16 codes: of 4-bit floats, and of NF4, quantiles of a normal distribution.
+Source: Dettmers, Pagnoni, Holtzman, Zettlemoyer, QLoRA (2023), and its package bitsandbytes."""
 
 
 @converter("MatMulBnb4", domain=DOMAIN)

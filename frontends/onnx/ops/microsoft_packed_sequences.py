@@ -22,9 +22,9 @@ class Rows:
     starts: Term
     lengths: Term
     of: Term
-    """The sequence of each token [N]."""
+    """The index of each token's sequence [N]."""
     place: Term
-    """Where it is in its sequence [N]."""
+    """The position of each token in its sequence [N]."""
 
     @staticmethod
     def of_ends(n: Node, ends: Value, tokens: Value) -> Rows:

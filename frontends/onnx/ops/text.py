@@ -84,7 +84,7 @@ def cast_map(n: Node, x: Value) -> Value:
 
 
 MOST_COLUMNS = 1 << 24
-"""Elements of a row of counts: each has its place in a table."""
+"""The most elements of a row of counts; each has a place in a table."""
 
 
 @converter("TfIdfVectorizer")

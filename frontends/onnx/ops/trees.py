@@ -14,7 +14,7 @@ from .classical import class_of, labels_of
 
 DOMAIN = "ai.onnx.ml"
 _MEMBER = 6
-"""The number of TreeEnsemble for what compares with a set."""
+"""TreeEnsemble's mode for a test of membership in a set."""
 _AGGREGATES = ("AVERAGE", "SUM", "MIN", "MAX")
 
 

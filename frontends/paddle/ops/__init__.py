@@ -1,1 +1,1 @@
-"""The operators of PaddlePaddle, by what they do."""
+"""The converters of PaddlePaddle's operators, by topic."""

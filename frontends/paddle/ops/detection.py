@@ -1,4 +1,4 @@
-"""Detectors: boxes of grids and priors, the best of each class, regions of feature maps.
+"""Object detection: prior boxes, box decoding, suppression, and region proposals.
 
 Source: PaddlePaddle's paddle/phi/kernels/cpu
 """
@@ -33,9 +33,9 @@ from ..layer import PaddleLayer, rows
 
 @rows("yolo_box")
 def yolo_box(n: PaddleLayer, x: Value, image: Value) -> list[Value]:
-    """Boxes [B, A * H * W, 4] in the image and scores [B, A * H * W, C]; zeros where nothing is.
+    """Boxes [B, A * H * W, 4] in the image and scores [B, A * H * W, C], zeros below the threshold.
 
-    x [B, A * (5 + C), H, W], before them A overlaps where it is aware of these; image [B, 2].
+    x is [B, A * (5 + C), H, W], preceded by A channels of IoU if `iou_aware`; image is [B, 2].
     """
     anchors = np.array(n.ints("anchors"), np.float32).reshape(-1, 2)
     count, classes, (height, width) = len(anchors), n.int("class_num"), x.type.shape[2:]
@@ -117,7 +117,7 @@ def box_coder(
 
 @rows("nms")
 def nms(n: PaddleLayer, boxes: Value) -> Value:
-    """The numbers of the boxes, the best first, that overlap no better one."""
+    """The indices of the boxes, the best first, that no better one overlaps."""
     table = Term(n, boxes).reshape(1, (boxes, 0), 4)
     eligible = table.column(0) * 0.0
     kept = not_suppressed(table, eligible.equals(0.0), n.float("threshold", 1.0))
@@ -129,7 +129,7 @@ def nms(n: PaddleLayer, boxes: Value) -> Value:
 def multiclass_nms(
     n: PaddleLayer, boxes: Value, scores: Value, counts: Value | None = None
 ) -> list[Value]:
-    """Rows of class, score and corners; their numbers among all boxes; how many each image has.
+    """Rows of (class, score, corners); their indices among all boxes; the number of rows per image.
 
     boxes [B, N, 4], scores [B, C, N]
     """
@@ -152,7 +152,7 @@ def _choice(n: PaddleLayer) -> Choice:
 
 
 def _rows(n: PaddleLayer, boxes: Value, found: Found) -> list[Value]:
-    """Class, score and corners; numbers among the boxes of all images; how many an image has."""
+    """The rows, their indices among the boxes of all images, and the number of rows per image."""
     images, classes = (found.places.part(1, i, i + 1) for i in range(2))
     numbers = images.cast(i64) * (boxes.type.shape[1] or 0) + found.numbers
     each = constant(n, np.arange(boxes.type.shape[0] or 1)).cast(images.element)
@@ -165,7 +165,7 @@ def _rows(n: PaddleLayer, boxes: Value, found: Found) -> list[Value]:
 
 @rows("matrix_nms")
 def matrix_nms(n: PaddleLayer, boxes: Value, scores: Value) -> list[Value]:
-    """As `multiclass_nms`, but scores fall by what better boxes cover; the best come first."""
+    """Like `multiclass_nms`, but scores decay with the overlap by better boxes (matrix NMS)."""
     if not n.flag("normalized", True):
         raise n.error("boxes that end at their last element are not supported")
     if None in scores.type.shape:
@@ -178,7 +178,7 @@ def matrix_nms(n: PaddleLayer, boxes: Value, scores: Value) -> list[Value]:
 
 
 def _decay(n: PaddleLayer, shares: Term, count: int) -> Term:
-    """The least that is left of the score of a box for any better one: [.., T, T] -> [.., T]."""
+    """The least decay factor of each box over all better ones: [.., T, T] -> [.., T]."""
     better = constant(n, np.tri(count, k=-1, dtype=np.bool_))
     shares = better.choose(shares, 0.0)
     most = shares.largest(shares.rank - 1)
@@ -197,7 +197,7 @@ def _decay(n: PaddleLayer, shares: Term, count: int) -> Term:
 def generate_proposals(
     n: PaddleLayer, scores: Value, moves: Value, image: Value, anchors: Value, variances: Value
 ) -> list[Value]:
-    """Regions [R, 4], their scores [R, 1], and how many each image has [B].
+    """Regions [R, 4], their scores [R, 1], and the number of regions per image [B].
 
     scores [B, A, H, W], moves [B, 4 A, H, W], image [B, 2], anchors and variances [H, W, A, 4]
     """
@@ -231,7 +231,9 @@ def generate_proposals(
 
 @rows("distribute_fpn_proposals")
 def distribute(n: PaddleLayer, rois: Value, counts: Value | None = None) -> list:
-    """Regions by the level of a pyramid that their size asks for; and where each one went."""
+    """Regions by the pyramid level that matches their size, and the indices that restore their
+    order.
+    """
     least, most = n.int("min_level", 2), n.int("max_level", 5)
     unit = float(n.flag("pixel_offset", True))
     sides = Term(n, rois).part(1, 2, 4) - Term(n, rois).part(1, 0, 2)
@@ -258,7 +260,7 @@ def distribute(n: PaddleLayer, rois: Value, counts: Value | None = None) -> list
 
 @rows("box_clip")
 def box_clip(n: PaddleLayer, boxes: Value, image: Value) -> Value:
-    """Boxes [R, 4] with no corner outside of the only image, of height, width and scale."""
+    """Boxes [R, 4] clipped to the only image, which is (height, width, scale)."""
     if image.type.shape[0] != 1:
         raise n.error("boxes of several images")
     size = Term(n, image).part(1, 0, 2) / Term(n, image).part(1, 2, 3)
@@ -289,7 +291,7 @@ def roi_align(n: PaddleLayer, x: Value, boxes: Value, counts: Value | None = Non
 
 
 def _by_table(pool: Callable[..., Value]) -> Callable[..., list]:
-    """What takes regions as a table [R, 5] that begins with their image."""
+    """A converter for a pooling whose regions are rows [R, 5] that begin with the image's index."""
 
     def convert(n: PaddleLayer, x: Value, boxes: Value, counts: Value | None = None) -> list:
         given = Term(n, boxes)

@@ -23,7 +23,7 @@ def _unary(op: Callable[[Value], Any]) -> Callable:
 
 
 def _real(op: Callable[[Value], Any]) -> Callable:
-    """A converter of a function of floats; integers are converted to these."""
+    """A converter of a function of floats, to which integers are converted."""
     return lambda n, x: n(op(n.floating(x)))
 
 
@@ -100,7 +100,7 @@ def _special(function: Callable[[Term], Term]) -> Callable:
 
 
 def _derived(order: int) -> Callable[[Term], Term]:
-    """Digamma, or its derivative of an order."""
+    """The polygamma function of this order: digamma for 0, else its derivative."""
     return (lambda x: special.polygamma(order, x)) if order > 0 else special.digamma
 
 
@@ -178,7 +178,7 @@ def softplus(n: PaddleLayer, x: Value) -> Value:
 
 @rows("softshrink")
 def soft_shrink(n: PaddleLayer, x: Value) -> Value:
-    """x moved towards 0; Paddle multiplies by masks, so that infinities become NaN."""
+    """Soft shrinkage; Paddle multiplies by masks, so that infinities become NaN."""
     by, t = n.float("lambda", n.float("threshold", 0.5)), Term(n, x)
     above, below = ((t > by), (t < -by))
     return (above.cast(t.element) * (t - by) + below.cast(t.element) * (t + by)).value
@@ -186,7 +186,7 @@ def soft_shrink(n: PaddleLayer, x: Value) -> Value:
 
 @rows("thresholded_relu", "thresholded_relu_")
 def thresholded_relu(n: PaddleLayer, x: Value) -> Value:
-    """x above the threshold, else a number; by products too."""
+    """x above the threshold, else a constant; computed by products with masks, as in Paddle."""
     by, t = n.float("threshold", 1.0), Term(n, x)
     above = (t > by).cast(t.element)
     return (above * t + (1.0 - above) * n.float("value", 0.0)).value

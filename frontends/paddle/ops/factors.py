@@ -1,4 +1,4 @@
-"""Factors, inverses and powers of matrices, systems of linear equations, medians."""
+"""Matrix factorizations, inverses and powers, linear systems, medians."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def solve_triangular(n: PaddleLayer, x: Value, y: Value) -> Value:
 
 @rows("matrix_power")
 def power(n: PaddleLayer, x: Value) -> Value:
-    """By squares; of a negative exponent, powers of the inverse."""
+    """The power of a matrix by repeated squaring, of the inverse for negative exponents."""
     exponent, a = n.int("n"), Term(n, x)
     if exponent < 0:
         a = algebra.solve(a, algebra.identity_like(a))
@@ -67,7 +67,9 @@ def power(n: PaddleLayer, x: Value) -> Value:
 
 @rows("median")
 def median(n: PaddleLayer, x: Value) -> list[Any]:
-    """The mean of the two in the middle; NaN where there is one."""
+    """The median, the mean of the two middle elements for an even number; NaN if any element is
+    NaN.
+    """
     if n.text("mode", "avg") != "avg" or not isinstance(x.type.element_type, FloatType):
         raise n.error("only the mean of floats in the middle is supported")
     axes = [n.axis(x, axis) for axis in n.ints("axis")]
@@ -92,7 +94,7 @@ def median(n: PaddleLayer, x: Value) -> list[Any]:
 
 
 def _combined(n: PaddleLayer, x: Value, ids: Value, count: Value, how: str) -> Value:
-    """The rows of each number; zeros where there are none."""
+    """The rows of x combined by segment id; segments without rows are zeros."""
     if how == "MEAN":
         return segment_means(n, x, ids, count)
     if how not in ("SUM", "MAX", "MIN"):
@@ -107,7 +109,7 @@ def pool_segments(n: PaddleLayer, x: Value, ids: Value) -> list[Any]:
 
 @rows("send_u_recv")
 def send(n: PaddleLayer, x: Value, source: Value, target: Value, size: Any = None) -> list[Any]:
-    """Rows of nodes, combined at the nodes that edges lead to."""
+    """Messages on a graph: rows of source nodes, combined at the targets of edges."""
     sizes = () if size is None else n.numbers(size, "the number of nodes")
     wanted = sizes[0] if sizes else 0
     count = n.constant(wanted, i64) if wanted > 0 else extent(n, (x, 0)).value

@@ -14,17 +14,17 @@ from ..layer import PaddleLayer, rows
 _LAST = ("NHWC", "NLC", "NDHWC", "AnyLayout_last")
 
 
-def _is_last(n: PaddleLayer) -> bool:
-    """Whether channels are last."""
+def _has_channels_last(n: PaddleLayer) -> bool:
+    """Whether the layout has channels last."""
     return n.text("data_format", n.text("data_layout", "NCHW")) in _LAST
 
 
-def _in_front(convert: Callable[..., Value]) -> Callable:
-    """A converter that works on channels first, for either layout."""
+def _channels_first(convert: Callable[..., Value]) -> Callable:
+    """A converter for both layouts, from one for channels first."""
 
     @wraps(convert)
     def either(n: PaddleLayer, x: Value, *rest: Any) -> Value:
-        if not _is_last(n):
+        if not _has_channels_last(n):
             return convert(n, x, *rest)
         return channels_last(n, convert(n, channels_first(n, x), *rest))
 
@@ -32,13 +32,13 @@ def _in_front(convert: Callable[..., Value]) -> Callable:
 
 
 def _padding(n: PaddleLayer, dims: int) -> Padding:
-    """The padding: one number, one per dimension, per side, or for all ranks."""
+    """The padding: given as one number, one per dimension, one per side, or for all ranks."""
     algorithm = n.text("padding_algorithm", "EXPLICIT")
     if algorithm in ("SAME", "VALID"):
         return "SAME_UPPER" if algorithm == "SAME" else "VALID"
     given = n.ints("paddings", (0,) * dims)
     if len(given) == 2 * dims + 4:
-        given = given[4:] if not _is_last(n) else given[2:-2]
+        given = given[4:] if not _has_channels_last(n) else given[2:-2]
     if len(given) == 1:
         given *= dims
     if len(given) == dims:
@@ -57,15 +57,17 @@ def _each(n: PaddleLayer, name: str, dims: int) -> tuple[int, ...]:
 
 
 def _dilations(n: PaddleLayer, dims: int) -> tuple[int, ...]:
-    """The dilations of a convolution, which Paddle drops where the padding is SAME."""
+    """The dilations of a convolution; Paddle ignores them if the padding is SAME."""
     given = _each(n, "dilations", dims)
     return (1,) * dims if n.text("padding_algorithm") == "SAME" else given
 
 
-def _same(
+def _same_padding(
     n: PaddleLayer, x: Value, kernel: Sequence[Any], strides: Sequence[int]
 ) -> tuple[int, ...]:
-    """All begins, then all ends; a transposed convolution has those that its input would have."""
+    """SAME padding: all begins, then all ends. A transposed convolution has that of its input's
+    extents.
+    """
     known = [n.extent(x, axis) for axis in range(2, x.type.rank)]
     sides: Any = map(same_padding, known, kernel, strides, ["SAME_UPPER"] * len(known))
     begins, ends = zip(*sides, strict=True)
@@ -89,7 +91,7 @@ def _convolved(n: PaddleLayer, x: Value, weight: Value, bias: Value | None = Non
     )
 
 
-rows.add(dict.fromkeys(("conv2d", "depthwise_conv2d", "conv3d"), _in_front(_convolved)))
+rows.add(dict.fromkeys(("conv2d", "depthwise_conv2d", "conv3d"), _channels_first(_convolved)))
 
 
 def _transposed(n: PaddleLayer, x: Value, weight: Value, *sizes: Any) -> Value:
@@ -98,7 +100,7 @@ def _transposed(n: PaddleLayer, x: Value, weight: Value, *sizes: Any) -> Value:
     wanted = wanted or n.ints("output_size")
     extra, padding = n.ints("output_padding"), _padding(n, dims)
     if padding == "SAME_UPPER":
-        padding = _same(n, x, weight.type.shape[2:], _each(n, "strides", dims))
+        padding = _same_padding(n, x, weight.type.shape[2:], _each(n, "strides", dims))
     return transposed_convolution(
         n,
         x,
@@ -112,7 +114,7 @@ def _transposed(n: PaddleLayer, x: Value, weight: Value, *sizes: Any) -> Value:
     )
 
 
-_turned = _in_front(_transposed)
+_turned = _channels_first(_transposed)
 rows.add(
     {
         "conv2d_transpose": _turned,
@@ -134,11 +136,11 @@ def _pooled(n: PaddleLayer, x: Value, size: Any = None) -> Value:
         return pooled_whole(n, x, largest)
     if n.flag("adaptive"):
         return adaptive_pooled(n, x, kernel, largest)
-    windows, exclusive = _of(n, x, kernel), n.flag("exclusive", True)
+    windows, exclusive = _pooling_windows(n, x, kernel), n.flag("exclusive", True)
     if not largest and not exclusive and windows.padding != "VALID":
         pads = windows.padding
         if isinstance(pads, str):
-            pads = _same(n, x, kernel, windows.strides)
+            pads = _same_padding(n, x, kernel, windows.strides)
         if tuple(pads[:dims]) != tuple(pads[dims:]):
             return _averaged(n, x, replace(windows, padding=pads))
     return pooled(n, x, windows, largest, counts_padding=not exclusive)
@@ -161,7 +163,7 @@ def _averaged(n: PaddleLayer, x: Value, windows: Windows) -> Value:
     return (Term(n, means) * constant(n, factors, x.type.element_type)).value
 
 
-def _of(n: PaddleLayer, x: Value, kernel: Sequence[int]) -> Windows:
+def _pooling_windows(n: PaddleLayer, x: Value, kernel: Sequence[int]) -> Windows:
     """A pooling's windows. Paddle has some behind the input where extents are rounded up."""
     dims = x.type.rank - 2
     strides, pads = _each(n, "strides", dims), _padding(n, dims)
@@ -177,7 +179,7 @@ def _of(n: PaddleLayer, x: Value, kernel: Sequence[int]) -> Windows:
     return windows
 
 
-rows.add(dict.fromkeys(("pool2d", "pool3d"), _in_front(_pooled)))
+rows.add(dict.fromkeys(("pool2d", "pool3d"), _channels_first(_pooled)))
 
 
 @rows("max_pool2d_with_index", "max_pool3d_with_index")
@@ -186,7 +188,7 @@ def pool_with_index(n: PaddleLayer, x: Value) -> list[Value | None]:
     if n.flag("global_pooling") or n.flag("adaptive"):
         wanted = (1,) * dims if n.flag("global_pooling") else kernel
         return [adaptive_pooled(n, x, wanted, True), None]
-    windows = _of(n, x, kernel)
+    windows = _pooling_windows(n, x, kernel)
     if not n.wants(1):
         return [max_pooled(n, x, windows)]
     out, places = max_pooled_with_indices(n, x, windows)
@@ -200,14 +202,16 @@ def pool_with_index(n: PaddleLayer, x: Value) -> list[Value | None]:
 _EPSILON = ("epsilon", 1e-5)
 
 
-def _is_given(n: PaddleLayer) -> bool:
-    """Whether statistics are given; in training mode the batch's own are used."""
+def _uses_running_statistics(n: PaddleLayer) -> bool:
+    """Whether running statistics are used; training mode uses those of the batch."""
     is_test = n.flag("is_test", True) and not n.flag("trainable_statistics")
     return n.flag("use_global_stats") or is_test
 
 
-_BATCH_NORM = batch_norm_row("x mean var scale? bias?", eps=_EPSILON, inference=_is_given)
-rows.add(dict.fromkeys(("batch_norm", "batch_norm_"), _in_front(_BATCH_NORM)))
+_BATCH_NORM = batch_norm_row(
+    "x mean var scale? bias?", eps=_EPSILON, inference=_uses_running_statistics
+)
+rows.add(dict.fromkeys(("batch_norm", "batch_norm_"), _channels_first(_BATCH_NORM)))
 rows.add({"instance_norm": instance_norm_row("x scale? bias?", eps=_EPSILON)})
 
 
@@ -234,7 +238,7 @@ def _group_norm(
     return group_normed(n, x, scale, bias, n.int("groups", 1), n.float(*_EPSILON))
 
 
-rows.add({"group_norm": _in_front(_group_norm)})
+rows.add({"group_norm": _channels_first(_group_norm)})
 
 
 @rows("p_norm", "norm")
@@ -272,7 +276,7 @@ _MODES = {
 
 
 def _interpolated(n: PaddleLayer, x: Value, *rest: Any) -> Value:
-    """To the extents that operands or attributes tell, or by a scale."""
+    """x resized to extents from operands or attributes, or by a scale."""
     out_size, sizes, scales = (*rest, None, None, None)[:3]
     dims = x.type.rank - 2
     attributes = [n.int(name, -1) for name in ("out_d", "out_h", "out_w")][-dims:]
@@ -315,18 +319,20 @@ def _first(
     return x
 
 
-rows.add({name: _in_front(_interpolated) for name in _MODES})
+rows.add({name: _channels_first(_interpolated) for name in _MODES})
 
 
 def _shuffled(n: PaddleLayer, x: Value) -> Value:
     return channels_shuffled(n, x, n.int("groups", 1))
 
 
-rows.add({"channel_shuffle": _in_front(_shuffled), "shuffle_channel": _in_front(_shuffled)})
+rows.add(
+    {"channel_shuffle": _channels_first(_shuffled), "shuffle_channel": _channels_first(_shuffled)}
+)
 
 
 def _temporal_shift(n: PaddleLayer, x: Value) -> Value:
-    """Some channels are those of the frame before, as many those of the next; [B * T, C, H, W]."""
+    """x [B * T, C, H, W] with some channels from the previous frame, and as many from the next."""
     steps, channels = n.int("seg_num", 1), n.extent(x, 1)
     if steps < 1:
         raise n.error(f"a shift of {steps} frames")
@@ -341,12 +347,12 @@ def _temporal_shift(n: PaddleLayer, x: Value) -> Value:
     return reshape(n, concat(n, [before, behind, rest], 2), dims(x))
 
 
-rows.add({"temporal_shift": _in_front(_temporal_shift)})
+rows.add({"temporal_shift": _channels_first(_temporal_shift)})
 
 
 @rows("maxout")
 def maxout(n: PaddleLayer, x: Value) -> Value:
-    """The largest of each group of neighbouring channels."""
+    """The maximum over each group of neighbouring channels."""
     axis, groups = n.axis(x, n.int("axis", 1)), n.int("groups", 1)
     channels = n.extent(x, axis)
     if groups < 1 or channels % groups:
@@ -415,7 +421,7 @@ def _pixels(n: PaddleLayer, x: Value) -> Value:
     return n(nn.DepthToSpace(x, block=n.int("upscale_factor", 1), mode="CRD"))
 
 
-rows.add({"pixel_shuffle": _in_front(_pixels)})
+rows.add({"pixel_shuffle": _channels_first(_pixels)})
 
 
 @rows("pad3d", "pad")
@@ -430,7 +436,7 @@ def pad(n: PaddleLayer, x: Value, amounts: Any = None) -> Value:
     if n.kind == "pad" or len(given) == 2 * rank:
         begins, ends = list(given[::2]), list(given[1::2])
     else:  # the innermost dimension first
-        first = rank - 2 if _is_last(n) else rank - 1
+        first = rank - 2 if _has_channels_last(n) else rank - 1
         for i in range(len(given) // 2):
             begins[first - i], ends[first - i] = given[2 * i : 2 * i + 2]
     if n.text("mode") == "circular" and min(begins + ends) < 0:

@@ -1,4 +1,4 @@
-"""Elements written at positions, chosen by masks, counted; diagonals and numbers."""
+"""Scattering, masking, repeating and counting of elements; diagonals."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def put_along(n: PaddleLayer, x: Value, index: Value, values: Value) -> Value:
 
 @rows("scatter", "scatter_")
 def scatter(n: PaddleLayer, x: Value, index: Value, updates: Value) -> Value:
-    """Rows that are replaced; or, from zeros on, added up."""
+    """x with rows replaced by updates; or, without `overwrite`, set to the sum of their updates."""
     places = Term(n, index).cast(i64).flat().spread(0, 1).value
     if n.flag("overwrite", True):
         return n(nn.ScatterNd(x, places, updates))
@@ -66,7 +66,7 @@ def index_add(n: PaddleLayer, x: Value, index: Value, added: Value) -> Value:
 
 @rows("set_value_", "set_value", "set_value_with_tensor_", "set_value_with_tensor")
 def set_value(n: PaddleLayer, x: Value, *operands: Any) -> Value:
-    """x with numbers, or a tensor, in a slice."""
+    """x with a slice set to numbers or to a tensor."""
     given = operands[0] if len(operands) == 4 else None
     starts, ends, steps = (n.numbers(v, "positions") for v in operands[-3:])
     axes = [n.axis(x, a) for a in n.ints("axes")]
@@ -106,7 +106,7 @@ def masked_select(n: PaddleLayer, x: Value, mask: Value) -> Value:
 
 @rows("repeat_interleave", "repeat_interleave_with_tensor_index")
 def repeated(n: PaddleLayer, x: Value, repeats: Value | None = None) -> Value:
-    """Each element of an axis so often, or as often as the other operand says."""
+    """Each element along an axis repeated, a fixed number of times or by `repeats`."""
     axis = n.axis(x, n.int("axis"))
     if repeats is None:
         return arrays.repeat(n, x, n.int("repeats"), axis)
@@ -128,9 +128,9 @@ def sequence_mask(n: PaddleLayer, lengths: Value, longest: Value | None = None) 
 
 @rows("searchsorted")
 def searchsorted(n: PaddleLayer, line: Value, x: Value) -> Value:
-    """How many elements of each line are smaller, or with `right` not larger.
+    """The number of elements of each line that are smaller than x or, with `right`, not larger.
 
-    All for what is not finite.
+    It is the length of the line for x that is not finite.
     """
     value = Term(n, x)
     number = arrays.searchsorted(Term(n, line), value, n.flag("right"))
@@ -151,7 +151,7 @@ def diagonals(n: PaddleLayer, x: Value) -> Value:
 
 @rows("diag", "diag_embed")
 def matrices(n: PaddleLayer, x: Value) -> Value:
-    """Vectors as the diagonals of matrices; of a matrix, `diag` is its diagonal."""
+    """Vectors as diagonals of matrices; `diag` of a matrix is its diagonal."""
     if n.kind == "diag" and x.type.rank == 2:
         return diagonals(n, x)
     axes = n.int("dim1", -2), n.int("dim2", -1)
@@ -199,7 +199,7 @@ def kth(n: PaddleLayer, x: Value) -> list[Value]:
 
 @rows("unpool")
 def unpool(n: PaddleLayer, x: Value, places: Value, size: Any = None) -> Value:
-    """Zeros, but what a pooling found where it did; places count within a channel."""
+    """Max unpooling: zeros with x at the positions `places`, which are relative to the channel."""
     known = n.wanted(size)[1] if size is not None else list(n.ints("output_size"))
     shape = [*x.type.shape[:2], *known[-2:]]
     if None in shape:

@@ -1,4 +1,4 @@
-"""Operators that move elements, and that make, find and count them."""
+"""Operators that move, create, search and count elements."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def _end(end: Any) -> Any:
 
 
 def _each(n: PaddleLayer, vector: Any) -> list:
-    """The numbers of a vector; values for those known only at run time."""
+    """The numbers of a vector; 0-d values for those unknown at import."""
     whole = n.vector(vector)
     known = n.extents(whole)
     if known is None:

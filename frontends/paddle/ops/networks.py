@@ -1,4 +1,4 @@
-"""Products, attention, recurrence and control flow."""
+"""Matrix products, attention, recurrent networks and control flow."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ rows.formulas(
 
 @rows("log_softmax", "log_softmax_")
 def log_softmax(n: PaddleLayer, x: Value) -> Value:
-    """Paddle takes no difference from the largest element for less than -64."""
+    """The logarithm of softmax; Paddle clips differences from the maximum at -64."""
     axis, t = n.axis(x, n.int("axis", -1)), Term(n, x)
     apart = (t - t.largest(axis, keep=True)).max(-64.0)
     return (apart - apart.function(nn.Exp).sum(axis, keep=True).function(nn.Log)).value
@@ -84,7 +84,7 @@ def bilinear(n: PaddleLayer, x: Value, y: Value, weight: Value, bias: Value | No
 
 @rows("flash_attn", "memory_efficient_attention", "fused_dot_product_attention")
 def attention(n: PaddleLayer, q: Value, k: Value, v: Value, *rest: Any) -> list:
-    """[batch, positions, heads, features]"""
+    """Attention over [batch, positions, heads, features]."""
     terms = [Term(n, x).transpose(0, 2, 1, 3) for x in (q, k, v)]
     heads, size = n.extent(q, 2), n.extent(q, 3)
     keys, values = (grouped(t, heads) for t in terms[1:])
@@ -103,16 +103,16 @@ _CELLS: dict[str, tuple[Cells, Sequence[str]]] = {
     "RNN_TANH": (rnn, ()),
     "RNN_RELU": (rnn, ["relu"]),
 }
-"""Each with its activations, where they are not the usual ones."""
+"""(cell function, activations) by mode; () stands for the default activations."""
 
 
 @rows("rnn")
 def recurrence(
     n: PaddleLayer, x: Value, states: list, weights: list, lengths: Value | None = None, *rest: Any
 ) -> list:
-    """Layers of one or two directions; x [time, batch, input], states [directions, batch, hidden].
+    """Recurrent layers: x [time, batch, input], states [layers * directions, batch, hidden].
 
-    `weights` are those of all inputs and states, then all biases.
+    `weights` are first the weights of all layers and directions, then all biases.
     """
     mode = n.text("mode", "LSTM")
     if mode not in _CELLS:
@@ -145,7 +145,7 @@ def if_(n: PaddleLayer, condition: Value) -> list:
 
 @rows("while")
 def while_(n: PaddleLayer, going: Value, *states: Value) -> list:
-    """The block gives whether to go on, and the next states."""
+    """A loop whose block returns the condition and the next states."""
 
     def step(number: Value, flag: Value, given: list[Value]) -> Iteration:
         goes, *following = n.graph("0", *given)
@@ -165,12 +165,14 @@ def increment(n: PaddleLayer, x: Value) -> Value:
 
 @rows("select_input")
 def select(n: PaddleLayer, mask: Value, values: list) -> Value:
-    """The first of two values where the mask is 0, else the second."""
+    """The first value where the mask is 0, else the second."""
     chosen = n(nn.Equal(as_scalar(n, mask), n.scalar(0, mask)))
     return n(nn.Where(chosen, values[0], values[1]))
 
 
 @rows("conditional_block")
 def conditional(n: PaddleLayer) -> list:
-    """Computed in any case: `select_input` behind it chooses, and no operator has effects."""
+    """A conditional block, always computed: `select_input` chooses later, and no operator has side
+    effects.
+    """
     return n.graph("0")

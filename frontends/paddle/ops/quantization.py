@@ -1,4 +1,4 @@
-"""Quantization by a scale, which is the number that the largest integer stands for."""
+"""Quantization by a scale: the real number that the largest integer represents."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def dequantize(n: PaddleLayer, x: Value, scale: Value, *rest: Any) -> list:
 
 @rows("fake_quantize_dequantize_moving_average_abs_max")
 def rounded(n: PaddleLayer, x: Value, scale: Value, *rest: Any) -> list:
-    """x quantized and dequantized."""
+    """x quantized and dequantized by a scale."""
     factor = _scale(n, x, scale)
     return [(_steps(n, x, factor) * factor / _largest(n)).value, scale]
 
 
 @rows("fake_quantize_dequantize_abs_max", "fake_channel_wise_quantize_dequantize_abs_max")
 def rounded_weights(n: PaddleLayer, x: Value) -> list:
-    """x quantized and dequantized by its largest number, over all or per channel."""
+    """x quantized and dequantized by its largest magnitude, over all elements or per channel."""
     axis = n.int("quant_axis", 0) if "channel" in n.kind else None
     axes = [i for i in range(x.type.rank) if i != axis]
     factor = Term(n, x).function(nn.Abs).largest(*axes, keep=True)

@@ -15,7 +15,7 @@ from .linear_algebra import eigen
 from .products import conv_transpose, convolved, matmul, outer
 
 Product = Callable[[Value, Value], Value]
-"""Of two real tensors; linear in both."""
+"""A function of two real tensors that is linear in both."""
 
 
 def _multiplied(n: AtenLayer, times: Product, x: Any, y: Any) -> Any:

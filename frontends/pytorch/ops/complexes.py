@@ -156,7 +156,7 @@ def div(n: AtenLayer, self: Any, other: Any) -> Pair:
 # -- transforms ------------------------------------------------------------------------------------
 
 Work = Sequence[tuple[int, int | None]]
-"""The axes of a transform with the number of elements of each, None for their own."""
+"""(axis, length) of each dimension of a transform; a length of None keeps the extent."""
 
 
 def _transform(n: AtenLayer, x: Any, axes: Work, inverse: bool, half: bool, scale: Any) -> Any:

@@ -8,7 +8,7 @@ from ..rows import ROWS
 from .normalization import log_softmax
 
 _NONE, _MEAN = 0, 1
-"""How losses of elements become one, by ATen's numbers; 2 is their sum."""
+"""ATen's numbers of reductions of losses; 2 is the sum."""
 
 
 def _reduced(loss: Term, reduction: int) -> Value:

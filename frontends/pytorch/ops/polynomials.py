@@ -11,7 +11,7 @@ from ..layer import AtenLayer
 from ..rows import Row, table
 
 Recurrence = Callable[[Any, Term, Term, Term], Term]
-"""The next polynomial by k, x, the one of degree k, and the one before."""
+"""(k, x, polynomial k, polynomial k - 1) -> polynomial k + 1."""
 
 
 def _twice(k: Any, x: Term, here: Term, before: Term) -> Term:

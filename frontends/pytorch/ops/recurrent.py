@@ -16,7 +16,7 @@ _CELLS: dict[str, tuple[Cells, Sequence[str]]] = {
     "rnn_tanh": (rnn, ()),
     "rnn_relu": (rnn, ["relu"]),
 }
-"""Each with its activations, where they are not the usual ones."""
+"""(cell function, activations) by mode; () stands for the default activations."""
 
 
 def _direction(

@@ -89,7 +89,7 @@ def _slope(n: AtenLayer, x: Term, axis: int, spacing: Any, edge_order: int) -> T
 
 
 _SEGMENTS = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "max": -math.inf, "min": math.inf}
-"""What a segment without elements is, unless something else is said."""
+"""The default result of an empty segment, by reduction."""
 
 
 @ROWS("aten.segment_reduce")

@@ -15,7 +15,7 @@ from ..loops import Counted, Look, kept
 from ..variables import States, Variable
 
 MOST_UNROLLED = 1_000
-"""Nodes that a loop may become when it is unrolled; a longer one stays a loop."""
+"""The most nodes that unrolling a loop may make; a longer one stays a loop."""
 
 
 @rows("PartitionedCall", "StatefulPartitionedCall")
@@ -229,10 +229,10 @@ class Loop:
         self.states = states_of(n, inits)
         self.inits = [*inits, *now(n, self.states)]
         self.own = len(inits)
-        """The values behind them are those of variables, which iterations may write."""
+        """The number of explicit states; after them come variables that iterations may assign."""
         self.fixed = kept(n.node.graphs["body"])
         self.reads: set[int] = set()
-        """The lists that the body reads, so that they are tensors that it carries."""
+        """The lists that the body reads, which must be carried as tensors."""
 
     def results(self) -> list[Any]:
         """The values after the loop."""

@@ -17,7 +17,7 @@ from ..layer import TfliteLayer, scales_of
 from ..tensors import element_type
 
 LIMITS = {0: (None, None), 1: (0.0, None), 2: (-1.0, 1.0), 3: (0.0, 6.0), -1: (0.0, 1.0)}
-"""The ranges of the functions that operators may end with, by their numbers; -1 is none."""
+"""The ranges of fused activations, by their numbers; -1 is none of the file format's."""
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,8 @@ def _windows(n: TfliteLayer, spatial: str) -> dict[str, Any]:
 
 
 Product = Callable[[TfliteLayer, Value, Value, Value | None], Value]
-"""Of an operand [N, D.., C], weights as the file has them and a bias: [N, D.., O]."""
+"""A function of an operand [N, D.., C], weights as stored in the file, and a bias, to [N, D.., O].
+"""
 
 
 def _conv(order: tuple[int, ...], spatial: str) -> Product:
@@ -181,7 +182,7 @@ def dense(n: TfliteLayer, x: Value, weight: Value) -> Value:
 
 
 _OF_XNNPACK = (0, 1, 2, 3)
-"""The activations that its products have, by their numbers."""
+"""The numbers of the fused activations that XNNPACK's products support."""
 
 
 def _of_matrices(n: TfliteLayer, is_taken: bool) -> Rounding:

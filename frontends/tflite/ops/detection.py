@@ -9,7 +9,7 @@ from ..rows import ROWS
 from .convolution import ranked
 
 MOST = 1 << 20
-"""More detections than these are a damaged file."""
+"""The most detections; more mean a damaged file."""
 
 
 def _kept(
@@ -131,7 +131,7 @@ def _decoded(n: TfliteLayer, encoded: Value, anchors: Value) -> Term:
 
 
 Chosen = tuple[Term, Term, Term, Term]
-"""Numbers of boxes and of classes, scores, and which are there."""
+"""(indices of boxes, indices of classes, scores, which of these are valid)."""
 
 
 def _by_box(

@@ -29,7 +29,7 @@ _BINARY = {
     "STABLEHLO_AND": nn.And, "STABLEHLO_OR": nn.Or, "STABLEHLO_SHIFT_LEFT": nn.ShiftLeft,
 }  # fmt: skip
 _ACTIVATED = {"ADD": nn.Add, "SUB": nn.Sub, "MUL": nn.Mul}
-"""With an activation behind them."""
+"""Operators that may have a fused activation."""
 _REAL: dict[str, Op] = {
     "RELU": lambda n, x: ACTIVATIONS[1](n, x),
     "RELU_N1_TO_1": lambda n, x: ACTIVATIONS[2](n, x),

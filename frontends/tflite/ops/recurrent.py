@@ -18,7 +18,7 @@ from .convolution import ranked
 
 Operands = Sequence[Value | None]
 _FORGET_WEIGHTS = 2
-"""The place of an LSTM's weights that are always there."""
+"""The operand of an LSTM's forget gate weights, which are always present."""
 _GATES = "ifgo"
 
 

@@ -36,7 +36,7 @@ REGIONS = {
     "SORT": ("comparator",),
     "WHILE": ("condition", "body"),
 }
-"""The options that are an operation's regions."""
+"""The options of operators that are regions of the operation."""
 
 
 @dataclass(eq=False)
@@ -185,7 +185,7 @@ ATTRIBUTES: dict[str, Callable[[Table], dict[str, Any]]] = {
     "DOT_GENERAL": _dot,
     "CONVOLUTION": _convolution,
 }
-"""The attributes of operations, from TensorFlow Lite's options."""
+"""Functions from TensorFlow Lite's options to the attributes of the operations named."""
 _OF = {kind: make for kinds, make in ATTRIBUTES.items() for kind in kinds.split()}
 
 
@@ -264,7 +264,7 @@ def _type(tensor: Table) -> TensorType:
 
 
 _HERE = {"ADD", "SUBTRACT", "MULTIPLY", "MAXIMUM", "MINIMUM", "AND", "OR"}
-"""Those that have rows of their own, which are quantized too."""
+"""Operators that have converters of their own, which also take quantized tensors."""
 ROWS.add({f"{PREFIX}{name}": _converted for name in _OF if name not in _HERE})
 
 

@@ -29,7 +29,7 @@ class Place:
     start: int
     width: int
     step: int | Value
-    """A vector of each lane's offset where the lanes are not evenly spaced."""
+    """The distance between lanes; a vector of each lane's offset if they are not evenly spaced."""
     mask: Value | None
     """Which lanes are touched, all if None."""
     memref: Value

@@ -12,7 +12,7 @@ from ...model.uniform import is_uniform
 from .slots import Spot, spot
 
 LATER_PIECE = "nn.later_piece"
-"""Marks, until barriers are placed, a write of a vector's piece that is not its first one."""
+"""Until barriers are placed, marks the writes of a vector's pieces other than the first."""
 
 
 @dataclass

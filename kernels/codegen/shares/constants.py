@@ -123,7 +123,7 @@ def _chosen(
         return tables[key]
 
     def choice(bit: int, thread: int) -> Value:
-        """The share, selected among threads whose bits from `bit` upwards are those of `thread`."""
+        """The share, selected among threads that agree with `thread` in the bits above `bit`."""
         if not bit:
             return of_thread(thread)
         clear = choice(bit >> 1, thread)

@@ -28,11 +28,9 @@ from ....ir.core import Operation
 from ....ir.types import VectorType, i64
 
 LAYOUT = "nn.layout"
-"""Of an operation, for each of its results: the layout of a vector, `unit` for other values.
-
-A layout is an array for each dimension: how many elements that follow one another each thread has,
-how many threads cover it, the stride of the threads' numbers, and how often that repeats.
-"""
+"""On an operation: for each result, the layout of a vector, `unit` for other values. A layout is an
+array for each dimension: how many consecutive elements each thread has, how many threads cover it,
+the stride between these threads' numbers, and how often that repeats."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ class Once:
 
     lower: Number
     inner: Number
-    """The extent of the inner half in it."""
+    """The extent of the inner half."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Run:
     upper: Number
     step: int
     inner: Inner
-    """The extent of the inner half in each of them."""
+    """The extent of the inner half in each iteration of the outer one."""
 
 
 class Extents:

@@ -108,7 +108,8 @@ class Coordinates:
         self.instead: dict[Access, Access] = {}
         """Accesses to copies of operands, by those to the operands."""
         self.slots: dict[Access, int | Value] = {}
-        """Which of several buffers, the first subscript, an access goes to now."""
+        """For an access to one of several buffers: the first subscript, which selects the buffer.
+        """
         self._linear: dict[Access, list[tuple[Loop, Size]]] = {}
         self._base: dict[Value, Value] = {}
 

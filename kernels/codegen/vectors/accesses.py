@@ -37,7 +37,7 @@ class Access:
     asked: set[int] = field(default_factory=set)
     """The cache lines that were prefetched, counted from `start`."""
     strides: tuple[Size, ...] = field(init=False)
-    """By dimension of the vector."""
+    """The stride along each dimension of the vector."""
 
     def __post_init__(self) -> None:
         self.strides = tuple(0 if d is None else self.view.strides[d] for d in self.dims)

@@ -73,8 +73,7 @@ class _Component:
     """The width that a schedule asks for."""
     elements: set = field(default_factory=set)
     scalars: int = 0
-    """How much speaks for single elements: 1 for an operand read by element, 2 for a result made
-    by element."""
+    """Votes for single elements: 1 for an operand that is read by element, 2 for such a result."""
     vectors: bool = False
     """Whether something needs vectors, rather than single elements."""
 

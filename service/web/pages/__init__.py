@@ -18,10 +18,10 @@ from ....frontends.formats import FORMATS
 
 ASSETS = Path(__file__).parent / "assets"
 SHARED = ("dom.mjs", "palette.css")
-"""What these pages share with those of `nnc explore`."""
+"""The files that these pages share with those of `nnc explore`."""
 
 SHELLS = ("/", "/sign-in", "/models", "/models/{id}", "/orders/{id}", "/account")
-"""The addresses of pages; which one it is, the script reads from the address."""
+"""The routes of pages; the script finds out from the address which page to show."""
 
 
 def router() -> APIRouter:

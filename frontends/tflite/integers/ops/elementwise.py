@@ -63,7 +63,9 @@ def power_of(scale: np.float32) -> int:
 def _sum_of_powers(
     n: TfliteLayer, lhs: Value, rhs: Value, combine: Callable[[Term, Term], Term]
 ) -> Value:
-    """The sum of operands: one has the result's scale, the other's is smaller by a power of two."""
+    """`combine` of two operands, one with the result's scale, the other's smaller by a power of
+    two.
+    """
     powers = [power_of(of_input(n, i).scale) - power_of(of_output(n).scale) for i in range(2)]
     if max(powers) > 0 or all(powers):
         raise n.error("one operand must have the scale of the result, the other no larger one")

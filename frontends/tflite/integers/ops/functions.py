@@ -14,7 +14,7 @@ from ..steps import centred, limited, of_input, of_output, stored
 from .elementwise import is_power, power_of
 
 Real = Callable[[TfliteLayer, np.ndarray], np.ndarray]
-"""A function of floats of 32 bits, each operation rounded to that."""
+"""A function of f32 numbers, with each operation rounded to f32."""
 
 
 def tabulated(n: TfliteLayer, x: Value, function: Callable[[Term], Value]) -> Value:

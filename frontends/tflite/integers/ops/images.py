@@ -10,7 +10,7 @@ from ..rows import INTEGERS
 from ..steps import limited, of_input, of_output
 
 FINE = 10
-"""Bits of a place between two elements."""
+"""The fractional bits of a position between two elements."""
 
 
 def _places(n: TfliteLayer, inner: Term, outer: Term) -> tuple[Term, Term, Term]:
@@ -75,7 +75,7 @@ def _in_integers(n: TfliteLayer, x: Term, sides: Sequence[tuple[Term, Term, Term
 
 
 def _in_floats(n: TfliteLayer, x: Term, sides: Sequence[tuple[Term, Term, Term]]) -> Value:
-    """The sum of the four products, in order, in floats."""
+    """Bilinear interpolation in floats, with the four products added in LiteRT's order."""
     (top, bottom, down), (left, right, across) = sides
     down, data = down.spread(0, 2), x.cast(f32)
     across = across.spread(0, 1)

@@ -20,9 +20,9 @@ from ..steps import Quantization, centred, quantization
 from .elementwise import power_of
 
 GATE_BITS = 3
-"""Integer bits of what sigmoid and tanh are taken of."""
+"""The integer bits of the fixed-point operands of sigmoid and tanh."""
 TANH = 4
-"""The number of the activation that these kernels have."""
+"""The number of the only activation of these kernels, tanh."""
 _STATE, _CELL = 18, 19
 
 
@@ -33,7 +33,7 @@ class _Scales:
     of: dict[int, Quantization]
     hidden: Quantization
     cell: int
-    """The cell's scale is 2 to this power."""
+    """The base-2 logarithm of the cell's scale."""
 
     def gates(self, numbers: Sequence[int], data: np.float32, cells: int) -> Multiplier:
         """The multipliers from sums of products by each gate's weights to the function's input."""

@@ -19,10 +19,10 @@ from ..steps import centred, of_input, of_output, quantization, stored
 EXACT_IN_I32 = (1 << 31) - 1
 _OUTPUT_AXES = {"CONV_2D": 0, "DEPTHWISE_CONV_2D": 3, "CONV_3D": 4, "TRANSPOSE_CONV": 0,
                 "CONV_3D_TRANSPOSE": 3, "FULLY_CONNECTED": 0}  # fmt: skip
-"""Where weights, as the file has them, have the channels of the result."""
+"""The dimension of the weights, as stored in the file, that counts the result's channels."""
 
 Multiply = Callable[[Value, Value], Value]
-"""A product of an operand and weights, both of the element type that sums are computed in."""
+"""A product of an operand and weights, both in the element type of the sums."""
 
 
 def _weights(n: TfliteLayer, i: int, weight: Value) -> Term:
