@@ -87,14 +87,16 @@ def _weights(
     }
 
 
-def _activations(r: Reader, given: Sequence[Record], names: Sequence[str]) -> dict[str, str]:
-    """The names of the activations; those with parameters get the default values of these."""
-    found = {}
+def _activations(r: Reader, given: Sequence[Record], names: Sequence[str]) -> dict[str, Any]:
+    """By the attributes' names: the activations' own, and as `NAME_alpha` their parameters."""
+    found: dict[str, Any] = {}
     for one, name in zip(given, names, strict=False):
         kind = next((field for field, _ in one.fields()), "")
         if kind not in ACTIVATIONS:
             raise r.error(f"activation {kind or 'unknown'} is not supported")
         found[name] = ACTIVATIONS[kind].op
+        for field in ACTIVATIONS[kind].fields:
+            found[f"{name}_{field}"] = np.float32(getattr(one.part(kind), field))
     return found
 
 

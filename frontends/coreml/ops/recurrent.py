@@ -9,10 +9,13 @@ from .elementwise import named_activation
 
 
 def _functions(n: CoreMLLayer, **defaults: str) -> list[Activation]:
-    def function(name: str) -> Activation:
-        return lambda x: named_activation(n, name, x)
+    def function(key: str, default: str) -> Activation:
+        name = n.text(key, default)
+        parameters = [f"{key}_alpha", f"{key}_beta"]
+        given = [n.float(one) if n.has(one) else None for one in parameters]
+        return lambda x: named_activation(n, name, x, *given)
 
-    return [function(n.text(name, default)) for name, default in defaults.items()]
+    return [function(*pair) for pair in defaults.items()]
 
 
 def _state(n: CoreMLLayer, x: Value, state: Value) -> Value:

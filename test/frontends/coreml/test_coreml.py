@@ -184,8 +184,21 @@ def sigmoid(x: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-x))
 
 
-def steps_of(kind: str, random: np.random.Generator, backward: bool) -> tuple[dict, Any]:
-    """A recurrent layer of 3 inputs and 2 states, and a step of it with NumPy."""
+PLAIN = ({"sigmoid": {}}, sigmoid), ({"tanh": {}}, np.tanh)
+WITH_NUMBERS = (
+    ({"sigmoidHard": {"alpha": 0.3, "beta": 0.4}}, lambda x: np.clip(0.3 * x + 0.4, 0, 1)),
+    ({"scaledTanh": {"alpha": 1.5, "beta": 0.7}}, lambda x: 1.5 * np.tanh(0.7 * x)),
+)
+
+
+def steps_of(
+    kind: str, random: np.random.Generator, backward: bool, functions: Any
+) -> tuple[dict, Any]:
+    """A recurrent layer of 3 inputs and 2 states, and a step of it with NumPy.
+
+    `functions` are the activations of the gates and of the states, in CoreML and in NumPy.
+    """
+    (gate_activation, of_gate), (activation, of_state) = functions
     gates = {
         "gru": ["updateGate", "resetGate", "outputGate"],
         "uniDirectionalLSTM": ["inputGate", "forgetGate", "blockInput", "outputGate"],
@@ -198,7 +211,7 @@ def steps_of(kind: str, random: np.random.Generator, backward: bool) -> tuple[di
         for name, m in (("WeightMatrix", w), ("RecursionMatrix", u))
         for gate in gates
     }
-    both: list[dict] = [{"sigmoid": {}}, {"tanh": {}}, {"tanh": {}}]
+    both: list[dict] = [gate_activation, activation, activation]
     p: dict = {"inputVectorSize": 3, "outputVectorSize": 2, "reverseInput": backward}
     if kind == "uniDirectionalLSTM":
         p |= {"weightParams": weights, "params": {"sequenceOutput": True}, "activations": both}
@@ -212,22 +225,24 @@ def steps_of(kind: str, random: np.random.Generator, backward: bool) -> tuple[di
             return x @ w[gate].T + state @ u[gate].T
 
         if kind == "simpleRecurrent":
-            return np.tanh(at("")), c
+            return of_state(at("")), c
         if kind == "gru":
-            z, r = sigmoid(at("updateGate")), sigmoid(at("resetGate"))
-            return (1 - z) * np.tanh(at("outputGate", h * r)) + z * h, c
-        i, f, o = (sigmoid(at(f"{gate}Gate")) for gate in ("input", "forget", "output"))
-        c = f * c + i * np.tanh(at("blockInput"))
-        return o * np.tanh(c), c
+            z, r = of_gate(at("updateGate")), of_gate(at("resetGate"))
+            return (1 - z) * of_state(at("outputGate", h * r)) + z * h, c
+        i, f, o = (of_gate(at(f"{gate}Gate")) for gate in ("input", "forget", "output"))
+        c = f * c + i * of_state(at("blockInput"))
+        return o * of_state(c), c
 
     return p, step
 
 
-@pytest.mark.parametrize("backward", [False, True])
+@pytest.mark.parametrize(
+    ("backward", "functions"), [(False, PLAIN), (True, PLAIN), (False, WITH_NUMBERS)]
+)
 @pytest.mark.parametrize("kind", ["simpleRecurrent", "gru", "uniDirectionalLSTM"])
-def test_recurrent_layers_of_older_networks(kind, backward):
+def test_recurrent_layers_of_older_networks(kind, backward, functions):
     random = np.random.default_rng(3)
-    p, step = steps_of(kind, random, backward)
+    p, step = steps_of(kind, random, backward, functions)
     about = {"input": [feature("x", 5, 1, 3, 1, 1)], "output": [feature("y", 5, 1, 2, 1, 1)]}
     data = network(layer(kind, **p), about=about, arrayInputShapeMapping="EXACT")
     x = random.standard_normal((5, 1, 3, 1, 1)).astype(np.float32)
