@@ -72,6 +72,30 @@ def test_groups_are_blocked(rng, channels, groups, wide, kind, window):
     np.testing.assert_allclose(interpret(module, x)[0], expected[0], rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("channels", [6, 3])
+def test_what_is_concatenated_has_the_same_blocks(rng, channels):
+    """Twice 6 channels are 12 in blocks of 6, which 12 alone would not be; so are twice 3."""
+    x = rng.standard_normal((1, 4, 7, 6)).astype(np.float32)
+
+    def build(b, x):
+        def conv(x, results, depth, size):
+            weight = constant(b, rng.standard_normal((results, depth, size, size)))
+            groups = x.type.shape[1] // depth
+            return b(nn.Conv(x, weight, groups=groups, pads=(size // 2,) * 4)).result
+
+        first = conv(x, channels, 4, 1)
+        both = b(nn.Concat([first, conv(b(nn.Relu(first)).result, channels, 1, 3)], 1)).result
+        y = conv(both, 2 * channels, 1, 3)
+        return conv(b(nn.Add(y, both)).result, 8, 2 * channels, 1)
+
+    module = graph(build, x)
+    expected = interpret(module, x)
+    transform(module, ChooseLayouts(block=BLOCK), FoldConstants(), Canonicalize())
+    assert not ops_of(module, nn.Conv)
+    assert len(ops_of(module, nn.Transpose)) == 2  # Where the model begins and ends.
+    np.testing.assert_allclose(interpret(module, x)[0], expected[0], rtol=1e-4, atol=1e-4)
+
+
 def test_shuffled_where_neighbours_cannot_take_it(rng):
     """A sum that others read too keeps its order: the shuffle is an op of its own."""
     x = rng.standard_normal((1, 8, 5, 5)).astype(np.float32)
