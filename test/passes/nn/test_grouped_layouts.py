@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from nnc.dialects import nn
 from nnc.ir.attributes import DenseElements
+from nnc.ir.types import TensorType, f32
 from nnc.passes.canonicalize import Canonicalize
 from nnc.passes.nn.choose_layouts import ChooseLayouts
 from nnc.passes.nn.fold_constants import FoldConstants
@@ -40,6 +41,10 @@ def bottleneck(rng, channels, groups, wide, **window):
         return b(nn.Conv(y, constant(b, weight(8, wide, 1, 1)))).result
 
     return build
+
+
+def tensor(*shape):
+    return TensorType(shape, f32)
 
 
 def ops_of(module, *kinds):
@@ -93,6 +98,25 @@ def test_what_is_concatenated_has_the_same_blocks(rng, channels):
     transform(module, ChooseLayouts(block=BLOCK), FoldConstants(), Canonicalize())
     assert not ops_of(module, nn.Conv)
     assert len(ops_of(module, nn.Transpose)) == 2  # Where the model begins and ends.
+    np.testing.assert_allclose(interpret(module, x)[0], expected[0], rtol=1e-4, atol=1e-4)
+
+
+def test_tokens_become_blocks_in_one_movement(rng):
+    """A convolution of tokens [N, HW, C], as vision transformers have it between two products."""
+    x = rng.standard_normal((2, 12, 8)).astype(np.float32)
+    weight = rng.standard_normal((8, 1, 3, 3))
+
+    def build(b, x):
+        image = b(nn.Reshape(b(nn.Transpose(x, (0, 2, 1))).result, out=tensor(2, 8, 3, 4))).result
+        y = b(nn.Conv(image, constant(b, weight), groups=8, pads=(1,) * 4)).result
+        y = b(nn.Reshape(b(nn.Relu(y)).result, out=tensor(2, 8, 12))).result
+        return b(nn.Exp(b(nn.Transpose(y, (0, 2, 1))).result)).result
+
+    module = graph(build, x)
+    expected = interpret(module, x)
+    transform(module, ChooseLayouts(block=BLOCK), FoldConstants(), Canonicalize())
+    assert len(ops_of(module, nn.BlockedDepthwiseConv)) == 1
+    assert len(ops_of(module, nn.Transpose)) == 2
     np.testing.assert_allclose(interpret(module, x)[0], expected[0], rtol=1e-4, atol=1e-4)
 
 
