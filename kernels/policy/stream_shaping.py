@@ -165,9 +165,14 @@ class StreamShaping(Shaping):
         return next(even, most)
 
     def ask_ahead(self, host: Stage, stream: Stream) -> None:
-        """Prefetch the blocks of a matrix that the second cache does not hold."""
+        """Prefetch the blocks of a matrix that no cache holds.
+
+        From the last cache the processor's own prefetches bring lines early enough: more of them
+        only take the place of loads.
+        """
         costs = self.costs.loops
-        pays = self.is_far(stream) and bool(costs.prefetch_passes)
+        is_held = stream.size <= costs.cache_filled * self.machine.l3_bytes
+        pays = not is_held and bool(costs.prefetch_passes)
         if self.choices.either(f"prefetch {host.index}", pays):
             ahead = costs.prefetch_bytes // widest_element(host)
             self.writer.put(prefetch, stream.number, host, ahead)

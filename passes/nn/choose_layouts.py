@@ -108,7 +108,9 @@ class ChooseLayouts(
         if not convolutions and not products:
             return
         work = work_of(op, self.target)
-        blocks = self._chosen(convolutions, layouts, work, context)
+        wanted = layouts.wanted_blocks(convolutions)
+        layouts.join(wanted, [c for c in op.walk() if isinstance(c, nn.Concat)])
+        blocks = self._chosen(convolutions, wanted, layouts, work, context)
         packed = {p: matmul_options(p, layouts, work, integer_matmul(p, machine)) for p in products}
         # Narrow groups shuffle channels while those before and after are still plain.
         for conv in sorted(convolutions, key=lambda c: not layouts.is_shuffled(c)):
@@ -130,13 +132,16 @@ class ChooseLayouts(
 
     @staticmethod
     def _chosen(
-        convolutions: Sequence[nn.Conv], layouts: Layouts, work: Work, context: PassContext
+        convolutions: Sequence[nn.Conv],
+        wanted: dict[Value, int],
+        layouts: Layouts,
+        work: Work,
+        context: PassContext,
     ) -> dict[nn.Conv, tuple[int, int] | None]:
         """The (operand, result) blocks of each convolution, by rule or as users asked.
 
         Readers of results in other blocks than the rule's take them in those blocks.
         """
-        wanted = layouts.wanted_blocks(convolutions)
         found: dict[nn.Conv, tuple[int, int] | None] = {}
         for conv in convolutions:
             own = layouts.blocks_of(conv, wanted)
@@ -179,6 +184,27 @@ class Layouts:
                     wanted.update(dict.fromkeys(same_channels(value), block))
         return wanted
 
+    def join(self, wanted: dict[Value, int], concatenations: Sequence[nn.Concat]) -> None:
+        """Want the same blocks of all that is concatenated along the channels, and of the result.
+
+        24 and 24 channels are 48 in blocks of 24, where 48 alone would be in blocks of 16, and the
+        layout would change twice. No part leaves more lanes empty than by itself.
+        """
+        for concat in concatenations:
+            values = (*concat.inputs, concat.out)
+            counts = [shape_of(value)[1] or 0 if concat.axis == 1 else 0 for value in values]
+            if 0 in counts:
+                continue
+            block, own = self.block_of(math.gcd(*counts)), [self.block_of(n) for n in counts]
+            if block is None or 2 * block < self.block or set(own) == {block}:
+                continue
+            if any(one is None or self.filled(one) > self.filled(block) for one in own[:-1]):
+                continue
+            if any(wanted.get(value, block) != block for value in values):
+                continue
+            for value in values:
+                wanted.update(dict.fromkeys(same_channels(value), block))
+
     def blocks_of(self, conv: nn.Conv, wanted: Mapping[Value, int]) -> tuple[int, int] | None:
         """The blocks of operand and result, or None where the convolution stays as it is."""
         x, weight, out = shape_of(conv.x), shape_of(conv.weight), shape_of(conv.out)
@@ -195,7 +221,7 @@ class Layouts:
             after = wanted.get(conv.out) or self.block_of(M)
         elif conv.is_depthwise:
             before = after = wanted.get(conv.x) or self.block_of(C)
-            if self.block > C:
+            if self.block > C and conv.x not in wanted:
                 return None
         elif is_narrow(conv, self.block):
             before = after = self.block

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 from ...dialects import nn
@@ -202,10 +203,56 @@ def resize_dynamic_on_blocks(op: nn.ResizeDynamic, rewriter: Rewriter) -> None:
     rewriter.replace(op, plain(rewriter, inner.results[0], (N, C, *extents)))
 
 
+@rewrite(nn.Transpose)
+def merge_around_reshape(op: nn.Transpose, rewriter: Rewriter) -> None:
+    """transpose(reshape(transpose(x))) -> transpose(reshape(x)) where dimensions are split
+    transpose(reshape(transpose(x))) -> reshape(transpose(x)) where they are merged
+    """
+    view = op.x.defined_by(nn.Reshape)
+    inner = view.x.defined_by(nn.Transpose) if view is not None else None
+    if view is None or inner is None:
+        return
+    groups = _regrouped(shape_of(view.x), shape_of(view.out))
+    if not groups:
+        return
+    if all(len(old) == 1 for old, _ in groups):
+        split = [groups[inner.permutation.index(d)][1] for d in range(len(groups))]
+        order = [d for dims in split for d in dims]
+        shape = [shape_of(view.out)[d] for d in order]
+        apart = reshape(rewriter, inner.x, shape)
+        permutation = tuple(order.index(d) for d in op.permutation)
+        rewriter.replace(op, nn.Transpose(apart, permutation, out=op.out.type))
+    elif all(len(new) == 1 for _, new in groups):
+        moved = [d for place in op.permutation for d in groups[place][0]]
+        whole = rewriter(nn.Transpose(inner.x, tuple(inner.permutation[d] for d in moved))).result
+        rewriter.replace(op, reshape(rewriter, whole, shape_of(op.out)))
+
+
+def _regrouped(before: Sequence[Dim], after: Sequence[Dim]) -> list[tuple[list[int], list[int]]]:
+    """The dimensions of a reshape in the smallest groups that hold the same elements.
+
+    [256, 3136] as [16, 16, 56, 56]: ([0], [0, 1]), ([1], [2, 3]). None if extents are unknown.
+    """
+    groups: list[tuple[list[int], list[int]]] = []
+    if None in (*before, *after) or 0 in before:
+        return groups
+    old, new = list(range(len(before)))[::-1], list(range(len(after)))[::-1]
+    while old and new:
+        group = ([old.pop()], [new.pop()])
+        while (n := prod(before[d] for d in group[0])) != (m := prod(after[d] for d in group[1])):  # type: ignore[misc]
+            group[n > m].append((new if n > m else old).pop())
+        groups.append(group)
+    for rest, side in ((old, 0), (new, 1)):  # of extent 1
+        if rest and groups:
+            groups[-1][side].extend(rest[::-1])
+    return groups
+
+
 PATTERNS: tuple[Pattern, ...] = (
     merge_reshapes,
     reshape_nothing,
     merge_transposes,
+    merge_around_reshape,
     transpose_nothing,
     elementwise_on_blocks,
     pool_on_blocks,

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from nnc.dialects import nn
 from nnc.ir.attributes import DenseElements
+from nnc.ir.types import TensorType, f32
 from nnc.passes.canonicalize import Canonicalize
 from nnc.passes.nn.choose_layouts import ChooseLayouts
 from nnc.passes.nn.fold_constants import FoldConstants
@@ -42,6 +43,10 @@ def bottleneck(rng, channels, groups, wide, **window):
     return build
 
 
+def tensor(*shape):
+    return TensorType(shape, f32)
+
+
 def ops_of(module, *kinds):
     return [op for op in module.walk() if isinstance(op, kinds)]
 
@@ -69,6 +74,49 @@ def test_groups_are_blocked(rng, channels, groups, wide, kind, window):
     np.testing.assert_allclose(interpret(module, x)[0], expected[0], rtol=1e-4, atol=1e-4)
     transform(module, SinkViews(), Canonicalize(), Fuse())
     assert len(ops_of(module, nn.Kernel)) == 4
+    np.testing.assert_allclose(interpret(module, x)[0], expected[0], rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("channels", [6, 3])
+def test_what_is_concatenated_has_the_same_blocks(rng, channels):
+    """Twice 6 channels are 12 in blocks of 6, which 12 alone would not be; so are twice 3."""
+    x = rng.standard_normal((1, 4, 7, 6)).astype(np.float32)
+
+    def build(b, x):
+        def conv(x, results, depth, size):
+            weight = constant(b, rng.standard_normal((results, depth, size, size)))
+            groups = x.type.shape[1] // depth
+            return b(nn.Conv(x, weight, groups=groups, pads=(size // 2,) * 4)).result
+
+        first = conv(x, channels, 4, 1)
+        both = b(nn.Concat([first, conv(b(nn.Relu(first)).result, channels, 1, 3)], 1)).result
+        y = conv(both, 2 * channels, 1, 3)
+        return conv(b(nn.Add(y, both)).result, 8, 2 * channels, 1)
+
+    module = graph(build, x)
+    expected = interpret(module, x)
+    transform(module, ChooseLayouts(block=BLOCK), FoldConstants(), Canonicalize())
+    assert not ops_of(module, nn.Conv)
+    assert len(ops_of(module, nn.Transpose)) == 2  # Where the model begins and ends.
+    np.testing.assert_allclose(interpret(module, x)[0], expected[0], rtol=1e-4, atol=1e-4)
+
+
+def test_tokens_become_blocks_in_one_movement(rng):
+    """A convolution of tokens [N, HW, C], as vision transformers have it between two products."""
+    x = rng.standard_normal((2, 12, 8)).astype(np.float32)
+    weight = rng.standard_normal((8, 1, 3, 3))
+
+    def build(b, x):
+        image = b(nn.Reshape(b(nn.Transpose(x, (0, 2, 1))).result, out=tensor(2, 8, 3, 4))).result
+        y = b(nn.Conv(image, constant(b, weight), groups=8, pads=(1,) * 4)).result
+        y = b(nn.Reshape(b(nn.Relu(y)).result, out=tensor(2, 8, 12))).result
+        return b(nn.Exp(b(nn.Transpose(y, (0, 2, 1))).result)).result
+
+    module = graph(build, x)
+    expected = interpret(module, x)
+    transform(module, ChooseLayouts(block=BLOCK), FoldConstants(), Canonicalize())
+    assert len(ops_of(module, nn.BlockedDepthwiseConv)) == 1
+    assert len(ops_of(module, nn.Transpose)) == 2
     np.testing.assert_allclose(interpret(module, x)[0], expected[0], rtol=1e-4, atol=1e-4)
 
 
