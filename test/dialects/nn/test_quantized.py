@@ -56,6 +56,28 @@ def test_quantized_matmul(rng, bits, has_offset):
     np.testing.assert_allclose(got.reshape(wanted.shape), wanted, rtol=1e-5, atol=1e-4)
 
 
+@pytest.mark.parametrize("bits", [2, 4, 8])
+@pytest.mark.parametrize("has_offset", [False, True])
+def test_quantized_byte_matmul(rng, bits, has_offset):
+    numbers, packed, scale, offset = groups(rng, bits, 32, 3, 64)
+    each, count = 8 // bits, bits
+    steps = 64 // (32 // bits) // count
+    words = packed.view(np.int32).reshape(2, 16, 3, steps, count).transpose(0, 2, 3, 4, 1).copy()
+    x = rng.integers(-128, 128, (2, 5, 3, steps, count, 4, each)).astype(np.int8)
+    lhs = np.ascontiguousarray(x.swapaxes(-1, -2)).view("<i4")[..., 0]
+    x = x.reshape(2, 5, 3, steps, -1)
+    row_scale = rng.uniform(0.1, 0.5, x.shape[:-1]).astype(np.float32)
+    scales, offsets = (a.reshape(2, 16, 3).transpose(0, 2, 1).copy() for a in (scale, offset))
+    start = x.sum(-1, dtype=np.int32) * (1 if has_offset else -3)
+    given = (lhs, words, start, row_scale, scales, offsets)[: 5 + has_offset]
+    got = run(lambda *v: nn.QuantizedByteMatmul(*v, bits=bits), *given)
+    moved = offset if has_offset else -3 * scale
+    matrix = (numbers * scale[..., None] + moved[..., None]).reshape(32, -1)
+    wanted = (x * row_scale[..., None].astype(np.float64)).reshape(2, 5, -1) @ matrix.T
+    within = 1e-6 * np.abs(wanted).max()
+    np.testing.assert_allclose(got.reshape(wanted.shape), wanted, rtol=0, atol=within)
+
+
 TEXT = """
 func.func @main(%x: tensor<?x64xf32>) -> tensor<?x40xf32> {{
   %bytes = nn.constant dense<{bytes}> : tensor<40x2x{width}xui8>
@@ -98,6 +120,24 @@ def test_compiled_for_any_number_of_rows(rng, bits, tmp_path):
 def test_dequantize_is_verified(x, scale, bits, message):
     with pytest.raises(VerifyError, match=message):
         nn.Dequantize(*Block([x, scale]).args, bits=bits)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({0: TensorType((1, 2, 1, 4, 2), f32)}, "expected integers of i32"),
+        ({0: TensorType((1, 2, 1, 4, 4), i32)}, "does not hold the bytes for integers of 4 bits"),
+        ({0: TensorType((1, 2, 1, 2, 2), i32)}, "a step has other words"),
+        ({"packing": "none"}, "4 bits as 'none' are not multiplied"),
+        ({"bits": 3}, "3 bits as 'u8s8' are not multiplied"),
+    ],
+)
+def test_products_of_bytes_are_verified(changed, message):
+    types = [TensorType((1, 2, 1, 4, 2), i32), TensorType((1, 2, 1, 4, 16), i32)]
+    types += [TensorType((1, 2, 1), i32), TensorType((1, 2, 1), f32), TensorType((1, 2, 16), f32)]
+    operands = Block([changed.pop(i, type) for i, type in enumerate(types)]).args
+    with pytest.raises(VerifyError, match=message):
+        nn.QuantizedByteMatmul(*operands, **changed)
 
 
 def test_rows_of_a_word_lie_side_by_side():
