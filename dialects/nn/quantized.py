@@ -82,6 +82,42 @@ class Dequantize(NnOp, name="nn.dequantize"):
         return f32
 
 
+class DequantizeWords(NnOp, name="nn.dequantize_words"):
+    """The numbers of a matrix of packed integers whose columns are blocked.
+
+    Shapes: x [N / A, K / G, G / P, A] with P = 32 / bits integers of a column in each word, scale
+    and offset [N / A, K / G, A] -> out [N / A, K / G, G / P, P, A].
+    Numerics: in f32.
+    """
+
+    x: Operand = operand(AnyRankedTensor)
+    scale: Operand = operand(AnyRankedTensor)
+    offset: OptionalOperand = optional_operand(AnyRankedTensor)
+    bits: int = attribute(I64, default=4)
+    middle: int = attribute(I64, default=0)
+    out: Result = result(AnyRankedTensor)
+
+    growth = 16
+    example = (
+        "%y = nn.dequantize_words %x, %s {middle = 8 : i64} : "
+        "(tensor<2x2x4x16xi32>, tensor<2x2x16xf32>) -> tensor<2x2x4x8x16xf32>"
+    )
+
+    @classmethod
+    def comprehend(
+        cls, types: Sequence[TensorType], attrs: Any, results: Sequence[TensorType] = ()
+    ) -> Comprehension:
+        if types[0].element_type is not i32:
+            raise NncError(f"expected integers in words, but got '{types[0]}'")
+        numbers = numbers_body("x[no, g, w, ni], j", "no, g, ni", attrs, len(types) > 2)
+        extents = {"j": 32 // attrs.bits}
+        return cls.bind(f"out[no, g, w, j, ni] = {numbers}", types, {}, extents, f32)
+
+    @classmethod
+    def result_element(cls, types, attrs):
+        return f32
+
+
 class QuantizedMatmul(ProductOp, name="nn.quantized_matmul"):
     """Matrix product with a matrix of packed integers, whose columns are blocked.
 
@@ -124,6 +160,23 @@ class QuantizedMatmul(ProductOp, name="nn.quantized_matmul"):
         offset = rest[0][:, :, None, None].astype(np.float32) if rest else -self.middle * wide
         matrix = parts.astype(np.float32) * wide + offset
         return np.einsum("...gwj,ogwjn->...on", lhs, matrix, optimize=True).astype(np.float32)
+
+
+class UnpackedMatmul(ProductOp, name="nn.unpacked_matmul"):
+    """The product of `nn.quantized_matmul` with the numbers of its weights.
+
+    Shapes: lhs [B.., M, K / G, G / P, P], weight [N / A, K / G, G / P, P, A] -> [B.., M, N / A, A].
+    """
+
+    lhs: Operand = operand(AnyRankedTensor)
+    weight: Operand = operand(AnyRankedTensor)
+    out: Result = result(AnyRankedTensor)
+
+    body = "out[b.., m, no, ni] += lhs[b.., m, g, w, j] * weight[no, g, w, j, ni]"
+    example = (
+        "%y = nn.unpacked_matmul %x, %w : "
+        "(tensor<3x2x4x8xf32>, tensor<2x2x4x8x16xf32>) -> tensor<3x2x16xf32>"
+    )
 
 
 class QuantizedByteMatmul(ProductOp, name="nn.quantized_byte_matmul"):

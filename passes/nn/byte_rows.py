@@ -17,7 +17,6 @@ from ...ir.types import f32, i8, i32
 from ...targets.machine import Machine
 from .building import cast, reshape, scalar, shape_of
 
-BYTE_BITS = 8
 _MOST = 127
 _LEAST_SCALE = 1e-37
 """Less than this has no reciprocal in f32; so small numbers are rounded more coarsely."""
@@ -28,11 +27,11 @@ def byte_packing(packed: nn.Dequantize, machine: Machine) -> str | None:
 
     They are where the model wants it so, and where no instruction multiplies bytes.
     """
-    if packed.factor_bits != BYTE_BITS:
+    if packed.factor_bits != i8.width:
         return None
     if machine.has_byte_products:
         return "u8s8"
-    return "s8" if machine.has_signed_byte_products and packed.bits < BYTE_BITS else None
+    return "s8" if machine.has_signed_byte_products and packed.bits < i8.width else None
 
 
 def multiply_bytes(

@@ -54,6 +54,9 @@ def test_quantized_matmul(rng, bits, has_offset):
     matrix = (numbers * scale[..., None] + moved[..., None]).reshape(32, 48)
     wanted = x @ matrix.T
     np.testing.assert_allclose(got.reshape(wanted.shape), wanted, rtol=1e-5, atol=1e-4)
+    real = run(lambda *v: nn.DequantizeWords(*v, bits=bits, middle=middle), *given[1:])
+    got = run(nn.UnpackedMatmul, lhs, real)
+    np.testing.assert_allclose(got.reshape(wanted.shape), wanted, rtol=1e-5, atol=1e-4)
 
 
 @pytest.mark.parametrize("bits", [2, 4, 8])
@@ -79,33 +82,34 @@ def test_quantized_byte_matmul(rng, bits, has_offset):
 
 
 TEXT = """
-func.func @main(%x: tensor<?x64xf32>) -> tensor<?x40xf32> {{
+func.func @main(%x: tensor<{rows}x64xf32>) -> tensor<{rows}x40xf32> {{
   %bytes = nn.constant dense<{bytes}> : tensor<40x2x{width}xui8>
   %scale = nn.constant dense<{scale}> : tensor<40x2xf32>
   %0 = nn.dequantize %bytes, %scale {{bits = {bits} : i64, middle = {middle} : i64}} : (tensor<40x2x{width}xui8>, tensor<40x2xf32>) -> tensor<40x2x{width}x{each}xf32>
   %1 = nn.reshape %0 : (tensor<40x2x{width}x{each}xf32>) -> tensor<40x64xf32>
   %w = nn.transpose %1 {{permutation = array<i64: 1, 0>}} : (tensor<40x64xf32>) -> tensor<64x40xf32>
-  %y = nn.matmul %x, %w : (tensor<?x64xf32>, tensor<64x40xf32>) -> tensor<?x40xf32>
-  return %y : tensor<?x40xf32>
+  %y = nn.matmul %x, %w : (tensor<{rows}x64xf32>, tensor<64x40xf32>) -> tensor<{rows}x40xf32>
+  return %y : tensor<{rows}x40xf32>
 }}
 """
 
 
 @pytest.mark.parametrize("bits", [2, 4, 8])
-def test_compiled_for_any_number_of_rows(rng, bits, tmp_path):
+@pytest.mark.parametrize("rows", ["?", 37])
+def test_compiled_for_any_number_of_rows(rng, rows, bits, tmp_path):
     numbers, packed, scale, _ = groups(rng, bits, 40, 2, 32)
     middle = 1 << (bits - 1)
     file = tmp_path / "model.mlir"
     file.write_text(
         TEXT.format(
             bytes=packed.tolist(), scale=scale.tolist(), bits=bits, middle=middle,
-            width=packed.shape[2], each=8 // bits,
+            width=packed.shape[2], each=8 // bits, rows=rows,
         )
     )  # fmt: skip
     model = nnc.compile(file)
     matrix = ((numbers - middle) * scale[..., None]).reshape(40, 64)
-    for rows in (1, 2, 5, 13, 16):
-        x = rng.standard_normal((rows, 64)).astype(np.float32)
+    for count in (1, 2, 5, 13, 16) if rows == "?" else (rows,):
+        x = rng.standard_normal((count, 64)).astype(np.float32)
         np.testing.assert_allclose(model(x), x @ matrix.T, rtol=1e-4, atol=1e-3)
 
 
