@@ -229,6 +229,8 @@ class LayoutCosts:
     half_filled: float = 0.9
     """The speed of blocks of half a vector, relative to whole ones: 728 channels at 14 x 14 in
     blocks of 8 at 88 GFLOP/s, in blocks of 56 at 105."""
+    unpacked_rows: int = 32
+    """Rows from which packed weights are unpacked for all of them, no longer for each tile."""
     padded_blocks: int = 32
     """The least number of blocks for which filling the last one up with zeros costs nothing."""
     padded_results: int = 8

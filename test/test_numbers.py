@@ -33,6 +33,8 @@ EXPLAINED = {
     ("kernels/proof/enumeration.py", "MOST_POINTS"): "memory to prove",
     ("kernels/proof/sets.py", "OPERATIONS"): "time to prove",
     ("kernels/proof/sets.py", "EQUALITIES"): "time to prove",
+    ("passes/nn/byte_rows.py", "_MOST"): "numbers of 8 bits",
+    ("passes/nn/byte_rows.py", "_LEAST_SCALE"): "numerics: whose reciprocals f32 holds",
     ("passes/nn/choose_algorithms.py", "ERROR"): "numerics: what an algorithm is said to be off by",
     ("kernels/proof/sets.py", "SIZES"): "extents with which a counterexample is looked for",
     ("kernels/policy/group_tiles.py", "_MOST_LIKELY"): "how long looking for variants may take",

@@ -25,10 +25,10 @@ from ...ir.declare import (
 )
 from ...ir.diagnostics import NncError
 from ...ir.lazy import np
-from ...ir.packing import PARTS, unsigned_part
+from ...ir.packing import PACKINGS, PARTS, unsigned_part
 from ...ir.types import IntegerType, TensorType, f32, i32
 from .base import NnOp
-from .products import ProductOp
+from .products import PACKING, ProductOp
 
 BYTE = IntegerType(8, "u")
 
@@ -45,6 +45,9 @@ def numbers_body(part: str, group: str, attrs: Any, has_offset: bool) -> str:
 class Dequantize(NnOp, name="nn.dequantize"):
     """The numbers that packed integers represent; each row of bytes has one scale and one offset.
 
+    `factor_bits`, where it is not 0, says that rows which are multiplied with these numbers may be
+    rounded to signed integers of so many bits before, with a scale for each group.
+
     Shapes: x [B.., I], scale and offset [B..] -> out [B.., I, 8 / bits].
     Numerics: in f32.
     """
@@ -54,6 +57,7 @@ class Dequantize(NnOp, name="nn.dequantize"):
     offset: OptionalOperand = optional_operand(AnyRankedTensor)
     bits: int = attribute(I64, default=4)
     middle: int = attribute(I64, default=0)
+    factor_bits: int = attribute(I64, default=0)
     out: Result = result(AnyRankedTensor)
 
     growth = 16
@@ -72,6 +76,42 @@ class Dequantize(NnOp, name="nn.dequantize"):
         numbers = numbers_body("x[b.., i], j", "b..", attrs, len(types) > 2)
         extents = {"j": 8 // attrs.bits}
         return cls.bind(f"out[b.., i, j] = {numbers}", types, {}, extents, f32)
+
+    @classmethod
+    def result_element(cls, types, attrs):
+        return f32
+
+
+class DequantizeWords(NnOp, name="nn.dequantize_words"):
+    """The numbers of a matrix of packed integers whose columns are blocked.
+
+    Shapes: x [N / A, K / G, G / P, A] with P = 32 / bits integers of a column in each word, scale
+    and offset [N / A, K / G, A] -> out [N / A, K / G, G / P, P, A].
+    Numerics: in f32.
+    """
+
+    x: Operand = operand(AnyRankedTensor)
+    scale: Operand = operand(AnyRankedTensor)
+    offset: OptionalOperand = optional_operand(AnyRankedTensor)
+    bits: int = attribute(I64, default=4)
+    middle: int = attribute(I64, default=0)
+    out: Result = result(AnyRankedTensor)
+
+    growth = 16
+    example = (
+        "%y = nn.dequantize_words %x, %s {middle = 8 : i64} : "
+        "(tensor<2x2x4x16xi32>, tensor<2x2x16xf32>) -> tensor<2x2x4x8x16xf32>"
+    )
+
+    @classmethod
+    def comprehend(
+        cls, types: Sequence[TensorType], attrs: Any, results: Sequence[TensorType] = ()
+    ) -> Comprehension:
+        if types[0].element_type is not i32:
+            raise NncError(f"expected integers in words, but got '{types[0]}'")
+        numbers = numbers_body("x[no, g, w, ni], j", "no, g, ni", attrs, len(types) > 2)
+        extents = {"j": 32 // attrs.bits}
+        return cls.bind(f"out[no, g, w, j, ni] = {numbers}", types, {}, extents, f32)
 
     @classmethod
     def result_element(cls, types, attrs):
@@ -120,3 +160,90 @@ class QuantizedMatmul(ProductOp, name="nn.quantized_matmul"):
         offset = rest[0][:, :, None, None].astype(np.float32) if rest else -self.middle * wide
         matrix = parts.astype(np.float32) * wide + offset
         return np.einsum("...gwj,ogwjn->...on", lhs, matrix, optimize=True).astype(np.float32)
+
+
+class UnpackedMatmul(ProductOp, name="nn.unpacked_matmul"):
+    """The product of `nn.quantized_matmul` with the numbers of its weights.
+
+    Shapes: lhs [B.., M, K / G, G / P, P], weight [N / A, K / G, G / P, P, A] -> [B.., M, N / A, A].
+    """
+
+    lhs: Operand = operand(AnyRankedTensor)
+    weight: Operand = operand(AnyRankedTensor)
+    out: Result = result(AnyRankedTensor)
+
+    body = "out[b.., m, no, ni] += lhs[b.., m, g, w, j] * weight[no, g, w, j, ni]"
+    example = (
+        "%y = nn.unpacked_matmul %x, %w : "
+        "(tensor<3x2x4x8xf32>, tensor<2x2x4x8x16xf32>) -> tensor<3x2x16xf32>"
+    )
+
+
+class QuantizedByteMatmul(ProductOp, name="nn.quantized_byte_matmul"):
+    """Product of rows of signed bytes with a matrix of packed integers, whose columns are blocked.
+
+    Both sides have scales: a row one for each step H of a group G, a column one for each group. A
+    step's sum is an exact integer, which begins with `start`; the scales make it f32. A word of
+    `lhs` holds four bytes, which are multiplied with the integers that are at the same place in
+    the four bytes of a word of `weight`. Where there are offsets, `start` is the sum of a step's
+    bytes, and they are multiplied with it.
+
+    Shapes: lhs [B.., M, G, H, W, E] with E = 8 / bits, start and lhs_scale [B.., M, G, H],
+    weight [N / A, G, H, W, A], scale and offset [N / A, G, A] -> out [B.., M, N / A, A].
+    Numerics: sums of steps in f32.
+    """
+
+    lhs: Operand = operand(AnyRankedTensor)
+    weight: Operand = operand(AnyRankedTensor)
+    start: Operand = operand(AnyRankedTensor)
+    lhs_scale: Operand = operand(AnyRankedTensor)
+    scale: Operand = operand(AnyRankedTensor)
+    offset: OptionalOperand = optional_operand(AnyRankedTensor)
+    bits: int = attribute(I64, default=4)
+    packing: str = attribute(PACKING, default="u8s8")
+    out: Result = result(AnyRankedTensor)
+
+    example = (
+        "%y = nn.quantized_byte_matmul %x, %w, %b, %r, %s : (tensor<3x2x1x4x2xi32>, "
+        "tensor<2x2x1x4x16xi32>, tensor<3x2x1xi32>, tensor<3x2x1xf32>, tensor<2x2x16xf32>) "
+        "-> tensor<3x2x16xf32>"
+    )
+
+    @classmethod
+    def comprehend(
+        cls, types: Sequence[TensorType], attrs: Any, results: Sequence[TensorType] = ()
+    ) -> Comprehension:
+        lhs, weight, start = types[:3]
+        if any(t.element_type is not i32 for t in (lhs, weight, start)):
+            raise NncError(f"expected integers of i32, but got '{lhs}', '{weight}' and '{start}'")
+        if f"part_u{attrs.bits}" not in PARTS or attrs.packing not in PACKINGS:
+            raise NncError(f"{attrs.bits} bits as '{attrs.packing}' are not multiplied")
+        if lhs.rank < 5 or lhs.shape[-1] != 8 // attrs.bits:
+            raise NncError(f"'{lhs}' does not hold the bytes for integers of {attrs.bits} bits")
+        if weight.rank != 5 or lhs.shape[-2] is None or weight.shape[-2] != lhs.shape[-2]:
+            raise NncError(f"a step has other words in '{weight}' than in '{lhs}'")
+        dots = [
+            f"dot_{attrs.packing}({_bytes(f'weight[no, g, h, {w}, ni]', place, attrs.bits)},"
+            f" lhs[b.., m, g, h, {w}, {place}])"
+            for w in range(lhs.shape[-2])
+            for place in range(lhs.shape[-1])
+        ]
+        steps, row, column = " + ".join(dots), "lhs_scale[b.., m, g, h]", "cast(scale[no, g, ni])"
+        start = "start[b.., m, g, h]"
+        value = f"cast({start} + {steps}) * {row} * {column}"
+        if len(types) > 5:
+            sums = f"cast({start}) * {row} * cast(offset[no, g, ni])"
+            value = f"{sums} + cast({steps}) * {row} * {column}"
+        return cls.bind(f"out[b.., m, no, ni] += {value}", types, {}, None, f32)
+
+    @classmethod
+    def result_element(cls, types, attrs):
+        return f32
+
+
+def _bytes(word: str, place: int, bits: int) -> str:
+    """The text of the integers at one place of the four bytes of a word, a byte each."""
+    if bits == 8:
+        return word
+    mask = ((1 << bits) - 1) * 0x01010101
+    return f"and(shift_right({word}, {place * bits}), {mask})" if place else f"and({word}, {mask})"

@@ -49,15 +49,17 @@ def packed_numbers(
     offset: Value | None,
     bits: int,
     middle: int | None = None,
+    factor_bits: int = 0,
 ) -> Term:
     """The numbers of packed rows [.., bytes] or [.., groups, bytes], as [.., numbers] in f32.
 
     Integers of `bits` bits lie in bytes, the lowest bits first. Each group, or each row without
     groups, has a scale and an offset to add; without an offset, integers count from `middle`, by
-    default half of the range.
+    default half of the range. `factor_bits` are those of `nn.dequantize`.
     """
-    centre = 1 << (bits - 1) if middle is None else middle
-    found = n(nn.Dequantize(data, scale, offset, bits=bits, middle=0 if offset else centre))
+    centre = 0 if offset else 1 << (bits - 1) if middle is None else middle
+    given = (data, scale, offset)
+    found = n(nn.Dequantize(*given, bits=bits, middle=centre, factor_bits=factor_bits))
     kept = max(1, scale.type.rank - 1)
     rows = [(found, i) for i in range(kept)]
     return Term(n, found).reshape(*rows, math.prod(found.type.shape[kept:]))

@@ -66,6 +66,9 @@ def _spelled_out(f: FunctionLowering, packing: str, a: Value, b: Value) -> Value
         halves = VectorType((2 * lanes,), kind.lhs)  # type: ignore[operator]
         apart = [f.emit(llvm.Bitcast, [v], halves) for v in (a, b)]
         return _intrinsic(f, found.intrinsic, apart, a.type)
+    found = f.module.target.dot(packing, lanes, accumulates=True)  # type: ignore[arg-type]
+    if found is not None:
+        return _call(f, found, f.emit(llvm.Zero, [], a.type), a, b)
     total = None
     for number in range(kind.count):
         parts = [_part(f, v, number, t) for v, t in ((a, kind.lhs), (b, kind.rhs))]

@@ -12,6 +12,7 @@ from . import (
     decompose_graph,
     decompose_normalization,
     decompose_open,
+    decompose_packed,
     decompose_reductions,
     decompose_windows,
 )
@@ -29,6 +30,7 @@ LAYOUT: tuple[Pattern, ...] = (*decompose_graph.LAYOUT, decompose_windows.max_po
 KERNEL: tuple[Pattern, ...] = (
     *decompose_graph.KERNEL,
     *decompose_normalization.PATTERNS,
+    *decompose_packed.PATTERNS,
     *decompose_reductions.PATTERNS,
     *decompose_windows.PATTERNS,
 )

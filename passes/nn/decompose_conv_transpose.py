@@ -53,7 +53,8 @@ def _in_phases(b: Rewriter, op: nn.ConvTranspose, window: Window) -> Value:
         after = [w - e for w, e in zip(shape_of(op.out)[2:], shape_of(out)[2:], strict=True)]
         return _padded(b, out, [0] * len(strides), after)
     taps = [-(-k // s) for k, s in zip(kernel, strides, strict=True)]
-    out = _interleave(b, _phases_at_once(b, op, weight, kernel, strides), strides)
+    at_once = _phases_at_once(b, op, weight, kernel, strides)
+    out = _interleave(b, at_once, strides, is_outer=op.groups == 1)
     after = [
         window.reach(i) + more - window.end[i] - taps[i] * strides[i]
         for i, more in enumerate(op.extra(op, len(strides)))
@@ -172,7 +173,10 @@ def _phase_by_phase(
 def _phases_at_once(
     b: Rewriter, op: nn.ConvTranspose, weight: Value, kernel: Sequence[int], strides
 ) -> Value:
-    """[N, M * phases, T + Q - 1..]: one convolution whose results are those of all phases."""
+    """One convolution [N, M * phases, T + Q - 1..] whose results are those of all phases.
+
+    Without groups they are [N, phases * M, ..], so that blocks of channels are of one phase.
+    """
     spatial = len(strides)
     taps = [-(-k // s) for k, s in zip(kernel, strides, strict=True)]
     missing = [q * s - k for q, s, k in zip(taps, strides, kernel, strict=True)]
@@ -206,12 +210,17 @@ def _undilated(b: Rewriter, weight: Value, dilations) -> tuple[Value, list[int]]
 
 
 def _phases(b: Rewriter, weight: Value, groups: int, taps, strides) -> Value:
-    """[C, M, K..] as [groups * M * phases, C / groups, Q..], each kernel reversed."""
+    """[C, M, K..] as [groups * M * phases, C / groups, Q..], each kernel reversed.
+
+    Without groups as [phases * M, C, Q..].
+    """
     C, M = (extent(b, weight, axis, over=n) for axis, n in ((0, groups), (1, 1)))
     spatial = len(taps)
     split = [d for q, s in zip(taps, strides, strict=True) for d in (q, s)]
     apart = reshape_to(b, weight, (groups, C, M, *split))
-    order = [0, 2, *(4 + 2 * i for i in range(spatial)), 1, *(3 + 2 * i for i in range(spatial))]
+    phases = [4 + 2 * i for i in range(spatial)]
+    channels = [2, *phases] if groups > 1 else [*phases, 2]
+    order = [0, *channels, 1, *(3 + 2 * i for i in range(spatial))]
     moved = b(nn.Transpose(apart, order))
     results = extent(b, weight, 1, times=groups * math.prod(strides))
     merged = reshape_to(b, moved, (results, C, *taps))

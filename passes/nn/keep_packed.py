@@ -6,6 +6,8 @@
 
 Matrices of 8 bits whose columns have a scale each stay bytes for few rows: see `byte_columns.py`.
 
+Rows that may be rounded to bytes are: see `byte_rows.py`.
+
 See docs/decisions/0025-packed-weights.md.
 """
 
@@ -20,8 +22,10 @@ from ...ir.core import Operation, Value
 from ...ir.passes import Pass, PassContext, option
 from ...ir.types import TensorType, bf16, f16, f32
 from ...targets.attribute import target_of
+from ...targets.machine import Machine
 from .building import arranged, cast, element_of, is_arranged_constant, reshape, shape_of
 from .byte_columns import byte_columns
+from .byte_rows import byte_packing, multiply_bytes
 from .integer_products import behind
 
 
@@ -57,7 +61,7 @@ class KeepPacked(
             if isinstance(user, nn.Matmul) and (
                 packed := packed_rows(user) or byte_columns(user, machine)
             ):
-                multiply_words(user, packed, machine.costs.layouts.block)
+                multiply_words(user, packed, machine)
                 context.statistic("products")
             elif isinstance(user, nn.Gather) and (packed := gathered_rows(user)) is not None:
                 gather_groups(user, packed)
@@ -113,9 +117,10 @@ def gather_groups(gather: nn.Gather, packed: nn.Dequantize) -> None:
     gather.erase()
 
 
-def multiply_words(product: nn.Matmul, packed: nn.Dequantize, block: int) -> None:
+def multiply_words(product: nn.Matmul, packed: nn.Dequantize, machine: Machine) -> None:
     """Replace a product by one of words, in blocks of columns."""
     b = Builder.before_op(product)
+    block = machine.costs.layouts.block
     N, groups, width = shape_of(packed.x)
     each, whole = 32 // packed.bits, -(-N // block) * block
     rest = (whole - N, 0, 0)
@@ -132,8 +137,12 @@ def multiply_words(product: nn.Matmul, packed: nn.Dequantize, block: int) -> Non
     if missing:
         x = behind(b, x, (*(0,) * len(lead), missing))
     x = reshape(b, x, (*lead, groups, width // 4, each))
-    made = nn.QuantizedMatmul(x, words, *numbers, bits=packed.bits, middle=packed.middle)
-    out = reshape(b, b.insert(made), (*lead, whole))
+    if (packing := byte_packing(packed, machine)) is not None:
+        made = multiply_bytes(b, x, words, numbers, packed, packing)
+    else:
+        bits, middle = packed.bits, packed.middle
+        made = b.insert(nn.QuantizedMatmul(x, words, *numbers, bits=bits, middle=middle)).result
+    out = reshape(b, made, (*lead, whole))
     if whole != N:
         kept = TensorType((*lead, N), f32)
         out = b.insert(nn.Slice(out, (0,) * len(lead) + (0,), out=kept)).result

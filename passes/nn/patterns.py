@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from . import simplify_algebra, simplify_control, simplify_movement
+from . import narrow_parts, simplify_algebra, simplify_control, simplify_movement
 
 PATTERNS = (
     *simplify_algebra.PATTERNS,
     *simplify_control.PATTERNS,
     *simplify_movement.PATTERNS,
+    *narrow_parts.PATTERNS,
 )

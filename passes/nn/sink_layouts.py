@@ -11,7 +11,7 @@ from ...ir.builder import Builder
 from ...ir.core import Operation, Value
 from ...ir.rewriting import Pattern, Rewriter, rewrite
 from ...ir.types import Dim, TensorType
-from .building import element_of, reshape, shape_of
+from .building import arranged, element_of, reshape, shape_of
 from .simplify_movement import merge_reshapes, merge_transposes, reshape_nothing, transpose_nothing
 
 
@@ -118,12 +118,78 @@ def reduce_on_blocks(op: nn.reductions.ReductionOp, rewriter: Rewriter) -> None:
 
 @rewrite(nn.Concat)
 def concat_on_blocks(op: nn.Concat, rewriter: Rewriter) -> None:
-    """concat(plain(x), plain(y)) on channels -> plain(concat(x, y)) for equal blocks"""
-    sources = [blocked_source(v) for v in op.inputs]
-    if op.axis != 1 or None in sources or len({shape_of(s)[-1] for s in sources}) != 1:  # type: ignore[arg-type]
+    """concat(plain(x), plain(y)) on channels -> plain(concat(x, y)) for equal blocks
+
+    Where all that is joined is put into blocks anyway, so is what is in none.
+    """
+    found = [blocked_source(v) for v in op.inputs]
+    sizes = {shape_of(s)[-1] for s in found if s is not None}
+    if op.axis != 1 or len(sizes) != 1:
         return
+    (block,) = sizes
+    if None in found and not _becomes_blocks(op.out, block):
+        return
+    if any(
+        s is None and (shape_of(v)[1] or 1) % block for s, v in zip(found, op.inputs, strict=True)
+    ):
+        return
+    sources = [
+        arranged(rewriter, v, "n (c b) d.. -> n c d.. b", {"b": block}) if s is None else s
+        for s, v in zip(found, op.inputs, strict=True)
+    ]
     inner = rewriter(nn.Concat(sources, 1)).result
     rewriter.replace(op, plain(rewriter, inner, shape_of(op.out)))
+
+
+def _becomes_blocks(value: Value, block: int) -> bool:
+    """Whether all that reads a value [N, C, D..] first makes it [N, C / block, D.., block]."""
+    shape = shape_of(value)
+    if None in shape:
+        return False
+    into = (shape[0], shape[1] // block, block, *shape[2:])
+    order = (0, 1, *range(3, len(into)), 2)
+    views = list(value.users)
+    return bool(views) and all(
+        isinstance(view, nn.Reshape)
+        and shape_of(view.out) == into
+        and all(isinstance(u, nn.Transpose) and u.permutation == order for u in view.out.users)
+        for view in views
+    )
+
+
+@rewrite(nn.Reshape)
+def interleave_on_blocks(op: nn.Reshape, rewriter: Rewriter) -> None:
+    """interleave(plain(x)) -> plain(interleave(x)) where each phase is whole blocks of channels
+
+    Phases [N, S.., M, D..] become [N, M, D * S..], as a transposed convolution's do. The view
+    of plain(x) as phases is merged with that of its blocks.
+    """
+    moved = op.x.defined_by(nn.Transpose)
+    phases = moved.x.defined_by(nn.Reshape) if moved is not None else None
+    turned = phases.x.defined_by(nn.Transpose) if phases is not None else None
+    if moved is None or phases is None or turned is None or None in shape_of(turned.x):
+        return
+    N, blocks, *extents, block = shape_of(turned.x)
+    spatial = len(extents)
+    pairs = (d for i in range(spatial) for d in (2 + spatial + i, 1 + i))
+    order = (0, 1 + spatial, *pairs)
+    apart = shape_of(phases.out)
+    M = apart[1 + spatial] if len(apart) == len(order) else 0
+    if (
+        turned.permutation != (0, 1, spatial + 2, *range(2, spatial + 2))
+        or moved.permutation != order
+        or (apart[0], *apart[2 + spatial :]) != (N, *extents)
+        or M % block
+    ):
+        return
+    strides = apart[1 : 1 + spatial]
+    wide = [d * s for d, s in zip(extents, strides, strict=True)]
+    if blocks * block != M * prod(strides) or shape_of(op.out) != (N, M, *wide):
+        return
+    found = reshape(rewriter, turned.x, (N, *strides, M // block, *extents, block))
+    found = rewriter(nn.Transpose(found, (*order, len(order)))).result
+    found = reshape(rewriter, found, (N, M // block, *wide, block))
+    rewriter.replace(op, plain(rewriter, found, shape_of(op.out)))
 
 
 @rewrite(nn.Split)
@@ -258,6 +324,7 @@ PATTERNS: tuple[Pattern, ...] = (
     pool_on_blocks,
     reduce_on_blocks,
     concat_on_blocks,
+    interleave_on_blocks,
     split_on_blocks,
     slice_on_blocks,
     pad_on_blocks,

@@ -1,11 +1,15 @@
 """Constant integers of few bits, which stay packed, against NumPy and ONNX Runtime."""
 
+from dataclasses import replace
+
 import numpy as np
 import onnxruntime
 import pytest
 from nnc.dialects import nn
 from nnc.driver.compile import compile_model, run_stages
 from nnc.frontends.onnx import import_model
+from nnc.targets.attribute import TARGET, to_attribute
+from nnc.targets.base import target
 from onnx import TensorProto, helper, numpy_helper
 
 RANDOM = np.random.default_rng(8)
@@ -95,6 +99,45 @@ def test_as_onnxruntime(zeros, width):
     x = RANDOM.standard_normal((2, 3, K)).astype(np.float32)
     (wanted,) = onnxruntime.InferenceSession(made.SerializeToString()).run(None, {"x": x})
     np.testing.assert_allclose(compile_model(made)(x), wanted, rtol=0, atol=1e-4)
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("bits", [2, 4, 8])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"block_size": 16},
+        {"block_size": 32, "zeros": "packed", "bias": True},
+        {"block_size": 64, "zeros": "numbers"},
+    ],
+    ids=str,
+)
+def test_level_4_rounds_rows_to_bytes(bits, given):
+    """No further from the exact product than rows may be that are rounded step by step."""
+    made, arrays = model("rows", bits=bits, accuracy_level=4, **given)
+    host = target("host")
+    machine = replace(host.machine, has_byte_products=True)
+    module = import_model(made)
+    module.attributes[TARGET] = to_attribute(replace(host, machine=machine))
+    found = compile_model(module)
+    weights = matrix(arrays, bits, given["block_size"])
+    step = min(32, given["block_size"])
+    for rows in (1, 7):
+        x = RANDOM.standard_normal((2, rows, K)).astype(np.float32)
+        x[0, :, :step] = 0
+        x[1, 0] *= 1e-38
+        wanted = x.astype(np.float64) @ weights.T
+        filled = np.pad(np.abs(x), [(0, 0), (0, 0), (0, -K % step)]).reshape(2, rows, -1, step)
+        most = np.repeat(np.maximum(filled.max(-1), 127e-37), step, axis=-1)[..., :K]
+        bound = (most / 254) @ np.abs(weights).T
+        wanted += 0 if arrays["bias"] is None else arrays["bias"]
+        error = np.abs(found(x) - wanted)
+        assert (error <= bound + 2e-6 * np.abs(wanted).max()).all()
+        assert error.max() > 1e-2 * bound.max()
+        x[0, 0, 3] = np.nan
+        is_nan = np.isnan(found(x))
+        assert is_nan[0, 0].all()
+        assert not is_nan[1].any()
 
 
 @pytest.mark.parametrize("bits", [2, 4, 8])

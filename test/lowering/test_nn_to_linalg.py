@@ -105,8 +105,12 @@ def test_native(cls):
 
 @pytest.mark.mlir_opt
 def test_mlir_opt_accepts(mlir_opt):
-    """What the examples are lowered to is valid for the real mlir-opt."""
-    texts = [str(lowered(function_of(dedent(cls.example)))) for cls in OPS]
+    """What the examples are lowered to is valid for the real mlir-opt, but for words of integers.
+
+    Their products are of a dialect that it does not have.
+    """
+    others = [cls for cls in OPS if cls is not nn.QuantizedByteMatmul]
+    texts = [str(lowered(function_of(dedent(cls.example)))) for cls in others]
     run = subprocess.run(
         [mlir_opt, "--split-input-file"],
         input="\n// -----\n".join(texts),

@@ -89,6 +89,46 @@ def test_dequantized_operands(product, weight, shape, per_channel):
     assert (steps > 0.01).mean() < 0.01
 
 
+def quantizing(x: str, y: str, scale: str):
+    """Nodes that quantize x and dequantize it to y."""
+    node = helper.make_node
+    return [
+        node("QuantizeLinear", [x, scale, "zero"], [f"{y}_q"]),
+        node("DequantizeLinear", [f"{y}_q", scale, "zero"], [y]),
+    ]
+
+
+def test_joined_and_quantized():
+    """A U-Net's step: what is joined has another scale than its parts."""
+    rng = np.random.default_rng(5)
+    node = helper.make_node
+    kernels = {"v": (32, 16, 3, 3), "u": (32, 16, 2, 2), "o": (16, 48, 1, 1)}
+    constants = {n: rng.integers(-127, 128, s).astype(np.int8) for n, s in kernels.items()}
+    scales = {"s1": 0.03, "s2": 0.2, "s3": 0.5, "s4": 0.3, "s5": 2.0, "ws": 0.01}
+    constants |= {n: np.float32(s) for n, s in scales.items()} | {"zero": np.uint8(120)}
+    nodes = [
+        *(node("DequantizeLinear", [name, "ws"], [f"{name}_d"]) for name in kernels),
+        *quantizing("x", "a", "s1"),
+        node("Conv", ["a", "v_d"], ["b"], pads=[1] * 4),
+        *quantizing("b", "c", "s2"),
+        node("MaxPool", ["c"], ["d"], kernel_shape=[2, 2], strides=[2, 2]),
+        node("ConvTranspose", ["d", "u_d"], ["e"], strides=[2, 2]),
+        *quantizing("e", "f", "s3"),
+        node("Concat", ["c", "f"], ["g"], axis=1),
+        *quantizing("g", "h", "s4"),
+        node("Conv", ["h", "o_d"], ["i"]),
+        *quantizing("i", "y", "s5"),
+    ]
+    shape = (2, 16, 6, 10)
+    x = rng.standard_normal(shape).astype(np.float32)
+    model = model_of(nodes, constants, shape)
+    wanted = ReferenceEvaluator(model).run(None, {"x": x})[0]
+    steps = np.abs(nnc.compile(model, cache=False)(x) - wanted) / constants["s5"]
+    assert np.unique(wanted).size > 50
+    assert steps.max() < 1.01
+    assert (steps > 0.01).mean() < 0.03
+
+
 def rounded(x):
     """x in 256 steps from its least to its largest element, less the zero point; the scale."""
     low, high = (f(x.min() if f is min else x.max(), 0) for f in (min, max))

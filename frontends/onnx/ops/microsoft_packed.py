@@ -39,8 +39,10 @@ def matmul_bits(
         raise n.error(f"input 'g_idx' has shape {shape_text(groups)}, expected [{width}]")
     known = n.array(groups)
     if groups is None or (known is not None and (known == np.arange(width) // block).all()):
-        rows = packed_numbers(n, data, scale.value, offset and offset.value, bits)
-        rows = rows.part(1, 0, width)
+        # Level 4 allows that a is rounded to bytes, with a scale per block.
+        factor_bits = 8 if n.int("accuracy_level") == 4 else 0
+        given = (data, scale.value, offset and offset.value)
+        rows = packed_numbers(n, *given, bits, factor_bits=factor_bits).part(1, 0, width)
     else:
         of = Term(n, groups)
         scales_of = scale.cast(f32).gather(of, 1)

@@ -54,36 +54,62 @@ def test_quantized_matmul(rng, bits, has_offset):
     matrix = (numbers * scale[..., None] + moved[..., None]).reshape(32, 48)
     wanted = x @ matrix.T
     np.testing.assert_allclose(got.reshape(wanted.shape), wanted, rtol=1e-5, atol=1e-4)
+    real = run(lambda *v: nn.DequantizeWords(*v, bits=bits, middle=middle), *given[1:])
+    got = run(nn.UnpackedMatmul, lhs, real)
+    np.testing.assert_allclose(got.reshape(wanted.shape), wanted, rtol=1e-5, atol=1e-4)
+
+
+@pytest.mark.parametrize("bits", [2, 4, 8])
+@pytest.mark.parametrize("has_offset", [False, True])
+def test_quantized_byte_matmul(rng, bits, has_offset):
+    numbers, packed, scale, offset = groups(rng, bits, 32, 3, 64)
+    each, count = 8 // bits, bits
+    steps = 64 // (32 // bits) // count
+    words = packed.view(np.int32).reshape(2, 16, 3, steps, count).transpose(0, 2, 3, 4, 1).copy()
+    x = rng.integers(-128, 128, (2, 5, 3, steps, count, 4, each)).astype(np.int8)
+    lhs = np.ascontiguousarray(x.swapaxes(-1, -2)).view("<i4")[..., 0]
+    x = x.reshape(2, 5, 3, steps, -1)
+    row_scale = rng.uniform(0.1, 0.5, x.shape[:-1]).astype(np.float32)
+    scales, offsets = (a.reshape(2, 16, 3).transpose(0, 2, 1).copy() for a in (scale, offset))
+    start = x.sum(-1, dtype=np.int32) * (1 if has_offset else -3)
+    given = (lhs, words, start, row_scale, scales, offsets)[: 5 + has_offset]
+    got = run(lambda *v: nn.QuantizedByteMatmul(*v, bits=bits), *given)
+    moved = offset if has_offset else -3 * scale
+    matrix = (numbers * scale[..., None] + moved[..., None]).reshape(32, -1)
+    wanted = (x * row_scale[..., None].astype(np.float64)).reshape(2, 5, -1) @ matrix.T
+    within = 1e-6 * np.abs(wanted).max()
+    np.testing.assert_allclose(got.reshape(wanted.shape), wanted, rtol=0, atol=within)
 
 
 TEXT = """
-func.func @main(%x: tensor<?x64xf32>) -> tensor<?x40xf32> {{
+func.func @main(%x: tensor<{rows}x64xf32>) -> tensor<{rows}x40xf32> {{
   %bytes = nn.constant dense<{bytes}> : tensor<40x2x{width}xui8>
   %scale = nn.constant dense<{scale}> : tensor<40x2xf32>
   %0 = nn.dequantize %bytes, %scale {{bits = {bits} : i64, middle = {middle} : i64}} : (tensor<40x2x{width}xui8>, tensor<40x2xf32>) -> tensor<40x2x{width}x{each}xf32>
   %1 = nn.reshape %0 : (tensor<40x2x{width}x{each}xf32>) -> tensor<40x64xf32>
   %w = nn.transpose %1 {{permutation = array<i64: 1, 0>}} : (tensor<40x64xf32>) -> tensor<64x40xf32>
-  %y = nn.matmul %x, %w : (tensor<?x64xf32>, tensor<64x40xf32>) -> tensor<?x40xf32>
-  return %y : tensor<?x40xf32>
+  %y = nn.matmul %x, %w : (tensor<{rows}x64xf32>, tensor<64x40xf32>) -> tensor<{rows}x40xf32>
+  return %y : tensor<{rows}x40xf32>
 }}
 """
 
 
 @pytest.mark.parametrize("bits", [2, 4, 8])
-def test_compiled_for_any_number_of_rows(rng, bits, tmp_path):
+@pytest.mark.parametrize("rows", ["?", 37])
+def test_compiled_for_any_number_of_rows(rng, rows, bits, tmp_path):
     numbers, packed, scale, _ = groups(rng, bits, 40, 2, 32)
     middle = 1 << (bits - 1)
     file = tmp_path / "model.mlir"
     file.write_text(
         TEXT.format(
             bytes=packed.tolist(), scale=scale.tolist(), bits=bits, middle=middle,
-            width=packed.shape[2], each=8 // bits,
+            width=packed.shape[2], each=8 // bits, rows=rows,
         )
     )  # fmt: skip
     model = nnc.compile(file)
     matrix = ((numbers - middle) * scale[..., None]).reshape(40, 64)
-    for rows in (1, 2, 5, 13, 16):
-        x = rng.standard_normal((rows, 64)).astype(np.float32)
+    for count in (1, 2, 5, 13, 16) if rows == "?" else (rows,):
+        x = rng.standard_normal((count, 64)).astype(np.float32)
         np.testing.assert_allclose(model(x), x @ matrix.T, rtol=1e-4, atol=1e-3)
 
 
@@ -98,6 +124,24 @@ def test_compiled_for_any_number_of_rows(rng, bits, tmp_path):
 def test_dequantize_is_verified(x, scale, bits, message):
     with pytest.raises(VerifyError, match=message):
         nn.Dequantize(*Block([x, scale]).args, bits=bits)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({0: TensorType((1, 2, 1, 4, 2), f32)}, "expected integers of i32"),
+        ({0: TensorType((1, 2, 1, 4, 4), i32)}, "does not hold the bytes for integers of 4 bits"),
+        ({0: TensorType((1, 2, 1, 2, 2), i32)}, "a step has other words"),
+        ({"packing": "none"}, "4 bits as 'none' are not multiplied"),
+        ({"bits": 3}, "3 bits as 'u8s8' are not multiplied"),
+    ],
+)
+def test_products_of_bytes_are_verified(changed, message):
+    types = [TensorType((1, 2, 1, 4, 2), i32), TensorType((1, 2, 1, 4, 16), i32)]
+    types += [TensorType((1, 2, 1), i32), TensorType((1, 2, 1), f32), TensorType((1, 2, 16), f32)]
+    operands = Block([changed.pop(i, type) for i, type in enumerate(types)]).args
+    with pytest.raises(VerifyError, match=message):
+        nn.QuantizedByteMatmul(*operands, **changed)
 
 
 def test_rows_of_a_word_lie_side_by_side():
