@@ -61,6 +61,7 @@ class Job:
     """How long it may take."""
     owner: str
     attempt: int
+    model: str = ""
     summary: Any = None
     """What was found before it went on as a job of this kind."""
 
@@ -165,6 +166,7 @@ def claimed_job(connection: Connection, id: str) -> Job:
         row.quota_seconds,
         row.owner,
         row.attempt,
+        row.model,
         row.summary,
     )
 
