@@ -279,8 +279,14 @@ def test_hostile_names_do_nothing(visit, model_file, tmp_path) -> None:
     }  # fmt: skip
     model = ready_model(one, evil, tmp_path, look)
     one.open(f"/models/{model}")
-    one.wait_for("Hardware")
+    one.wait_for("No package can be made of this model")
     assert one.page.text_content("main").count(MARKUP) > 10
+    assert one.page.get_by_role("button", name="Start").count() == 0
+    evil = evil.rename(tmp_path / f"{MARKUP} again.onnx")
+    one.open("/models")
+    model = ready_model(one, evil, tmp_path, {**look, "unsupported": []})
+    one.open(f"/models/{model}")
+    one.wait_for("Hardware")
     one.page.get_by_role("button", name="Start").click()
     one.wait_for("Next in the queue")
     rows = [row("nnc-tuned", MARKUP, 1.0, command=MARKUP), row("nnc", "nnc", 1.0, failed=MARKUP)]
