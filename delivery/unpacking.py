@@ -69,6 +69,8 @@ def unpack(archive: Path, folder: Path, most: Most | None = None) -> Path:
                 left -= _write(archive, entry, folder, opened, left)
     except NncError:
         raise
+    except tarfile.ReadError:  # which says how each kind of compression was tried
+        raise NncError(f"{archive.name}: no archive, or a damaged one") from None
     except (zipfile.BadZipFile, tarfile.TarError, EOFError, ValueError, NotImplementedError) as why:
         raise NncError(f"{archive.name}: no archive that can be read ({_line(why)})") from None
     except (OSError, RuntimeError, KeyError, MemoryError, OverflowError) as why:

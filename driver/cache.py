@@ -165,7 +165,7 @@ class ModelCache:
             if path.name.startswith("."):
                 continue
             with suppress(OSError):
-                size = sum(file.stat().st_size for file in path.iterdir())
+                size = sum(one.stat().st_size for one in path.rglob("*") if one.is_file())
                 found.append(Entry(path, size, path.stat().st_mtime))
         return sorted(found, key=lambda entry: -entry.used)
 

@@ -25,6 +25,8 @@ class EngineEntry:
     about: str
     available: bool
     why_not: str | None = None
+    formats: Sequence[str] = ()
+    """The formats whose models it runs, as looks name them; none means all."""
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,7 @@ class Job:
     """The time limit of the job."""
     owner: str
     attempt: int
+    model: str = ""
     summary: Any = None
     """The summary of the model that the `look` found, if the job continues one."""
 
@@ -165,6 +166,7 @@ def claimed_job(connection: Connection, id: str) -> Job:
         row.quota_seconds,
         row.owner,
         row.attempt,
+        row.model,
         row.summary,
     )
 

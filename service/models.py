@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import Row, delete, select
 
+from ..delivery.carrying.kept import Kept
 from .errors import NotFoundError
 from .jobs import ACTIVE
 from .names import checked_id
@@ -22,10 +23,16 @@ _LOOKS = ("look", "page")
 class Models:
     """Uploaded models; a model's state is that of the job that looks at it."""
 
-    def __init__(self, database: Database, files: Files, queue: Queue) -> None:
+    def __init__(self, database: Database, files: Files, queue: Queue, kept: Kept) -> None:
         self._database = database
         self._files = files
         self._queue = queue
+        self._kept = kept
+
+    def identifiers(self) -> set[str]:
+        """The models of all users."""
+        with self._database.read() as connection:
+            return set(connection.scalars(select(models.c.id)))
 
     def all(self, user: str) -> list[dict[str, Any]]:
         """The user's models, the newest first, without the results of the look."""
@@ -68,6 +75,7 @@ class Models:
             connection.execute(delete(models).where(mine))
             self._files.remove(connection, [blob])
         self._files.reap()
+        self._kept.drop(id)
 
     def inputs(self, user: str) -> list[dict[str, Any]]:
         """The user's input files, the newest first."""

@@ -357,6 +357,7 @@ class Queue:
         with self._database.read() as connection:
             row = connection.execute(query).first()
         if row is None:
+            self.get(user, job)  # which says so where there is no such job
             raise NotFoundError(f"this job has no {name}")
         return row
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ..delivery.carrying.kept import Kept
 from ..ir.diagnostics import NncError
 from .accounts import Accounts
 from .catalogue import Catalogue
@@ -26,7 +27,7 @@ class Service:
     """The state that a server, a dispatcher and an operator's commands work on.
 
     In the folder: `service.sqlite` and `blobs/` unless URLs name other places, `uploads/` for
-    arriving files, `work/` for running jobs.
+    arriving files, `work/` for running jobs, `kept/` for what jobs with the same model share.
     """
 
     def __init__(
@@ -53,7 +54,8 @@ class Service:
         self.uploads = Uploads(
             self.database, self.files, self.queue, folder / "uploads", self.limits
         )
-        self.models = Models(self.database, self.files, self.queue)
+        self.kept = Kept(folder / "kept")
+        self.models = Models(self.database, self.files, self.queue, self.kept)
         self.orders = Orders(
             self.database, self.files, self.queue, self.models, catalogue, self.limits
         )
@@ -77,6 +79,7 @@ class Service:
         self.uploads.sweep()
         self.files.reap()
         self.files.sweep()
+        self.kept.sweep(self.models.identifiers())
 
     def close(self) -> None:
         """Close the database."""

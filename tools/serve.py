@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..service.catalogue import Catalogue
     from ..service.service import Service
     from ..service.web.settings import WebSettings
+    from ..targets.base import Target
     from .command import Streams
 
 FIRST_USER = "me"
@@ -170,19 +171,26 @@ def _catalogue() -> Catalogue:
     from ..delivery.engines.table import ENGINES
     from ..delivery.precision import PRECISIONS
     from ..service.catalogue import Catalogue, EngineEntry, TargetEntry
-    from ..targets.attribute import detailed
 
     here = find_host()
     found = [one for row in all_targets() for one in (row, *row.variants)]
-    entries = [TargetEntry(HOST, f"this machine: {detailed(here)}", True)] if here else []
+    entries = [TargetEntry(HOST, f"this machine: {_machine(here)}", True)] if here else []
     for one in found:
         obstacle = one.not_timed()
         entries.append(TargetEntry(one.name, one.summary, obstacle is None, obstacle))
     engines = [
-        EngineEntry(one.name, one.title, not one.missing(), one.missing() or None)
+        EngineEntry(one.name, one.title, not one.missing(), one.missing() or None, one.formats)
         for one in ENGINES
     ]
     return Catalogue(entries, engines, tuple(PRECISIONS))
+
+
+def _machine(here: Target) -> str:
+    """What this machine is, for people: `AMD EPYC 9R14, 2 cores (x86-64-v4)`."""
+    from ..targets.calibration import model_name
+
+    cores = here.machine.cores
+    return f"{model_name()}, {cores} core{'s' * (cores != 1)} ({here.name})"
 
 
 def _first_token(service: Service) -> str:

@@ -14,6 +14,7 @@ from ..confined.limits import Limits
 from ..confined.start import Confinement
 from ..unpacking import is_archive
 from .job import Job, Outcome, Progress
+from .kept import Kept
 from .names import file_name
 from .place import Place
 from .results import MOST_JSON, read_json
@@ -40,15 +41,23 @@ def carry(
     limits: Limits | None = None,
     progress: Progress = lambda note: None,
     cancelled: Callable[[], bool] = lambda: False,
+    kept: Kept | None = None,
 ) -> Outcome:
     """Run a job in a folder; its results are files there. The job's input files are moved there.
 
+    `kept` has what earlier attempts with schedules have compiled of the model.
     Raises LostError if the machine is at fault, CancelledError if the job was cancelled.
     """
     place = Place(job, folder, confinement, limits or Limits(), progress, cancelled)
+    if job.kind != "experiment" or not job.model:
+        kept = None
     try:
+        if kept is not None:
+            kept.give(job.model, place.home)
         model = _model(place)
         outcome = _KINDS[job.kind](job, place, model)
+        if kept is not None and outcome.state == "done":
+            kept.take(job.model, place.home)
     except NncError as error:
         outcome = Outcome("failed", error.message)
     files = {**outcome.files, "log": place.log()}

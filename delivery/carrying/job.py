@@ -22,6 +22,8 @@ class Job:
     options: Mapping[str, Any]
     files: Mapping[str, Path]
     seconds: float = 1800.0
+    model: str = ""
+    """The service's name of the model; empty where jobs keep nothing for each other."""
 
     @property
     def target(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import time
@@ -25,6 +26,8 @@ from .results import read_json, take
 MOST_RESULT = 4 << 30
 """The most bytes of one result file."""
 _MOST_TEXT, _MOST_ERROR = 300, 1000
+_ERROR = re.compile(r"^(.*?: )?error: ")
+"""The word by which commands say that a line is no warning; it follows the place."""
 _MOST_LINES = 10_000
 """The most lines of a job's log."""
 
@@ -148,7 +151,7 @@ class Place:
             return ended.about
         lines = self._plain(ended.error.decode(errors="replace")).strip().splitlines()
         lines = [one for one in lines if one.strip() and not one.startswith(("{", "["))]
-        return lines[0][:_MOST_ERROR] if lines else ended.about
+        return _ERROR.sub(r"\1", lines[0])[:_MOST_ERROR] if lines else ended.about
 
     def _plain(self, text: str) -> str:
         """A text without the paths of the folders in which commands see the job's files."""

@@ -103,7 +103,7 @@ ENGINES: Sequence[Engine] = (
     ),
     Engine(
         "tensorflow", "TensorFlow", (TENSORFLOW,), ("tensorflow", "tensorflow-cpu"),
-        ("tensorflow",), "tensorflow.load_saved_model", is_framework=True,
+        ("tensorflow",), "tensorflow.load_tensorflow", is_framework=True,
     ),
     Engine(
         "keras", "Keras", (KERAS,), ("keras",), ("keras",),

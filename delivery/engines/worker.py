@@ -207,9 +207,13 @@ def _bytes(path: Path) -> int:
 def _plain(value: Any) -> np.ndarray:
     """An output as an array that a file can hold without pickling."""
     array = np.asarray(value)
-    if array.dtype.kind == "O":
-        return array.astype(str)
+    if array.dtype.kind in "OS":
+        return np.array([_text(one) for one in array.flat], str).reshape(array.shape)
     return array.astype(np.float32) if array.dtype.isbuiltin == _FOREIGN else array
+
+
+def _text(value: object) -> str:
+    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else str(value)
 
 
 def main() -> None:

@@ -4,6 +4,9 @@ import { differences } from "./diff.mjs";
 import { LongList, amount, duration, el, menu, percent, plural, table } from "./dom.mjs";
 import { leastTime } from "./measure.mjs";
 
+/** Columns of what only compilations have whose kernels can be timed here. */
+const MEASURED = ["measured", "here"];
+
 /** The kernels of a compilation, slowest first, with what was measured of them. */
 export class Kernels {
   constructor(app) {
@@ -26,7 +29,7 @@ export class Kernels {
       ["roof", "#Of roofline", (one) => part(one) ?? -1, (one) => percent(part(one) ?? NaN)],
       ["measured", "#Measured here", (one) => times.get(one)?.median ?? -1, (one) => measuredText(times.get(one))],
       ["here", "#Of this machine's", (one) => hereOf(one, times, limits) ?? -1, (one) => percent(hereOf(one, times, limits) ?? NaN)],
-      ["nodes", "Nodes", (one) => one.nodes.length, (one) => el("span", { class: "weak" }, one.nodes.slice(0, 3).map((id) => one.of.graph.nodes[id].name).join(", ") + (one.nodes.length > 3 ? `, and ${one.nodes.length - 3} more` : ""))],
+      ["nodes", "Nodes", (one) => one.nodes.length, (one) => el("span", { class: "weak of-nodes" }, one.nodes.slice(0, 3).map((id) => one.of.graph.nodes[id].name).join(", ") + (one.nodes.length > 3 ? `, and ${one.nodes.length - 3} more` : ""))],
     ];
   }
 
@@ -38,14 +41,14 @@ export class Kernels {
 
   draw() {
     const { compilation, meter } = this.app;
-    const columns = this.columns();
+    const timeable = compilation.kernels.filter((one) => !meter.obstacle(one));
+    const columns = this.columns().filter(([name]) => timeable.length || !MEASURED.includes(name));
     const [key, sign] = this.order;
-    const value = columns.find(([name]) => name === key)[2];
+    const value = (columns.find(([name]) => name === key) ?? columns[0])[2];
     const sorted = [...compilation.kernels].sort((a, b) => sign * (value(a) > value(b) ? 1 : value(a) < value(b) ? -1 : 0));
     const heads = columns.map(([name, text]) => el("th", { scope: "col", class: text.startsWith("#") && "number", "aria-sort": name === key ? (sign > 0 ? "ascending" : "descending") : undefined },
       el("button", { type: "button", onclick: () => this.sort(name) }, text.replace(/^#/, ""), name === key ? (sign > 0 ? " ▲" : " ▼") : "")));
     const rows = sorted.map((one) => el("tr", { class: one === this.app.details.kernel ? "chosen" : "" }, columns.map(([, text, , show]) => el("td", { class: text.startsWith("#") && "number" }, show(one)))));
-    const timeable = compilation.kernels.filter((one) => !meter.obstacle(one));
     const timed = this.app.table.compilations.filter((one) => one.model === compilation.model && one !== compilation && one.kernels.some((kernel) => !meter.obstacle(kernel)));
     const start = timeable.length
       ? el("button", { type: "button", class: "primary", disabled: this.app.busy, onclick: () => this.app.measure(timeable) }, `▶ Measure ${plural(timeable.length, "kernel")} on this machine`)

@@ -137,7 +137,7 @@ class _Attempt:
             earlier = self._queue.fetch_log(job, folder / "earlier")
         except StoreFullError as error:
             return Outcome("failed", error.message)
-        work = Work(job.kind, job.options, files, float(job.seconds))  # type: ignore[arg-type]
+        work = Work(job.kind, job.options, files, float(job.seconds), job.model)  # type: ignore[arg-type]
         try:
             outcome = self._hands.carry(work, folder, self._tell, self._is_unwanted)
             if earlier is not None and "log" in outcome.files:

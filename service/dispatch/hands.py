@@ -9,6 +9,7 @@ from typing import Protocol
 
 from ...delivery.carrying.carry import carry
 from ...delivery.carrying.job import Job, Outcome, Progress
+from ...delivery.carrying.kept import Kept
 from ...delivery.confined.limits import Limits
 from ...delivery.confined.start import Confinement
 from ..jobs import Wanted
@@ -47,6 +48,7 @@ class Here:
     which: Wanted
     confinement: Confinement
     limits: Limits
+    kept: Kept | None = None
 
     def wanted(self) -> Wanted | None:
         return self.which
@@ -54,4 +56,4 @@ class Here:
     def carry(
         self, job: Job, folder: Path, progress: Progress, cancelled: Callable[[], bool]
     ) -> Outcome:
-        return carry(job, folder, self.confinement, self.limits, progress, cancelled)
+        return carry(job, folder, self.confinement, self.limits, progress, cancelled, self.kept)

@@ -66,7 +66,7 @@ def dispatching(
                     Here(f"package-{number}", untimed, confinement, how.limits)
                     for number in range(how.looks)
                 ]
-            hands.append(Here("measure", measured, confinement, how.limits))
+            hands.append(Here("measure", measured, confinement, how.limits, service.kept))
             yield opened.enter_context(Dispatcher(service, hands, say))
 
     return run

@@ -123,12 +123,16 @@ class Target(Answer):
 
 
 class Engine(Answer):
-    """An engine that models can be measured on, if it is `available`, else `why_not`."""
+    """An engine that models can be measured on, if it is `available`, else `why_not`.
+
+    It runs models of these `formats`; none means all.
+    """
 
     name: str
     about: str
     available: bool
     why_not: str | None
+    formats: list[str] = []
 
 
 class Progress(Answer):

@@ -169,6 +169,7 @@ class Engine(BaseModel):
     about: str
     available: bool
     why_not: str | None
+    formats: list[str] = Field(description="that it runs models of; empty for all")
 
 
 class Job(BaseModel):

@@ -7,6 +7,7 @@ from zipfile import ZipFile
 
 import numpy as np
 import pytest
+from nnc import compile
 from nnc.delivery.engines.process import Job
 from nnc.delivery.engines.table import engine
 from nnc.delivery.engines.turns import outputs_of
@@ -15,9 +16,9 @@ from nnc.delivery.measuring import save_arrays
 pytestmark = [pytest.mark.formats, pytest.mark.slow]
 
 FILES = Path(__file__).parents[1] / "frontends"
-BOOSTING, TFLITE, KERAS, NCNN, PADDLE, HLO = (
+BOOSTING, TFLITE, KERAS, NCNN, PADDLE, HLO, TENSORFLOW = (
     FILES / name / "files"
-    for name in ("boosting", "tflite", "keras", "ncnn", "paddle", "stablehlo")
+    for name in ("boosting", "tflite", "keras", "ncnn", "paddle", "stablehlo", "tensorflow")
 )
 MODULES = {"litert": "ai_edge_litert"}
 TREES = (
@@ -106,3 +107,27 @@ def test_jax(name: str, tmp_path: Path) -> None:
     y, z = outputs("jax", tmp_path / f"{name}.export", inputs, tmp_path)
     np.testing.assert_allclose(y, np.tanh(x @ w + b), rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(z, x.sum(), rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["branches_v1", "convolutions", "counter", "factors", "texts"])
+def test_tensorflow(name: str, tmp_path: Path) -> None:
+    """Frozen graphs, old control flow, a SavedModel, one that writes variables, and texts."""
+    folder = TENSORFLOW / name
+    file = folder if folder.is_dir() else TENSORFLOW / f"{name}.pb"
+    if name == "counter":
+        kept = np.load(TENSORFLOW / "counter_runs.npz")
+        states = {"total": np.zeros(3, np.float32), "runs": np.array(1, np.int32)}
+        inputs = {"x0": kept["in0"], **states}
+        wanted = [kept["out0"], kept["total0"], np.array(2, np.int32)]
+    else:
+        kept = np.load(TENSORFLOW / f"{name}.npz")
+        given = [kept[key] for key in kept.files if key.startswith("in")]
+        inputs = dict(zip(sorted(compile(file).input_names), given, strict=True))
+        wanted = [kept[key] for key in kept.files if key.startswith("out")]
+    found = outputs("tensorflow", file, inputs, tmp_path)
+    assert len(found) == len(wanted)
+    for want, got in zip(wanted, found, strict=True):
+        if want.dtype.kind == "S":
+            assert got.tolist() == np.char.decode(want, "utf-8", "surrogateescape").tolist()
+        else:
+            np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4 * np.abs(want).max())

@@ -119,7 +119,7 @@ def test_a_bomb_that_says_it_is_small(tmp_path):
 @pytest.mark.parametrize("content", [b"", b"PK\3\4", b"\x1f\x8b\x08" + bytes(20), b"no archive"])
 def test_no_archive(tmp_path, content):
     (tmp_path / "a.zip").write_bytes(content)
-    with pytest.raises(NncError):
+    with pytest.raises(NncError, match="no archive, or a damaged one"):
         unpack(tmp_path / "a.zip", tmp_path / "out")
 
 

@@ -307,7 +307,11 @@ def test_from_a_node_to_its_instructions_and_back(tmp_path: Path) -> None:
     page = page_of(MODEL, ["x86-64-v4"], tmp_path, measured=True)
     found = in_chromium(page, """
       const row = (text) => all(".tree .row").find((one) => one.textContent.includes(text));
-      (await until(() => row("matmul"))).click();
+      await until(() => row("matmul"));
+      explorer.show("kernels");
+      const columns = await until(() => all(".kernels th").length && all(".kernels th").map((one) => one.textContent));
+      explorer.show("graph");
+      row("matmul").click();
       (await until(() => document.querySelector("#tab-code"))).click();
       const linked = await until(() => { const rows = all(".column:last-child .row.linked"); return rows.length && rows.map((one) => one.textContent); });
       row("relu").click();
@@ -329,11 +333,12 @@ def test_from_a_node_to_its_instructions_and_back(tmp_path: Path) -> None:
       const hits = await until(() => all(".tree code").length && all(".tree code").map((one) => one.textContent));
       explorer.compare(explorer.table.compilations[1]); explorer.show("compare");
       const badge = await until(() => document.querySelector(".compare .badge")?.textContent.replace("…", ""));
-      await say({ linked, back, times, chosen, closed, hits, badge, limits: explorer.limits.get("wasm") });
+      await say({ columns, linked, back, times, chosen, closed, hits, badge, limits: explorer.limits.get("wasm") });
     """, tmp_path)  # fmt: skip
     assert any("vfmadd" in line for line in found["linked"])
     assert not any("vmaxps" in line for line in found["linked"])
     assert found["back"] == ["nn.relu"]
+    assert "Nodes" in found["columns"] and "Measured here" not in found["columns"]  # no browser's
     (time,) = found["times"]
     assert 0 < time["low"] <= time["median"] <= time["high"]
     assert found["limits"]["gflops"] > 0 and len(found["limits"]["levels"]) == 4

@@ -68,7 +68,8 @@ def service(tmp_path, stores):
 def carried(service, confinement, person):
     """The jobs of a user, once they were carried out."""
     deadline = time.monotonic() + 120
-    with Dispatcher(service, [Here("here", Wanted(), confinement, Limits())]):
+    hands = Here("here", Wanted(), confinement, Limits(), service.kept)
+    with Dispatcher(service, [hands]):
         while any(service.queue.counts().get(state) for state in ("queued", "running")):
             assert time.monotonic() < deadline
             time.sleep(0.1)

@@ -200,7 +200,8 @@ def test_deleting_an_order_deletes_its_results(person, service, tmp_path):
     assert len(blobs_of(service)) == 2
     ann.ask("DELETE", f"/orders/{order['id']}")
     assert (len(blobs_of(service)), ann.used()) == (1, len(b"a model"))
-    assert ann.ask("GET", f"/jobs/{job.id}/package").status_code == 404
+    gone = ann.ask("GET", f"/jobs/{job.id}/package")
+    assert (gone.status_code, gone.json()) == (404, {"error": "there is no such job"})
 
 
 def test_results_beyond_the_quota_fail_the_job(person, service, tmp_path):

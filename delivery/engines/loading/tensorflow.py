@@ -1,4 +1,4 @@
-"""The TensorFlow family: SavedModels, Keras files, and TensorFlow Lite by LiteRT."""
+"""The TensorFlow family: SavedModels, frozen graphs, Keras files, and TensorFlow Lite by LiteRT."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from contextlib import nullcontext
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,24 +60,62 @@ def _by_place(task: Task, interpreter: Any) -> Run:
     return run
 
 
-def load_saved_model(task: Task) -> Run:
-    """Load a function of a SavedModel, by TensorFlow."""
+def load_tensorflow(task: Task) -> Run:
+    """Load a signature of a SavedModel, or a frozen graph, by TensorFlow."""
+    path = Path(task.model)
+    task.ships(task.model, *task.libraries("tensorflow"))
+    if path.is_dir() or path.name == "saved_model.pb":
+        return _saved_model(task, path if path.is_dir() else path.parent)
+    return _frozen_graph(task, path)
+
+
+def _saved_model(task: Task, folder: Path) -> Run:
+    """A run of a signature; inputs that it does not take are variables, which a run changes."""
     tf = import_module("tensorflow")
 
     _set_threads(task)
-    loaded = tf.saved_model.load(task.model)
-    function = loaded.signatures[task.options.get("signature") or "serving_default"]
-    tensors = {name: tf.constant(array) for name, array in task.inputs.items()}
+    loaded = tf.saved_model.load(str(folder))
+    known = loaded.signatures
+    default = next(name for name in ("serving_default", "serve", *known) if name in known)
+    function = known[task.options.get("signature") or default]
+    _, taken = function.structured_input_signature
+    tensors = {name: tf.constant(task.inputs[name]) for name in taken}
+    variables = {one.name.removesuffix(":0"): one for one in function.graph.variables}
+    states = [(variables[name], task.inputs[name]) for name in task.inputs if name not in taken]
     names = list(function.structured_outputs)
-    task.names = names
-    task.ships(task.model, *task.libraries("tensorflow"))
+    task.names = names + [name for name in task.inputs if name not in taken]
 
     def run() -> list[np.ndarray]:
+        for variable, value in states:
+            variable.assign(value)
         found = function(**tensors)
-        return [found[name].numpy() for name in names]
+        return [one.numpy() for one in (*map(found.get, names), *(v for v, _ in states))]
 
     run.model = loaded  # type: ignore[attr-defined]  # whose variables the function refers to weakly
     return run
+
+
+def _frozen_graph(task: Task, path: Path) -> Run:
+    """A run of a graph without variables; its outputs are what no other node uses."""
+    tf = import_module("tensorflow").compat.v1
+
+    definition, data = tf.GraphDef(), path.read_bytes()
+    try:
+        definition.ParseFromString(data)
+    except Exception:  # a DecodeError of protobuf's
+        import_module("google.protobuf.text_format").Parse(data, definition)
+    with tf.Graph().as_default() as graph:
+        tf.import_graph_def(definition, name="")
+    used = {text.lstrip("^").partition(":")[0] for node in definition.node for text in node.input}
+    ops = [op for op in graph.get_operations() if op.name not in used]
+    silent = ("Const", "Placeholder", "PlaceholderV2")
+    task.names = [op.name for op in ops if op.outputs and op.type not in silent]
+    threads = {"intra_op_parallelism_threads": task.threads, "inter_op_parallelism_threads": 1}
+    session = tf.Session(graph=graph, config=tf.ConfigProto(**threads))
+    session.run([op for op in graph.get_operations() if not op.outputs and "Table" in op.type])
+    feeds = [f"{name}:0" for name in task.inputs]
+    call = session.make_callable([f"{name}:0" for name in task.names], feeds)
+    return lambda: call(*task.inputs.values())
 
 
 def load_keras(task: Task) -> Run:

@@ -31,7 +31,8 @@ CATALOGUE = Catalogue(
         EngineEntry("nnc", "nnc", True),
         EngineEntry("nnc-tuned", "nnc, tuned", True),
         EngineEntry("onnxruntime", "ONNX Runtime", True),
-        EngineEntry("tensorflow", "TensorFlow", False, "tensorflow is not installed"),
+        EngineEntry("openvino", "OpenVINO", False, "openvino is not installed", ("ONNX",)),
+        EngineEntry("tensorflow", "TensorFlow", True, None, ("TensorFlow",)),
     ),
     ("f32", "f16"),
 )

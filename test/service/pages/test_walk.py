@@ -85,6 +85,9 @@ def test_from_a_model_to_a_program_that_uses_it(link, chromium, tmp_path) -> Non
     page.frame_locator("iframe").get_by_role("button", name="Kernels").wait_for()
     page.get_by_role("button", name="Close it").click()
 
+    page.get_by_role("group", name="Compare with").wait_for()
+    assert page.get_by_label("ONNX Runtime").count() and not page.get_by_label("XGBoost").count()
+    assert re.search(r", \d+ cores? \(", page.inner_text("main"))  # this machine
     for engine in page.locator("input[name=engines]:enabled").all():
         engine.set_checked(engine.get_attribute("value") in ("nnc", "onnxruntime"))
     page.get_by_role("group", name="Search").get_by_label("None").check()

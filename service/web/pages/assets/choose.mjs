@@ -13,6 +13,7 @@ const BUDGETS = [[0, "None", "nnc's own choices"], [60, "1 minute", "Finds most 
 export function orderForm(model, { user, go }) {
   const form = el("form", { class: "order-form" }, el("p", { class: "weak", role: "status" }, "Asking what can be done here"));
   Promise.all(["/targets", "/engines", "/precisions"].map(get))
+    .then(([targets, all, precisions]) => [targets, all.filter((one) => runs(one, model)), precisions])
     .then(([targets, engines, precisions]) => new OrderForm(form, { model, user, go, targets, engines, precisions }).draw())
     .catch((error) => form.replaceChildren(problem(error.message)));
   return form;
@@ -40,7 +41,7 @@ class OrderForm {
         el("input", { name: "threads", value: "1", inputmode: "numeric", autocomplete: "off", size: 12, "aria-describedby": "threads-hint" })),
         el("p", { class: "hint", id: "threads-hint" }, "One or several, such as 1, 2, 4")),
       group("Search", "How long to look for faster schedules, for each package.", options("seconds", "radio", budgets.map(([value, title, about]) => ({ value, title, about })), [String(budgets.some(([value]) => value === 60) ? 60 : 0)])),
-      group("Compare with", "All that is installed here. Each runs in a process of its own, and they take turns.", options("engines", "checkbox", this.engines.map(engineRow), this.engines.filter((one) => one.available).map((one) => one.name))),
+      group("Compare with", "All that runs this format and is installed here. Each runs in a process of its own, and they take turns.", options("engines", "checkbox", this.engines.map(engineRow), this.engines.filter((one) => one.available).map((one) => one.name))),
       group("Inputs", "What is measured and compared with the original.", this.own.element),
       el("div", { class: "send" }, this.summary, this.error, this.button));
     this.count();
@@ -101,6 +102,11 @@ function moreTargets(title, about, targets) {
 
 function targetRow({ name, about, measured, why_not: why }) {
   return { value: name, title: nameOfTarget(name), about: about.replace(/^this machine: /, ""), remark: measured ? "" : `Not measured here: ${why ?? "nothing here runs it"}` };
+}
+
+/** Whether an engine runs models of this one's format. */
+function runs({ formats }, { look }) {
+  return !formats.length || !look?.format || formats.includes(look.format);
 }
 
 function engineRow({ name, about, available, why_not: why }) {

@@ -41,9 +41,13 @@ function* parts(model, context) {
   if (model.state === "refused") yield refusal(model);
   if (model.look) yield* found(model.look);
   if (model.state === "ready") yield context.inner;
-  if (model.state === "ready") yield section("Make it fast", orderForm(model, context));
+  if (model.state === "ready") yield section("Make it fast", model.look?.unsupported?.length ? hopeless() : orderForm(model, context));
   if (context.orders.length) yield section("Ordered before", history(context.orders));
   yield deletion(model, context);
+}
+
+function hopeless() {
+  return el("p", {}, "No package can be made of this model until nnc supports all of its operators, or it goes without those named above.");
 }
 
 function refusal({ error }) {
