@@ -147,6 +147,6 @@ def one_thread(workgroup_bytes: int, **known: Any) -> Processor:
     A kernel's buffers are in workgroup memory, of which a group has `workgroup_bytes`. `known` are
     the fields of `Processor` in which the device differs from others.
     """
-    buffers = BufferCosts(stack=workgroup_bytes, loop_stack=workgroup_bytes, padded_row=1 << 30)
+    buffers = BufferCosts(workgroup_bytes, workgroup_bytes, heap=False, padded_row=1 << 30)
     costs = Costs(layouts=LayoutCosts(block=1), buffers=buffers)
     return replace(_THREAD, costs=costs, **known)

@@ -323,6 +323,26 @@ def test_a_row_belongs_to_a_group():
     assert 768 % tile.elements == 0 and tile.elements >= 384
 
 
+def layer_norm(shape):
+    x, one = f"tensor<{shape}x32xf32>", "tensor<32xf32>"
+    return f"""
+      func.func @main(%x: {x}, %a: {one}, %b: {one}) -> {x} {{
+        %y = nn.layer_norm %x, %a, %b {{axis = 2 : i64}} : ({x}, {one}, {one}) -> {x}
+        return %y : {x}
+      }}"""
+
+
+@pytest.mark.parametrize("device", ["t4", "opencl-cpu"])
+@pytest.mark.parametrize(
+    "text",
+    [layer_norm("?x?"), layer_norm("64x1024"), OPEN["rows"], OPEN["rows"].replace("?", "64")],
+    ids=["open", "many", "open-softmax", "softmax"],
+)
+def test_stages_over_rows_are_one_launch(device, text):
+    """A group has as many rows as fit its memory; rows of no known length stay in the device's."""
+    ((_,),) = tiles_of(device, text)
+
+
 def attention(heads, queries, keys, width):
     q, k, v, p = (
         f"tensor<1x{heads}x{rows}x{columns}xf32>"
