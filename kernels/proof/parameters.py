@@ -34,6 +34,11 @@ class Parameters:
     equal: dict[tuple[Value, int], tuple[Value, int]] = field(default_factory=dict)
     """Of arguments' extents, by buffer and dimension: the first one that is equal in all calls."""
 
+    chosen: dict[Value, bool] = field(default_factory=dict)
+    """The conditions whose outcome is supposed, see `cases.py`."""
+    values: dict[str, int] = field(default_factory=dict)
+    """Of parameters that are a number then: which."""
+
     def named(self, what: str) -> str:
         """The name of the parameter with this key; a new key gets a new name."""
         return self.names.setdefault(what, f"p{len(self.names)}")

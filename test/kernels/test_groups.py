@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import re
 import sys
 
 import numpy as np
 import pytest
 from nnc.dialects import gpu, memref
 from nnc.dialects.marks import THREADS
+from nnc.ir.diagnostics import NncError
 from nnc.ir.passes import PassContext, PassManager
 from nnc.ir.syntax.parser import parse_module
 from nnc.kernels.codegen.shares.assign_layouts import AssignLayouts
@@ -154,6 +156,27 @@ def test_open_extents(name, device, shape):
     # Not that all is written: rows seen as one line are a product of extents.
     counts = context.statistics[""]
     assert counts["proven"] and not counts.get("open")
+
+
+def test_rows_that_are_repeated_if_there_is_one():
+    """The strides that the host chooses are proven for each choice, and a wrong choice is found."""
+    text = """
+      func.func @main(%x: tensor<?x5xf32>, %y: tensor<?x5xf32>) -> tensor<?x5xf32> {
+        %z = nn.add %x, %y : (tensor<?x5xf32>, tensor<?x5xf32>) -> tensor<?x5xf32>
+        return %z : tensor<?x5xf32>
+      }"""
+    rng = np.random.default_rng(0)
+    for counts in [(1, 3), (3, 1), (2, 2)]:
+        module, subject = for_device("pocl", text)
+        check(module, subject, [rng.standard_normal((n, 5), np.float32) for n in counts], threads=2)
+    context = PassContext()
+    ProveKernels().run(module, context)
+    assert context.statistics[""]["proven"] and not context.diagnostics
+    chosen = re.compile(r"arith.select (%\w+), (%c0\w*), (%\w+) : index")
+    wrong, count = chosen.subn(r"arith.select \1, \3, \2 : index", str(module))
+    assert count
+    with pytest.raises(NncError, match="outside of its buffer"):
+        ProveKernels().run(parse_module(wrong), PassContext())
 
 
 def test_sums_of_nothing():
