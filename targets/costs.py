@@ -183,8 +183,6 @@ class BufferCosts:
     """Buffers that one iteration needs, in all, that go on a thread's stack (of 8 MB or more)."""
     loop_stack: int = 64 << 10
     """One buffer inside a parallel loop that goes on the stack rather than on the heap."""
-    heap: bool = True
-    """Whether others go on the heap; a group of a device's threads has none, so they stay whole."""
     padded_row: int = 512
     """Rows from which on they are put an odd number of cache lines apart."""
     padded_rows: int = 8

@@ -130,6 +130,7 @@ _THREAD = Processor(
     has_fma=True,
     has_masks=True,
     has_broadcast_operands=False,
+    has_heap=False,
     line_bytes=128,
     memory_bandwidth=1.0,
     l1_bytes=32 << 10,
@@ -147,6 +148,6 @@ def one_thread(workgroup_bytes: int, **known: Any) -> Processor:
     A kernel's buffers are in workgroup memory, of which a group has `workgroup_bytes`. `known` are
     the fields of `Processor` in which the device differs from others.
     """
-    buffers = BufferCosts(workgroup_bytes, workgroup_bytes, heap=False, padded_row=1 << 30)
+    buffers = BufferCosts(stack=workgroup_bytes, loop_stack=workgroup_bytes, padded_row=1 << 30)
     costs = Costs(layouts=LayoutCosts(block=1), buffers=buffers)
     return replace(_THREAD, costs=costs, **known)

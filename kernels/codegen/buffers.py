@@ -52,7 +52,7 @@ class Shrunk:
 
     def stays_whole(self, plan: Plan, machine: Processor) -> bool:
         """Whether an iteration's part fits no memory of its own, nor registers."""
-        if machine.costs.buffers.heap or self.inside is None or self.on_stack:
+        if machine.has_heap or self.inside is None or self.on_stack:
             return False
         if not isinstance(self.elements, int):
             return True
