@@ -86,7 +86,8 @@ def write_loops(block: Block, plan: Plan, target: Processor) -> None:
     code = Code(Scope(block, None), first.loc)
     emission = Emission(plan, code, target)
     for shrunk in shrink_buffers(block, plan, nests, target):
-        emission.temporaries.use(shrunk)
+        if not shrunk.stays_whole(plan, target):
+            emission.temporaries.use(shrunk)
     for root, anchor in zip(nests, anchors, strict=True):
         emission.nest(root, anchor)
     for stage in (*plan.stages, *plan.inlined):

@@ -129,6 +129,7 @@ _THREAD = Processor(
     load_bytes_per_cycle=16,
     has_fma=True,
     has_masks=True,
+    has_heap=False,
     line_bytes=128,
     memory_bandwidth=1.0,
     l1_bytes=32 << 10,

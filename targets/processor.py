@@ -40,6 +40,8 @@ class Processor(Machine):
     """Without `has_masks`: the sizes of elements whose masked loads and stores are instructions."""
     has_lane_operands: bool = False
     """A multiply-add may take one lane of a vector for all lanes."""
+    has_heap: bool = True
+    """A loop's iteration can allocate; if not, buffers that fit no stack stay outside of loops."""
     loads_early: bool = False
     """Whether compilers move all loads of a loop's body before its arithmetic, so that all loaded
     values are in registers at once."""

@@ -50,6 +50,15 @@ class Shrunk:
         width = getattr(self.element_type, "byte_width", 8)
         return count * width if isinstance(count, int) else None
 
+    def stays_whole(self, plan: Plan, machine: Processor) -> bool:
+        """Whether an iteration's part fits no memory of its own, nor registers."""
+        if machine.has_heap or self.inside is None or self.on_stack:
+            return False
+        if not isinstance(self.elements, int):
+            return True
+        own = [l for a in self.dropped for l in plan.order[a.stage] if not l.is_shared]
+        return not all(l.at_once or l.in_tile or l.is_reduction for l in own)
+
     def apply(self) -> None:
         """Give the accesses the strides of the smaller buffer."""
         strides = row_major_strides(self.extents)

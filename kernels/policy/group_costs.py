@@ -15,7 +15,7 @@ from math import inf, prod
 import numpy as np
 
 from ...targets.groups import GroupMachine
-from ..model.extents import expected
+from ..model.extents import evaluated, expected
 from ..model.plan import Loop
 from ..model.stages import Stage
 from .bodies import widest_element, work_per_point
@@ -76,7 +76,7 @@ class GroupEstimate:
         self.extents = [1] * stage.rank
         self.known = [True] * stage.rank
         for loop in loops:  # a collapsed loop counts as its last dimension
-            self.extents[loop.dims[-1]] = expected(loop.extent)
+            self.extents[loop.dims[-1]] = evaluated(loop.extent)
             self.known[loop.dims[-1]] = isinstance(loop.extent, int)
         self.collapsed = {d for loop in loops if len(loop.dims) > 1 for d in loop.dims}
         self.parallel = [l.dims[-1] for l in loops if not l.is_reduction]
@@ -88,6 +88,8 @@ class GroupEstimate:
         """Elements that a thread loads with one instruction."""
         self.parts = 1
         """Groups that share a sum; the extents are then those of a part."""
+        self.row_bytes = 0
+        """Bytes that a group keeps in its memory for each of its results."""
         self.weight = work_per_point(stage, machine.costs.operations)
         self._shared = {o: self._is_shared(o) for o in self.inputs}
         self._uses_again = stage.has_reduction and any(self._shared.values())
@@ -98,7 +100,6 @@ class GroupEstimate:
 
     def _of_another(self, other: Stage) -> tuple[float, float]:
         """(multiply-adds, bytes moved) of another stage in the same loops."""
-        points = prod(map(expected, other.extents))
         weight = work_per_point(other, self.machine.costs.operations)
         made = {a.value for s in (self.stage, *self.beside) for a in s.outputs}
         moved = sum(
@@ -106,7 +107,7 @@ class GroupEstimate:
             for o in operands(other.accesses)
             if o.access.is_output or o.access.value not in made
         )
-        return points * weight, moved
+        return prod(map(expected, other.extents)) * weight, moved
 
     @property
     def step_dim(self) -> int | None:
@@ -209,8 +210,7 @@ class GroupEstimate:
         for arithmetic, moved in self._beside:
             times["arithmetic"] = times["arithmetic"] + arithmetic / (busy * rate)
             times["memory"] = times["memory"] + moved / (busy * machine.memory_bandwidth)
-            near = moved * worst / (busy * machine.cache_bandwidth)
-            times["cache"] = times["cache"] + near
+            times["cache"] = times["cache"] + moved * worst / (busy * machine.cache_bandwidth)
 
     def _is_masked(self, share: _Share) -> Numbers:
         """Whether some of a tile's threads have lanes beyond an edge."""
@@ -239,15 +239,16 @@ class GroupEstimate:
         words = words + sum(elements_of(o, share.each) for o in self.inputs)
         staged = self._staged_bytes(share)
         if (staging := share.staging) is not None:  # What is on its way.
-            on_its_way = staged // (4 * threads * staging.buffers)
-            words = words + np.where(staging.buffers > 1, on_its_way, 0)
+            waiting = staged // (4 * threads * staging.buffers)
+            words = words + np.where(staging.buffers > 1, waiting, 0)
         most = machine.thread_registers * self.costs.registers_filled
         taken = np.minimum(machine.thread_registers, words / self.costs.registers_filled)
         fits = (words <= most) & (threads <= machine.group_threads)
         # The rest of its memory is for vectors that change hands.
-        fits &= (staged <= machine.workgroup_bytes // 2) & (
-            threads * taken <= machine.core_registers
-        )
+        fits &= staged <= machine.workgroup_bytes // 2
+        fits &= threads * taken <= machine.core_registers
+        rows = product(n for d, n in share.sizes.items() if d in self.parallel)
+        fits &= rows * self.row_bytes <= machine.workgroup_bytes
         found = np.minimum(machine.core_groups, machine.core_threads // threads)
         found = np.minimum(found, machine.core_registers // (threads * np.maximum(1, taken)))
         at_most = machine.core_workgroup_bytes // np.maximum(1, staged)

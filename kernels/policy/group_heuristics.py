@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
+from ...dialects import memref
 from ...dialects.schedule import GroupAxis
+from ...ir.core import Value
 from ...targets.groups import GroupMachine
 from ..codegen.tiles.contraction import factors_of
 from ..model.extents import expected
@@ -273,9 +275,28 @@ class GroupHeuristics(Heuristics):
         """The tile of a row group: one row for each group of threads, or one for each thread."""
         model = self.model(group.host, roots)
         rows = [d for d in model.lane_dims() if d in group.rows]
+        kept = self.row_bytes(group)
+        model.row_bytes = kept if kept <= self.device.workgroup_bytes else 0
         found = self.chosen_of(group.host, model, [*model.summed_dims(), *rows])
         self.chosen[group.host] = found
         return _in_lanes(found)
+
+    def row_bytes(self, group: Group) -> int:
+        """Bytes of a row of all results that the stages of a row group keep for its later loops."""
+        absorbed, stages = self.absorbed(group), self.writer.plan.stages
+        outside = {a.value for s in stages if s not in group.maps for a in s.accesses}
+        found: dict[Value, int] = {}
+        for stage, to_host in group.maps.items():
+            size = prod(
+                expected(extent)
+                for d, (extent, kind) in enumerate(zip(stage.extents, stage.kinds, strict=True))
+                if kind == "parallel" and to_host.get(d) not in group.rows
+            )
+            for access in stage.outputs if stage not in absorbed else ():
+                value = access.value
+                if value.defined_by(memref.Alloc) is not None and value not in outside:
+                    found[value] = access.element_bytes * size
+        return sum(found.values())
 
     def own_tile(self, stage: Stage, own: list[Loop]) -> Tile:
         """The tile along a row that the threads of a group compute at once."""

@@ -60,6 +60,7 @@ class GroupTiles(GroupEstimate):
             *(form_of(other) for other in self.beside),
             *self._beside,
             self.parts,
+            self.row_bytes,
             self.fixed_threads,
         )
 

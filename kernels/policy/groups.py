@@ -9,11 +9,10 @@ from ...dialects import memref
 from ...ir.core import Block, Value
 from ...ir.decisions import Terms
 from ...targets.groups import GroupMachine
-from ..codegen.buffers import Shrunk, shrink_buffers
+from ..codegen.buffers import shrink_buffers
 from ..model.legality import IllegalScheduleError
 from ..model.nest import build_nest
 from ..model.places import place_nests
-from ..model.plan import Plan
 from ..model.stages import Stage, has_reuse, stages_of
 from ..primitives.inline import inline
 from ..primitives.rfactor import discard
@@ -128,7 +127,7 @@ class Writing:
 
         names = {"fed": fed, "staged": staged, "split": split, "chained": chained}
         name = " and ".join(name for name, is_so in names.items() if is_so)
-        return self._candidate(name or "grouped", write)
+        return self._candidate(name or "grouped", write, hands_on=fed or chained)
 
     def named(self, policy: str) -> GroupCandidate:
         """The candidate of this name: `apart`, `plain`, or options such as `fed and staged`."""
@@ -165,7 +164,10 @@ class Writing:
 
         return self._candidate("plain", write)
 
-    def _candidate(self, name: str, write: Callable[[GroupHeuristics], None]) -> GroupCandidate:
+    def _candidate(
+        self, name: str, write: Callable[[GroupHeuristics], None], hands_on: bool = False
+    ) -> GroupCandidate:
+        """The schedule that `write` writes; if it `hands_on` blocks, they must fit a group."""
         writer = ScheduleWriter(self.kernel, stages_of(self.block))
         heuristics = GroupHeuristics(writer, self.machine, self.choices)
         try:
@@ -173,9 +175,9 @@ class Writing:
             nests = build_nest(writer.plan)
             place_nests(self.block, nests)
             thread = self.machine.thread
-            for buffer in shrink_buffers(self.block, writer.plan, nests, thread):
-                if _is_too_large(buffer, writer.plan):
-                    return GroupCandidate(name, writer.op, fault="a group's buffers do not fit")
+            found = shrink_buffers(self.block, writer.plan, nests, thread)
+            if hands_on and any(buffer.stays_whole(writer.plan, thread) for buffer in found):
+                return GroupCandidate(name, writer.op, fault="a group's buffers do not fit")
             launched = heuristics.launched
             terms = Terms.sum(tile.terms for tile in (*launched, *heuristics.continued))
             terms = terms.plus("launches", heuristics.launch * len(launched))
@@ -204,13 +206,3 @@ def _parts(groups: Sequence[Group]) -> list[list[Stage]]:
         if outputs[0].defined_by(memref.Alloc) is not None:
             found.setdefault(outputs[0], []).append(group.host)
     return [stages for stages in found.values() if len(stages) > 1]
-
-
-def _is_too_large(buffer: Shrunk, plan: Plan) -> bool:
-    """Whether a group needs a buffer that fits neither its memory nor registers."""
-    if buffer.inside is None or buffer.on_stack:
-        return False
-    if not isinstance(buffer.elements, int):
-        return True
-    own = [l for access in buffer.dropped for l in plan.order[access.stage] if not l.is_shared]
-    return not all(l.at_once or l.in_tile or l.is_reduction for l in own)

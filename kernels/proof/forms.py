@@ -84,7 +84,8 @@ class Forms:
 
     def parameter(self, what: str) -> Form:
         """The parameter (a number that is constant during a launch) known by the key `what`."""
-        return Form(self.parameters.named(what))
+        name = self.parameters.named(what)
+        return Form(str(self.parameters.values.get(name, name)))
 
     def of(self, value: Value) -> Form:
         """The form of an index or a condition."""
@@ -98,7 +99,7 @@ class Forms:
         self._known[value] = form
 
     def _make(self, value: Value) -> Form:
-        constant = constant_int(value)
+        constant = self.parameters.chosen.get(value, constant_int(value))
         if constant is not None:
             return number(constant) if value.type is not i1 else ALWAYS if constant else NEVER
         op = value.defining_op
@@ -110,8 +111,21 @@ class Forms:
                 value.owner.parent_op, func.FuncOp
             )
             return self.parameter(f"argument {id(value)}") if is_own else self._unknown()
+        if isinstance(op, memref.ExtractStridedMetadata) and value in op.extents:
+            return self._of_view(op.source, op.extents.index(value))
         made = _FORMS.get(type(op))
         return made(self, op) if made is not None else self._unknown_of(op)
+
+    def _of_view(self, view: Value, which: int) -> Form:
+        """A size of a view, or a stride, which are counted after all sizes."""
+        rank = view.type.rank  # type: ignore[attr-defined]
+        if which < rank:
+            return self.extent(view, which)
+        op = view.defined_by(memref.ReinterpretCast)
+        if op is None:
+            return self._unknown()
+        stride = mix(op.static_strides, op.strides)[which - rank]
+        return number(stride) if isinstance(stride, int) else self.of(stride)
 
     def _unknown(self) -> Form:
         return self.variable(exact=False)
@@ -145,6 +159,8 @@ class Forms:
             return self.extent(self.calls[buffer], dim)
         first = self.parameters.equal.get((buffer, dim), (buffer, dim))
         form = self.parameter(_name_of_extent(*first))
+        if is_number(form):
+            return form
         self.parameters.count(form.text)
         self.parameters.extents.setdefault(form.text, {})[buffer] = dim
         return form
@@ -285,6 +301,8 @@ class Forms:
         where, a, b = (self.of(v) for v in op.operands)
         if not is_condition(where):
             return self._unknown()
+        if where in (ALWAYS, NEVER):
+            return a if where is ALWAYS else b
         if op.results[0].type is i1:
             if not (is_condition(a) and is_condition(b)):
                 return self._unknown_of(op)

@@ -35,6 +35,11 @@ class Parameters:
     """Maps an argument's (buffer, dimension) to the first one whose extent is equal in all calls.
     """
 
+    chosen: dict[Value, bool] = field(default_factory=dict)
+    """The conditions whose outcome is supposed, see `cases.py`."""
+    values: dict[str, int] = field(default_factory=dict)
+    """Of parameters that are a number then: which."""
+
     def named(self, what: str) -> str:
         """The name of the parameter with this key; a new key gets a new name."""
         return self.names.setdefault(what, f"p{len(self.names)}")

@@ -14,6 +14,7 @@ from ...ir.types import MemRefType
 from ..model.origins import origins
 from ..model.transactions import memory_of
 from .accesses import VIEW_UNKNOWN, Access, Accesses, Unknown
+from .cases import cases, in_all
 from .counting import Counting
 from .enumeration import Enumeration
 from .expressions import is_condition
@@ -75,14 +76,29 @@ class ProveKernels(
         for function in [inner for inner in op.walk() if isinstance(inner, func.FuncOp)]:
             callers = _callers(function, op)
             calls = _given(function, callers[0]) if len(callers) == 1 else {}
-            parameters = Parameters(equal=_equal_extents(function, callers))
+            equal = _equal_extents(function, callers)
             launches = [inner for inner in function.walk() if isinstance(inner, gpu.LaunchFunc)]
-            read = [self._prove(launch, op, calls, parameters, context) for launch in launches]
-            for found in written(function, [one for one in read if one is not None]):
-                context.statistic("whole" if found.is_whole else "partial")
-                context.statistic("rewritten", found.is_rewritten)
-                if found.open is not None:
-                    self._say(found.open, context)
+            if not launches:
+                continue
+            asked: dict[gpu.LaunchFunc, dict[Unknown, None]] = {one: {} for one in launches}
+            found = []
+            for number, parameters in enumerate(cases(function, calls, equal)):
+                read = []
+                for launch in launches:
+                    counted = context if number == 0 else PassContext()
+                    one, questions = self._prove(launch, op, calls, parameters, counted)
+                    asked[launch].update(dict.fromkeys(questions))
+                    read += [one] if one is not None else []
+                found.append(list(written(function, read)))
+            for questions in asked.values():
+                for question in questions:
+                    self._say(question, context)
+                context.statistic("open" if questions else "proven")
+            for one in in_all(found):
+                context.statistic("whole" if one.is_whole else "partial")
+                context.statistic("rewritten", one.is_rewritten)
+                if one.open is not None:
+                    self._say(one.open, context)
 
     def _prove(
         self,
@@ -91,17 +107,15 @@ class ProveKernels(
         calls: Mapping[Value, Value],
         parameters: Parameters,
         context: PassContext,
-    ) -> Launched | None:
-        """Prove all properties of a launch. Returns its accesses, or None if they are unknown."""
+    ) -> tuple[Launched | None, list[Unknown]]:
+        """Prove all properties of a launch. Returns its accesses, and what is not proven."""
         kernel = gpu.find_kernel(module, launch.kernel)
         if kernel is None:
             raise launch.error(f"there is no kernel '{launch.kernel}'")
         sizes = [constant_int(size) for size in launch.block]
         if None in sizes:
             reason = "the number of threads of a group is not a constant"
-            self._say(Unknown(launch, reason), context)
-            context.statistic("open")
-            return None
+            return None, [Unknown(launch, reason)]
         arguments: dict[Value, Value] = dict(zip(kernel.args, launch.kernelOperands, strict=True))
         x, y, z = (size or 0 for size in sizes)
         subgroup = gpu.subgroup_size(kernel)
@@ -119,15 +133,12 @@ class ProveKernels(
         ]
         proof = _Proof(kernel, forms, sets, listed, found)
         questions = [*unknown, *proof.run()]
-        for question in questions:
-            self._say(question, context)
-        context.statistic("open" if questions else "proven")
         if self.counts and proof.by_thread:
             together = memory_of(kernel).together
             numbers = Numbers(arguments, forms.threads, forms.subgroup_size, together)
             _count(kernel, numbers, context)
         known = [access for access in found if access.place.is_known]
-        return Launched(launch, forms, sets, listed, known, not unknown)
+        return Launched(launch, forms, sets, listed, known, not unknown), questions
 
     def _say(self, question: Unknown, context: PassContext) -> None:
         message = f"'{question.op.name}' op is not proven: {question.reason}"

@@ -68,8 +68,8 @@ class Sets:
 
     def outside(self, access: Access) -> Found | None:
         """A thread in which an access is out of bounds; None if there is none."""
-        if access.limits is None:
-            return None
+        if access.limits is None:  # It is masked at the edges of its view.
+            return self._outside_buffer(access)
         beyond = [
             f"({at.text}) < 0 or ({at.text}) >= ({limit.text})"
             for at, limit in zip(access.at, access.limits, strict=True)
@@ -101,7 +101,7 @@ class Sets:
 
     def is_inside_if_equal(self, access: Access) -> bool:
         """Whether an access is inside its buffer if unknown extents of two arguments are equal."""
-        for at, limit in zip(access.at, access.limits or (), strict=True):
+        for at, limit in zip(access.at, access.limits or (), strict=False):
             condition = f"(({at.text}) < 0 or ({at.text}) >= ({limit.text}))"
             beyond = self._relation(access, access.at, condition, [limit])
             if not beyond.is_empty() and not any(

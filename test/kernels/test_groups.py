@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import re
 import sys
 
 import numpy as np
 import pytest
 from nnc.dialects import gpu, memref
 from nnc.dialects.marks import THREADS
+from nnc.ir.diagnostics import NncError
 from nnc.ir.passes import PassContext, PassManager
 from nnc.ir.syntax.parser import parse_module
 from nnc.kernels.codegen.shares.assign_layouts import AssignLayouts
@@ -154,6 +156,27 @@ def test_open_extents(name, device, shape):
     # Not that all is written: rows seen as one line are a product of extents.
     counts = context.statistics[""]
     assert counts["proven"] and not counts.get("open")
+
+
+def test_rows_that_are_repeated_if_there_is_one():
+    """The strides that the host chooses are proven for each choice, and a wrong choice is found."""
+    text = """
+      func.func @main(%x: tensor<?x5xf32>, %y: tensor<?x5xf32>) -> tensor<?x5xf32> {
+        %z = nn.add %x, %y : (tensor<?x5xf32>, tensor<?x5xf32>) -> tensor<?x5xf32>
+        return %z : tensor<?x5xf32>
+      }"""
+    rng = np.random.default_rng(0)
+    for counts in [(1, 3), (3, 1), (2, 2)]:
+        module, subject = for_device("pocl", text)
+        check(module, subject, [rng.standard_normal((n, 5), np.float32) for n in counts], threads=2)
+    context = PassContext()
+    ProveKernels().run(module, context)
+    assert context.statistics[""]["proven"] and not context.diagnostics
+    chosen = re.compile(r"arith.select (%\w+), (%c0\w*), (%\w+) : index")
+    wrong, count = chosen.subn(r"arith.select \1, \3, \2 : index", str(module))
+    assert count
+    with pytest.raises(NncError, match="outside of its buffer"):
+        ProveKernels().run(parse_module(wrong), PassContext())
 
 
 def test_sums_of_nothing():
@@ -321,6 +344,26 @@ def test_a_row_belongs_to_a_group():
     ((tile,),) = tiles_of("t4", OPEN["rows"].replace("?x?", "512x768"))
     assert tile.groups == 512
     assert 768 % tile.elements == 0 and tile.elements >= 384
+
+
+def layer_norm(shape):
+    x, one = f"tensor<{shape}x32xf32>", "tensor<32xf32>"
+    return f"""
+      func.func @main(%x: {x}, %a: {one}, %b: {one}) -> {x} {{
+        %y = nn.layer_norm %x, %a, %b {{axis = 2 : i64}} : ({x}, {one}, {one}) -> {x}
+        return %y : {x}
+      }}"""
+
+
+@pytest.mark.parametrize("device", ["t4", "opencl-cpu"])
+@pytest.mark.parametrize(
+    "text",
+    [layer_norm("?x?"), layer_norm("64x1024"), OPEN["rows"], OPEN["rows"].replace("?", "64")],
+    ids=["open", "many", "open-softmax", "softmax"],
+)
+def test_stages_over_rows_are_one_launch(device, text):
+    """A group has as many rows as fit its memory; rows of no known length stay in the device's."""
+    ((_,),) = tiles_of(device, text)
 
 
 def attention(heads, queries, keys, width):

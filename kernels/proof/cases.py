@@ -1,0 +1,78 @@
+"""The cases of what a host's function chooses, of which each is proven by itself.
+
+A dimension that is broadcast if its extent is 1 has a stride of 0 then, and another one else. The
+choice of one of them is no polynomial in the function's parameters; in both cases the stride is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+
+from ...dialects import arith, func
+from ...ir.core import Value
+from ...ir.types import IndexType
+from .expressions import is_condition, is_fixed, is_number
+from .forms import Forms
+from .parameters import Parameters
+from .results import Written
+
+_MOST = 3
+"""Conditions of a function of which all combinations are proven; of more conditions, none is."""
+
+_Extents = Mapping[tuple[Value, int], tuple[Value, int]]
+
+
+def cases(
+    function: func.FuncOp, calls: Mapping[Value, Value], equal: _Extents
+) -> Iterator[Parameters]:
+    """The parameters of a function in each case: one for each outcome of all of its choices."""
+    conditions = _conditions(function, _forms(calls, Parameters(equal=dict(equal))))
+    for outcomes in product((True, False), repeat=len(conditions)):
+        found = Parameters(equal=dict(equal))
+        forms = _forms(calls, found)
+        for alike, outcome in zip(conditions, outcomes, strict=True):
+            _suppose(forms, alike[0], outcome)
+        for alike, outcome in zip(conditions, outcomes, strict=True):
+            found.chosen.update((op.result, outcome) for op in alike)
+        yield found
+
+
+def in_all(found: Sequence[Sequence[Written]]) -> Iterator[Written]:
+    """The findings on each buffer in all cases together, from those in each case."""
+    first, *others = ({one.buffer: one for one in case} for case in found)
+    for buffer, one in first.items():
+        alike = [one, *(case[buffer] for case in others if buffer in case)]
+        yield Written(
+            buffer,
+            all(each.is_whole for each in alike),
+            any(each.is_rewritten for each in alike),
+            next((each.open for each in alike if each.open is not None), None),
+        )
+
+
+def _forms(calls: Mapping[Value, Value], parameters: Parameters) -> Forms:
+    return Forms({}, (1, 1, 1), 1, calls=calls, parameters=parameters)
+
+
+def _conditions(function: func.FuncOp, forms: Forms) -> list[list[arith.CmpI]]:
+    """The comparisons of parameters that choose numbers, those with equal operands together."""
+    found: dict[str, list[arith.CmpI]] = {}
+    for op in function.walk():
+        if isinstance(op, arith.Select) and isinstance(op.results[0].type, IndexType):
+            condition = op.condition.defining_op
+            if isinstance(condition, arith.CmpI):
+                form = forms.of(condition.result)
+                if is_condition(form) and is_fixed(form) and not form.wanted:
+                    found.setdefault(form.text, []).append(condition)
+    return list(found.values()) if len(found) <= _MOST else []
+
+
+def _suppose(forms: Forms, condition: arith.CmpI, outcome: bool) -> None:
+    """Suppose the outcome of a comparison: where a parameter is a number, it stands for it."""
+    parameters, text = forms.parameters, forms.of(condition.result).text
+    parameters.suppose(f"({text})" if outcome else f"not ({text})")
+    one, other = forms.of(condition.lhs), forms.of(condition.rhs)
+    is_equal = outcome and condition.predicate == "eq"
+    if is_equal and is_number(other) and one.text in parameters.names.values():
+        parameters.values[one.text] = int(other.text)
