@@ -93,7 +93,9 @@ class ConvCosts(Roofline):
         read = K * (sizes.block // lanes + sizes.block % lanes) * lanes / sizes.block
         parts = self.arithmetic(M * (read + N) / 4 * self.costs.transform_parts)
         between = sums * M * (K + N)
-        is_near = self.is_cached(between) or self.is_blocked(between, sums * K * N)
+        # Rows with a lone one are not dealt into blocks.
+        in_blocks = not sizes.lone and self.is_blocked(between, sums * K * N)
+        is_near = self.is_cached(between) or in_blocks
         return self._between(found.plus("arithmetic", parts), between, is_near)
 
     def direct(self, sizes: ConvSizes) -> Terms:

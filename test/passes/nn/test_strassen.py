@@ -55,6 +55,12 @@ def test_odd_extents_stay(rng):
     check(rng, (1, 768, 15, 15), (768, 768, 1, 1), False)
 
 
+def test_many_odd_rows_that_leave_the_caches_stay(rng):
+    """They are one block, so that sums of few steps would pass through memory."""
+    check(rng, (1, 578, 384), (384, 1536))
+    check(rng, (1, 577, 384), (384, 1536), False)
+
+
 def test_samples_share_no_sums(rng):
     """Rows of the first dimension may be a batch's, and so may those of single ones."""
     check(rng, (512, 768), (768, 768), False)
