@@ -49,7 +49,8 @@ class ChooseAlgorithms(
                                          %y = nn.strassen_output %m
 
     Products with a constant matrix, and 1x1 convolutions of stride 1, are seven products of halves
-    in place of eight, once: rows of a sample, sums and blocks of columns must be even numbers.
+    in place of eight, once: pixels in a direction, sums and blocks of columns must be even
+    numbers; to an odd number of a matrix's rows, one of zeros is added.
     Cores without vectors, or with few registers of them, keep theirs.
 
     Numerics: f32 only; the error grows to some 1e-5 of the largest result.

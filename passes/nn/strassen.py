@@ -2,6 +2,8 @@
 
 rows      of a matrix on the left; those of a block of rows share loops
 images    of blocked channels, and their 1x1 convolutions
+
+To an odd number of a matrix's rows, one of zeros is added.
 """
 
 from __future__ import annotations
@@ -12,8 +14,8 @@ from ...dialects import nn
 from ...dialects.nn.strassen import PRODUCTS
 from ...ir.builder import Builder
 from ...ir.core import Value
-from ...ir.types import FloatType
-from .building import element_of, is_arranged_constant, reshape, shape_of
+from ...ir.types import FloatType, TensorType
+from .building import element_of, is_arranged_constant, reshape, scalar, shape_of
 from .work import ProductSizes
 
 Product = nn.BlockedConv | nn.PackedMatmul
@@ -35,7 +37,7 @@ def is_strassen(op: Product) -> bool:
     if isinstance(op, nn.PackedMatmul):
         *rows, K = shape_of(x)
         No, *rest = shape_of(weight)
-        halved = (No, K, rows[-1]) if len(rest) == 2 and len(rows) > 1 else (1,)
+        halved = (No, K) if len(rest) == 2 and len(rows) > 1 else (1,)
     else:
         Mo, Co, *window, _, _ = shape_of(weight)
         _, _, *extents, _ = shape_of(x)
@@ -50,7 +52,8 @@ def sizes_of(op: Product) -> ProductSizes:
     shape = shape_of(op.x if isinstance(op, nn.BlockedConv) else op.lhs)
     out = shape_of(op.out)
     if isinstance(op, nn.PackedMatmul):
-        return ProductSizes(prod(shape[:-1]), shape[-1], prod(out[-2:]), shape[-1] // 2)
+        *outer, M, K = shape
+        return ProductSizes(prod(outer) * M, K, prod(out[-2:]), K // 2, M % 2 * prod(outer))
     N, Co, *extents, B = shape
     return ProductSizes(N * prod(extents), Co * B, out[1] * out[-1], B)
 
@@ -69,17 +72,27 @@ def use_strassen(op: Product, most: int) -> None:
 
 
 def _of_rows(b: Builder, op: nn.PackedMatmul, most: int) -> Value:
-    """Halves of columns are two numbers of a dimension before them."""
+    """Halves of columns are two numbers of a dimension before them.
+
+    An odd number of rows is one block, which the transforms pad and cut as they read and write.
+    """
     No, K, A = shape_of(op.rhs)
-    M = prod(shape_of(op.lhs)[:-1])
-    block = 2 * max(d for d in range(1, most + 1) if M // 2 % d == 0)
+    *outer, block, _ = shape_of(op.lhs)
+    M = prod(outer) * block
+    if block % 2 == 0:
+        block = 2 * max(d for d in range(1, most + 1) if M // 2 % d == 0)
     x = reshape(b, op.lhs, (M // block, block, 2, K // 2))
+    if block % 2:
+        x = b.insert(nn.Pad(x, scalar(b, 0, element_of(x)), pads=(0, 0, 0, 0, 0, 1, 0, 0))).result
     values = b.insert(nn.StrassenInput(x, rows=1, columns=2)).result
     weight = reshape(b, op.rhs, (No, 2, K // 2, A))
     weight = b.insert(nn.StrassenWeight(weight, rows=1, columns=0)).result
     weight = reshape(b, weight, (PRODUCTS, 1, 1, No // 2, K // 2, A))
     products = b.insert(nn.PackedMatmul(values, weight)).result
     out = b.insert(nn.StrassenOutput(products, rows=1, columns=3)).result
+    if block % 2:
+        type = TensorType((M // block, block, 1, No, A), element_of(out))
+        out = b.insert(nn.Slice(out, (0,) * 5, out=type)).result
     return reshape(b, out, shape_of(op.out))
 
 

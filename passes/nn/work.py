@@ -57,14 +57,15 @@ class ConvSizes:
 
 @dataclass(frozen=True)
 class ProductSizes:
-    """What the time of a matrix product depends on: rows, steps of each sum, columns, and elements
-    that lie side by side in the left matrix.
+    """What the time of a matrix product depends on: rows, steps of each sum, columns, elements that
+    lie side by side in the left matrix, and rows that Strassen's algorithm pairs with zeros.
     """
 
     rows: int
     steps: int
     columns: int
     block: int
+    lone: int = 0
 
     @property
     def multiplications(self) -> float:
@@ -83,16 +84,18 @@ class ConvCosts(Roofline):
 
     def strassen(self, sizes: ProductSizes) -> Terms:
         """Seven products of halves, and the sums before and after them."""
-        M, K, N = sizes.rows, sizes.steps, sizes.columns
+        M, K, N = sizes.rows + sizes.lone, sizes.steps, sizes.columns
         sums, lanes = PRODUCTS / 4, self.machine.lanes(F32)
         longer = 1 + 2 * self.costs.short_sums / K
-        products = self.arithmetic(PRODUCTS / 8 * longer * sizes.multiplications)
+        products = self.arithmetic(PRODUCTS / 8 * longer * M * K * N)
         found = self.beside_memory(products, F32 * sums * K * N)
         # What fills no vector passes one by one.
         read = K * (sizes.block // lanes + sizes.block % lanes) * lanes / sizes.block
         parts = self.arithmetic(M * (read + N) / 4 * self.costs.transform_parts)
         between = sums * M * (K + N)
-        is_near = self.is_cached(between) or self.is_blocked(between, sums * K * N)
+        # Rows with a lone one are not dealt into blocks.
+        in_blocks = not sizes.lone and self.is_blocked(between, sums * K * N)
+        is_near = self.is_cached(between) or in_blocks
         return self._between(found.plus("arithmetic", parts), between, is_near)
 
     def direct(self, sizes: ConvSizes) -> Terms:
