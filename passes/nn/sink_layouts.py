@@ -273,10 +273,14 @@ def resize_dynamic_on_blocks(op: nn.ResizeDynamic, rewriter: Rewriter) -> None:
 def merge_around_reshape(op: nn.Transpose, rewriter: Rewriter) -> None:
     """transpose(reshape(transpose(x))) -> transpose(reshape(x)) where dimensions are split
     transpose(reshape(transpose(x))) -> reshape(transpose(x)) where they are merged
+
+    What makes blocks plain stays as it is, to sink further.
     """
     view = op.x.defined_by(nn.Reshape)
     inner = view.x.defined_by(nn.Transpose) if view is not None else None
     if view is None or inner is None:
+        return
+    if any(isinstance(user, nn.Reshape) and blocked_source(user.out) for user in op.out.users):
         return
     groups = _regrouped(shape_of(view.x), shape_of(view.out))
     if not groups:
