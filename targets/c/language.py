@@ -161,6 +161,12 @@ else {status}{name}({pool}, {begin}, {end}{given});""",
     "worst": "nnc_worst({work}.status, {work}.pieces > 1 ? {work}.pieces : 1);",
 }
 
+SUMMED_DOTS = {
+    f"{name}_add": ("{T} a, {T} b, {T} c", f"{name}_add(a[{{i}}], b[{{i}}], c[{{i}}])")
+    for name in DOTS
+}
+"""Dot products of words with an addition, for languages that have no other form on vectors."""
+
 LANES = {
     **{n: ("{T} a, {T} b", f"{n}_{{w}}(a[{{i}}], b[{{i}}])") for n in (
         *_DIVISIONS.split(), "ipowi", "mulhsi", "mulhui")},

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ...dialects import gpu
-from ...ir.packing import DOTS
-from ..c.language import COMBINED, LANES, RESERVED, SCALARS, TEMPLATES
+from ..c.language import COMBINED, LANES, RESERVED, SCALARS, SUMMED_DOTS, TEMPLATES
 from ..source.kernels import Kernels, print_kernels
 from ..source.language import Language
 from ..source.module import numbers_text
@@ -103,7 +102,7 @@ _LANES = LANES | {
     **{n: ("{T} a", f"-{n}_{{w}}(a[{{i}}])") for n in ("isinf", "isfinite", "isnormal")},
     **{n: ("{T} a", f"{n}(a[{{i}}])") for n in ("f32_of_f16", "f32_of_bf16")},
     **{n: ("{W} a", f"{n}(a[{{i}}])") for n in ("f16_of_f32", "bf16_of_f32")},
-    **{f"{n}_add": ("{T} a, {T} b, {T} c", f"{n}_add(a[{{i}}], b[{{i}}], c[{{i}}])") for n in DOTS},
+    **SUMMED_DOTS,
 }
 _RESULTS = {
     **dict.fromkeys(("first", "isinf", "isfinite", "isnormal"), "{I}"),

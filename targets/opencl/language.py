@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ...dialects import gpu
-from ..c.language import COMBINED, LANES, RESERVED, SCALARS, TEMPLATES
+from ..c.language import COMBINED, LANES, RESERVED, SCALARS, SUMMED_DOTS, TEMPLATES
 from ..source.kernels import Kernels, print_kernels
 from ..source.language import Language
 from ..source.module import numbers_text
@@ -130,7 +130,7 @@ _BODIES: dict[str, tuple[str, str, str]] = {
 _LANES = {
     name: ("{T} a, {T} b", f"{name}_{{w}}(a[{{i}}], b[{{i}}])")
     for name in ("shli", "shrui", "shrsi")
-}
+} | SUMMED_DOTS
 _HALVES = {"f32_of_f16": "{W}", "f16_of_f32": "{T}", "bf16_of_f32": "{T}", "odd": "{W}"}
 _POINTERS = {
     "load": ("p", "(p)[{i}]"),
