@@ -47,10 +47,18 @@ class Tolerance:
 
 
 def tolerance_of(one: Pass, options: NumericsOptions, module: Operation) -> Tolerance:
-    """The tolerance in a pass's `numerics` (default: exact), or the one in the options."""
+    """The tolerance in a pass's `numerics` (default: exact), or the one in the options.
+
+    Where operations have `factor_bits`, values may differ by what rounding to so many bits does.
+    """
     strictness: Strictness = "exact" if options.exact else getattr(one, "numerics", "exact")
-    on_graph = any(op.name.startswith("nn.") for op in module.walk())
-    return Tolerance(strictness, options.tolerance, signed_zeros=not on_graph)
+    on_graph, relative = False, options.tolerance
+    for op in module.walk():
+        on_graph = on_graph or op.name.startswith("nn.")
+        bits = getattr(op, "factor_bits", 0)
+        if bits and options.tolerance is None:  # the model allows rows to be rounded to so many
+            relative = max(relative or 0.0, 2.0 ** (2 - bits))
+    return Tolerance(strictness, relative, signed_zeros=not on_graph)
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,8 @@ def halved(model: onnx.ModelProto, **options) -> int:
         ((1, 512, 28, 28), (512, 512, 1, 1), 1),
         ((2, 512, 13, 14), (256, 512, 1, 1), 1),  # pairs of pixels
         ((1, 512, 56, 56), (512, 512, 1, 1), 1),  # transforms and products share loops
-        ((1, 251, 512), (512, 512), 0),
+        ((1, 251, 512), (512, 512), 1),  # with a row of zeros
+        ((1, 250, 511), (511, 512), 0),
     ],
 )
 @pytest.mark.parametrize("threads", [1, 3])

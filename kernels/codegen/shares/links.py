@@ -25,7 +25,7 @@ def is_elementwise(op: Operation) -> bool:
     any values there; an integer division might trap.
     """
     dialect = op.name.partition(".")[0]
-    if dialect not in ("arith", "math") and not isinstance(op, vector.Fma):
+    if dialect not in ("arith", "math", "packed") and not isinstance(op, vector.Fma):
         return False
     if op.regions or not (is_pure(op) or isinstance(op, math.IPowI)):
         return False
