@@ -8,7 +8,7 @@ from ...ir.core import Operation, Value
 from ...ir.types import TensorType
 from ..common.importer import NodeLayer
 from ..common.rows import Rows
-from .quantized import expressed, stored, works_on_integers
+from .quantized import expressed, quantized, stored, works_on_integers
 
 rows = Rows(__package__ or "")
 
@@ -24,7 +24,8 @@ class HloLayer(NodeLayer):
     def out(self, i: int = 0) -> TensorType:
         """The type of a result, which must be a tensor; if quantized, what stands for it here."""
         type = self.op.results[i].type
-        type = stored(type) if works_on_integers(self.op) else expressed(type)
+        if quantized(type) is not None:
+            type = stored(type) if works_on_integers(self.op) else expressed(type)
         if not isinstance(type, TensorType):
             raise self.error(f"result {i} is '{type}', expected a tensor of known rank")
         return type
