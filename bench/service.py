@@ -288,6 +288,14 @@ class Ends:
         self._seen = now
 
 
+def _bytes_of(file: Path) -> int:
+    """The size of a file; 0 if it is gone meanwhile."""
+    try:
+        return file.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
 def _wait_for(service: Service, load: Load, part: float, ends: Ends) -> None:
     """Wait until this part of the jobs is done."""
     wanted = part * (load.jobs + load.uploads + 1)
@@ -295,7 +303,7 @@ def _wait_for(service: Service, load: Load, part: float, ends: Ends) -> None:
     while True:
         counts = service.queue.counts()
         ends.look()
-        uploads = sum(file.stat().st_size for file in (service.folder / "uploads").iterdir())
+        uploads = sum(map(_bytes_of, (service.folder / "uploads").iterdir()))
         line = f"{counts}, {uploads / 1e6:.0f} MB under way"
         if counts.get("done", 0) + counts.get("failed", 0) >= wanted:
             ends.found.killed.append(line)
