@@ -29,8 +29,8 @@ class UniformType(ScalarType):
     expressed: FloatType
     scales: tuple[float, ...]
     zero_points: tuple[int, ...]
+    limits: tuple[int, int]
     axis: int | None = None
-    limits: tuple[int, int] = (0, 0)
     name: ClassVar[str] = "quant.uniform"
     grammar: ClassVar[str] = (
         '"<" ranged_word ":" TYPE "," scale ">" -> whole '
@@ -50,7 +50,7 @@ class UniformType(ScalarType):
         if any(not 0 < scale < float("inf") for scale, _ in numbers):
             raise NncError("scales must be positive and finite")
         scales, zeros = zip(*numbers, strict=True)
-        return cls(integer, expressed, scales, zeros, axis, limits)
+        return cls(integer, expressed, scales, zeros, limits, axis)
 
     @property
     def byte_width(self) -> int:  # type: ignore[override]

@@ -160,8 +160,11 @@ class _Reader:
 
     def nodes_of(self, op: Operation) -> list[Node]:
         """An operation as nodes: beside it, those that make numbers of integers and the reverse."""
-        if self.within_numbers or works_on_integers(op):
+        is_quantized = any(quantized(type) for type in (*op.operand_types, *op.result_types))
+        if not is_quantized or works_on_integers(op) != self.within_numbers:
             return [self.node(op)]
+        if self.within_numbers:
+            raise NncError(f"'{op.name}' op of quantized tensors in a region of numbers", op.loc)
         self.within_numbers = True
         node = self.node(op)
         self.within_numbers = False

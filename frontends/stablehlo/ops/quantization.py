@@ -5,6 +5,7 @@ from __future__ import annotations
 from ....dialects.quant import UniformType
 from ...common.vocabulary import *
 from ..layer import HloLayer, rows
+from .pointwise import cast
 
 
 @rows("quantize")
@@ -14,9 +15,9 @@ def quantize(n: HloLayer, x: Value) -> Value:
     scale, zero = _parameters(n, x, kind)
     steps = (Term(n, x).cast(f32) / scale).function(nn.Round) + zero
     low, high = kind.limits
-    if kind.storage.width > 16:
-        return n.cast(steps.value, kind.storage)
-    return steps.max(float(low)).min(float(high)).cast(kind.storage).value
+    whole = steps.max(float(low)).min(float(high)).value
+    # The ends of more bits than f32 has may lie between two of its numbers.
+    return cast(n, whole, kind.storage) if kind.storage.width > 16 else n.cast(whole, kind.storage)
 
 
 @rows("dequantize")

@@ -130,6 +130,41 @@ def test_broken_types(type, wanted):
         nnc.parse(f"func.func private @f(tensor<2x!quant.uniform<{type}>>)")
 
 
+@pytest.mark.parametrize(
+    ("storage", "low", "high"),
+    [
+        ("i32<-100:100>", -100, 100),
+        ("i32", -(2**31), 2**31 - 1),
+        ("u8", 0, 255),
+        ("i16<-3:9>", -3, 9),
+    ],
+)
+def test_numbers_beyond_the_integers(storage, low, high):
+    type = f"tensor<5x!quant.uniform<{storage}:f32, 2.0>>"
+    text = f"""func.func @main(%x: tensor<5xf32>) -> {type} {{
+      %q = stablehlo.uniform_quantize %x : (tensor<5xf32>) -> {type}
+      return %q : {type}
+    }}"""
+    x = np.float32([1e12, -1e12, 300.8, -7.6, 5.0])
+    (found,) = run(text, x)
+    steps = [5e11, -5e11, 150, -4, 2]
+    assert found.tolist() == [min(max(int(s), low), high) for s in steps]
+
+
+def test_quantized_constants_in_a_region_of_numbers():
+    text = f"""func.func @main(%x: tensor<4x{A}>, %0: tensor<{A}>) -> tensor<{A}> {{
+      %y = "stablehlo.reduce"(%x, %0) <{{dimensions = array<i64: 0>}}> ({{
+      ^bb0(%a: tensor<{A}>, %b: tensor<{A}>):
+        %k = "stablehlo.constant"() <{{value = dense<2> : tensor<i8>}}> : () -> tensor<{A}>
+        %c = stablehlo.add %a, %k : tensor<{A}>
+        stablehlo.return %c : tensor<{A}>
+      }}) : (tensor<4x{A}>, tensor<{A}>) -> tensor<{A}>
+      return %y : tensor<{A}>
+    }}"""
+    with pytest.raises(nnc.NncError, match="in a region of numbers"):
+        nnc.load(text.encode())
+
+
 def test_scales_that_do_not_fit():
     text = f"""func.func @main(%x: tensor<4x5xf32>) -> tensor<4x5x{COLUMNS}> {{
       %q = stablehlo.uniform_quantize %x : (tensor<4x5xf32>) -> tensor<4x5x{COLUMNS}>
