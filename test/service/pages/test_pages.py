@@ -400,8 +400,8 @@ def test_all_by_keyboard(visit, model_file, tmp_path) -> None:
     keys.press("Enter")
     one.page.get_by_role("heading", name="Models", exact=True).wait_for()
     assert one.page.evaluate("document.activeElement.textContent") == "Models"
-    reach("Choose files")
-    with one.page.expect_file_chooser() as chooser:
+    with one.page.expect_file_chooser() as chooser:  # listens only some time after it is asked
+        reach("Choose files")
         keys.press("Enter")
     chooser.value.set_files(model_file)
     one.wait_for("Being looked at")
