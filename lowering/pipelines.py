@@ -78,6 +78,7 @@ GRAPH_STAGES: tuple[Stage, ...] = (
         ("mark-in-place", "before schedules are applied: what a kernel reads is in its stages"),
         ("merge-dimensions", "before schedules, which keep boxes of dimensions near"),
         "choose-schedules",
+        ("overlap-loops", "loops whose steps no schedule shares among threads"),
     ),
 )
 """From the graph to the schedule: the same for all targets, whose costs decide."""

@@ -233,7 +233,7 @@ class _Instrumented:
         self.inner: list[tuple[int, Called]] = []
         self.target = attach(module, target_of(module, target))
         self.target.check_runs(emulate=False)
-        run_stages(module, target=target, last="bufferize", progress=progress)
+        run_stages(module, target=target, last="schedule", progress=progress)
         counted = threads if threads > 1 else 0
         clock = pipeline(f"builtin.module(instrument-kernels{{threads={counted}}})")
         PassManager(clock, PassContext(), (), False).run(module)

@@ -1,0 +1,234 @@
+"""--overlap-loops: loops that do not depend on each other run side by side, each on one thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ..dialects import arith, cf, func, schedule, scf
+from ..dialects.linalg.structured import StructuredOp
+from ..dialects.marks import KERNEL
+from ..ir.builder import Builder
+from ..ir.core import Block, Operation, Region, Value
+from ..ir.decisions import Alternative, Decision, Terms
+from ..ir.passes import Pass, PassContext, option
+from ..ir.rewriting import constant_int
+from ..ir.traits import Pure
+from ..kernels.kernel_costs import kernel_cost
+from ..targets.attribute import target_of
+from ..targets.processor import Processor
+from ..targets.roofline import Roofline
+from .call_effects import CallEffects, Touched
+
+
+@dataclass(frozen=True)
+class OverlapLoops(
+    Pass,
+    name="overlap-loops",
+    anchor="builtin.module",
+    statistics={"loops": "Number of loops that run beside others"},
+):
+    """Run loops that do not depend on each other side by side, such as both directions of an LSTM.
+
+    %0 = scf.while .. { step forward }         scf.parallel (%i) = (%c0) to (%c2) step (%c1) {
+    call @k(..)                                  scf.index_switch %i
+    %1 = scf.while .. { step backward }   ->     case 0 { scf.while .. { step forward } }
+                                                 default { scf.while .. { step backward } }
+                                               }
+
+    Such loops have kernels that are all too small for several threads, as their schedules say, and
+    are long enough to be worth another thread, as the machine's description says. What
+    depends on one of them comes after all of them. Runs after choose-schedules.
+    """
+
+    target: str = option("", help="a target's name (default: the module's)", alias="machine")
+
+    def run(self, op: Operation, context: PassContext) -> None:
+        """Overlap the loops in the blocks of all functions that are no kernels."""
+        machine = target_of(op, self.target).machine
+        if not isinstance(machine, Processor) or machine.cores < 2:
+            return
+        functions = {f.sym_name: f for f in op.regions[0].ops if isinstance(f, func.FuncOp)}
+        shared = {
+            name
+            for name, one in schedule.schedules(op).items()
+            if any(isinstance(inner, schedule.Parallel) for inner in one.walk())
+        }
+        work = _Work(machine, functions, shared)
+        effects = CallEffects(functions)
+        for function in functions.values():
+            if KERNEL in function.attributes:
+                continue
+            for block in function.body.blocks:
+                for group in _groups(block, work, effects):
+                    context.decide(_decision(group, work, machine))
+                    _overlap(group)
+                    context.statistic("loops", len(group.loops))
+
+
+# -- which loops -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What the loops of a module do, on one thread."""
+
+    machine: Processor
+    functions: dict[str, func.FuncOp]
+    shared: set[str]
+    """The kernels that several threads share."""
+
+    def kernels(self, op: Operation) -> Iterator[func.FuncOp]:
+        """The kernels that an operation calls, directly or not, once for each call."""
+        for call in (inner for inner in op.walk() if isinstance(inner, func.Call)):
+            called = self.functions.get(call.callee)
+            if called is not None and KERNEL in called.attributes:
+                yield called
+            elif called is not None:
+                yield from self.kernels(called)
+
+    def cycles(self, loop: scf.While) -> float:
+        """The least cycles of a loop, from its kernels' operations and bytes.
+
+        0 if several threads share one of its kernels.
+        """
+        roofline, total = Roofline(self.machine), 0.0
+        for kernel in self.kernels(loop):
+            if kernel.sym_name in self.shared:
+                return 0.0
+            cost = kernel_cost(kernel, 1)
+            operations, bytes = cost.operations or 0, cost.bytes or 0
+            arithmetic = operations / 2 / self.machine.multiply_adds
+            total += roofline.beside(arithmetic, bytes / roofline.bandwidth(bytes))
+        return total * (_trips(loop) or self.machine.costs.threads.unknown_trips)
+
+    def is_enough(self, loop: scf.While) -> bool:
+        """Whether a loop is worth a thread of its own, and its steps are not shared by threads."""
+        unit = self.machine.cycles_per_microsecond
+        return self.cycles(loop) >= self.machine.costs.threads.least_microseconds * unit
+
+
+def _trips(loop: scf.While) -> int | None:
+    """The constant that the number of a loop's iterations is checked to be less than, or None."""
+    checks = (op for op in loop.after.block if isinstance(op, arith.CmpI))
+    found = next((op for op in checks if op.predicate == "slt"), None)
+    return None if found is None else constant_int(found.rhs)
+
+
+@dataclass
+class _Group:
+    """Loops to run side by side, each with the checks of what it gives; `behind` comes after."""
+
+    loops: list[list[Operation]]
+    behind: list[Operation]
+
+
+def _groups(block: Block, work: _Work, effects: CallEffects) -> Iterator[_Group]:
+    """The groups of a block; it may be changed after each."""
+    done: set[Operation] = set()
+    for op in list(block):
+        if op not in done and (unit := _unit(op, work)):
+            group = _group(unit, work, effects)
+            if len(group.loops) > 1:
+                done.update(one for loop in group.loops for one in loop)
+                yield group
+
+
+def _unit(op: Operation, work: _Work) -> list[Operation] | None:
+    """A loop with what uses its results, if that is nothing but checks; else None."""
+    if not isinstance(op, scf.While) or not work.is_enough(op):
+        return None
+    unit, before = [op], True
+    within = {op}
+    at = op.next
+    while at is not None:
+        if any(v.defining_op in within for v in at.operands):
+            if not (at.has_trait(Pure) or isinstance(at, cf.Assert)) or at.regions:
+                return None
+            within.add(at)
+            unit.append(at)
+        at = at.next
+    uses = {user for one in unit for result in one.results for user in result.users}
+    return unit if uses <= within else None
+
+
+def _group(first: list[Operation], work: _Work, effects: CallEffects) -> _Group:
+    """The loops that depend on none of the others, from the first one on."""
+    loops, behind, waiting = [first], [], list[Operation]()
+    before = [_Moved.of(first, effects)]
+    taken = set(first)
+    at = first[0].next
+    while at is not None and at.next is not None:
+        if at not in taken:
+            moved = _Moved.of([at], effects)
+            if any(one.precedes(moved) for one in before):
+                before.append(moved)
+                waiting.append(at)
+            elif (unit := _unit(at, work)) and not any(
+                v.defining_op in waiting for one in unit[1:] for v in one.operands
+            ):
+                loops.append(unit)
+                taken.update(unit)
+                before.append(_Moved.of(unit, effects))
+                behind = list(waiting)
+        at = at.next
+    if any(isinstance(one, StructuredOp) for one in behind):
+        return _Group([first], [])  # A schedule counts the stages of a block in their order.
+    return _Group(loops, behind)
+
+
+@dataclass(frozen=True)
+class _Moved:
+    """Operations whose place changes: their results, and what they and others need."""
+
+    operations: list[Operation]
+    touched: list[Touched]
+
+    @staticmethod
+    def of(operations: list[Operation], effects: CallEffects) -> _Moved:
+        return _Moved(operations, [effects.of(op) for op in operations])
+
+    def precedes(self, other: _Moved) -> bool:
+        """Whether the other operations must come after these."""
+        if any(a.conflicts(b) for a in self.touched for b in other.touched):
+            return True
+        made = {result for op in self.operations for result in op.results}
+        return any(made & set(inner.operands) for op in other.operations for inner in op.walk())
+
+
+# -- the change ------------------------------------------------------------------------------------
+
+
+def _overlap(group: _Group) -> None:
+    """Move the loops into the cases of a switch in a parallel loop, before what comes behind."""
+    last = group.loops[-1][0]
+    builder = Builder.before_op(last)
+    low, high, step = (
+        builder.insert(arith.Constant.index(n)).result for n in (0, len(group.loops), 1)
+    )
+    made = builder.insert(scf.Parallel.of([low], [high], [step], loc=last.loc))
+    for one in reversed(group.behind):
+        one.move_after(made)
+    regions = [Region([Block()]) for _ in group.loops]
+    inside = Builder.at_end(made.body_block, last.loc)
+    numbers = range(len(group.loops) - 1)
+    number, others = made.body_block.args[0], regions[:-1]
+    inside.insert(scf.IndexSwitch(number, numbers, regions[-1], others, outs=[]))
+    inside.insert(scf.Reduce([], []))
+    for region, loop in zip(regions, group.loops, strict=True):
+        for one in loop:
+            one.detach()
+            region.block.append(one)
+        region.block.append(scf.Yield([]))
+
+
+def _decision(group: _Group, work: _Work, machine: Processor) -> Decision:
+    """The decision to run loops side by side, by the expected cycles of both ways."""
+    each = [work.cycles(loop) for (loop, *_) in group.loops]  # type: ignore[arg-type]
+    cores = min(machine.cores, len(each))
+    together = max(max(each), sum(each) / cores)
+    ways = (
+        Alternative("one after the other", Terms({"arithmetic": sum(each)})),
+        Alternative("side by side", Terms({"arithmetic": together}), cores=cores),
+    )
+    return Decision("loops", ways, "side by side", group.loops[0][0].loc)
