@@ -1,4 +1,4 @@
-"""Which buffers operations on whole buffers read and write, through the functions that they call."""
+"""Which buffers operations read and write, also in the functions that they call."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class CallEffects:
         found.add((op.args[i] for i in written), written=True)
 
     def _writes_of(self, name: str) -> Sequence[int] | None:
-        """The numbers of the arguments that a function writes; None if it may write other buffers."""
+        """The numbers of the arguments that a function writes; None if it may write others."""
         if name not in self._written:
             self._written[name] = None  # of a function that calls itself
             function, found = self.functions.get(name), Touched(unknown=True)

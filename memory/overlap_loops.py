@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..dialects import arith, cf, func, schedule, scf
+from ..dialects import arith, cf, func, scf, schedule
 from ..dialects.linalg.structured import StructuredOp
 from ..dialects.marks import KERNEL
 from ..ir.builder import Builder
-from ..ir.core import Block, Operation, Region, Value
+from ..ir.core import Block, Operation, Region
 from ..ir.decisions import Alternative, Decision, Terms
 from ..ir.passes import Pass, PassContext, option
 from ..ir.rewriting import constant_int
-from ..ir.traits import Pure
+from ..ir.traits import Pure, Terminator
 from ..kernels.kernel_costs import kernel_cost
 from ..targets.attribute import target_of
 from ..targets.processor import Processor
@@ -138,18 +138,21 @@ def _unit(op: Operation, work: _Work) -> list[Operation] | None:
     """A loop with what uses its results, if that is nothing but checks; else None."""
     if not isinstance(op, scf.While) or not work.is_enough(op):
         return None
-    unit, before = [op], True
-    within = {op}
-    at = op.next
-    while at is not None:
-        if any(v.defining_op in within for v in at.operands):
-            if not (at.has_trait(Pure) or isinstance(at, cf.Assert)) or at.regions:
+    unit: list[Operation] = [op]
+    for one in unit:
+        for user in (user for result in one.results for user in result.users):
+            if user.parent is not op.parent or not _is_check(user):
                 return None
-            within.add(at)
-            unit.append(at)
-        at = at.next
-    uses = {user for one in unit for result in one.results for user in result.users}
-    return unit if uses <= within else None
+            if user not in unit:
+                unit.append(user)
+    assert op.parent is not None
+    return [one for one in op.parent if one in unit]
+
+
+def _is_check(op: Operation) -> bool:
+    """Whether an operation is a check, or computes what may be checked."""
+    is_computed = op.has_trait(Pure) and not op.has_trait(Terminator)
+    return isinstance(op, cf.Assert) or (is_computed and not op.regions)
 
 
 def _group(first: list[Operation], work: _Work, effects: CallEffects) -> _Group:
@@ -164,17 +167,16 @@ def _group(first: list[Operation], work: _Work, effects: CallEffects) -> _Group:
             if any(one.precedes(moved) for one in before):
                 before.append(moved)
                 waiting.append(at)
-            elif (unit := _unit(at, work)) and not any(
-                v.defining_op in waiting for one in unit[1:] for v in one.operands
-            ):
+            elif unit := _unit(at, work):
                 loops.append(unit)
                 taken.update(unit)
                 before.append(_Moved.of(unit, effects))
                 behind = list(waiting)
         at = at.next
-    if any(isinstance(one, StructuredOp) for one in behind):
-        return _Group([first], [])  # A schedule counts the stages of a block in their order.
-    return _Group(loops, behind)
+    needed = {v.defining_op for loop in loops for one in loop for v in one.operands}
+    # A schedule counts the stages of a block in their order.
+    stages = any(isinstance(one, StructuredOp) for one in behind)
+    return _Group([first], []) if stages or needed & set(behind) else _Group(loops, behind)
 
 
 @dataclass(frozen=True)
