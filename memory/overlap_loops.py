@@ -230,7 +230,7 @@ def _decision(group: _Group, work: _Work, machine: Processor) -> Decision:
     cores = min(machine.cores, len(each))
     together = max(max(each), sum(each) / cores)
     ways = (
-        Alternative("one after the other", Terms({"arithmetic": sum(each)})),
-        Alternative("side by side", Terms({"arithmetic": together}), cores=cores),
+        Alternative("one after the other", Terms({"loops": sum(each)})),
+        Alternative("side by side", Terms({"loops": together}), cores=cores),
     )
     return Decision("loops", ways, "side by side", group.loops[0][0].loc)
