@@ -20,6 +20,8 @@ from ..targets.processor import Processor
 from ..targets.roofline import Roofline
 from .call_effects import CallEffects, Touched
 
+SIDE_BY_SIDE, ONE_BY_ONE = "side by side", "one after the other"
+
 
 @dataclass(frozen=True)
 class OverlapLoops(
@@ -36,9 +38,9 @@ class OverlapLoops(
                                                  default { scf.while .. { step backward } }
                                                }
 
-    Such loops have kernels that are all too small for several threads, as their schedules say, and
-    are long enough to be worth another thread, as the machine's description says. What
-    depends on one of them comes after all of them. Runs after choose-schedules.
+    That is done where each loop is worth another thread, and all are expected to take less time than
+    one after the other, where threads share the kernels whose schedules say so. What depends
+    on one of them comes after all of them. Runs after choose-schedules.
     """
 
     target: str = option("", help="a target's name (default: the module's)", alias="machine")
@@ -57,13 +59,11 @@ class OverlapLoops(
         work = _Work(machine, functions, shared)
         effects = CallEffects(functions)
         for function in functions.values():
-            if KERNEL in function.attributes:
-                continue
-            for block in function.body.blocks:
+            for block in function.body.blocks if KERNEL not in function.attributes else ():
                 for group in _groups(block, work, effects):
-                    context.decide(_decision(group, work, machine))
-                    _overlap(group)
-                    context.statistic("loops", len(group.loops))
+                    if context.decide(work.decision(group)).taken == SIDE_BY_SIDE:
+                        _overlap(group)
+                        context.statistic("loops", len(group.loops))
 
 
 # -- which loops -----------------------------------------------------------------------------------
@@ -87,25 +87,40 @@ class _Work:
             elif called is not None:
                 yield from self.kernels(called)
 
-    def cycles(self, loop: scf.While) -> float:
-        """The least cycles of a loop, from its kernels' operations and bytes.
-
-        0 if several threads share one of its kernels.
+    def cycles(self, loop: scf.While, threads: int) -> float:
+        """The expected cycles of a loop whose kernels so many threads share, if their schedules say
+        so: from the operations and the bytes of each, and what starting the threads takes.
         """
+        costs = self.machine.costs.threads
+        region = costs.region_microseconds * self.machine.cycles_per_microsecond
         roofline, total = Roofline(self.machine), 0.0
         for kernel in self.kernels(loop):
-            if kernel.sym_name in self.shared:
-                return 0.0
             cost = kernel_cost(kernel, 1)
             operations, bytes = cost.operations or 0, cost.bytes or 0
             arithmetic = operations / 2 / self.machine.multiply_adds
-            total += roofline.beside(arithmetic, bytes / roofline.bandwidth(bytes))
-        return total * (_trips(loop) or self.machine.costs.threads.unknown_trips)
+            cycles = roofline.beside(arithmetic, bytes / roofline.bandwidth(bytes))
+            is_shared = threads > 1 and kernel.sym_name in self.shared
+            total += cycles / threads + region if is_shared else cycles
+        return total * (_trips(loop) or costs.unknown_trips)
 
     def is_enough(self, loop: scf.While) -> bool:
-        """Whether a loop is worth a thread of its own, and its steps are not shared by threads."""
-        unit = self.machine.cycles_per_microsecond
-        return self.cycles(loop) >= self.machine.costs.threads.least_microseconds * unit
+        """Whether a loop is worth a thread of its own."""
+        least = self.machine.costs.threads.least_microseconds
+        return self.cycles(loop, 1) >= least * self.machine.cycles_per_microsecond
+
+    def decision(self, group: _Group) -> Decision:
+        """The choice between loops side by side, a thread for each, and one after the other."""
+        loops = [op for loop in group.loops for op in loop if isinstance(op, scf.While)]
+        cores = self.machine.cores
+        alone = [self.cycles(loop, 1) for loop in loops]
+        together = max(*alone, sum(alone) / cores)
+        apart = sum(self.cycles(loop, cores) for loop in loops)
+        ways = (
+            Alternative(SIDE_BY_SIDE, Terms({"loops": together}), cores=min(cores, len(loops))),
+            Alternative(ONE_BY_ONE, Terms({"loops": apart})),
+        )
+        taken = SIDE_BY_SIDE if together < apart else ONE_BY_ONE
+        return Decision("loops", ways, taken, loops[0].loc)
 
 
 def _trips(loop: scf.While) -> int | None:
@@ -222,15 +237,3 @@ def _overlap(group: _Group) -> None:
             one.detach()
             region.block.append(one)
         region.block.append(scf.Yield([]))
-
-
-def _decision(group: _Group, work: _Work, machine: Processor) -> Decision:
-    """The decision to run loops side by side, by the expected cycles of both ways."""
-    each = [work.cycles(loop) for (loop, *_) in group.loops]  # type: ignore[arg-type]
-    cores = min(machine.cores, len(each))
-    together = max(max(each), sum(each) / cores)
-    ways = (
-        Alternative("one after the other", Terms({"loops": sum(each)})),
-        Alternative("side by side", Terms({"loops": together}), cores=cores),
-    )
-    return Decision("loops", ways, "side by side", group.loops[0][0].loc)

@@ -1,9 +1,9 @@
 // overlap-loops leaves loops of which one needs what the other makes, whose number of iterations
-// is used, that are too short, or whose kernels several threads share.
+// is used, that are too short, or whose kernels four threads share.
 // RUN: nn-opt --overlap-loops %s | filecheck %s
 
 // CHECK-NOT: scf.parallel
-module attributes {nnc.target = {name = "x86-64-v3", machine = {cores = 2 : i64}}} {
+module attributes {nnc.target = {name = "x86-64-v3", machine = {cores = 4 : i64}}} {
 func.func private @step(%w: memref<512x512xf32>, %x: memref<512xf32>, %y: memref<512xf32>) attributes {nn.kernel} {
   linalg.matvec ins(%w, %x : memref<512x512xf32>, memref<512xf32>) outs(%y : memref<512xf32>)
   return
