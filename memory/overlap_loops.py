@@ -38,9 +38,9 @@ class OverlapLoops(
                                                  default { scf.while .. { step backward } }
                                                }
 
-    That is done where each loop is worth another thread, and all are expected to take less time than
-    one after the other, where threads share the kernels whose schedules say so. What depends
-    on one of them comes after all of them. Runs after choose-schedules.
+    That is done where each loop is worth another thread, and all are expected to take less time
+    than one after the other, where threads share the kernels whose schedules say so. What
+    depends on one of them comes after all of them. Runs after choose-schedules.
     """
 
     target: str = option("", help="a target's name (default: the module's)", alias="machine")

@@ -8,8 +8,10 @@ import onnxruntime
 import pytest
 from nnc.dialects import scf
 from nnc.driver.compile import run_stages
+from nnc.driver.profiling.collect import profile_model
 from nnc.driver.program import make_program
 from nnc.frontends.onnx import import_model
+from nnc.ir.decisions import Decisions
 from nnc.runtime.executable import Executable
 from nnc.targets.attribute import attach
 from nnc.targets.base import find_host, target
@@ -64,6 +66,12 @@ def beside(module):
     return [len(op.regions) for op in switches]
 
 
+def for_two_cores(module):
+    """Compile a module for this machine, with two cores."""
+    found = find_host() or target("x86-64")
+    attach(module, replace(found, machine=replace(found.machine, cores=2)))
+
+
 CASES = {
     "RNN": {},
     "LSTM": {"batch": 2, "lengths": [40, 17], "peepholes": True},
@@ -80,13 +88,15 @@ def test_directions_run_side_by_side(case):
     """Against ONNX Runtime; equal bit for bit for any number of threads, and run after run."""
     model = network(case.split()[-1], **CASES[case])
     module = import_model(model)
-    found = find_host() or target("x86-64")
-    attach(module, replace(found, machine=replace(found.machine, cores=2)))
-    groups = []
+    for_two_cores(module)
+    groups, decisions = [], Decisions()
     run_stages(
-        module, after_stage=lambda name, at: groups.extend(beside(at) if name == "schedule" else ())
+        module,
+        after_stage=lambda name, at: groups.extend(beside(at) if name == "schedule" else ()),
+        decisions=decisions,
     )
     assert groups == [2] * CASES[case].get("layers", 1)
+    assert [d.taken for d in decisions.made if d.kind == "loops"] == ["side by side"] * len(groups)
     x = np.random.default_rng(1).standard_normal(
         (STEPS, CASES[case].get("batch", 1), 4), np.float32
     )
@@ -99,3 +109,16 @@ def test_directions_run_side_by_side(case):
             np.testing.assert_array_equal(one, same)
     for one, expected in zip(first, wanted, strict=True):
         np.testing.assert_allclose(one, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.slow
+def test_profiles_tell_of_loops_side_by_side():
+    """Their kernels are rows of their own, and may take more time together than has passed."""
+    module = import_model(network("RNN"))
+    for_two_cores(module)
+    x = np.zeros((STEPS, 1, 4), np.float32)
+    profile = profile_model("rnn", module, lambda _: {"x0": x}, threads=2, runs=5)
+    (loops,) = [one for one in profile.kernels if one.kernel == "loops side by side"]
+    assert loops.time.low >= 0
+    steps = [one for one in profile.kernels if one.inner_calls == STEPS]
+    assert len(steps) > 4

@@ -2,6 +2,7 @@
 // loop, with the checks of what they give. What needs a loop comes behind all of them, the rest before.
 // RUN: nn-opt --overlap-loops %s | filecheck %s
 // RUN: nn-opt --overlap-loops --plan-memory %s | filecheck %s --check-prefix=PLAN
+// RUN: nn-opt --overlap-loops --outline-parallel %s | filecheck %s --check-prefix=PIECES
 
 module attributes {nnc.target = {name = "x86-64-v3", machine = {cores = 2 : i64}}} {
 func.func private @step(%w: memref<512x512xf32>, %x: memref<512xf32>, %y: memref<512xf32>) attributes {nn.kernel} {
@@ -43,6 +44,9 @@ func.func private @step(%w: memref<512x512xf32>, %x: memref<512xf32>, %y: memref
 // PLAN: default {
 // PLAN-NOT: memref.view %{{.*}}[%[[FIRST]]]
 // PLAN: return
+
+// A thread takes one loop at a time.
+// PIECES: call @main_parallel_0({{.*}}) {nn.parallel = 1 : i64}
 func.func @main(%w: memref<512x512xf32>, %x: memref<512xf32>, %y: memref<512xf32>, %z: memref<512xf32>) attributes {nn.entry} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
