@@ -28,6 +28,7 @@ PASS_MODULES: dict[str, str] = {
     "align-rows": "..kernels.align_rows",
     "call-device": "..memory.call_device",
     "mark-in-place": "..kernels.mark_in_place",
+    "merge-convolutions": "..passes.nn.merge_convolutions",
     "merge-dimensions": "..kernels.merge_dimensions",
     "single-rows": "..kernels.single_rows",
     "plan-memory": "..memory.plan_memory",

@@ -40,6 +40,7 @@ GRAPH_STAGES: tuple[Stage, ...] = (
         ("split-batch", "before algorithms and layouts that no longer have the batch first"),
         ("decompose{level=graph}", "what fuses better in parts, whose weights are then folded"),
         ("fold-batch-norm", "into the weights of the convolution before it"),
+        ("merge-convolutions", "branches that have no batch norm of their own any more"),
         (
             "widen-products",
             "behind batch norms, which a cast would part from their convolution",
