@@ -44,6 +44,12 @@ class Touched:
             if written:
                 self.written.add(buffer)
 
+    def merge(self, other: Touched) -> None:
+        """Add what something else touches."""
+        self.used |= other.used
+        self.written |= other.written
+        self.unknown |= other.unknown
+
     def conflicts(self, other: Touched) -> bool:
         """Whether the order of both matters."""
         if self.unknown or other.unknown:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
 from ..dialects import arith, cf, func, scf, schedule
 from ..dialects.linalg.structured import StructuredOp
 from ..dialects.marks import KERNEL
 from ..ir.builder import Builder
-from ..ir.core import Block, Operation, Region
+from ..ir.core import Block, Operation, Region, Value
 from ..ir.decisions import Alternative, Decision, Terms
 from ..ir.passes import Pass, PassContext, option
 from ..ir.rewriting import constant_int
@@ -172,45 +172,49 @@ def _is_check(op: Operation) -> bool:
 
 def _group(first: list[Operation], work: _Work, effects: CallEffects) -> _Group:
     """The loops that depend on none of the others, from the first one on."""
-    loops, behind, waiting = [first], [], list[Operation]()
-    before = [_Moved.of(first, effects)]
-    taken = set(first)
-    at = first[0].next
-    while at is not None and at.next is not None:
-        if at not in taken:
-            moved = _Moved.of([at], effects)
-            if any(one.precedes(moved) for one in before):
-                before.append(moved)
-                waiting.append(at)
-            elif unit := _unit(at, work):
-                loops.append(unit)
-                taken.update(unit)
-                before.append(_Moved.of(unit, effects))
-                behind = list(waiting)
-        at = at.next
-    needed = {v.defining_op for loop in loops for one in loop for v in one.operands}
+    block = first[0].parent
+    assert block is not None
+    places = {op: place for place, op in enumerate(block)}
+    loops, behind, waiting = [first], list[Operation](), list[Operation]()
+    before, taken = _Before(effects), set(first)
+    before.add(first)
+    for at in [op for op, place in places.items() if place > places[first[0]]][:-1]:
+        if at in taken:
+            continue
+        if before.precedes(at):
+            before.add([at])
+            waiting.append(at)
+        elif unit := _unit(at, work):
+            before.add(unit)
+            loops.append(unit)
+            taken.update(unit)
+            behind = list(waiting)
+    needed = {v.defining_op for loop in loops for one in loop for v in one.operands} - taken
+    late = any(places.get(op, 0) > places[loops[-1][0]] for op in needed if op is not None)
     # A schedule counts the stages of a block in their order.
     stages = any(isinstance(one, StructuredOp) for one in behind)
-    return _Group([first], []) if stages or needed & set(behind) else _Group(loops, behind)
+    is_legal = not late and not stages and needed.isdisjoint(behind)
+    return _Group(loops, behind) if is_legal else _Group([first], [])
 
 
-@dataclass(frozen=True)
-class _Moved:
-    """Operations whose place changes: their results, and what they and others need."""
+@dataclass
+class _Before:
+    """Operations that come before others: what they make and touch."""
 
-    operations: list[Operation]
-    touched: list[Touched]
+    effects: CallEffects
+    made: set[Value] = field(default_factory=set)
+    touched: Touched = field(default_factory=Touched)
 
-    @staticmethod
-    def of(operations: list[Operation], effects: CallEffects) -> _Moved:
-        return _Moved(operations, [effects.of(op) for op in operations])
+    def add(self, operations: Iterable[Operation]) -> None:
+        for op in operations:
+            self.made.update(op.results)
+            self.touched.merge(self.effects.of(op))
 
-    def precedes(self, other: _Moved) -> bool:
-        """Whether the other operations must come after these."""
-        if any(a.conflicts(b) for a in self.touched for b in other.touched):
+    def precedes(self, op: Operation) -> bool:
+        """Whether another operation must come after these."""
+        if self.touched.conflicts(self.effects.of(op)):
             return True
-        made = {result for op in self.operations for result in op.results}
-        return any(made & set(inner.operands) for op in other.operations for inner in op.walk())
+        return any(not self.made.isdisjoint(inner.operands) for inner in op.walk())
 
 
 # -- the change ------------------------------------------------------------------------------------
