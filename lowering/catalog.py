@@ -46,7 +46,7 @@ PASS_MODULES: dict[str, str] = {
     "outline-regions": "..passes.nn.outline_regions",
     "outline-launches": "..memory.outline_launches",
     "outline-parallel": "..memory.outline_parallel",
-    "overlap-loops": "..memory.overlap_loops",
+    "overlap-loops": "..kernels.overlap_loops",
     "prove-kernels": "..kernels.proof.prove_kernels",
     "prepare-weights": "..passes.nn.prepare_weights",
     "recognize-composites": "..passes.nn.recognize",

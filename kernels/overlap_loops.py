@@ -14,11 +14,11 @@ from ..ir.decisions import Alternative, Decision, Terms
 from ..ir.passes import Pass, PassContext, option
 from ..ir.rewriting import constant_int
 from ..ir.traits import Pure, Terminator
-from ..kernels.kernel_costs import kernel_cost
 from ..targets.attribute import target_of
 from ..targets.processor import Processor
 from ..targets.roofline import Roofline
 from .call_effects import CallEffects, Touched
+from .kernel_costs import kernel_cost
 
 SIDE_BY_SIDE, ONE_BY_ONE = "side by side", "one after the other"
 
