@@ -33,6 +33,10 @@ the model. Their last dimension holds the real and the imaginary part. Absent if
 KERNEL = "nn.kernel"
 """On a function that is one kernel: its operations are scheduled together. A unit attribute."""
 
+REPEATED = "nn.repeated"
+"""On a kernel's function that only loops call, so that other threads are awake when it begins. A
+unit attribute."""
+
 CYCLES = "nn.cycles"
 """On a kernel's function: the predicted time of its launches. Units: cycles of the device."""
 ON_HOST = "nn.on_host"

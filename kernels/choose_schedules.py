@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..dialects import func, linalg, schedule
-from ..dialects.marks import CYCLES, KERNEL, ON_HOST
+from ..dialects.marks import CYCLES, KERNEL, ON_HOST, REPEATED
 from ..ir.attributes import I64Attr
 from ..ir.core import Operation
 from ..ir.decisions import Alternative, Decision, Terms
@@ -132,10 +132,20 @@ def choose(
     function: func.FuncOp, policy: str, machine: Machine, every: bool
 ) -> tuple[Sequence[Candidate], Candidate]:
     """(candidates of a policy, given by name, for a kernel, the one that it takes)."""
-    own = policy_of(policy)
+    own, machine = policy_of(policy), _as_it_finds(function, machine)
     block = function.regions[0].blocks[0]
     found = own.candidates(function.sym_name, block, machine, every)
     return found, own.best(found, machine)
+
+
+def _as_it_finds(function: func.FuncOp, machine: Machine) -> Machine:
+    """The machine as a kernel finds it: in a loop, with threads that are awake."""
+    threads = machine.costs.threads
+    if REPEATED not in function.attributes:
+        return machine
+    least = min(threads.least_microseconds, threads.awake_microseconds)
+    awake = replace(threads, least_microseconds=least)
+    return replace(machine, costs=replace(machine.costs, threads=awake))
 
 
 def decision(

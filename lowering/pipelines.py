@@ -40,6 +40,7 @@ GRAPH_STAGES: tuple[Stage, ...] = (
         ("split-batch", "before algorithms and layouts that no longer have the batch first"),
         ("decompose{level=graph}", "what fuses better in parts, whose weights are then folded"),
         ("fold-batch-norm", "into the weights of the convolution before it"),
+        ("merge-convolutions", "branches that have no batch norm of their own any more"),
         (
             "widen-products",
             "behind batch norms, which a cast would part from their convolution",
@@ -78,6 +79,7 @@ GRAPH_STAGES: tuple[Stage, ...] = (
         ("mark-in-place", "before schedules are applied: what a kernel reads is in its stages"),
         ("merge-dimensions", "before schedules, which keep boxes of dimensions near"),
         "choose-schedules",
+        ("overlap-loops", "loops whose steps no schedule shares among threads"),
     ),
 )
 """From the graph to the schedule: the same for all targets, whose costs decide."""

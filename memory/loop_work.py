@@ -33,7 +33,7 @@ def _work(op: Operation, machine: Processor) -> int:
             for i in range(rank):
                 work *= _trips([op.operands[i + k * rank] for k in range(3)], machine)
             return work
-        case scf.If():
+        case scf.If() | scf.IndexSwitch():
             return max(work_of(region.ops, machine) for region in op.regions)
         case func.Call() | func.CallIndirect() | scf.While() | memref.Copy() | StructuredOp():
             return UNKNOWN_WORK

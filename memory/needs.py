@@ -175,12 +175,26 @@ def needs_of(
             type = op.memref.type
             needs[type.memory_space].add(op, type.num_bytes, first, last)
         elif op.regions or isinstance(op, func.Call):
-            calls = [inner for inner in op.walk() if isinstance(inner, func.Call)]
             for one in needs.values():
-                one.add_calls(calls, scratch, time)
+                for calls in _calls_by_thread(op):
+                    one.add_calls(calls, scratch, time)
                 if isinstance(op, func.Call) and (callee := functions.get(op.callee)) is not None:
                     one.join(op, callee, time)
     return list(needs.values())
+
+
+def _calls_by_thread(op: Operation) -> list[list[func.Call]]:
+    """The calls in an operation, apart from those that may run at the same time.
+
+    Such calls are in the cases of a switch that is the body of a parallel loop.
+    """
+    parts: list[Iterable[Operation]] = [[op]]
+    if isinstance(op, scf.Parallel) and isinstance(op.body_block.first, scf.IndexSwitch):
+        parts = [region.ops for region in op.body_block.first.regions]
+    return [
+        [inner for one in part for inner in one.walk() if isinstance(inner, func.Call)]
+        for part in parts
+    ]
 
 
 def _spaces(function: func.FuncOp, scratch: Scratch) -> set[Space]:

@@ -149,6 +149,11 @@ class Target(ABC):
         return all(StringAttr(name) in defined for name in POOL_SYMBOLS)
 
     @property
+    def keeps_threads_awake(self) -> bool:
+        """Whether the threads of its pool wait for a while after a parallel loop, without sleep."""
+        return False
+
+    @property
     def proof(self) -> Stage | None:
         """The passes after the schedule that prove its kernels correct; None if there are none."""
         return None

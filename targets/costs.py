@@ -161,6 +161,10 @@ class ThreadCosts:
 
     least_microseconds: float = 20.0
     """Work below which a kernel stays on one thread: waking a worker and waiting take 2 to 5."""
+    awake_microseconds: float = 5.0
+    """The same for a kernel of a loop's iteration, between which workers do not fall asleep."""
+    region_microseconds: float = 1.0
+    """From the start of a parallel region to its end, without its work, if workers are awake."""
     iterations_per_core: int = 4
     """With this many parallel iterations a core, and even shares, no more loops are parallel."""
     ordered_iterations: int = 2

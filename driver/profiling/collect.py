@@ -188,7 +188,8 @@ class Profile:
                     KernelRun(name, nodes, all_calls, start, 0, Spread.of(took), inner_calls=count)
                 )
         for unit in {unit for unit, _ in calls}:
-            own = [run.kernels[unit] - inside[r, unit] for r, run in enumerate(self.runs)]
+            # Of loops side by side, the kernels may take more time than has passed.
+            own = [max(0.0, run.kernels[unit] - inside[r, unit]) for r, run in enumerate(self.runs)]
             units[unit] = replace(units[unit], time=Spread.of(own))
         return replace(self, kernels=[*units, *found])
 
@@ -233,7 +234,7 @@ class _Instrumented:
         self.inner: list[tuple[int, Called]] = []
         self.target = attach(module, target_of(module, target))
         self.target.check_runs(emulate=False)
-        run_stages(module, target=target, last="bufferize", progress=progress)
+        run_stages(module, target=target, last="schedule", progress=progress)
         counted = threads if threads > 1 else 0
         clock = pipeline(f"builtin.module(instrument-kernels{{threads={counted}}})")
         PassManager(clock, PassContext(), (), False).run(module)
@@ -248,7 +249,8 @@ class _Instrumented:
         def called(op: Operation) -> Called:
             if isinstance(op, func.Call):
                 return op.callee, node_names(op.loc), kernel_cost(functions[op.callee])
-            kind = "branch" if isinstance(op, scf.If) else "loop"
+            kinds = {scf.If: "branch", scf.Parallel: "loops side by side"}
+            kind = kinds.get(type(op), "loop")
             return kind, node_names(op.loc), Cost(None, None)
 
         for entry in functions.values():

@@ -54,11 +54,11 @@ def _are_constant(*values: Value | None) -> bool:
 
 
 def is_made_of_constants(value: Value) -> bool:
-    """Whether a value is a constant, or made of constants by ops that this pass inserts."""
+    """Whether a value is a constant, or made of constants by ops that passes on weights insert."""
     op = value.defining_op
     if isinstance(op, nn.Constant):
         return True
-    made = (nn.Mul, nn.Add, nn.Sub, nn.Rsqrt, nn.Reshape, nn.Transpose, nn.Cast)
+    made = (nn.Mul, nn.Add, nn.Sub, nn.Rsqrt, nn.Reshape, nn.Transpose, nn.Cast, nn.Pad)
     return isinstance(op, made) and all(is_made_of_constants(v) for v in op.operands)
 
 
@@ -70,7 +70,7 @@ def _scale_and_shift(b: Rewriter, op: nn.BatchNorm) -> tuple[Value, Value]:
     return factor, b(nn.Sub(bias, b(nn.Mul(mean, factor)))).result
 
 
-def _conv_before(value: Value) -> nn.Conv | nn.ConvTranspose | None:
+def conv_before(value: Value) -> nn.Conv | nn.ConvTranspose | None:
     """The convolution with constant weights that makes the value for one user."""
     op = value.defining_op
     if not isinstance(op, nn.Conv | nn.ConvTranspose) or not value.has_one_use:
@@ -108,7 +108,7 @@ def _scaled(
 @rewrite(nn.BatchNorm)
 def batch_norm_into_conv(op: nn.BatchNorm, rewriter: Rewriter) -> None:
     """batch_norm(conv(x, w, b)) -> conv(x, w * s, b * s + t)"""
-    conv = _conv_before(op.x)
+    conv = conv_before(op.x)
     if conv is not None and _are_constant(op.scale, op.bias, op.mean, op.var):
         rewriter.replace(op, _scaled(rewriter, conv, *_scale_and_shift(rewriter, op)))
 
@@ -116,7 +116,7 @@ def batch_norm_into_conv(op: nn.BatchNorm, rewriter: Rewriter) -> None:
 @rewrite(nn.BatchNorm)
 def batch_norm_of_constants(op: nn.BatchNorm, rewriter: Rewriter) -> None:
     """batch_norm(x) -> x * s + t where everything but x is constant"""
-    if not _are_constant(op.scale, op.bias, op.mean, op.var) or _conv_before(op.x) is not None:
+    if not _are_constant(op.scale, op.bias, op.mean, op.var) or conv_before(op.x) is not None:
         return
     b, rank = rewriter, len(shape_of(op.x))
     scale, shift = (per_channel(b, v, rank) for v in _scale_and_shift(b, op))
@@ -126,8 +126,8 @@ def batch_norm_of_constants(op: nn.BatchNorm, rewriter: Rewriter) -> None:
 @rewrite(nn.Mul)
 def scale_into_conv(op: nn.Mul, rewriter: Rewriter) -> None:
     """mul(conv(x, w, b), s) -> conv(x, w * s, b * s) where s is constant and per channel"""
-    conv = _conv_before(op.lhs)
-    if conv is not None and _is_per_channel(op.rhs, op.out.type):
+    conv = conv_before(op.lhs)
+    if conv is not None and is_per_channel(op.rhs, op.out.type):
         factor = widen(rewriter, _channels(rewriter, op.rhs))
         rewriter.replace(op, _scaled(rewriter, conv, factor, None))
 
@@ -135,8 +135,8 @@ def scale_into_conv(op: nn.Mul, rewriter: Rewriter) -> None:
 @rewrite(nn.Add)
 def shift_into_conv(op: nn.Add, rewriter: Rewriter) -> None:
     """add(conv(x, w, b), t) -> conv(x, w, b + t) where t is constant and per channel"""
-    conv = _conv_before(op.lhs)
-    if conv is not None and _is_per_channel(op.rhs, op.out.type):
+    conv = conv_before(op.lhs)
+    if conv is not None and is_per_channel(op.rhs, op.out.type):
         shift = widen(rewriter, _channels(rewriter, op.rhs))
         rewriter.replace(op, _scaled(rewriter, conv, None, shift))
 
@@ -144,18 +144,19 @@ def shift_into_conv(op: nn.Add, rewriter: Rewriter) -> None:
 @rewrite(nn.Sub)
 def difference_into_conv(op: nn.Sub, rewriter: Rewriter) -> None:
     """sub(conv(x, w, b), t) -> conv(x, w, b - t) where t is constant and per channel"""
-    conv = _conv_before(op.lhs)
-    if conv is not None and _is_per_channel(op.rhs, op.out.type):
+    conv = conv_before(op.lhs)
+    if conv is not None and is_per_channel(op.rhs, op.out.type):
         shift = widen(rewriter, _channels(rewriter, op.rhs))
         zero = scalar(rewriter, 0.0, element_of(shift))
         negative = rewriter(nn.Sub(zero, shift)).result
         rewriter.replace(op, _scaled(rewriter, conv, None, negative))
 
 
-def _is_per_channel(value: Value, out: TensorType) -> bool:
+def is_per_channel(value: Value, out: TensorType) -> bool:
     """Whether the value is a constant [C, 1..] for a result [N, C, D..]."""
     wanted = (out.shape[1], *(1,) * (out.rank - 2))
-    return is_arranged_constant(value) and shape_of(value) in (wanted, (1, *wanted))
+    is_constant = is_arranged_constant(value) or is_made_of_constants(value)
+    return is_constant and shape_of(value) in (wanted, (1, *wanted))
 
 
 def _channels(b: Rewriter, value: Value) -> Value:

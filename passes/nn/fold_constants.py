@@ -189,13 +189,20 @@ def _takes_functions(op: nn.NnOp) -> bool:
 
 
 def is_weight(op: Operation) -> bool:
-    """Whether an op makes the weights of products, through changes of layout, and only those."""
+    """Whether an op makes the weights of products, through changes of layout and sums, and only
+    those.
+    """
     users = [(user, result) for result in op.results for user in result.users]
     return bool(users) and all(
-        (user.has_trait(Arranging) and user.operands[0] is result and is_weight(user))
-        or _takes_as_weight(user, result)
+        (_hands_on(user, result) and is_weight(user)) or _takes_as_weight(user, result)
         for user, result in users
     )
+
+
+def _hands_on(user: Operation, value: OpResult) -> bool:
+    """Whether a user of weights changes their layout, or adds others to them."""
+    is_first = user.operands[0] is value
+    return isinstance(user, nn.Add) or (user.has_trait(Arranging) and is_first)
 
 
 def _takes_as_weight(user: Operation, value: OpResult) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ...dialects import nn
 from ...dialects.builtin import ModuleOp
 from ...dialects.func import Call, FuncOp, Return
-from ...dialects.marks import EXPECTED_EXTENTS, KERNEL
+from ...dialects.marks import EXPECTED_EXTENTS, KERNEL, REPEATED
 from ...dialects.nn.known_values import is_short
 from ...dialects.nn.traits import Fusion
 from ...ir.attributes import UnitAttr
@@ -16,6 +16,7 @@ from ...ir.core import Operation, Region, Value
 from ...ir.passes import Pass, PassContext, option
 from ...ir.symbols import symbol_name
 from ...ir.traits import ConstantLike
+from ...targets.attribute import target_of
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class OutlineKernels(
     """Make each `nn.kernel` a private function with attribute `nn.kernel`, and call it.
 
     Kernels that differ in nothing but the values they are given share a function. Names tell
-    the ops: `conv_add_relu_0`.
+    the ops: `conv_add_relu_0`. Those that only loops call are marked, if threads stay awake.
     """
 
     words: int = option(4, help="the most ops that a kernel's name tells", least=1)
@@ -55,6 +56,8 @@ class OutlineKernels(
                 else:
                     context.statistic("kernels-shared")
                 self.call(kernel, function)
+        if target_of(op).keeps_threads_awake:
+            _mark_repeated(op)
 
     def outline(self, kernel: nn.Kernel, names: set[str]) -> FuncOp:
         """A new function to which the kernel's body is moved."""
@@ -111,6 +114,26 @@ class OutlineKernels(
             for op in block:
                 op.drop_all_references()
         kernel.erase()
+
+
+def _mark_repeated(module: ModuleOp) -> None:
+    """Mark the kernels that are called in loops only: all that others do not reach."""
+    functions = {f.sym_name: f for f in module.body_block if isinstance(f, FuncOp)}
+    waiting = [name for name, f in functions.items() if f.sym_visibility != "private"]
+    once: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name in functions and name not in once:
+            once.add(name)
+            for op in functions[name].walk():
+                match op:
+                    case Call():
+                        waiting.append(op.callee)
+                    case nn.CallIf():
+                        waiting += [op.then, op.otherwise]
+    for name, function in functions.items():
+        if KERNEL in function.attributes and name not in once:
+            function.attributes[REPEATED] = UnitAttr()
 
 
 def _is_unnamed(op: Operation) -> bool:

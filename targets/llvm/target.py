@@ -170,6 +170,10 @@ class LlvmTarget(Target):
     def stages(self) -> tuple[Stage, ...]:
         return STAGES
 
+    @property
+    def keeps_threads_awake(self) -> bool:
+        return True
+
     def emit(self, module: Operation, symbols: Symbols, timed: Timed = untimed) -> bytes:
         from .ir import llvm_ir
         from .symbols import renamed
