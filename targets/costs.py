@@ -297,9 +297,11 @@ class AlgorithmCosts:
     tiles have 6 rows, and products of halves took 0.92 to 1.10 of the time (AVX2 on a Zen 4)."""
     row_pairs: int = 32
     """The most pairs of rows in one block of a product by Strassen's algorithm."""
-    halves: float = 1.05
-    """Strassen's algorithm is taken if a plain product is expected to be slower by this factor:
-    both expectations were up to 5 % off in products of 64 to 1500 rows."""
+    halves: float = 1.021
+    """Strassen's algorithm is taken if a plain product is expected to be slower by this factor: 128
+    rows of 384 columns were slower where 1.02 was expected, those of 1024 faster by 1.07."""
+    lone_halves: float = 1.05
+    """The same where a row of zeros is added: 49 rows gained nothing where 1.04 was expected."""
     short_sums: float = 5.0
     """The cost, in steps of a sum, of storing its result and beginning the next one, for the
     products between transforms: the sums of groups of few channels are short."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
+from math import gcd
 
 from ...dialects import memref
 from ..model.stages import Access, Stage
@@ -43,6 +44,18 @@ class Operand:
     def slides(self, dim: int) -> bool:
         """Whether a window slides along the dimension."""
         return any(d == dim for window in self.windows for d, _ in window)
+
+    def lines(self, lane: int, run: int, line: int) -> float:
+        """How many cache lines of `line` elements `run` neighbours along a dimension take.
+
+        They begin where the strides of other dimensions allow, on average. A whole row that the
+        next one follows with no gap shares lines with it. Units: elements.
+        """
+        apart = [abs(s) for d, s in enumerate(self.strides) if s and d != lane]
+        if run < line or run in apart:
+            return run / line
+        begins = gcd(line, *apart)
+        return (-(-run // begins) * begins + line - begins) / line
 
     def elements(self, sizes: Mapping[int, int], lane: int | None) -> int:
         """How many elements are read at `sizes` points along each dimension but `lane`."""

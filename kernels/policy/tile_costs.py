@@ -426,7 +426,8 @@ class TileEstimate:
         registers = count * len(vectors.widths)
         if stride == 1:
             cycles = count * (vectors.unaligned if operand.slides(lane) else vectors.aligned)
-            streamed = registers * tile.lanes * self.bytes / self._bandwidth(operand, tile)
+            lines = operand.lines(lane, sum(vectors.widths), self.machine.line_bytes // self.bytes)
+            streamed = count * lines * self.machine.line_bytes / self._bandwidth(operand, tile)
             if streamed > cycles:
                 return Loads(0.0, streamed, registers)
             return Loads(cycles, 0.0, registers)

@@ -133,7 +133,8 @@ def has_tall_tiles(machine: Machine) -> bool:
 def halving(machine: Machine, sizes: ProductSizes, loc: Location, operation: str = "") -> Decision:
     """Whether a product with a constant matrix is one of halves on a machine."""
     costs = ConvCosts(machine)
-    direct, halves, margin = costs.product(sizes), costs.strassen(sizes), 1 / costs.costs.halves
+    direct, halves = costs.product(sizes), costs.strassen(sizes)
+    margin = 1 / (costs.costs.lone_halves if sizes.lone else costs.costs.halves)
     return Decision(
         "algorithm",
         costs.shared((Alternative(DIRECT, direct), Alternative(_STRASSEN, halves))),

@@ -97,3 +97,17 @@ def test_an_access_that_is_redirected_knows_its_new_place():
     assert plain.coefficients is None and plain.plain_dims() == [None, 1]
     plain.redirect(plain.value, tuple(reversed(stage.outputs[0].exprs)))
     assert plain.coefficients == [1, 64] and plain.used == {0, 1}
+
+
+@pytest.mark.parametrize(
+    ("columns", "run"),
+    [(56, 32), (56, 24), (56, 16), (56, 56), (48, 32), (40, 32), (57, 32), (64, 16)],
+)
+def test_lines_of_neighbours_are_those_that_they_touch(columns: int, run: int):
+    """Rows of which a part is read take more lines than they fill; whole ones share theirs."""
+    rows, line = 64, 16
+    stage = stage_reading("(d0, d1)", sizes=(rows, columns), shape=(rows, columns))
+    (operand,) = operands(stage.inputs)
+    each = [{(row * columns + n) // line for n in range(run)} for row in range(rows)]
+    lines = len(set.union(*each)) if run == columns else sum(map(len, each))
+    assert operand.lines(1, run, line) == pytest.approx(lines / rows)
