@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -107,7 +107,15 @@ def tail_is_lost(op: math.Exp) -> bool:
     """
     if element_type(op.result.type) is f16 or op.properties["fastmath"].allows("afn"):  # type: ignore[attr-defined]
         return True
-    return _is_added_to(op, 2.0**-64)
+    return _is_rounded_to_f16(op.result) or _is_added_to(op, 2.0**-64)
+
+
+def _is_rounded_to_f16(value: Value) -> bool:
+    """Whether nothing reads a value but its roundings to f16."""
+    return value.has_uses and all(
+        isinstance(user, arith.TruncF) and element_type(user.out.type) is f16
+        for user in value.users
+    )
 
 
 def is_beside_one(op: math.Erf) -> bool:
@@ -116,12 +124,25 @@ def is_beside_one(op: math.Erf) -> bool:
 
 
 def _is_added_to(op: Operation, least: float) -> bool:
-    """Whether a result is only added to constants of magnitude `least` or more."""
-    (result,) = op.results
-    return result.has_uses and all(
+    """Whether a result, rounded or not, is only added to constants of magnitude `least` or more."""
+    readers = list(_readers(op.results[0]))
+    return bool(readers) and all(
         isinstance(user, arith.AddF) and any(_size(v) >= least for v in user.operands)
-        for user in result.users
+        for user in readers
     )
+
+
+def _readers(value: Value) -> Iterator[Operation]:
+    """What reads a value, or its roundings to fewer bits as numbers of its own type again."""
+    for user in value.users:
+        if not isinstance(user, arith.TruncF):
+            yield user
+            continue
+        for wider in user.out.users:
+            if isinstance(wider, arith.ExtF) and wider.out.type is value.type:
+                yield from wider.out.users
+            else:
+                yield wider
 
 
 def _size(value: Value) -> float:

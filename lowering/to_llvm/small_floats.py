@@ -54,14 +54,13 @@ def _to_bf16(f: FunctionLowering, value: Value) -> Value:
     nearest even goes away from zero.
     """
     bits = f.cast(llvm.Bitcast, value, i32)
-    upper = _binary(f, llvm.LShr, bits, 16)
-    odd = _binary(f, llvm.And, upper, 1)
+    odd = _binary(f, llvm.And, _binary(f, llvm.LShr, bits, 16), 1)
     bias = _binary(f, llvm.Add, odd, 0x7FFF)
-    rounded = _binary(f, llvm.LShr, f.emit(llvm.Add, [bits, bias], bits.type), 16)
-    quiet = _binary(f, llvm.Or, upper, 0x40)
+    rounded = f.emit(llvm.Add, [bits, bias], bits.type)
+    quiet = _binary(f, llvm.Or, bits, 0x40 << 16)
     nan = f.fcmp("uno", value, value)
     chosen = f.emit(llvm.Select, [nan, quiet, rounded], bits.type)
-    return f.cast(llvm.Trunc, chosen, i16)
+    return f.cast(llvm.Trunc, _binary(f, llvm.LShr, chosen, 16), i16)
 
 
 def _from_f16(f: FunctionLowering, value: Value) -> Value:

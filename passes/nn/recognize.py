@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from ...dialects import nn
 from ...dialects.nn.reductions import ReductionOp
 from ...dialects.strict_math import is_strict
+from ...ir.attributes import UnitAttr
 from ...ir.core import Operation
 from ...ir.lazy import np
 from ...ir.passes import Pass, PassContext
 from ...ir.rewriting import Rewriter, apply_greedily, constant_number, rewrite
-from ...ir.types import TensorType, f32, f64
+from ...ir.types import TensorType, bf16, f16, f32, f64
 from ...ir.values import Value
-from .building import element_of, reshape, shape_of
+from .building import OVER_NAN, element_of, finish, reshape, shape_of, widen
 from .constants import array_attribute, constant_array
 
 
@@ -66,19 +67,39 @@ def _reduced(value: Value, kind: type[Operation]) -> Value | None:
 @rewrite(nn.Div)
 def softmax(op: nn.Div, rewriter: Rewriter) -> None:
     """div(e, reduce_sum(e)) -> softmax(x) where e = exp(sub(x, reduce_max(x)))"""
+    largest = _largest_of_softmax(op)
+    if largest is not None and _is_wide(op.out):
+        axis = len(shape_of(largest.x)) - 1
+        rewriter.replace(op, nn.Softmax(largest.x, axis=axis))
+
+
+@rewrite(nn.Div)
+def rounded_softmax(op: nn.Div, rewriter: Rewriter) -> None:
+    """div(e, s) -> cast(mul(cast(e), reciprocal(cast(s)))) of 16-bit floats in a softmax
+
+    In f32 the product is near enough to the quotient to be rounded as that is, but for halves of
+    the least denormal. NaN is in each result by way of the sum, so that the maximum need not be.
+    """
+    largest = _largest_of_softmax(op)
+    if largest is None or element_of(op.out) not in (f16, bf16):
+        return
+    largest.attributes[OVER_NAN] = UnitAttr()
+    share = rewriter(nn.Reciprocal(widen(rewriter, op.rhs)))
+    finish(rewriter, op, rewriter(nn.Mul(widen(rewriter, op.lhs), share)))
+
+
+def _largest_of_softmax(op: nn.Div) -> nn.ReduceMax | None:
+    """The maximum that is subtracted from each row in a softmax over the last dimension."""
     e = op.lhs.defined_by(nn.Exp)
     shifted = e and e.operands[0].defined_by(nn.Sub)
     if e is None or shifted is None or _reduced(op.rhs, nn.ReduceSum) is not op.lhs:
-        return
-    if not _is_wide(op.out):
-        return
+        return None
     largest = _row(shifted.rhs)
     floor = largest.defined_by(nn.Max)
     if floor is not None and constant_number(floor.rhs) == -math.inf:
-        largest = floor.lhs
-    if _reduced(largest, nn.ReduceMax) is shifted.lhs:
-        axis = len(shape_of(shifted.lhs)) - 1
-        rewriter.replace(op, nn.Softmax(shifted.lhs, axis=axis))
+        largest = _row(floor.lhs)
+    found = largest.defined_by(nn.ReduceMax)
+    return found if _reduced(largest, nn.ReduceMax) is shifted.lhs else None
 
 
 @rewrite(nn.Matmul)
@@ -223,4 +244,4 @@ def layer_norm(op: nn.Add, rewriter: Rewriter) -> None:
         rewriter.replace(op, nn.LayerNorm(x, scale, shift, axis=axis, epsilon=found[1]))
 
 
-PATTERNS = (softmax, attention_in_order, gelu, layer_norm)
+PATTERNS = (softmax, rounded_softmax, attention_in_order, gelu, layer_norm)

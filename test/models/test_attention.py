@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import ml_dtypes
 import nnc
 import numpy as np
 import onnx
@@ -182,3 +183,25 @@ def test_memory():
     layer = Layer(heads=12, queries=512, keys=512, depth=64)
     module = run_stages(load_module(layer.model()))
     assert module.attributes["nn.arena_bytes"].value < 1 << 20
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("machine", runnable("host", "avx2", "sse"))
+def test_softmax_of_16_bits(machine: str, dtype: str):
+    """Each step is rounded, as in the operator's function body; NaN takes the whole row."""
+    kind = np.float16 if dtype == "float16" else ml_dtypes.bfloat16
+    info = [
+        helper.make_tensor_value_info(n, TensorProto.DataType.Value(dtype.upper()), [64, 100])
+        for n in "xy"
+    ]
+    node = helper.make_node("Softmax", ["x"], ["y"], axis=-1)
+    graph = helper.make_graph([node], "g", info[:1], info[1:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    x = (4 * np.random.default_rng(0).standard_normal([64, 100])).astype(kind)
+    x[3, 7], x[5, 1] = np.nan, np.inf
+    with np.errstate(invalid="ignore"):
+        powers = np.exp((x - x.max(axis=-1, keepdims=True)).astype("f4")).astype(kind)
+        total = powers.astype("f4").sum(axis=-1, keepdims=True).astype(kind)
+        expected = (powers.astype("f4") / total.astype("f4")).astype(kind)
+    found = np.asarray(nnc.compile(model, target=machine)(x))
+    np.testing.assert_array_equal(found.astype("f4"), expected.astype("f4"))

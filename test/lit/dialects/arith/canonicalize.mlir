@@ -114,3 +114,44 @@ func.func @float_signs(%x: f32, %y: f32) -> (f32, f32) {
   %3 = arith.mulf %0, %1 fastmath<contract> : f32
   return %2, %3 : f32, f32
 }
+
+// What is chosen among numbers of f16 needs no rounding to f16; a sum of them does.
+// CHECK-LABEL: func.func @rounded_choices
+// CHECK-NEXT:    %[[SIX:.*]] = arith.constant 6.000000e+00 : f32
+// CHECK-NEXT:    %[[X:.*]] = arith.extf %arg0 : f16 to f32
+// CHECK-NEXT:    arith.minimumf %[[X]], %[[SIX]] : f32
+// CHECK-NEXT:    arith.negf
+// CHECK-NEXT:    arith.select %arg1
+// CHECK-NEXT:    return
+func.func @rounded_choices(%x: f16, %c: i1) -> f32 {
+  %six = arith.constant 6.0 : f32
+  %0 = arith.extf %x : f16 to f32
+  %1 = arith.minimumf %0, %six : f32
+  %2 = arith.negf %0 : f32
+  %3 = arith.select %c, %1, %2 : f32
+  %4 = arith.truncf %3 : f32 to f16
+  %5 = arith.extf %4 : f16 to f32
+  return %5 : f32
+}
+
+// CHECK-LABEL: func.func @rounded_results
+// CHECK:         arith.addf
+// CHECK-NEXT:    arith.truncf
+// CHECK:         arith.maximumf
+// CHECK-NEXT:    arith.truncf
+// CHECK:         arith.extf {{.*}} : bf16 to f32
+// CHECK-NEXT:    arith.truncf
+func.func @rounded_results(%x: f16, %b: bf16) -> (f32, f32, f32) {
+  %third = arith.constant 0.333333343 : f32
+  %0 = arith.extf %x : f16 to f32
+  %1 = arith.addf %0, %0 : f32
+  %2 = arith.truncf %1 : f32 to f16
+  %3 = arith.extf %2 : f16 to f32
+  %4 = arith.maximumf %0, %third : f32
+  %5 = arith.truncf %4 : f32 to f16
+  %6 = arith.extf %5 : f16 to f32
+  %7 = arith.extf %b : bf16 to f32
+  %8 = arith.truncf %7 : f32 to f16
+  %9 = arith.extf %8 : f16 to f32
+  return %3, %6, %9 : f32, f32, f32
+}

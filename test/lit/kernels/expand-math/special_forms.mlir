@@ -1,5 +1,5 @@
 // expand-math sees what makes a function cheaper: exponents that are constants, and a sum with
-// 1 in which the denormals of an exponential are lost, as in a sigmoid.
+// 1 or a rounding to f16 in which the denormals of an exponential are lost, as in a sigmoid.
 // RUN: nn-opt --expand-math %s | filecheck %s
 
 // CHECK-LABEL: func.func @square
@@ -59,4 +59,25 @@ func.func @sum_with_unknown(%x: f32, %c: f32) -> f32 {
   %e = math.exp %x : f32
   %y = arith.addf %e, %c : f32
   return %y : f32
+}
+
+// CHECK-LABEL: func.func @rounded_to_f16
+// CHECK:         arith.shli
+// CHECK-COUNT-1: arith.mulf
+// CHECK-NEXT:    arith.truncf
+func.func @rounded_to_f16(%x: f32) -> f16 {
+  %e = math.exp %x : f32
+  %y = arith.truncf %e : f32 to f16
+  return %y : f16
+}
+
+// Denormals of f32 are ones of bf16, too.
+// CHECK-LABEL: func.func @rounded_to_bf16
+// CHECK:         arith.shli
+// CHECK-COUNT-2: arith.mulf
+// CHECK-NEXT:    arith.truncf
+func.func @rounded_to_bf16(%x: f32) -> bf16 {
+  %e = math.exp %x : f32
+  %y = arith.truncf %e : f32 to bf16
+  return %y : bf16
 }

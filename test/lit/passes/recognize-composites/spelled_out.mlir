@@ -27,6 +27,29 @@ func.func @attention(%x: tensor<2x4x8xf32>, %v: tensor<2x3x8xf32>) -> tensor<2x3
 
 // -----
 
+// The steps of a softmax of 16-bit floats are rounded each, but its quotients are products.
+
+// CHECK-LABEL: func.func @rounded(
+// CHECK-NEXT:    %[[M:.*]] = nn.reduce_max %[[X:[a-z0-9]*]] {{.*}}nn.over_nan{{.*}} -> tensor<4x1xf16>
+// CHECK-NEXT:    %[[D:.*]] = nn.sub %[[X]], %[[M]] : {{.*}} -> tensor<4x8xf16>
+// CHECK-NEXT:    %[[E:.*]] = nn.exp %[[D]] : {{.*}} -> tensor<4x8xf16>
+// CHECK-NEXT:    %[[T:.*]] = nn.reduce_sum %[[E]] {{.*}} -> tensor<4x1xf16>
+// CHECK-NEXT:    %[[W:.*]] = nn.cast %[[T]] : {{.*}} -> tensor<4x1xf32>
+// CHECK-NEXT:    %[[R:.*]] = nn.reciprocal %[[W]]
+// CHECK-NEXT:    %[[P:.*]] = nn.cast %[[E]] : {{.*}} -> tensor<4x8xf32>
+// CHECK-NEXT:    %[[Q:.*]] = nn.mul %[[P]], %[[R]]
+// CHECK-NEXT:    nn.cast %[[Q]] : {{.*}} -> tensor<4x8xf16>
+func.func @rounded(%x: tensor<4x8xf16>) -> tensor<4x8xf16> {
+  %0 = nn.reduce_max %x {axes = array<i64: 1>, keep_dims = true} : (tensor<4x8xf16>) -> tensor<4x1xf16>
+  %1 = nn.sub %x, %0 : (tensor<4x8xf16>, tensor<4x1xf16>) -> tensor<4x8xf16>
+  %2 = nn.exp %1 : (tensor<4x8xf16>) -> tensor<4x8xf16>
+  %3 = nn.reduce_sum %2 {axes = array<i64: 1>, keep_dims = true} : (tensor<4x8xf16>) -> tensor<4x1xf16>
+  %4 = nn.div %2, %3 : (tensor<4x8xf16>, tensor<4x1xf16>) -> tensor<4x8xf16>
+  return %4 : tensor<4x8xf16>
+}
+
+// -----
+
 // The largest of another tensor is no softmax's.
 
 // CHECK-LABEL: func.func @other_maximum(
