@@ -258,14 +258,45 @@ def test_steps_of_the_host_are_refused_where_asked(cached, tmp_path, monkeypatch
         nnc.compile(searching, target="opencl", fallback=False)
 
 
-def test_a_check_in_a_kernel():
-    """It names the node, and the next run is right."""
-    compiled = nnc.compile(gathering(), target="opencl", cache=False)
-    x = np.arange(12, dtype=np.float32).reshape(4, 3)
-    for _ in range(2):
-        with pytest.raises(NncError, match="'rows' \\(Gather\\): "):
-            compiled(x, np.int64([0, 9]))
-        np.testing.assert_array_equal(compiled(x, np.int64([3, -1])), x[[3, 3]])
+def check_indices(target: str) -> None:
+    """What is out of range is named however far, nothing is read there, and the next run is right.
+
+    `rows` has indices of 32 bits, `pairs` has one for each of two extents.
+    """
+    model = model_of(
+        [
+            helper.make_node("Gather", ["x", "i"], ["y"], name="rows"),
+            helper.make_node("GatherND", ["x", "p"], ["z"], name="pairs"),
+        ],
+        [
+            value("x", ["r", 9]),
+            value("i", ["n"], TensorProto.INT32),
+            value("p", ["n", 2], TensorProto.INT64),
+        ],
+        [value("y", ["n", 9]), value("z", ["n"])],
+    )
+    compiled = nnc.compile(model, target=target, cache=False)
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((7, 9), np.float32)
+    for count in (1, 700):
+        rows, pairs = rng.integers(-7, 7, count, np.int32), rng.integers(-7, 7, (count, 2))
+        for far in (9, -10, 1 << 30):
+            wrong, beside = rows.copy(), pairs.copy()
+            wrong[-1] = beside[-1, 1] = far
+            with pytest.raises(NncError, match="'rows' \\(Gather\\): an index is out of range"):
+                compiled(x, wrong, pairs)
+            with pytest.raises(NncError, match="'pairs' \\(GatherND\\): an index is out of range"):
+                compiled(x, rows, beside)
+        with pytest.raises(NncError, match="an index is out of range"):
+            compiled(x[:0], rows, pairs)
+        y, z = compiled(x, rows, pairs)
+        np.testing.assert_array_equal(y, x[rows])
+        np.testing.assert_array_equal(z, x[pairs[:, 0], pairs[:, 1]])
+    assert compiled(x[:0], rows[:0], pairs[:0])[0].shape == (0, 9)
+
+
+def test_indices_out_of_range():
+    check_indices("opencl")
 
 
 @pytest.mark.parametrize(
