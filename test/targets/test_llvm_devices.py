@@ -39,7 +39,7 @@ from .llvm_devices import emulation
 from .small_networks import NETWORKS
 from .test_emulated_operators import GROUPS, check_together
 from .test_metal import ADD_AND_SOFTMAX, check, parsed
-from .test_opencl import check_indices, gathering
+from .test_opencl import check_divisions, check_indices, gathering
 
 NAMES = [one.name for family in ("cuda", "amd") for one in base.room(family).TARGETS]
 needs_ptxas = pytest.mark.skipif(shutil.which("ptxas") is None, reason="ptxas is not installed")
@@ -262,6 +262,12 @@ HOSTS = ("emulated-cuda", "emulated-amd-gfx942")
 @pytest.mark.parametrize("name", HOSTS)
 def test_indices_out_of_range(name, emulated):
     check_indices(name)
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize("name", HOSTS)
+def test_divisions_are_shared(name, emulated):
+    check_divisions(name)
 
 
 @pytest.mark.emulated

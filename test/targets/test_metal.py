@@ -29,7 +29,7 @@ from ..models.test_small_models import inputs_of as model_inputs
 from .emulated import TOLERANCES
 from .metal import emulation
 from .small_networks import NETWORKS, by_default
-from .test_opencl import check_indices
+from .test_opencl import check_divisions, check_indices
 
 ADD_AND_SOFTMAX = """
 func.func @main(%a: tensor<?x40xf32>, %b: tensor<40xf32>) -> (tensor<?x40xf32>) {
@@ -186,6 +186,11 @@ def test_small_program(emulated):
 @pytest.mark.emulated
 def test_indices_out_of_range(emulated):
     check_indices(emulated)
+
+
+@pytest.mark.emulated
+def test_divisions_are_shared(emulated):
+    check_divisions(emulated)
 
 
 def test_emulation_finds_a_lost_barrier(emulated, monkeypatch):

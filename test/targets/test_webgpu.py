@@ -32,7 +32,7 @@ from .emulated import TOLERANCES
 from .small_networks import NETWORKS, by_default
 from .test_emulated_operators import check_together, remainders
 from .test_metal import ADD_AND_SOFTMAX, CASES, check, parsed
-from .test_opencl import chain, check_indices, gathering, model_of, value
+from .test_opencl import chain, check_divisions, check_indices, gathering, model_of, value
 
 
 @pytest.fixture
@@ -338,6 +338,11 @@ def test_a_grid_larger_than_a_dispatch(adapter, monkeypatch):
 @pytest.mark.emulated
 def test_indices_out_of_range(adapter):
     check_indices("webgpu")
+
+
+@pytest.mark.emulated
+def test_divisions_are_shared(adapter):
+    check_divisions("webgpu")
 
 
 @pytest.mark.emulated
