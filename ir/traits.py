@@ -74,6 +74,10 @@ class Involution(Trait):
     """f(f(x)) is x."""
 
 
+class MovesElements(Trait):
+    """Each element of its only result is an element of its first operand, whatever it is."""
+
+
 class ConstantLike(Trait):
     """Its only result is the attribute `value`; folds to it."""
 

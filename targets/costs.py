@@ -267,6 +267,8 @@ class AlgorithmCosts:
     """The assumed rows and columns of an input image of unknown size."""
     open_sound: int = 16_000
     """The assumed samples of a sound of unknown length: one second."""
+    open_text: int = 128
+    """The assumed tokens of a text of unknown length."""
     open_extent: int = 24
     """The assumed extent where it depends on more than the inputs' extents."""
     open_steps: int = 100

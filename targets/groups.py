@@ -130,6 +130,7 @@ _THREAD = Processor(
     has_fma=True,
     has_masks=True,
     has_heap=False,
+    divides_lanes=True,
     line_bytes=128,
     memory_bandwidth=1.0,
     l1_bytes=32 << 10,

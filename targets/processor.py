@@ -40,6 +40,8 @@ class Processor(Machine):
     """Without `has_masks`: the sizes of elements whose masked loads and stores are instructions."""
     has_lane_operands: bool = False
     """A multiply-add may take one lane of a vector for all lanes."""
+    divides_lanes: bool = False
+    """Whether integers are divided on vectors as fast as one by one."""
     has_heap: bool = True
     """A loop's iteration can allocate; if not, buffers that fit no stack stay outside of loops."""
     loads_early: bool = False

@@ -66,6 +66,8 @@ EXPLAINED = {
     ("memory/align_arguments.py", "WIDEST"): "the widest access of any device",
     ("memory/loop_work.py", "UNKNOWN_WORK"): "what cannot be known: larger than any piece",
     ("lowering/nn_to_linalg/bounds.py", "LANES"): "divided by the vectors of all machines",
+    ("lowering/nn_to_linalg/bounds.py", "GROUP_ROWS"): "a few rows for each of a group's threads",
+    ("lowering/nn_to_linalg/bounds.py", "GROUP_THREADS"): "a power of two that all devices have",
     ("lowering/nn_to_linalg/control.py", "FIRST_ROWS"): "where doubling starts, on any machine",
     ("lowering/nn_to_linalg/movement.py", "_MOST_STEPS"): "strides that an index surely holds",
     ("lowering/nn_to_linalg/resizing.py", "_UNROLLED"): "code size: a sum without a loop",

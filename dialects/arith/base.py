@@ -16,11 +16,10 @@ from ...ir.constraints import FloatLike, Same, SignlessIntegerLike
 from ...ir.conversions import narrowed
 from ...ir.core import Value
 from ...ir.declare import Op, Operand, Result, attribute, operand, result
-from ...ir.diagnostics import NncError
 from ...ir.lazy import np
 from ...ir.numpy_types import type_to_numpy
 from ...ir.rewriting import constant_value
-from ...ir.traits import Commutative, Elementwise, Idempotent, Involution, NoMemoryEffect, Pure
+from ...ir.traits import Commutative, Elementwise, Idempotent, Involution, Pure
 from ...ir.types import Type, element_type
 from ...ir.undefined import note_where
 from ..folding import (
@@ -228,35 +227,6 @@ def _wraps(op: IntBinary, a: Any, b: Any, signed: bool) -> Any:
         return exact is not None and not low <= exact < high
 
     return np.any(np.asarray(np.frompyfunc(wraps, 2, 1)(a, b), np.bool_))
-
-
-class IntDivision(IntBinary, traits=(NoMemoryEffect,)):
-    """A division or remainder: undefined for a divisor of zero, so not `Pure`."""
-
-    undefined = "the least value is divided by -1"
-
-    def is_undefined(self, a, b):
-        """Which elements divide the least value by -1, whose quotient is out of range."""
-        if self.is_unsigned:
-            return False
-        return (b == -1) & (a == -(1 << (width_of(self.lhs.type) - 1)))
-
-    def is_speculatable(self) -> bool:
-        """Whether the divisor is a constant other than 0 and, where signed, -1."""
-        unsafe = (0,) if self.is_unsigned else (0, -1)
-        width = width_of(self.lhs.type)
-        return is_constant_number(
-            constant_value(self.rhs), lambda v: signed(v, width) not in unsafe
-        )
-
-    def check_divisor(self, divisor) -> None:
-        """Raise NncError where an element is zero."""
-        if not np.all(divisor):
-            raise NncError(f"'{self.name}' op divides by zero", self.loc)
-
-    def evaluate(self, lhs, rhs):
-        self.check_divisor(rhs)
-        return super().evaluate(lhs, rhs)
 
 
 class FloatUnary(Op, traits=(Pure, Elementwise)):

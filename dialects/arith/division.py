@@ -2,14 +2,86 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from ...ir.core import Value
 from ...ir.declare import UNIT, attribute
-from ..folding import number_attribute
-from .base import IntDivision
+from ...ir.diagnostics import NncError
+from ...ir.lazy import np
+from ...ir.rewriting import constant_value
+from ...ir.traits import MovesElements, NoMemoryEffect
+from ..folding import is_constant_number, number_attribute, signed, width_of
+from .base import IntBinary
+from .compare import CmpI, Select
+from .integer import OrI
 
 
 def truncated_quotient(a: int, b: int) -> int:
     """A / b rounded toward zero."""
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+class IntDivision(IntBinary, traits=(NoMemoryEffect,)):
+    """A division or remainder: undefined for a divisor of zero, so not `Pure`."""
+
+    undefined = "the least value is divided by -1"
+
+    def is_undefined(self, a, b):
+        """Which elements divide the least value by -1, whose quotient is out of range."""
+        if self.is_unsigned:
+            return False
+        return (b == -1) & (a == -(1 << (width_of(self.lhs.type) - 1)))
+
+    def is_speculatable(self) -> bool:
+        """Whether the divisor is never 0 nor, where signed, -1: a constant, or a selection of one
+        in their place.
+        """
+        unsafe = (0,) if self.is_unsigned else (0, -1)
+        divisor = _before_moves(self.rhs)
+        chosen = divisor.defined_by(Select)
+        if chosen is None:
+            return _is_none_of(divisor, unsafe)
+        replaced = list(_compared_with(chosen.condition, chosen.false_value))
+        left = [n for n in unsafe if not any(_is_number(one, n) for one in replaced)]
+        return _is_none_of(chosen.true_value, unsafe) and not left
+
+    def check_divisor(self, divisor) -> None:
+        """Raise NncError where an element is zero."""
+        if not np.all(divisor):
+            raise NncError(f"'{self.name}' op divides by zero", self.loc)
+
+    def evaluate(self, lhs, rhs):
+        self.check_divisor(rhs)
+        return super().evaluate(lhs, rhs)
+
+
+def _before_moves(value: Value) -> Value:
+    """The value whose elements a value consists of."""
+    while (op := value.defining_op) is not None and op.has_trait(MovesElements):
+        value = op.operands[0]
+    return value
+
+
+def _is_none_of(value: Value, numbers: tuple[int, ...]) -> bool:
+    """Whether a value is constant, and no element of it one of some numbers."""
+    width = width_of(value.type)
+    return is_constant_number(constant_value(value), lambda v: signed(v, width) not in numbers)
+
+
+def _is_number(value: Value, number: int) -> bool:
+    """Whether a value is constant, and all of it one number."""
+    width = width_of(value.type)
+    return is_constant_number(constant_value(value), lambda v: signed(v, width) == number)
+
+
+def _compared_with(condition: Value, value: Value) -> Iterator[Value]:
+    """What a value is compared with where the condition holds if it is equal to any of them."""
+    op = condition.defining_op
+    if isinstance(op, OrI):
+        yield from _compared_with(op.lhs, value)
+        yield from _compared_with(op.rhs, value)
+    elif isinstance(op, CmpI) and op.predicate == "eq":
+        yield from (other for one, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)) if one is value)
 
 
 class _Quotient(IntDivision):

@@ -25,7 +25,7 @@ from ...ir.diagnostics import NncError
 from ...ir.lazy import np
 from ...ir.numpy_types import type_to_numpy
 from ...ir.rewriting import constant_value
-from ...ir.traits import Pure
+from ...ir.traits import MovesElements, Pure
 from ...ir.types import FloatType, Type, VectorType, element_type
 from ..index_lists import Mixed, check_list, mix, split
 from .dimensions import dimensions, vector_or_element
@@ -37,7 +37,7 @@ def splat_constant(value: Value) -> Any:
     return constant if isinstance(constant, DenseElements) and constant.is_splat else None
 
 
-class Broadcast(Op, name="vector.broadcast", traits=(Pure,)):
+class Broadcast(Op, name="vector.broadcast", traits=(Pure, MovesElements)):
     """A scalar or vector repeated along leading dimensions and those of size 1."""
 
     source: Operand = operand(AnyType)

@@ -20,7 +20,7 @@ from ...ir.declare import (
 )
 from ...ir.lazy import np
 from ...ir.numpy_types import type_to_numpy
-from ...ir.traits import Pure
+from ...ir.traits import MovesElements, Pure
 from ...ir.types import Type, VectorType, i64
 from .dimensions import dimensions, vector_of, with_last
 from .elements import splat_constant
@@ -179,7 +179,7 @@ class Shuffle(Op, name="vector.shuffle", traits=(Pure,)):
         return rows[[max(i, 0) for i in self.mask]]
 
 
-class ShapeCast(Op, name="vector.shape_cast", traits=(Pure,)):
+class ShapeCast(Op, name="vector.shape_cast", traits=(Pure, MovesElements)):
     """The same elements in another shape, row-major."""
 
     source: Operand = operand(AnyVector)
@@ -217,7 +217,7 @@ class ShapeCast(Op, name="vector.shape_cast", traits=(Pure,)):
         return source.reshape(self.result.type.shape).copy()
 
 
-class Transpose(Op, name="vector.transpose", traits=(Pure,)):
+class Transpose(Op, name="vector.transpose", traits=(Pure, MovesElements)):
     """The dimensions in another order."""
 
     vector: Operand = operand(AnyVector)

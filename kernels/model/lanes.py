@@ -5,23 +5,21 @@ from __future__ import annotations
 from ...dialects import arith, linalg, memref
 from ...ir.core import Operation
 from ...ir.traits import ConstantLike, Elementwise
+from ...targets.processor import Processor
 from .stages import Stage
 
-_INTEGER_DIVISIONS = (
-    arith.DivSI, arith.DivUI, arith.RemSI, arith.RemUI,
-    arith.CeilDivSI, arith.CeilDivUI, arith.FloorDivSI,
-)  # fmt: skip
 
-
-def unvectorizable(stage: Stage) -> Operation | None:
+def unvectorizable(stage: Stage, machine: Processor) -> Operation | None:
     """An operation of the body that cannot work on lanes, or None.
 
-    Integer divisions cannot: no processor has them on vectors, and idle lanes could divide
-    by zero.
+    Integer divisions cannot where the machine has them on numbers only, nor where an idle lane
+    could divide by zero.
     """
     for op in stage.body_ops():
-        if isinstance(op, _INTEGER_DIVISIONS):
-            return op
+        if isinstance(op, arith.IntDivision):
+            if not (machine.divides_lanes and op.is_speculatable()):
+                return op
+            continue
         known = op.has_trait(Elementwise) or op.has_trait(ConstantLike)
         if not known and not isinstance(op, linalg.Index | memref.Load):
             return op

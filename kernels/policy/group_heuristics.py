@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import prod
 
@@ -72,7 +72,7 @@ class GroupHeuristics(Heuristics):
     def group(self, group: Group) -> None:
         """Schedule a group of stages that share loops."""
         self.others = group.members
-        if any(map(unvectorizable, group.maps)):
+        if self.is_plain(group.maps):
             for stage in group.maps:
                 self.plain(stage)
         else:
@@ -104,7 +104,7 @@ class GroupHeuristics(Heuristics):
             + self.launch
             for stage in stages
         )
-        one = len(stages) == 1 or any(map(unvectorizable, stages))
+        one = len(stages) == 1 or self.is_plain(stages)
         one |= any(
             not isinstance(extent, int) and maps[stage].get(d) not in rows
             for stage in stages
@@ -173,10 +173,14 @@ class GroupHeuristics(Heuristics):
     def alone(self, stage: Stage) -> None:
         """Schedule a stage by itself, in a launch of its own."""
         self.others = []
-        if unvectorizable(stage):
+        if self.is_plain([stage]):
             self.plain(stage)
         else:
             super().alone(stage)
+
+    def is_plain(self, stages: Iterable[Stage]) -> bool:
+        """Whether threads cannot share a tile of one of these stages."""
+        return any(unvectorizable(stage, self.machine) for stage in stages)
 
     def plain(self, stage: Stage) -> None:
         """Schedule a stage with one group of a single thread for each result."""

@@ -296,7 +296,7 @@ class Heuristics(StreamShaping):
         roots = self.writer.plan.roots
         total = 0.0
         for stage, to_host in group.maps.items():
-            if not unvectorizable(stage):
+            if not unvectorizable(stage, self.machine):
                 own = frozenset(d for d in range(stage.rank) if to_host.get(d, d) in fixed)
                 total += TileModel(stage, self.machine, own, roots[stage]).best().cycles
         return total
@@ -313,7 +313,7 @@ class Heuristics(StreamShaping):
         own = [l for l in roots if to_host.get(l.dims[0]) not in rows]
         plain: list[Loop] = []
         inner: list[Loop] = []
-        if own and lanes_inside and not unvectorizable(stage):
+        if own and lanes_inside and not unvectorizable(stage, self.machine):
             own = self.collapse_run(stage, own)
             tile = self.own_tile(stage, own)
             plain, inner = self.split_tile(stage, own, tile)

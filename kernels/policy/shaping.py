@@ -70,7 +70,7 @@ class Shaping:
 
     def tile(self, stage: Stage, roots: list[Loop]) -> Tile:
         """The register tile of a stage, by the first dimension of each loop."""
-        fixed = frozenset(range(stage.rank)) if unvectorizable(stage) else frozenset()
+        fixed = frozenset(range(stage.rank)) if unvectorizable(stage, self.machine) else frozenset()
         model = TileModel(stage, self.machine, fixed, roots, self.parts(stage))
         return self.chosen_tile(stage, model)
 

@@ -185,7 +185,7 @@ def _suppose(forms: Forms, launch: gpu.LaunchFunc) -> None:
     function = launch.parent_of(func.FuncOp)
     assert function is not None
     for op in function.body.blocks[0]:
-        if any(isinstance(inner, gpu.LaunchFunc) for inner in op.walk()):
+        if any(inner is launch for inner in op.walk()):
             return
         if isinstance(op, cf.Assert):
             _suppose_natural(forms, op.arg)

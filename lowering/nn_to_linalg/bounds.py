@@ -3,20 +3,33 @@
 A check is a loop of its own over the indices, on vectors: where the smallest and the largest of
 them are in range, all are. That costs about as much as moving each index into range would, see
 decision 0018, and leaves the loops that read without branches.
+
+A device checks them in groups of threads. What it launches next does not wait for the outcome, so
+there each index is moved into range, too.
 """
 
 from __future__ import annotations
 
 from ...dialects import arith, nn, vector
+from ...dialects.vector.attributes import CombiningKind
+from ...ir.affine import AffineDim, AffineMap
 from ...ir.attributes import DenseElements
 from ...ir.core import Value
-from ...ir.types import VectorType, i64
+from ...ir.types import VectorType, i32, i64
 from .emitter import Emitter
 from .extents import Size
 from .reshaping import reinterpreted
 
 LANES = 16
 """The elements of a vector; machines with narrower vectors use several for one."""
+
+_OUTSIDE = "an index is out of range"
+
+GROUP_ROWS = 256
+"""The rows of indices that a group of a device's threads checks; a power of two."""
+
+GROUP_THREADS = 32
+"""The threads of such a group, which need no memory in common where they run in lockstep."""
 
 
 def require_in_range(e: Emitter, indices: Value, extents: list[Size]) -> None:
@@ -28,6 +41,9 @@ def require_in_range(e: Emitter, indices: Value, extents: list[Size]) -> None:
         return
     buffer = e.buffer(indices)
     total = e.product(e.sizes(buffer))
+    if e.globals.has_groups:
+        _require_by_groups(e, buffer, e.floordiv(total, len(extents)), extents)
+        return
     bounds = _extremes(e, reinterpreted(e, buffer, [total]), total, len(extents))
     for (least, most), extent in zip(bounds, extents, strict=True):
         # In 64 bits: an index of the target may have fewer.
@@ -36,7 +52,63 @@ def require_in_range(e: Emitter, indices: Value, extents: list[Size]) -> None:
         low = e.insert(arith.CmpI("sge", _in_64_bits(e, least), start)).result
         high = e.insert(arith.CmpI("slt", _in_64_bits(e, most), size)).result
         # Where there are no indices, 0 and -1 are the extremes, which fit any extent.
-        e.require(e.insert(arith.AndI(low, high)).result, "an index is out of range")
+        e.require(e.insert(arith.AndI(low, high)).result, _OUTSIDE)
+
+
+def within(e: Emitter, at: Value, extent: Size) -> Size:
+    """An index that was read from memory and has been checked, counted from the start.
+
+    Where what reads does not wait for the check, the first one stands for those out of range.
+    """
+    at = wrapped(e, at, extent)
+    return e.select(e.compare("ult", at, extent), at, 0) if e.globals.has_groups else at
+
+
+def wrapped(e: Emitter, at: Value, extent: Size) -> Value:
+    """An index that was read from memory, counted from the start if it was negative."""
+    at = e.to_index(at)
+    return e.select(e.compare("slt", at, 0), e.add(at, extent), at)
+
+
+def _require_by_groups(e: Emitter, buffer: Value, rows: Size, extents: list[Size]) -> None:
+    """Emit a launch whose groups each check some rows, which have an index for each extent."""
+    for extent in extents:
+        # Without a first element, nothing can stand for the indices out of range.
+        there = e.insert(arith.OrI(e.compare("ne", extent, 0), e.compare("eq", rows, 0))).result
+        e.require(there, _OUTSIDE)
+    matrix = reinterpreted(e, buffer, [rows, len(extents)])
+    limits = [e.from_index(extent, i64) for extent in extents]
+    with e.parallel(e.ceildiv(rows, GROUP_ROWS), GROUP_THREADS) as group:
+        first = e.mul(group, GROUP_ROWS)
+        fits: Value | None = None
+        for number, limit in enumerate(limits):
+            found = _column(e, matrix, first, number)
+            start = e.insert(arith.SubI(e.constant(0, i64), limit)).result
+            for predicate, bound in (("sge", start), ("slt", limit)):
+                every = e.insert(vector.Broadcast(bound, vector=found.type)).result
+                holds = e.insert(arith.CmpI(predicate, found, every)).result
+                fits = holds if fits is None else e.insert(arith.AndI(fits, holds)).result
+        flags = e.insert(arith.ExtUI(fits, out=VectorType((GROUP_ROWS,), i32))).result  # type: ignore[arg-type]
+        kind = CombiningKind("minsi").value
+        least = e.insert(vector.MultiReduction(kind, flags, e.constant(1, i32), (0,))).results[0]
+        e.require(e.insert(arith.CmpI("ne", least, e.constant(0, i32))).result, _OUTSIDE)
+
+
+def _column(e: Emitter, matrix: Value, first: Size, number: int) -> Value:
+    """What some rows of a matrix have in a column, in 64 bits; 0 beyond the last row."""
+    rows, element = matrix.type.shape[0], matrix.type.element_type  # type: ignore[attr-defined]
+    is_whole = rows is not None and rows % GROUP_ROWS == 0
+    read = vector.TransferRead.of(
+        matrix,
+        [e.value(first), e.index(number)],
+        e.constant(0, element),
+        VectorType((GROUP_ROWS,), element),
+        AffineMap(2, 0, (AffineDim(0),)),
+        [is_whole],
+    )
+    found = e.insert(read).results[0]
+    wide = VectorType((GROUP_ROWS,), i64)
+    return found if element is i64 else e.insert(arith.ExtSI(found, out=wide)).result
 
 
 def _in_64_bits(e: Emitter, value: Value) -> Value:

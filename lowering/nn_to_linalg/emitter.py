@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from ...dialects import linalg, memref, nn, scf
+from ...dialects.marks import THREADS
 from ...dialects.nn.known_values import is_short
 from ...ir.affine import AffineMap
-from ...ir.attributes import DenseElements, DenseResource
+from ...ir.attributes import DenseElements, DenseResource, I64Attr
 from ...ir.builder import Builder
 from ...ir.core import Block, Value
 from ...ir.diagnostics import PassError
@@ -272,6 +273,18 @@ class Emitter(ExtentBuilder):
         with self.inside(made.body_block):
             yield made.induction_var
             self.insert(scf.Yield([]))
+
+    @contextmanager
+    def parallel(self, upper: Size, threads: int) -> Iterator[Value]:
+        """An `scf.parallel` over groups of threads around what is inserted inside; gives the
+        induction variable.
+        """
+        bounds = [self.index(0)], [self.value(upper)], [self.index(1)]
+        made = self.insert(scf.Parallel.of(*bounds, loc=self.loc))
+        made.attributes[THREADS] = I64Attr(threads)
+        with self.inside(made.body_block):
+            yield made.body_block.args[0]
+            self.insert(scf.Reduce([], []))
 
     @contextmanager
     def loops(self, uppers: Sequence[Size]) -> Iterator[list[Value]]:

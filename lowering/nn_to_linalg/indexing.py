@@ -12,18 +12,12 @@ from ...dialects import arith, nn, vector
 from ...ir.affine import AffineDim, AffineMap
 from ...ir.core import Value
 from ...ir.types import FloatType, IntegerType, MemRefType, Type, VectorType, i1, i64, index
-from .bounds import LANES, require_in_range
+from .bounds import LANES, require_in_range, within, wrapped
 from .emitter import Emitter, buffer_type
 from .extents import Size
 from .scalars import apply, compute_type, convert, narrow
 from .storage import storage_type
 from .table import lowers
-
-
-def wrapped(e: Emitter, at: Value, extent: Size) -> Size:
-    """An index that was read from memory, counted from the start if it was negative."""
-    at = e.to_index(at)
-    return e.select(e.compare("slt", at, 0), e.add(at, extent), at)
 
 
 @lowers(nn.Gather)
@@ -41,7 +35,7 @@ def lower_gather(e: Emitter, op: nn.Gather) -> None:
     def pick(e: Emitter, at: Value, _: Value) -> Value:
         places: list[Size] = [
             *(e.position(d) for d in range(axis)),
-            wrapped(e, at, extents[axis]),
+            within(e, at, extents[axis]),
             *(e.position(d + count - 1) for d in range(axis + 1, len(extents))),
         ]
         return e.load(data, places)
@@ -76,7 +70,7 @@ def lower_gather_elements(e: Emitter, op: nn.GatherElements) -> None:
 
     def pick(e: Emitter, at: Value, _: Value) -> Value:
         places: list[Size] = [e.position(d) for d in range(len(extents))]
-        places[op.axis] = wrapped(e, at, extents[op.axis])
+        places[op.axis] = within(e, at, extents[op.axis])
         return e.load(data, places)
 
     e.elementwise([indices], out, pick)
@@ -100,7 +94,7 @@ def lower_gather_nd(e: Emitter, op: nn.GatherNd) -> None:
         places: list[Size] = [*where[:batch]]
         for i in range(length):
             at = e.load(indices, [*where, i])
-            places.append(wrapped(e, at, extents[batch + i]))
+            places.append(within(e, at, extents[batch + i]))
         places += [e.position(lead + d) for d in range(len(sizes) - lead)]
         return e.load(data, places)
 

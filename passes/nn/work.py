@@ -16,7 +16,7 @@ from ...dialects.nn.winograd import points_of
 from ...ir.core import Block, Operation, Value
 from ...ir.decisions import Terms
 from ...ir.polynomial import Size
-from ...ir.types import TensorType
+from ...ir.types import IntegerType, TensorType
 from ...targets.attribute import target_of
 from ...targets.roofline import F32, Roofline
 from .building import shape_of
@@ -226,9 +226,14 @@ class Work(ConvCosts):
         return [images if isinstance(images, int) else 1, *found]
 
     def _given(self, input: TensorType) -> int:
-        """The expected unknown extent of an input: an image if it is 2-D per channel, or audio."""
-        is_image = sum(extent != 1 for extent in input.shape[2:]) > 1
-        return (self.costs.open_image if is_image else self.costs.open_sound) // self.smaller
+        """The expected unknown extent of an input: an image if it is 2-D per channel, a text if it
+        is of numbers of tokens, or audio.
+        """
+        if sum(extent != 1 for extent in input.shape[2:]) > 1:
+            return self.costs.open_image // self.smaller
+        element = input.element_type
+        is_text = isinstance(element, IntegerType) and element.width >= 32
+        return (self.costs.open_text if is_text else self.costs.open_sound) // self.smaller
 
     def elements(self, value: Value) -> int:
         """The number of elements of a tensor, with the expected values of unknown extents."""

@@ -118,6 +118,7 @@ TEMPLATES = _templates() | {
     "shuffle": "({T})NNC_SHUFFLE({0}, {1}, {mask})",
     "bits": "nnc_bits({S}, {T}, {0})",
     "choose": "{0} ? {1} : {2}",
+    "choose_vector": "{0} ? {1} : {2}",
     "lanes": "({T}){{{0}}}",
     "constant": "const {T} {name} = {0};",
     "variable": "{kind}{name}{start};",

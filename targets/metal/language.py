@@ -27,6 +27,7 @@ _TEMPLATES = {name: text for name, text in TEMPLATES.items() if name not in _NOT
     "lane": "{0}.lane[{1}]",
     "any_lane": "{0}.lane[{1}]",
     "lanes": "nnc_lanes<{T}>({0})",
+    "choose_vector": "nnc_choose({0}, {1}, {2})",
     "convert": "nnc_convert<{T}>({0})",
     "cast:v": "nnc_convert<{T}>({0})",
     "arith.extui:v": "nnc_convert<{T}>({0})",

@@ -22,6 +22,10 @@ template <typename V, typename... A> NNC_INLINE V nnc_lanes(A... each) {
     V made = {{(typename V::element)each...}};
     return made;
 }
+template <typename T, int n>
+NNC_INLINE nnc_vector<T, n> nnc_choose(bool test, nnc_vector<T, n> yes, nnc_vector<T, n> no) {
+    return test ? yes : no;
+}
 template <typename To, typename From, int n>
 NNC_INLINE To nnc_convert(nnc_vector<From, n> a) {
     To made;

@@ -168,7 +168,8 @@ def _select(p: Printing, op: arith.Select) -> Any:
         return p.chosen(p.text_of(condition), p.mask(a, 32), p.mask(b, 32))
     if a in p.wild or b in p.wild:
         p.wild.add(result)
-    return p.chosen(*map(p.text_of, op._operands))
+    template = "choose_vector" if lanes_of(result.type) > 1 else "choose"
+    return p.language.templates[template].format(*map(p.text_of, op._operands))
 
 
 def _extreme(p: Printing, op: arith.Select) -> str | None:

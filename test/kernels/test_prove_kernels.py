@@ -11,7 +11,7 @@ import re
 
 import numpy as np
 import pytest
-from nnc.dialects import gpu
+from nnc.dialects import cf, gpu
 from nnc.ir.diagnostics import NncError
 from nnc.ir.passes import PassContext, PassManager
 from nnc.ir.syntax.parser import parse_module
@@ -75,6 +75,22 @@ def run(module, subject, inputs):
 def test_examples_are_proven(cls):
     module, _, _ = launched(cls)
     assert prove(module) == (cls.name not in BY_VALUES)
+
+
+def test_what_the_host_checks_between_launches():
+    """That an open batch is one, or fits the other's, is checked after the transpose."""
+    text = """func.func @main(%a: tensor<?x16x8xf32>, %b: tensor<?x?x8xf32>) -> tensor<?x?x16xf32> {
+      %0 = nn.transpose %a {permutation = array<i64: 0, 2, 1>} : (tensor<?x16x8xf32>) -> tensor<?x8x16xf32>
+      %1 = nn.matmul %b, %0 : (tensor<?x?x8xf32>, tensor<?x8x16xf32>) -> tensor<?x?x16xf32>
+      return %1 : tensor<?x?x16xf32>
+    }"""
+    module = parse_module(HEAD + text + "}")
+    PassManager(pipeline(TO_LAUNCHES)).run(module)
+    assert prove(module)
+    for check in [op for op in module.walk() if isinstance(op, cf.Assert)]:
+        check.erase()
+    with pytest.raises(NncError, match="outside of its buffer"):
+        prove(module)
 
 
 # -- a product in workgroup memory, thread by thread -----------------------------------------------

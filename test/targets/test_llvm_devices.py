@@ -39,7 +39,7 @@ from .llvm_devices import emulation
 from .small_networks import NETWORKS
 from .test_emulated_operators import GROUPS, check_together
 from .test_metal import ADD_AND_SOFTMAX, check, parsed
-from .test_opencl import gathering
+from .test_opencl import check_divisions, check_indices, gathering
 
 NAMES = [one.name for family in ("cuda", "amd") for one in base.room(family).TARGETS]
 needs_ptxas = pytest.mark.skipif(shutil.which("ptxas") is None, reason="ptxas is not installed")
@@ -260,14 +260,14 @@ HOSTS = ("emulated-cuda", "emulated-amd-gfx942")
 
 @pytest.mark.emulated
 @pytest.mark.parametrize("name", HOSTS)
-def test_a_check_in_a_kernel(name, emulated):
-    """It names the node, and the next run is right."""
-    compiled = nnc.compile(gathering(), target=name, cache=False)
-    x = np.arange(12, dtype=np.float32).reshape(4, 3)
-    for _ in range(2):
-        with pytest.raises(NncError, match="'rows' \\(Gather\\): "):
-            compiled(x, np.int64([0, 9]))
-        np.testing.assert_array_equal(compiled(x, np.int64([3, -1])), x[[3, 3]])
+def test_indices_out_of_range(name, emulated):
+    check_indices(name)
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize("name", HOSTS)
+def test_divisions_are_shared(name, emulated):
+    check_divisions(name)
 
 
 @pytest.mark.emulated

@@ -29,6 +29,7 @@ from ..models.test_small_models import inputs_of as model_inputs
 from .emulated import TOLERANCES
 from .metal import emulation
 from .small_networks import NETWORKS, by_default
+from .test_opencl import check_divisions, check_indices
 
 ADD_AND_SOFTMAX = """
 func.func @main(%a: tensor<?x40xf32>, %b: tensor<40xf32>) -> (tensor<?x40xf32>) {
@@ -180,6 +181,16 @@ def test_running_needs_macos(tmp_path, capsys):
 
 def test_small_program(emulated):
     check(ADD_AND_SOFTMAX, emulated, sizes=[5])
+
+
+@pytest.mark.emulated
+def test_indices_out_of_range(emulated):
+    check_indices(emulated)
+
+
+@pytest.mark.emulated
+def test_divisions_are_shared(emulated):
+    check_divisions(emulated)
 
 
 def test_emulation_finds_a_lost_barrier(emulated, monkeypatch):

@@ -32,7 +32,7 @@ from .emulated import TOLERANCES
 from .small_networks import NETWORKS, by_default
 from .test_emulated_operators import check_together, remainders
 from .test_metal import ADD_AND_SOFTMAX, CASES, check, parsed
-from .test_opencl import chain, gathering, model_of, value
+from .test_opencl import chain, check_divisions, check_indices, gathering, model_of, value
 
 
 @pytest.fixture
@@ -336,14 +336,13 @@ def test_a_grid_larger_than_a_dispatch(adapter, monkeypatch):
 
 
 @pytest.mark.emulated
-def test_a_check_in_a_kernel(adapter):
-    """It names the node, and the next run is right."""
-    program = nnc.compile(gathering(), target="webgpu", cache=False)
-    x = np.arange(12, dtype=np.float32).reshape(4, 3)
-    for _ in range(2):
-        with pytest.raises(NncError, match="'rows' \\(Gather\\): "):
-            program(x, np.int64([0, 9]))
-        np.testing.assert_array_equal(program(x, np.int64([3, -1])), x[[3, 3]])
+def test_indices_out_of_range(adapter):
+    check_indices("webgpu")
+
+
+@pytest.mark.emulated
+def test_divisions_are_shared(adapter):
+    check_divisions("webgpu")
 
 
 @pytest.mark.emulated

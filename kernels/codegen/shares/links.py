@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ....dialects import math, memref, scf, vector
+from ....dialects import arith, math, memref, scf, vector
 from ....ir.affine import AffineDim
 from ....ir.core import Operation, Value
 from ....ir.traits import ConstantLike, is_pure
@@ -22,12 +22,12 @@ def is_elementwise(op: Operation) -> bool:
     """Whether an operation computes each element of its results from the elements at its index.
 
     Threads also compute elements beyond an edge, which nobody reads. An integer power is safe for
-    any values there; an integer division might trap.
+    any values there; of integer divisions those are dealt out whose divisors are (`obstacle`).
     """
     dialect = op.name.partition(".")[0]
     if dialect not in ("arith", "math", "packed") and not isinstance(op, vector.Fma):
         return False
-    if op.regions or not (is_pure(op) or isinstance(op, math.IPowI)):
+    if op.regions or not (is_pure(op) or isinstance(op, math.IPowI | arith.IntDivision)):
         return False
     shapes = {v.type.shape for v in (*op.operands, *op.results) if isinstance(v.type, VectorType)}
     return len(shapes) == 1 and isinstance(op.results[0].type, VectorType) and bool(op.operands)
@@ -140,6 +140,8 @@ def obstacle(op: Operation) -> str | None:
     if isinstance(op, memref.Alloca) and op.operands:
         return "a buffer of the group whose size is not known"
     vectors = [v for v in (*op.operands, *op.results) if is_vector(v)]
+    if vectors and isinstance(op, arith.IntDivision) and not op.is_speculatable():
+        return "a division whose divisor may be anything beyond an edge"
     if not vectors or is_elementwise(op) or op.has_trait(ConstantLike):
         return None
     if not isinstance(op, _DEALT):

@@ -24,7 +24,9 @@ def distribute(shares: Shares, op: Operation, at: Builder) -> None:
     """Rewrite an operation without regions for one thread."""
     rule = logical if is_logic_of_masks(op) else _RULES.get(type(op))
     touched = [v for v in (*op.operands, *op.results) if is_vector(v)]
-    if rule is not None and touched:
+    if isinstance(op, arith.IntDivision) and touched:
+        _division(shares, op, at)
+    elif rule is not None and touched:
         rule(shares, op, at)
     elif is_elementwise(op) and touched:
         shares.put(op, at, shares.result_types(op))
@@ -112,6 +114,18 @@ def _by_values(shares: Shares, op: Any, at: Builder) -> None:
     inside = at if op.results else _guarded(shares, layout.bits, at, op.loc)
     shares.put(op, inside, shares.result_types(op))
     shares.mapping[op.mask] = mask
+
+
+def _division(shares: Shares, op: arith.IntDivision, at: Builder) -> None:
+    """Divide a share: by 1 beyond an edge if the divisor comes from a buffer of the group."""
+    divisor, layout = shares.of(op.rhs), shares.layout(op.rhs)
+    shape = op.rhs.type.shape  # type: ignore[attr-defined]
+    inside = None if op.is_speculatable() else within(shares, layout, shape, None, at)
+    if inside is not None:
+        one = at.insert(arith.Constant.of(1, divisor.type)).result
+        shares.mapping[op.rhs] = at.insert(arith.Select(inside, divisor, one)).result
+    shares.put(op, at, shares.result_types(op))
+    shares.mapping[op.rhs] = divisor
 
 
 _RULES: dict[type[Operation], Rule] = {

@@ -62,7 +62,7 @@ class Emission:
         for stage in [root] if isinstance(root, Stage) else root.stages():
             for loop in self.plan.roots[stage]:
                 self.extents.known[loop] = code.size(loop.extent)
-        self.extents.masks = self.memory.grouped = _has_groups(root)
+        self.extents.masks = self.memory.grouped = _has_groups(root, self.machine)
         self.children([root])
         self.memory.flush()
         code.scope = code.entry
@@ -331,7 +331,7 @@ class Emission:
         inner = len(loops)
         while inner and loops[inner - 1].in_tile:
             inner -= 1
-        if unvectorizable(stage) is not None:
+        if unvectorizable(stage, self.machine) is not None:
             inner = len(loops)
         head, tail = loops[:inner], loops[inner:]
         if every:
@@ -366,8 +366,8 @@ def _name(value: BlockArgument, node: Node) -> None:
         value.name_hint = node.loops[0].name
 
 
-def _has_groups(root: Node | Stage) -> bool:
+def _has_groups(root: Node | Stage, machine: Processor) -> bool:
     """Whether groups of threads execute a nest and can mask all its operations."""
     if isinstance(root, Stage) or not any(loop.threads for loop in root.loops):
         return False
-    return not any(unvectorizable(stage) for stage in root.stages())
+    return not any(unvectorizable(stage, machine) for stage in root.stages())

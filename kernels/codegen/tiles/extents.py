@@ -158,7 +158,7 @@ class Extents:
 
     def _can_mask(self, node: Node) -> bool:
         """Whether the machine can mask all that a loop reads, computes and writes."""
-        if any(unvectorizable(stage) for stage in node.stages()):
+        if any(unvectorizable(stage, self.machine) for stage in node.stages()):
             return False
         widths = {
             getattr(access.element_type, "byte_width", 8)

@@ -34,6 +34,29 @@ func.func @gather(%x: tensor<5x2xf32>, %i: tensor<40xi64>) -> tensor<40x2xf32> {
 
 // -----
 
+// On a device groups of threads compare them, and what reads them moves them into range.
+module attributes {nnc.target = "cuda-sm80"} {
+  // CHECK-LABEL: func.func @by_groups(
+  // CHECK-SAME:    %[[X:.*]]: memref<5x2xf32>, %[[I:.*]]: memref<300xi64>
+  // CHECK:         scf.parallel (%[[G:.*]]) = (%{{.*}}) to (%c2) step (%{{.*}}) {
+  // CHECK:           %[[AT:.*]] = arith.muli %[[G]], %c256
+  // CHECK:           %[[V:.*]] = vector.transfer_read %{{.*}}[%[[AT]], %{{.*}}], {{.*}} vector<256xi64>
+  // CHECK:           arith.cmpi sge, %[[V]]
+  // CHECK:           arith.cmpi slt, %[[V]]
+  // CHECK:           vector.multi_reduction <minsi>
+  // CHECK:           cf.assert %{{.*}}, "an index is out of range"
+  // CHECK:         } {nn.threads = 32 : i64}
+  // CHECK:         linalg.generic
+  // CHECK:           %[[IN:.*]] = arith.cmpi ult, %[[J:.*]], %c5
+  // CHECK:           arith.select %[[IN]], %[[J]], %c0
+  func.func @by_groups(%x: tensor<5x2xf32>, %i: tensor<300xi64>) -> tensor<300x2xf32> {
+    %y = nn.gather %x, %i : (tensor<5x2xf32>, tensor<300xi64>) -> tensor<300x2xf32>
+    return %y : tensor<300x2xf32>
+  }
+}
+
+// -----
+
 // Constant indices are looked at now.
 // CHECK-LABEL: func.func @constant(
 // CHECK-NOT:     cf.assert
