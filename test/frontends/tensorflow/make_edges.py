@@ -38,6 +38,35 @@ def resized(x, size):
     )
 
 
+def resampled(x):
+    """x [N, H, W, 3] of open extents."""
+    kinds = ("lanczos3", "gaussian", "mitchellcubic", "bicubic", "area", "bilinear")
+    scaled = tf.raw_ops.ScaleAndTranslate
+    return (
+        *(tf.image.resize(x, [7, 9], kind, antialias=True) for kind in kinds),
+        tf.image.resize(x, tf.shape(x)[1:3] * 3 // 2, "lanczos5"),
+        scaled(images=x, size=[9, 11], scale=[0.6, 1.3], translation=[2.0, -3.0],
+               kernel_type="box", antialias=True),
+    )  # fmt: skip
+
+
+def diagonals(x, y):
+    """x [2, 3] and y [2, 3, 4], of which diagonals beside the main one are meant."""
+    several = tf.stack([x, x * 2, x * 3], 1)
+    lib = tf.linalg
+    return (
+        *(lib.diag(x, k=-1), lib.diag(x, k=2, padding_value=7), lib.diag(x, k=1, num_rows=3)),
+        lib.diag(x, num_rows=3, num_cols=5, padding_value=-1),
+        *(lib.diag(y, k=(-1, 1)), lib.diag(y, k=(-2, 0), align="LEFT_RIGHT")),
+        lib.diag(y[:, :2], k=(1, 2), num_cols=7, align="LEFT_LEFT", padding_value=2),
+        *(lib.diag_part(y, k=k) for k in (1, -2, (-2, 3))),
+        lib.diag_part(y, k=(0, 2), align="LEFT_RIGHT", padding_value=5),
+        lib.diag_part(y, k=(-1, 1), align="RIGHT_RIGHT"),
+        *(lib.set_diag(y, x, k=1), lib.set_diag(y, x[:, :2], k=-1)),
+        *(lib.set_diag(y, several, k=(-1, 1), align=a) for a in ("RIGHT_LEFT", "LEFT_RIGHT")),
+    )
+
+
 def out_of_range(x, i, which):
     """Kinds of lookups, one of which runs."""
     picked = [
@@ -268,6 +297,8 @@ def main():
     make.graph("segments", segments, make.normal(5, 3), ids)
     size = np.array([11, 4], np.int32)
     make.graph("tables_of_bicubic", resized, make.normal(1, 7, 5, 2), size)
+    make.graph("resampled", resampled, make.normal(1, 13, 8, 3), shapes=[[None, None, None, 3]])
+    make.graph("diagonals", diagonals, make.normal(2, 3), make.normal(2, 3, 4))
     one = (make.normal(3, 2), np.array([0, 1, 2], np.int32), np.array(0, np.int32))
     make.graph("out_of_range", out_of_range, *one)
 
