@@ -129,7 +129,10 @@ def special(x, a, b):
     op = tf.raw_ops
     ops = [op.BesselI0, op.BesselI1e, op.BesselJ0, op.BesselJ1, op.BesselK0, op.BesselK1e]
     ops += [op.BesselY0, op.BesselY1, op.Lgamma, op.Digamma]
+    finite = tf.where(x == x, x, 0.0)
+    following = op.NextAfter(x1=finite, x2=a), op.NextAfter(x1=b, x2=finite[:, None])
     return (
+        *(tf.bitcast(one, tf.int32) for one in following),
         *(one(x=x) for one in ops),
         *(op.Igamma(a=a, x=b), op.Igammac(a=a, x=b[:1]), op.Igamma(a=x, x=b)),
         *(op.Betainc(a=a, b=b, x=tf.sigmoid(x)), op.Betainc(a=a, b=b, x=x)),
@@ -297,8 +300,6 @@ def main():
     make.graph("segments", segments, make.normal(5, 3), ids)
     size = np.array([11, 4], np.int32)
     make.graph("tables_of_bicubic", resized, make.normal(1, 7, 5, 2), size)
-    make.graph("resampled", resampled, make.normal(1, 13, 8, 3), shapes=[[None, None, None, 3]])
-    make.graph("diagonals", diagonals, make.normal(2, 3), make.normal(2, 3, 4))
     one = (make.normal(3, 2), np.array([0, 1, 2], np.int32), np.array(0, np.int32))
     make.graph("out_of_range", out_of_range, *one)
 
@@ -369,6 +370,8 @@ def main():
     tf.saved_model.save(holder, path, signatures=holder.run)
     shutil.rmtree(path / "assets")
     (path / "fingerprint.pb").unlink()
+    make.graph("resampled", resampled, make.normal(1, 13, 8, 3), shapes=[[None, None, None, 3]])
+    make.graph("diagonals", diagonals, make.normal(2, 3), make.normal(2, 3, 4))
 
 
 if __name__ == "__main__":
