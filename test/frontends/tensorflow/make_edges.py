@@ -50,6 +50,18 @@ def resampled(x):
     )  # fmt: skip
 
 
+def odd_transposed(x):
+    """x [2, H, W, 3] of open extents; the result is smaller or larger than strides times these."""
+    _, h, w, _ = tf.unstack(tf.shape(x))
+    wide, narrow = make.normal(4, 3, 2, 3), make.normal(1, 2, 2, 3)
+    sizes = [[2, 2 * h, 3 * w, 2], [2, 2 * h - 1, 3 * w - 2, 2]]
+    found = [tf.nn.conv2d_transpose(x, k, s, [2, 3]) for k in (wide, narrow) for s in sizes]
+    sizes = [[2, 2 * h + 2, 3 * w, 2], [2, 2 * h + 3, 3 * w + 2, 2]]
+    found += [tf.nn.conv2d_transpose(x, wide, s, [2, 3], "VALID") for s in sizes]
+    sizes = [[2, 2 * h - 1, 3 * w - 1, 2], [2, 2 * h, 3 * w, 2]]
+    return found + [tf.nn.conv2d_transpose(x, narrow, s, [2, 3], "VALID") for s in sizes]
+
+
 def diagonals(x, y):
     """x [2, 3] and y [2, 3, 4], of which diagonals beside the main one are meant."""
     several = tf.stack([x, x * 2, x * 3], 1)
@@ -372,6 +384,9 @@ def main():
     (path / "fingerprint.pb").unlink()
     make.graph("resampled", resampled, make.normal(1, 13, 8, 3), shapes=[[None, None, None, 3]])
     make.graph("diagonals", diagonals, make.normal(2, 3), make.normal(2, 3, 4))
+    make.graph(
+        "odd_transposed", odd_transposed, make.normal(2, 4, 5, 3), shapes=[[2, None, None, 3]]
+    )
 
 
 if __name__ == "__main__":
