@@ -44,7 +44,7 @@ class Checks:
     """The checks of the functions that an entry leads to."""
 
     def __init__(self, module: Operation) -> None:
-        functions = {
+        self._functions = functions = {
             op.sym_name: op
             for op in module.body_block
             if isinstance(op, func.FuncOp) and not op.is_declaration
@@ -77,9 +77,9 @@ class Checks:
             case memref.Alloc() | memref.Realloc():
                 return (Check(memref.shortage(op.results[0].type), op.loc),)
             case func.Call():
-                return tuple(
-                    replace(check, loc=_seen_from(op, check.loc)) for check in self.of(op.callee)
-                )
+                checks = self.of(op.callee)
+                callee = self._functions[op.callee].loc if checks else op.loc
+                return tuple(replace(c, loc=_seen_from(op.loc, callee, c.loc)) for c in checks)
         return ()
 
     def of(self, function: str) -> tuple[Check, ...]:
@@ -119,19 +119,13 @@ def _callees_first(functions: dict[str, func.FuncOp], roots: list[str]) -> Itera
         stack += [(callee, False) for callee in callees if callee not in done]
 
 
-def _seen_from(call: func.Call, loc: Location) -> Location:
-    """The location of a callee's operation in the model, as seen from one call of the function.
+def _seen_from(call: Location, callee: Location, loc: Location) -> Location:
+    """The location `loc` in a callee, as seen from one call of it.
 
     Equal kernels share the function of the first one. The call's nodes are of the same kinds in the
     same order, so they replace the nodes of the first kernel.
     """
-    own = _parts(call.loc)
-    module = call.parent_of(func.FuncOp)
-    assert module is not None and module.parent is not None
-    callee = next(
-        op for op in module.parent if isinstance(op, func.FuncOp) and op.sym_name == call.callee
-    )
-    known = _parts(callee.loc)
+    own, known = _parts(call), _parts(callee)
     if not own or len(own) != len(known):
         return loc
     return own[known.index(loc)] if loc in known else loc

@@ -32,6 +32,10 @@ def _sinc(x: Any) -> Any:
     return turn.function(nn.Sin) / turn
 
 
+def _exp(x: Any) -> Any:
+    return x.function(nn.Exp) if isinstance(x, Term) else np.exp(x)
+
+
 def _lanczos(radius: float) -> Callable[[Any], Any]:
     return lambda x: _chosen(x <= radius, _sinc(x) * _sinc(x / radius), 0.0)
 
@@ -51,15 +55,14 @@ KERNELS: Mapping[str, tuple[float, Callable[[Any], Any]]] = {
     "lanczos1": (1, _lanczos(1)),
     "lanczos3": (3, _lanczos(3)),
     "lanczos5": (5, _lanczos(5)),
-    "gaussian": (1.5, lambda x: np.exp(-2 * x * x) * (x < 1.5)),
-    "box": (0.5, lambda x: np.where(x == 0.5, 0.5, x < 0.5)),
+    "gaussian": (1.5, lambda x: _chosen(x < 1.5, _exp(x * x * -2.0), 0.0)),
+    "box": (0.5, lambda x: _chosen(x < 0.5, x * 0.0 + 1.0, 0.5)),
     "triangle": (1, lambda x: _chosen(x < 1.0, 1.0 - x, 0.0)),
     "keyscubic": (2, _cubic((1.5, -2.5, 0, 1), (-0.5, 2.5, -4, 2))),
     "mitchellcubic": (2, _cubic((7 / 6, -2, 0, 8 / 9), (-7 / 18, 2, -10 / 3, 16 / 9))),
 }
 """(radius, weight as a function of the distance) of each kernel. Source: TensorFlow's
-sampling_kernels. The functions take arrays; those of Lanczos, the triangle and the cubic ones take
-terms too."""
+sampling_kernels. The functions take arrays or terms, of distances up to the radius."""
 
 
 def sampled(own: int, count: int, scale: float, shift: float, kind: str, wide: bool) -> np.ndarray:
@@ -89,23 +92,32 @@ def covered(own: int, count: int) -> np.ndarray:
     return np.maximum(ends - np.maximum(edges[:-1, None], places), 0) * (count / own)
 
 
-def sampled_late(own: Term, count: Any, kind: str, wide: bool) -> Term:
+def sampled_late(
+    own: Term,
+    count: Any,
+    kind: str,
+    wide: bool,
+    scale: Term | None = None,
+    shift: Term | float = 0.0,
+) -> Term:
     """The weights of `sampled`, or of `covered` for the kind "area", for extents known only at run
-    time; the scale is the ratio of the extents.
+    time; without a `scale`, it is the ratio of the extents.
     """
     n = own.n
     size = constant(n, count, i64) if isinstance(count, int) else count
-    step = own.cast(f64) / size.cast(f64)
-    rows, places = (counting(n, v).cast(f64) for v in (size, own))
+    step = own.cast(f64) / size.cast(f64) if scale is None else 1.0 / scale
+    rows, places = (counting(n, v).cast(step.element) for v in (size, own))
     if kind == "area":
         begins = (rows * step).spread(0, 1)
         return ((begins + step).min(places + 1.0) - begins.max(places)).max(0.0) / step
     radius, kernel = KERNELS[kind]
-    apart = (places + 0.5 - ((rows + 0.5) * step).spread(0, 1)).function(nn.Abs)
-    apart = apart / step.max(1.0) if wide else apart
+    at = ((rows + 0.5) * step - step * shift).spread(0, 1)
+    apart = (places + 0.5 - at).function(nn.Abs)
+    apart = (apart / step.max(1.0) if wide else apart).cast(f64)
     weights = (apart <= float(radius)).choose(kernel(apart), 0.0)
     total = weights.sum(1, keep=True)
-    return weights / (total.function(nn.Abs) < 1e-30).choose(1.0, total)
+    weights = weights / (total.function(nn.Abs) < 1e-30).choose(1.0, total)
+    return ((at >= 0.0) & (at <= own.cast(step.element))).choose(weights, 0.0)
 
 
 def weighted(n: Layer, x: Value, rows: np.ndarray | Term, columns: np.ndarray | Term) -> Value:

@@ -29,6 +29,7 @@ IGNORED = IgnoredFields(
     Ignored("implementation use_cudnn flash_attention unroll swap_memory", "how Keras computes it"),
     Ignored("ragged sparse synchronized", "what is not there", values=(False,)),
     Ignored("synchronized", "of training on several devices", kinds="BatchNormalization"),
+    Ignored("init_values projection_dim", "weights have it", kinds="LayerScale"),
     Ignored("units filters kernel_size depth_multiplier input_dim output_dim", "weights have it"),
     Ignored("key_dim value_dim head_dim num_heads num_*_heads", "weights have it"),
     Ignored("unit_forget_bias", "of the first weights"),

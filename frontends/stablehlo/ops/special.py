@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...common.complexes import product
+from ...common.formulas import nextafter
 from ...common.special import hurwitz_zeta, polygamma_of_orders
 from ...common.vocabulary import *
 from ..layer import HloLayer, rows
@@ -137,26 +138,6 @@ def bessel_i1e(x: Term) -> Term:
     return (size < 8.0).choose(near, far * x.function(nn.Sign))
 
 
-def next_after(x: Term, y: Term) -> Term:
-    """The next number on the way from x to y, by the integers that the bits are."""
-    element: Any = x.element
-    integer = IntegerType(element.width)
-    least = x.made(nn.Bitcast(_one(x, integer), out=TensorType((), element)))
-    bits = x.made(nn.Bitcast(x.value, out=TensorType(x.shape, integer)))
-    away = (x > 0.0).choose(x < y, x > y)
-    one = Term(x.n, x.n.constant(1, integer))
-    moved = away.choose(bits + one, bits - one)
-    found = x.made(nn.Bitcast(moved.value, out=TensorType(moved.shape, element)))
-    first = (y > 0.0).choose(least, -least)
-    found = x.equals(0.0).choose(first, found)
-    found = x.equals(y).choose(y, found)
-    return (x.equals(x) & y.equals(y)).choose(found, math.nan)
-
-
-def _one(x: Term, integer: IntegerType) -> Value:
-    return x.n.constant(1, integer)
-
-
 def is_inf(x: Term) -> Term:
     return x.function(nn.Abs).equals(math.inf)
 
@@ -170,7 +151,7 @@ _FORMULAS = {
     "zeta": zeta,
     "polygamma": polygamma,
     "bessel_i1e": bessel_i1e,
-    "next_after": next_after,
+    "next_after": nextafter,
     "is_inf": is_inf,
     "is_pos_inf": lambda x: x.equals(math.inf),
     "is_neg_inf": lambda x: x.equals(-math.inf),

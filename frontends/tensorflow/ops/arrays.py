@@ -232,16 +232,3 @@ def band(n: TfLayer, x: Value, lower: Value, upper: Value) -> Value:
     below, above = (Term(n, as_scalar(n, as_i64(n, v))) for v in (lower, upper))
     x = n(nn.Trilu(x, (below < 0).choose(-FAR, -below).value, upper=True))
     return n(nn.Trilu(x, (above < 0).choose(FAR, above).value, upper=False))
-
-
-@rows("MatrixDiag", "MatrixDiagV2", "MatrixDiagV3")
-def diagonal(n: TfLayer, x: Value, k: Value | None = None, *others: Value) -> Value:
-    if k is not None and any(n.known_ints(k, "k")):
-        raise n.error("only the main diagonal is supported")
-    extents = [n.known_int(v, "an extent") for v in others[:2]]
-    if any(d not in (-1, x.type.shape[-1]) for d in extents):
-        raise n.error(f"a matrix of extents {extents} is not supported")
-    found, last = Term(n, on_diagonal(n, x)), (x, x.type.rank - 1)
-    if len(others) < 3:
-        return found.value
-    return tf.on_main_diagonal(n, last, last).choose(found, Term(n, others[2])).value

@@ -13,7 +13,7 @@ from ....ir.core import Value
 from ....ir.types import ComplexType, IntegerType, TensorType, f32, i64
 from ...common import tensorflow as tf
 from ...common.complexes import Pair, exponential, is_complex, pair, product, square_root, terms
-from ...common.formulas import divide_no_nan, isfinite, trunc
+from ...common.formulas import divide_no_nan, isfinite, nextafter, trunc
 from ...common.gathering import gathered_elements
 from ...common.quantization import limits_of
 from ...common.reductions import reduced
@@ -97,6 +97,7 @@ rows.add({
     "DivNoNan": formula(divide_no_nan),
     "MulNoNan": formula(lambda x, y: y.equals(0).choose(0, x * y)),
     "Xdivy": formula(lambda x, y: x.equals(0).choose(0, x / y)),
+    "NextAfter": formula(nextafter),
     "Xlogy": formula(lambda x, y: x.equals(0).choose(0, x * y.function(nn.Log))),
     "Xlog1py": formula(lambda x, y: x.equals(0).choose(0, x * y.function(nn.Log1p))),
 })  # fmt: skip

@@ -9,8 +9,9 @@ import numpy as np
 from ....ir.core import Value
 from ...common import images
 from ...common.movement import FAR, padded_by, slice_axis
-from ...common.resampling import KERNELS, covered, sampled, weighted
-from ...common.terms import Term, joined
+from ...common.resampling import KERNELS, covered, sampled, sampled_late, weighted
+from ...common.shapes import as_i64
+from ...common.terms import Term, extent, joined
 from ..layer import TfLayer, rows
 
 # -- colors ----------------------------------------------------------------------------------------
@@ -110,13 +111,29 @@ def _sizes(n: TfLayer, x: Value, size: Value) -> list[tuple[int, int]]:
     return list(zip(own, n.known_ints(size, "the size"), strict=True))  # type: ignore[arg-type]
 
 
+def _are_known(n: TfLayer, x: Value, size: Value) -> bool:
+    """Whether the extents of images and of the result are known at import."""
+    return None not in x.type.shape[1:3] and n.known(size) is not None
+
+
+def _sizes_late(n: TfLayer, x: Value, size: Value) -> list[tuple[Term, Term]]:
+    """Heights and widths, as (before, after) pairs of what is known at run time."""
+    if x.type.rank != 4:
+        raise n.error(f"the input is '{x.type}', expected images [N, H, W, C]")
+    sizes = Term(n, as_i64(n, size))
+    return [(extent(n, (x, axis)), sizes.column(axis - 1)) for axis in (1, 2)]
+
+
 @rows("ScaleAndTranslate")
 def scale_and_translate(n: TfLayer, x: Value, size: Value, scale: Value, shift: Value) -> Value:
-    kind = n.text("kernel_type", "lanczos3", tuple(KERNELS))
+    kind, wide = n.text("kernel_type", "lanczos3", tuple(KERNELS)), n.flag("antialias", True)
     scales, shifts = n.known(scale), n.known(shift)
-    if scales is None or shifts is None:
-        raise n.error("scales and translations must be known")
-    wide = n.flag("antialias", True)
+    if scales is None or shifts is None or not _are_known(n, x, size):
+        late = [
+            sampled_late(*pair, kind, wide, Term(n, scale).column(i), Term(n, shift).column(i))
+            for i, pair in enumerate(_sizes_late(n, x, size))
+        ]
+        return weighted(n, x, *late)
     pairs = zip(_sizes(n, x, size), scales.tolist(), shifts.tolist(), strict=True)
     return weighted(n, x, *(sampled(*sizes, s, t, kind, wide) for sizes, s, t in pairs))
 
@@ -126,7 +143,9 @@ def resize_area(n: TfLayer, x: Value, size: Value) -> Value:
     """Resize by the mean of the area that each element of the result covers."""
     if n.flag("align_corners"):
         raise n.error("'align_corners' is not supported")
-    return weighted(n, x, *(covered(*pair) for pair in _sizes(n, x, size)))
+    if _are_known(n, x, size):
+        return weighted(n, x, *(covered(*pair) for pair in _sizes(n, x, size)))
+    return weighted(n, x, *(sampled_late(*p, "area", True) for p in _sizes_late(n, x, size)))
 
 
 @rows("ImageProjectiveTransformV2", "ImageProjectiveTransformV3")

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ....dialects import nn
 from ....ir.core import Value
 from ...common import linear_algebra as algebra
 from ...common import tensorflow as tf
 from ...common.arrays import cross
 from ...common.complexes import Pair, pair, terms
+from ...common.diagonals import on_diagonal
 from ...common.eigenvalues import eig as general_eigen
 from ...common.shapes import merge
-from ...common.terms import Term, counting, extent
+from ...common.terms import Term, constant, counting, extent
 from ..layer import TfLayer, rows
 
 rows.add({
@@ -105,18 +108,84 @@ def _diagonal(n: TfLayer, x: Value) -> Value:
     return Term(n, flat).gather(places, t.rank - 2).value
 
 
-def _main_only(n: TfLayer, k: Value | None) -> None:
-    if k is not None and any(n.known_ints(k, "k")):
-        raise n.error("only the main diagonal is supported")
+def _number_of(n: TfLayer, k: Value | None) -> tuple[int, int]:
+    """The lowest and the highest diagonal that are meant; 0 is the main one."""
+    found = (0,) if k is None else n.known_ints(k, "k")
+    return found[0], found[-1]
+
+
+def _in_band(
+    n: TfLayer, rows: int | None, columns: int | None, band: tuple[int, int]
+) -> np.ndarray:
+    """Where each element of a matrix is among diagonals [high - low + 1, longest]; -1 outside.
+
+    'align' says where shorter ones begin, above the main one and below. Source: tf.linalg.diag.
+    """
+    if rows is None or columns is None:
+        raise n.error("other diagonals than the main one need matrices of known extents")
+    low, high = band
+    row, column = np.indices((rows, columns))
+    which = column - row
+    longest = min(rows + min(high, 0), columns - max(low, 0))
+    length = np.minimum(rows + np.minimum(which, 0), columns - np.maximum(which, 0))
+    before = "LEFT_LEFT" if n.kind.endswith("V2") else "RIGHT_LEFT"
+    above, below = n.text("align", before).split("_")
+    left = (which >= 0) & (above == "LEFT") | (which <= 0) & (below == "LEFT")
+    place = (high - which) * longest + np.minimum(row, column) + np.where(left, 0, longest - length)
+    return np.where((low <= which) & (which <= high), place, -1)
+
+
+def _placed(n: TfLayer, x: Value, axes: int, places: np.ndarray, other: Term) -> Value:
+    """The elements of the last `axes` dimensions at `places`, and of `other` where that is -1."""
+    lead = x.type.rank - axes
+    flat = Term(n, merge(n, x, [*((i, i + 1) for i in range(lead)), (lead, x.type.rank)]))
+    found = flat.gather(constant(n, np.maximum(places, 0)), lead)
+    return constant(n, places >= 0).choose(found, other).value
+
+
+def _filling(n: TfLayer, x: Value, others: tuple[Value, ...]) -> Term:
+    return Term(n, others[-1]) if others else constant(n, 0, x.type.element_type)
+
+
+@rows("MatrixDiag", "MatrixDiagV2", "MatrixDiagV3")
+def matrix_of_diagonals(n: TfLayer, x: Value, k: Value | None = None, *others: Value) -> Value:
+    band = _number_of(n, k)
+    extents = [n.known_int(v, "an extent") for v in others[:2]]
+    if band == (0, 0) and all(d in (-1, x.type.shape[-1]) for d in extents):
+        found, last = Term(n, on_diagonal(n, x)), (x, x.type.rank - 1)
+        if not others:
+            return found.value
+        return tf.on_main_diagonal(n, last, last).choose(found, Term(n, others[2])).value
+    if (longest := x.type.shape[-1]) is None:
+        raise n.error("other diagonals than the main one need known extents")
+    least = longest - min(band[1], 0), longest + max(band[0], 0)
+    if all(d == -1 for d in extents):
+        extents = [max(least)] * 2
+    rows, columns = (a if d == -1 else d for d, a in zip(extents, least, strict=True))
+    axes = 1 if band[0] == band[1] else 2
+    return _placed(n, x, axes, _in_band(n, rows, columns, band), _filling(n, x, others))
 
 
 @rows("MatrixDiagPart", "MatrixDiagPartV2", "MatrixDiagPartV3")
 def diagonal_part(n: TfLayer, x: Value, k: Value | None = None, *others: Value) -> Value:
-    _main_only(n, k)
-    return _diagonal(n, x)
+    band = _number_of(n, k)
+    if band == (0, 0):
+        return _diagonal(n, x)
+    rows, columns = x.type.shape[-2:]
+    places = _in_band(n, rows, columns, band).reshape(-1)
+    low, high = band
+    longest = min(rows + min(high, 0), columns - max(low, 0))
+    elements = np.full((high - low + 1) * longest, -1)
+    elements[places[places >= 0]] = np.flatnonzero(places >= 0)
+    elements = elements if low == high else elements.reshape(-1, longest)
+    return _placed(n, x, 2, elements, _filling(n, x, others))
 
 
 @rows("MatrixSetDiag", "MatrixSetDiagV2", "MatrixSetDiagV3")
 def set_diagonal(n: TfLayer, x: Value, diagonal: Value, k: Value | None = None) -> Value:
-    _main_only(n, k)
-    return tf.with_diagonal(n, x, diagonal)
+    band = _number_of(n, k)
+    if band == (0, 0):
+        return tf.with_diagonal(n, x, diagonal)
+    axes = 1 if band[0] == band[1] else 2
+    rows, columns = x.type.shape[-2:]
+    return _placed(n, diagonal, axes, _in_band(n, rows, columns, band), Term(n, x))

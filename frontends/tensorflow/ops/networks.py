@@ -131,45 +131,39 @@ def conv_transposed(n: TfLayer, sizes: Value, weight: Value, x: Value) -> Value:
     wanted = (n.extents(sizes) or (None,) * rank)[begin : begin + rank - 2]
     known = [int(d) for d in wanted if d is not None]
     is_known, is_explicit = len(known) == len(wanted), not isinstance(how["padding"], str)
-    if is_known or is_explicit:
-        asked = part_of_vector(n, as_i64(n, sizes), begin, begin + rank - 2)
-        if is_explicit:
-            asked = _checked_sizes(n, x, kernel, asked, how)
-        extents = known if is_known else asked
-        return on_channels_first(
-            n,
-            x,
-            lambda v: transposed_convolution(
-                n, v, kernel, extents=extents, keeps_begin=is_explicit, **how
-            ),
-        )
-    if how["padding"] == "VALID":
-        pairs = zip(how["strides"], weight.type.shape[: rank - 2], strict=True)
-        how["output_padding"] = [max(s - k, 0) if k is not None else 0 for s, k in pairs]
-    out = on_channels_first(n, x, lambda v: transposed_convolution(n, v, kernel, **how))
-    found = part_of_vector(n, shape_of(n, out), begin, begin + rank - 2)
     asked = part_of_vector(n, as_i64(n, sizes), begin, begin + rank - 2)
-    same = reduced(n, n.cast(n(nn.Equal(found, asked)), i64), nn.ReduceMin, (0,))
-    return n(nn.Assume(out, n(nn.Greater(same, n.constant(0, i64))), _OTHER_SIZES))
+    if is_explicit or not is_known:
+        asked = _checked_sizes(n, x, kernel, asked, how)
+    extents = known if is_known else asked
+    return on_channels_first(
+        n,
+        x,
+        lambda v: transposed_convolution(
+            n, v, kernel, extents=extents, keeps_begin=is_explicit, **how
+        ),
+    )
 
 
 _OTHER_SIZES = "the extents asked for are not those that strides and padding give"
 
 
 def _checked_sizes(n: TfLayer, x: Value, kernel: Value, asked: Value, how: dict[str, Any]) -> Value:
-    """The requested extents, checked to give those of x by a convolution with explicit padding."""
-    count, begin = x.type.rank - 2, 1 if n.nhwc(x) else 2
+    """The requested extents, checked to give those of x by a convolution."""
+    count, begin, padding = x.type.rank - 2, 1 if n.nhwc(x) else 2, how["padding"]
+    sides = [0] * count * 2 if isinstance(padding, str) else padding
     own = Term(n, part_of_vector(n, shape_of(n, x), begin, begin + count))
     reach = Term(n, part_of_vector(n, shape_of(n, kernel), 2, 2 + count)) - 1
     pads, strides, dilations = (
         Term(n, n.constant(np.array(v, np.int64)))
         for v in (
-            [a + b for a, b in zip(how["padding"][:count], how["padding"][count:], strict=True)],
+            [a + b for a, b in zip(sides[:count], sides[count:], strict=True)],
             how["strides"],
             how["dilations"],
         )
     )
-    given = (Term(n, asked) + pads - reach * dilations - 1) / strides + 1
+    # SAME pads by what the kernel reaches beyond an element.
+    lost = reach.zeros() if padding == "SAME_UPPER" else reach * dilations
+    given = (Term(n, asked) + pads - lost - 1) / strides + 1
     return assured(Term(n, asked), given.equals(own).cast(i64).least(0) > 0, _OTHER_SIZES).value
 
 

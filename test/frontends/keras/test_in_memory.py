@@ -43,3 +43,13 @@ def test_what_cannot_be_saved_is_an_error():
 
     with pytest.raises(nnc.NncError, match=r"was not built|code is not in the file|cannot save"):
         nnc.compile(Own())
+
+
+def test_scales_of_convnext_are_weights():
+    convnext = pytest.importorskip("keras.src.applications.convnext")
+    x = keras.layers.Input((5,))
+    net = keras.Model(x, convnext.LayerScale(1e-6, 5)(x))
+    (gamma,) = net.weights
+    gamma.assign(np.arange(5))
+    found = nnc.compile(net)(np.full((2, 5), 3, np.float32))
+    np.testing.assert_array_equal(found, np.full((2, 5), 3) * np.arange(5))

@@ -55,6 +55,22 @@ def test_zeta_of_all_kinds_of_numbers():
     np.testing.assert_allclose(nnc.compile(ZETAS, cache=False)(order, x), wanted, rtol=1e-5)
 
 
+NEXT = """module {{ func.func @main(%x: tensor<81x{0}>, %y: tensor<81x{0}>) -> tensor<81x{0}> {{
+  %z = chlo.next_after %x, %y : tensor<81x{0}>, tensor<81x{0}> -> tensor<81x{0}>
+  return %z : tensor<81x{0}>
+}} }}"""
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_the_next_of_all_kinds_of_floats(kind):
+    most, bits = np.finfo(kind).max, np.dtype(kind).itemsize * 8
+    kinds = [0.0, -0.0, np.finfo(kind).smallest_subnormal, -1, 3, most, np.inf, -np.inf, np.nan]
+    x, y = (a.reshape(-1).copy() for a in np.meshgrid(*[np.array(kinds, kind)] * 2))
+    found = nnc.compile(NEXT.format(f"f{bits}").encode(), cache=False)(x, y)
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(found, np.nextafter(x, y))
+
+
 def check(name: str) -> None:
     inputs, wanted = arrays(name)
     found = nnc.compile(text(name).encode(), cache=False)(*inputs)

@@ -38,6 +38,47 @@ def resized(x, size):
     )
 
 
+def resampled(x):
+    """x [N, H, W, 3] of open extents."""
+    kinds = ("lanczos3", "gaussian", "mitchellcubic", "bicubic", "area", "bilinear")
+    scaled = tf.raw_ops.ScaleAndTranslate
+    return (
+        *(tf.image.resize(x, [7, 9], kind, antialias=True) for kind in kinds),
+        tf.image.resize(x, tf.shape(x)[1:3] * 3 // 2, "lanczos5"),
+        scaled(images=x, size=[9, 11], scale=[0.6, 1.3], translation=[2.0, -3.0],
+               kernel_type="box", antialias=True),
+    )  # fmt: skip
+
+
+def odd_transposed(x):
+    """x [2, H, W, 3] of open extents; the result is smaller or larger than strides times these."""
+    _, h, w, _ = tf.unstack(tf.shape(x))
+    wide, narrow = make.normal(4, 3, 2, 3), make.normal(1, 2, 2, 3)
+    sizes = [[2, 2 * h, 3 * w, 2], [2, 2 * h - 1, 3 * w - 2, 2]]
+    found = [tf.nn.conv2d_transpose(x, k, s, [2, 3]) for k in (wide, narrow) for s in sizes]
+    sizes = [[2, 2 * h + 2, 3 * w, 2], [2, 2 * h + 3, 3 * w + 2, 2]]
+    found += [tf.nn.conv2d_transpose(x, wide, s, [2, 3], "VALID") for s in sizes]
+    sizes = [[2, 2 * h - 1, 3 * w - 1, 2], [2, 2 * h, 3 * w, 2]]
+    return found + [tf.nn.conv2d_transpose(x, narrow, s, [2, 3], "VALID") for s in sizes]
+
+
+def diagonals(x, y):
+    """x [2, 3] and y [2, 3, 4], of which diagonals beside the main one are meant."""
+    several = tf.stack([x, x * 2, x * 3], 1)
+    lib = tf.linalg
+    return (
+        *(lib.diag(x, k=-1), lib.diag(x, k=2, padding_value=7), lib.diag(x, k=1, num_rows=3)),
+        lib.diag(x, num_rows=3, num_cols=5, padding_value=-1),
+        *(lib.diag(y, k=(-1, 1)), lib.diag(y, k=(-2, 0), align="LEFT_RIGHT")),
+        lib.diag(y[:, :2], k=(1, 2), num_cols=7, align="LEFT_LEFT", padding_value=2),
+        *(lib.diag_part(y, k=k) for k in (1, -2, (-2, 3))),
+        lib.diag_part(y, k=(0, 2), align="LEFT_RIGHT", padding_value=5),
+        lib.diag_part(y, k=(-1, 1), align="RIGHT_RIGHT"),
+        *(lib.set_diag(y, x, k=1), lib.set_diag(y, x[:, :2], k=-1)),
+        *(lib.set_diag(y, several, k=(-1, 1), align=a) for a in ("RIGHT_LEFT", "LEFT_RIGHT")),
+    )
+
+
 def out_of_range(x, i, which):
     """Kinds of lookups, one of which runs."""
     picked = [
@@ -100,7 +141,10 @@ def special(x, a, b):
     op = tf.raw_ops
     ops = [op.BesselI0, op.BesselI1e, op.BesselJ0, op.BesselJ1, op.BesselK0, op.BesselK1e]
     ops += [op.BesselY0, op.BesselY1, op.Lgamma, op.Digamma]
+    finite = tf.where(x == x, x, 0.0)
+    following = op.NextAfter(x1=finite, x2=a), op.NextAfter(x1=b, x2=finite[:, None])
     return (
+        *(tf.bitcast(one, tf.int32) for one in following),
         *(one(x=x) for one in ops),
         *(op.Igamma(a=a, x=b), op.Igammac(a=a, x=b[:1]), op.Igamma(a=x, x=b)),
         *(op.Betainc(a=a, b=b, x=tf.sigmoid(x)), op.Betainc(a=a, b=b, x=x)),
@@ -338,6 +382,11 @@ def main():
     tf.saved_model.save(holder, path, signatures=holder.run)
     shutil.rmtree(path / "assets")
     (path / "fingerprint.pb").unlink()
+    make.graph("resampled", resampled, make.normal(1, 13, 8, 3), shapes=[[None, None, None, 3]])
+    make.graph("diagonals", diagonals, make.normal(2, 3), make.normal(2, 3, 4))
+    make.graph(
+        "odd_transposed", odd_transposed, make.normal(2, 4, 5, 3), shapes=[[2, None, None, 3]]
+    )
 
 
 if __name__ == "__main__":
