@@ -207,14 +207,10 @@ def _windows(n: NcnnLayer, x: Value, largest: bool, dims: int) -> Value:
         pads = list(padded(n, x, kernel, strides, (1,) * dims, padding).pads)
         pads[0], pads[dims] = sorted((pads[0], pads[dims]))  # depth as of SAME_UPPER, to ncnn
         padding = tuple(pads)
-    found = pooled(n, x, Windows(kernel, strides, padding), largest, counts)
-    if not largest or isinstance(padding, str) or max(padding) < min(kernel):
-        return found
-    return n(nn.Max(found, n.scalar(_LEAST, found)))  # of windows in the padding alone
-
-
-_LEAST = float(np.finfo(np.float32).min)
-"""The padding of a max pooling: ncnn's value for the maximum of no elements."""
+    windows = Windows(kernel, strides, padding)
+    if largest:
+        return max_pooled_from_lowest(n, x, windows)
+    return pooled(n, x, windows, largest, counts)
 
 
 def _adaptive(n: NcnnLayer, x: Value, largest: bool, dims: int) -> Value:
