@@ -20,7 +20,7 @@ from .categories import Categories, Statistic
 from .ensemble import Ensemble, Forest, Levels, front_end, graph_of
 
 LINKS = {
-    "Logloss": "sigmoid", "CrossEntropy": "sigmoid", "MultiClass": "softmax",
+    "Logloss": "sigmoid", "CrossEntropy": "sigmoid", "Focal": "sigmoid", "MultiClass": "softmax",
     "MultiClassOneVsAll": "sigmoid", "MultiLogloss": "sigmoid", "MultiCrossEntropy": "sigmoid",
     "Poisson": "exp", "Tweedie": "exp", "RMSEWithUncertainty": "spread",
 }  # fmt: skip
@@ -29,7 +29,8 @@ have none."""
 DEEPEST = 16
 IGNORED = IgnoredFields(
     Ignored("ctr_data cat_features_hash", "not asked for, or words of hashes", "file"),
-    Ignored("feature_id has_nans borders values string_values", "as the splits have it", "feature"),
+    Ignored("feature_id feature_name has_nans", "as the splits have it", "feature"),
+    Ignored("borders values string_values", "as the splits have it", "feature"),
     Ignored("*feature_index", "the other way to count", "feature"),
     Ignored("leaf_weights weight", "of training", "tree"),
     Ignored("split_index", "as the borders tell", "split"),

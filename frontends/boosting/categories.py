@@ -15,7 +15,7 @@ import numpy as np
 
 from ...dialects import nn
 from ...ir.core import Value
-from ...ir.types import f32, f64, i64
+from ...ir.types import f64, i64
 from ..common.layer import Layer
 from ..common.source import Source
 from ..common.strings import lookup
@@ -96,12 +96,12 @@ class Statistic:
             parts, hashes, np.asarray(number(good, total), np.float32), float(np.float32(other))
         )
 
-    def column(self, n: Layer, rows: Term, hashes: Term, places: Sequence[int]) -> Term:
+    def column(self, n: Layer, rows: Term | None, hashes: Term, places: Sequence[int]) -> Term:
         """The statistic for each row, in f64: [B, 1]."""
         whole = constant(n, 0, i64)
         order = ("cat_feature_value", "float_feature", "cat_feature_exact_value")
         for part in sorted(self.parts, key=lambda part: order.index(part.kind)):
-            if part.kind == "float_feature":
+            if part.kind == "float_feature" and rows is not None:
                 own = (rows.column(places[part.feature]) > part.value).cast(i64)
             else:
                 own = hashes.column(part.feature)
@@ -128,9 +128,9 @@ class Categories:
     """The columns of the numeric features."""
     statistics: list[Statistic] = field(default_factory=list)
 
-    def columns(self, n: Layer, rows: Term, words: Value) -> list[Term]:
-        """The columns in f64, each [B, C]."""
+    def columns(self, n: Layer, rows: Term | None, words: Value) -> list[Term]:
+        """The columns in f64, each [B, C]. `rows` are the numeric features, if there are some."""
         own = Term(n, n(nn.StringHash(words, function="city"))) & _LOW
         own = (own > _LOW >> 1).choose(own - (_LOW + 1), own)
-        made = [one.column(n, rows.cast(f32), own, self.places) for one in self.statistics]
+        made = [one.column(n, rows, own, self.places) for one in self.statistics]
         return [own.cast(f64), *made]

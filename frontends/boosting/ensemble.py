@@ -63,9 +63,13 @@ def graph_of(
 ) -> Graph:
     """A graph with one node, an input `data` and an output `prediction`.
 
-    Categorical features of text are a second input, `categories`.
+    Categorical features of text are another input, `categories`; without numeric features, it is
+    the only one.
     """
-    inputs = [Input("data", TensorType((None, features), ensemble.element), ("batch", ""))]
+    inputs = []
+    if features or ensemble.categories is None:
+        shape = (None, features)
+        inputs.append(Input("data", TensorType(shape, ensemble.element), ("batch", "")))
     if ensemble.categories is not None:
         shape = (None, ensemble.categories.count)
         inputs.append(Input("categories", TensorType(shape, string), ("batch", "")))

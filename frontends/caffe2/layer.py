@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import wraps
 from typing import Any
 
+from ...ir.core import Value
+from ..common.convolution import channels_first, channels_last
 from ..common.fields import Ignored, IgnoredFields
 from ..common.importer import NodeLayer
 from ..common.rows import Rows
+from ..common.shapes import shape_text
 from ..common.windows import Padding
 from ..wire.protobuf import Record
 
@@ -17,9 +21,31 @@ IGNORED = IgnoredFields(
     Ignored("order", "the layout that nnc computes in", values=("NCHW",)),
     Ignored("momentum", "of the statistics that training keeps", "SpatialBN"),
     Ignored("ratio", "not asked for, where it infers", "Dropout"),
+    Ignored("broadcast", "as the shapes tell", "BatchMatMul And Or Xor Add Sub Mul Div Pow"),
+    Ignored("broadcast", "as the shapes tell", "EQ NE LT LE GT GE"),
+    Ignored("kernel* stride* pad* count_include_pad", "of the whole image", "*Pool*"),
     Ignored("global_pooling", "not asked for", values=(0,)),
 )
 rows = Rows(__package__ or "", IGNORED)
+
+
+def in_order(convert: Callable[..., Any]) -> Callable[..., Any]:
+    """A converter of images in both orders of dimensions, from one for channels first.
+
+    With channels last, weights with spatial dimensions have them before their last one, too.
+    """
+
+    @wraps(convert)
+    def either(n: Caffe2Layer, x: Value, *others: Value) -> Any:
+        order = n.text("order", "NCHW")
+        if order not in ("NCHW", "NHWC") or x.type.rank < 3:
+            raise n.error(f"order {order} of {shape_text(x)}, expected NCHW or NHWC images")
+        if order == "NCHW":
+            return convert(n, x, *others)
+        turned = (channels_first(n, v) if v.type.rank > 2 else v for v in (x, *others))
+        return channels_last(n, convert(n, *turned))
+
+    return either
 
 
 class Caffe2Layer(NodeLayer):

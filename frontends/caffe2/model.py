@@ -12,7 +12,8 @@ import numpy as np
 
 from ...ir.diagnostics import NncError
 from ...ir.location import FileLineColLoc
-from ...ir.types import TensorType, Type, UnrankedTensorType, f32
+from ...ir.numpy_types import numpy_to_type
+from ...ir.types import TensorType, Type, UnrankedTensorType, f32, i1, i32, i64
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from ..common.source import Source
@@ -29,6 +30,18 @@ _FILLS = {
 }
 _KINDS = {1: np.float32, 2: np.int32, 5: np.bool_, 10: np.int64, 13: np.float64}
 """Element types by their numbers in Caffe2."""
+
+_TYPES = {
+    **{(kind, i): i1 for kind in ("And", "Or", "Xor") for i in range(2)},
+    **dict.fromkeys((("Not", 0), ("Where", 0)), i1),
+    **dict.fromkeys((("Gather", 1), ("BatchGather", 1), ("OneHot", 0)), i64),
+    **{(f"SparseLengths{kind}", 1): i64 for kind in ("Sum", "Mean")},
+    **{(f"SparseLengths{kind}", 2): i32 for kind in ("Sum", "Mean")},
+    ("SparseLengthsWeightedSum", 2): i64,
+    ("SparseLengthsWeightedSum", 3): i32,
+    **{(f"Lengths{kind}", 1): i32 for kind in ("Sum", "Mean", "Max")},
+}
+"""The element types of operands that are no floats, by operator and place."""
 
 MOST_FILLED = 1 << 31
 _SHAPES = "value_info.json"
@@ -165,7 +178,7 @@ class _Reader:
                 raise self.source.error(f"output '{name}' is made by no operator")
         shapes = self.shapes()
         return Graph(
-            [Input(name, self.type(name, shapes)) for name in inputs],
+            [Input(name, self.type(name, shapes), assumed=name not in shapes) for name in inputs],
             nodes,
             [(name, self.names[name]) for name in outputs],
             {name: array for name, array in self.constants.items() if name not in inputs},
@@ -198,21 +211,29 @@ class _Reader:
         self.names[name] = value
         return value
 
-    def shapes(self) -> dict[str, Any]:
-        """The inputs' shapes, from a file beside the net; empty without one."""
+    def shapes(self) -> dict[str, TensorType]:
+        """The inputs' types, from a file beside the net; empty without one."""
         if not self.source.has_beside(_SHAPES):
             return {}
         beside = self.source.beside(_SHAPES)
         try:
             found = json.loads(beside.text)
-            return {str(name): [int(d) for d in entry[1]] for name, entry in found.items()}
+            return {
+                str(name): TensorType(
+                    tuple(int(d) for d in shape), numpy_to_type(np.dtype(_KINDS[int(kind)]))
+                )
+                for name, (kind, shape) in found.items()
+            }
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
             raise beside.error("no shapes of inputs by name") from None
 
-    def type(self, name: str, shapes: dict[str, Any]) -> Type:
+    def type(self, name: str, shapes: dict[str, TensorType]) -> Type:
         """The type of an input: nets lack it, but the first operators imply the rank."""
         if name in shapes:
-            return TensorType(tuple(shapes[name]), f32)
+            return shapes[name]
+        uses = [(op.type, i) for op in self.net.op for i, one in enumerate(op.input) if one == name]
+        if uses and all(use in _TYPES for use in uses):
+            return UnrankedTensorType(_TYPES[uses[0]])
         for op in self.net.op:
             if name not in op.input[:1] or len(op.input) < 2:
                 continue

@@ -36,11 +36,13 @@ class Input:
     """A model's declaration of an input; the type is unranked if the model does not give the rank.
 
     `dims` are the names of the dimensions, "" for an unnamed one; equal names mean equal extents.
+    If the shape is `assumed`, because the model does not say, the user may give any other.
     """
 
     name: str
     type: Type
     dims: Sequence[str] = ()
+    assumed: bool = False
 
 
 class Place(Protocol):
@@ -173,6 +175,8 @@ def _shape(
     if given is None:
         return declared
     given = _valid(place, value.name, given)
+    if value.assumed:
+        return given
     if len(given) != len(declared):
         raise place.error(
             f"input '{value.name}' has {len(declared)} dimensions, but shape {list(given)} is given"

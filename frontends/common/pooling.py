@@ -10,6 +10,7 @@ import numpy as np
 
 from ...dialects import nn
 from ...ir.core import Value
+from ...ir.numpy_types import type_to_numpy
 from ...ir.types import TensorType, i64
 from .layer import Layer
 from .movement import concat, slice_axis, swapped, unsqueezed
@@ -58,6 +59,15 @@ def max_pooled(n: Layer, x: Value, windows: Windows, keeps_nan: bool = False) ->
     """The largest element of each window."""
     operand, attributes = windows.on(n, x, limits_of(x.type.element_type)[0])
     return n(nn.MaxPool(operand.x, keeps_nan=keeps_nan, **attributes))
+
+
+def max_pooled_from_lowest(n: Layer, x: Value, windows: Windows) -> Value:
+    """The largest element of each window, or the lowest finite number if all of it is padding."""
+    found, padding = max_pooled(n, x, windows), windows.padding
+    if isinstance(padding, str) or max(map(int, padding)) < min(windows.kernel):
+        return found
+    lowest = np.finfo(type_to_numpy(x.type.element_type)).min
+    return n(nn.Max(found, n.scalar(float(lowest), found)))
 
 
 def max_pooled_with_indices(

@@ -85,6 +85,7 @@ from .pooling import (
     average_pooled,
     length_pooled,
     max_pooled,
+    max_pooled_from_lowest,
     max_pooled_with_indices,
     pooled,
     pooled_whole,

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...ir.types import Dim, TensorType, f32
+from ...ir.types import Dim, TensorType, f32, f64
 from ..common.graph import Graph
 from ..common.importer import MISFITS
 from ..common.inputs import Input
@@ -90,6 +90,8 @@ class NetworkReader(Reader):
             return Input(name, TensorType(shape, f32))
         found = array_type(type.part("multiArrayType"))
         shape = found.shape
+        if found.element_type is f64:  # networks compute in 32 bits or less
+            self.add("cast", name, {"x": name}, dtype="fp32")
         if not self.exact and len(shape) in (1, 3):
             wide = [1, *shape] if len(shape) == 3 else [1, *shape, 1, 1]
             self.reshaped(name, name, [-1 if d is None else d for d in wide])

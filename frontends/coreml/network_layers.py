@@ -54,7 +54,9 @@ def add_layer(r: Reader, layer: Record) -> None:
     inputs, outputs = list(layer.input), list(layer.output) or [layer.name]
     r.outputs = outputs
     p: Any = RecordFields(layer.part(kind)) if kind else None
-    if kind in _TABLE:
+    if r.exact and _works_on_images(kind, p):
+        _on_images(r, p, inputs, outputs[0])
+    elif kind in _TABLE:
         _TABLE[kind](r, p, inputs or [""], outputs[0])
     elif kind in LAYERS:
         _by_row(r, LAYERS[kind], p, inputs, outputs)
@@ -66,6 +68,26 @@ def add_layer(r: Reader, layer: Record) -> None:
         return
     for name, value in IGNORED.refused(kind, p.unread()):
         raise r.error(f"'{name}' is {reprlib.repr(value)}, which is not supported")
+
+
+_IMAGES = {"batchnorm", "lrn", "convolution", "pooling", "flatten", "embedding"}
+"""Layers for the last three dimensions, channels, height and width; others before are examples."""
+
+
+def _works_on_images(kind: str, p: Any) -> bool:
+    own = {name for name, _ in p.fields()} if kind == "activation" else set()
+    return kind in _IMAGES or bool(own & {"PReLU", "parametricSoftplus"})
+
+
+def _on_images(r: Reader, p: Any, inputs: Sequence[str], out: str) -> None:
+    """Add a layer of [N, C, H, W] for a blob of any rank, whose leading dimensions become one."""
+    images, made = [f"{out} images", *inputs[1:]], f"{out} made"
+    r.add("images of a network", images[0], {"x": inputs[0]})
+    if r.kind in _TABLE:
+        _TABLE[r.kind](r, p, images, made)
+    else:
+        _by_row(r, LAYERS[r.kind], p, images, [made])
+    r.add("blob of a network", out, {"x": made, "ref_tensor": inputs[0]})
 
 
 def _is_number(text: str) -> bool:
@@ -141,8 +163,12 @@ def _reduce(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
         raise r.error(f"a reduction {p.mode} is not supported")
     if p.axis.isdigit():
         raise r.error(f"a reduction along {p.axis} is not supported")
-    axes = ["CHW".index(name) - 3 for name in p.axis]
-    r.add(MODES[p.mode], out, {"x": inputs[0]}, keep_dims=True, axes=np.array(axes))
+    given = {"keep_dims": True, "axes": np.array(["CHW".index(name) - 3 for name in p.axis])}
+    epsilon, is_log = np.float32(p.epsilon), p.mode == "LOGSUM"
+    final = f"{out} sum" if is_log else out
+    r.add("reduce_sum" if is_log else MODES[p.mode], final, {"x": inputs[0]}, **given)
+    if is_log:
+        r.add("log", out, {"x": final}, epsilon=epsilon)
 
 
 @_layer(*EVERY)
@@ -246,7 +272,7 @@ def _inner_product(r: Reader, p: Record, inputs: Sequence[str], out: str) -> Non
     bound = {"weight": r.weight(p.part("weights"), [p.outputChannels, p.inputChannels])}
     bound |= bias_of(r, p, p.outputChannels)
     if r.exact:
-        r.add("linear", out, {"x": inputs[0], **bound})
+        r.add("product of a network", out, {"x": inputs[0], **bound})
         return
     r.reshaped(f"{out} flat", inputs[0], [-1, p.inputChannels])
     r.add("linear", f"{out} row", {"x": f"{out} flat", **bound})
@@ -350,16 +376,21 @@ def _moments(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
     r.add("layer_norm", out, {"x": inputs[0]}, axes=axes, epsilon=epsilon)
 
 
+def _of_channels(shape: Sequence[int]) -> list[int]:
+    """The shape of numbers for [C, H, W]; a single extent is that of the channels."""
+    return [*shape, 1, 1] if len(shape) == 1 else list(shape)
+
+
 @_layer("scale")
 def _scale(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
-    bias = bias_of(r, p, *p.shapeBias).get("bias")
-    scale = r.weight(p.part("scale"), p.shapeScale)
+    bias = bias_of(r, p, *_of_channels(p.shapeBias)).get("bias")
+    scale = r.weight(p.part("scale"), _of_channels(p.shapeScale))
     _biased(r, "mul", out, {"x": inputs[0], "y": scale}, bias)
 
 
 @_layer("bias")
 def _add_bias(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
-    r.add("add", out, {"x": inputs[0], "y": r.weight(p.part("bias"), p.shape)})
+    r.add("add", out, {"x": inputs[0], "y": r.weight(p.part("bias"), _of_channels(p.shape))})
 
 
 @_layer("loadConstant", "loadConstantND")

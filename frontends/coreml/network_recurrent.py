@@ -14,6 +14,8 @@ from .network_tables import ACTIVATIONS
 _LSTM = ("inputGate", "forgetGate", "outputGate", "blockInput")
 _GRU = ("resetGate", "outputGate", "updateGate")
 _STATES = ("initial_h", "initial_c")
+GATE_CLIP = np.float32(50)
+"""The bound of what enters an activation. Source: NeuralNetwork.proto."""
 
 
 def simple(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
@@ -119,7 +121,7 @@ def _run(
             bound[name] = f"{out} {name}"
             r.add("concat", bound[name], {"values": parts}, axis=1)
     made = [f"{out} steps", *(f"{out} last {i}" for i in range(count))]
-    r.add(op, made, {"x": f"{out} rows", **bound}, **given)
+    r.add(op, made, {"x": f"{out} rows", **bound}, **given, gate_clip=GATE_CLIP)
     r.reshaped(out, made[0], [0, 0, -1, 1, 1] if r.exact else [-1, sides * hidden, 1, 1])
     if len(r.outputs) == 1:
         return

@@ -56,6 +56,10 @@ bitwise_and bitwise_and X Y -> Out
 bitwise_or bitwise_or X Y -> Out
 bitwise_xor bitwise_xor X Y -> Out
 copysign copysign x y -> out
+dist dist X Y -> Out
+masked_fill masked_fill x mask value@value -> out
+multiplex multiplex *X Ids -> Out
+spectral_norm spectral_norm Weight U V -> Out
 i0 i0 x -> out
 i0e i0e x -> out
 i1 i1 x -> out

@@ -194,7 +194,8 @@ class _Reader:
 
     def plain(self, op: _Op, current: dict[str, str], nodes: list[Node]) -> None:
         kind = op.record.type
-        rule = OPERATORS.get(kind, Operator(kind, (Slot("X"),), ("Out",), {}))
+        result = "out" if "out" in op.outputs else "Out"  # newer operators have small letters
+        rule = OPERATORS.get(kind, Operator(kind, (Slot("X|x"),), (result,), {}))
         name = next((v for names in op.outputs.values() for v in names), kind)
         inputs = [self.operand(op, slot, name, nodes) for slot in rule.inputs]
         while inputs and not inputs[-1]:

@@ -36,12 +36,14 @@ def _linked(n: NodeLayer, sums: Term, ensemble: Ensemble) -> Value:
 
 
 @ROWS("trees")
-def trees(n: NodeLayer, x: Value, words: Value | None = None) -> Value:
+def trees(n: NodeLayer, *inputs: Value) -> Value:
     """The prediction of a forest: each tree adds the value of the leaf that a row reaches."""
     ensemble: Ensemble = n.attributes
-    rows = Term(n, x)
-    if ensemble.categories is not None and words is not None:
-        rows = joined([rows.cast(f64), *ensemble.categories.columns(n, rows, words)], 1)
+    rows = Term(n, inputs[0])
+    if ensemble.categories is not None:
+        numbers = [rows] if len(inputs) == 2 else []
+        columns = ensemble.categories.columns(n, rows.cast(f32) if numbers else None, inputs[-1])
+        rows = joined([*(one.cast(f64) for one in numbers), *columns], 1)
     walk = ensemble.forest.walk(n, rows)
     if ensemble.leaves is not None:
         sums = _linear_leaf_sums(n, rows, walk, ensemble)

@@ -83,7 +83,9 @@ def softmax(n: CaffeLayer, x: Value) -> Value:
 
 @rows("ArgMax")
 def argmax(n: CaffeLayer, x: Value) -> Value:
-    """Indices as floats; with values, pairs of both along axis 1 (without an axis of its own)."""
+    """Indices as floats. Without an axis: [N, 1, k, 1..] of whole items, or [N, 2, k, 1..] with
+    values.
+    """
     p, flat = n.p("argmax"), x
     if not p.has("axis"):
         flat = merge(n, x, ((0, 1), (1, x.type.rank)))
@@ -95,7 +97,7 @@ def argmax(n: CaffeLayer, x: Value) -> Value:
     places = n.cast(places, element)
     if p.has("axis"):
         return values if p.out_max_val else places
-    rows = [(flat, 0), 1, p.top_k]
+    rows = [(flat, 0), 1, p.top_k, *[1] * (x.type.rank - 3)]
     parts = [reshape(n, v, rows) for v in ((places, values) if p.out_max_val else (places,))]
     return parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=1))
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from ...common.formulas import cbrt
 from ...common.vocabulary import *
-from ..layer import Caffe2Layer, rows
+from ..layer import Caffe2Layer, in_order, rows
 
 _KINDS_OF_MEANS = {"Sum": nn.ReduceSum, "Mean": nn.ReduceMean, "Max": nn.ReduceMax}
 
 rows.add(direct("Sign Rsqrt Reciprocal Erf Tan Asin Acos Atan Sinh Cosh"))
-rows.add(direct("Xor Where"))
+rows.add(direct("Where"))
 
 
 @rows("NE")
@@ -36,10 +37,18 @@ def thresholded(n: Caffe2Layer, x: Value) -> Value:
 rows.formulas(
     {
         "Scale": lambda n, x: n(nn.Mul(x, n.scalar(n.float("scale", 1), x))),
+        "Cbrt": lambda n, x: cbrt(Term(n, x)).value,
         "Cube": lambda n, x: (Term(n, x) * Term(n, x) * Term(n, x)).value,
         "RowMul": lambda n, x, w: n(nn.Mul(x, aligned_by_axis(n, x, w, 0))),
     }
 )
+
+
+@rows("SumElements", "SumSqrElements")
+def of_all(n: Caffe2Layer, x: Value) -> Value:
+    total = Term(n, x) * Term(n, x) if "Sqr" in n.kind else Term(n, x)
+    op = nn.ReduceMean if n.int("average") else nn.ReduceSum
+    return reduced(n, total.value, op, tuple(range(x.type.rank)))
 
 
 @rows("Logit")
@@ -47,6 +56,44 @@ def logit(n: Caffe2Layer, x: Value) -> Value:
     least = n.float("eps", 1e-6)
     inside = Term(n, clipped(n, x, least, 1 - least))
     return (inside / (1.0 - inside)).function(nn.Log).value
+
+
+@rows("WeightedSum")
+def weighted_sum(n: Caffe2Layer, *inputs: Value) -> Value:
+    """The sum of inputs, each of which its factor follows."""
+    pairs = zip(inputs[::2], inputs[1::2], strict=True)
+    return combined(n, nn.Add, [n(nn.Mul(x, factor)) for x, factor in pairs])
+
+
+@rows("Glu")
+def gated(n: Caffe2Layer, x: Value) -> Value:
+    axis = normalize_axis(n, n.int("dim", -1), x.type.rank)
+    here, gate = split_evenly(n, x, axis, 2)
+    return n(nn.Mul(here, n(nn.Sigmoid(gate))))
+
+
+def _of_pairs(formula: Callable[[Term, Term], Term]) -> Callable[..., Value]:
+    """A converter of a formula of two rows [N, ..], each as a vector."""
+
+    def convert(n: Caffe2Layer, x: Value, y: Value) -> Value:
+        return formula(*(Term(n, merge(n, v, ((0, 1), (1, v.type.rank)))) for v in (x, y))).value
+
+    return convert
+
+
+def _cosine(x: Term, y: Term) -> Term:
+    lengths = ((x * x).sum(1).max(1e-12) * (y * y).sum(1).max(1e-12)).function(nn.Sqrt)
+    return (x * y).sum(1) / lengths
+
+
+rows.add(
+    {
+        "DotProduct": _of_pairs(lambda x, y: (x * y).sum(1)),
+        "CosineSimilarity": _of_pairs(_cosine),
+        "L1Distance": _of_pairs(lambda x, y: (x - y).function(nn.Abs).sum(1)),
+        "SquaredL2Distance": _of_pairs(lambda x, y: ((x - y) * (x - y)).sum(1) * 0.5),
+    }
+)
 
 
 @rows("Mean")
@@ -76,6 +123,7 @@ rows.add({f"ReduceBack{kind}": _of_outer(op, False) for kind, op in _KINDS_OF_ME
 
 
 @rows("AffineChannel")
+@in_order
 def affine_channel(n: Caffe2Layer, x: Value, scale: Value, bias: Value) -> Value:
     scaled = Term(n, x) * Term(n, aligned_by_axis(n, x, scale, 1))
     return (scaled + Term(n, aligned_by_axis(n, x, bias, 1))).value
@@ -102,6 +150,7 @@ def layer_norm(
 
 
 @rows("GroupNorm")
+@in_order
 def group_norm(n: Caffe2Layer, x: Value, scale: Value, bias: Value) -> Value:
     return group_normed(n, x, scale, bias, n.int("group", 32), n.float("epsilon", 1e-5))
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from functools import wraps
-
 from ...common.vocabulary import *
-from ..layer import Caffe2Layer, rows
+from ..layer import Caffe2Layer, in_order, rows
 
 _ACTIVATIONS = ("Relu", "Sigmoid", "Tanh", "Softplus", "Softsign", "Gelu")
-_BINARY = "Add Sub Mul Div And Or EQ=Equal LT=Less LE=LessEqual GT=Greater GE=GreaterEqual"
+_BINARY = "Add Sub Mul Div And Or Xor EQ=Equal LT=Less LE=LessEqual GT=Greater GE=GreaterEqual"
 _REDUCTIONS = "ReduceMean ReduceSum ReduceMax ReduceMin ReduceL1 ReduceL2"
-_SAME = ("Copy", "StopGradient", "Alias", "EnsureCPUOutput", "CopyCPUToGPU", "CopyGPUToCPU")
+_SAME = (
+    "EnsureDense",
+    "Copy",
+    "StopGradient",
+    "Alias",
+    "EnsureCPUOutput",
+    "CopyCPUToGPU",
+    "CopyGPUToCPU",
+)
 _ELEMENTS = {1: f32, 2: i32, 5: i1, 10: i64, 13: f64}
 
 
@@ -92,15 +98,10 @@ rows.add(
 # -- windows and products --------------------------------------------------------------------------
 
 
-def _spatial(n: Caffe2Layer, x: Value) -> int:
-    if n.text("order", "NCHW") != "NCHW" or x.type.rank < 3:
-        raise n.error(f"order {n.text('order', 'NCHW')} of {shape_text(x)}, expected NCHW")
-    return x.type.rank - 2
-
-
 @rows("Conv", "ConvTranspose")
+@in_order
 def convolved(n: Caffe2Layer, x: Value, weight: Value, bias: Value | None = None) -> Value:
-    rank = _spatial(n, x)
+    rank = x.type.rank - 2
     kernel = weight.type.shape[2:]
     if n.gives("kernel") and n.spatial("kernel", rank, 1) != kernel:
         raise n.error(f"its kernel differs from the weight's extents {list(kernel)}")
@@ -118,27 +119,35 @@ def convolved(n: Caffe2Layer, x: Value, weight: Value, bias: Value | None = None
     return transposed_convolution(n, x, weight, bias, output_padding=extra, **how)
 
 
-@rows("MaxPool", "AveragePool")
+@rows(*(f"{kind}Pool{dims}" for kind in ("Max", "Average") for dims in ("", "1D", "2D", "3D")))
+@in_order
 def pooling(n: Caffe2Layer, x: Value) -> Value:
-    rank, is_max = _spatial(n, x), n.kind == "MaxPool"
+    rank, is_max = x.type.rank - 2, n.kind.startswith("Max")
     if n.int("global_pooling"):
         return pooled_whole(n, x, is_max)
+    pads = n.padding(rank)
     windows = Windows(
         n.spatial("kernel", rank, 1),
         n.spatial("stride", rank, 1),
-        n.padding(rank),
+        pads,
         n.spatial("dilation", rank, 1),
         n.int("legacy_pad") == 3,
     )
-    return pooled(n, x, windows, is_max, bool(n.int("count_include_pad")))
+    for axis, extent in enumerate(x.type.shape[2:]) if windows.ceil else ():
+        if extent is not None and windows.starts(axis, extent)[-1] >= extent and not any(pads):
+            raise n.error(f"a last window behind the {extent} elements of an axis")
+    counts = bool(n.int("count_include_pad"))
+    if counts and windows.ceil and not is_max:  # also what lies behind the padding counts
+        return (Term(n, sum_pooled(n, x, windows)) / float(math.prod(windows.kernel))).value
+    return pooled(n, x, windows, is_max, counts)
 
 
 @rows("FC", "FCTransposed")
 def fully_connected(n: Caffe2Layer, x: Value, weight: Value, bias: Value) -> Value:
     axis = normalize_axis(n, n.int("axis", 1), x.type.rank)
     flat = merge(n, x, [*((i, i + 1) for i in range(axis)), (axis, x.type.rank)])
-    if weight.type.rank != 2:
-        raise n.error(f"weight {shape_text(weight)}, expected a matrix")
+    own = normalize_axis(n, n.int("axis_w", 1), weight.type.rank)
+    weight = merge(n, weight, ((0, own), (own, weight.type.rank)))
     if n.kind == "FC":
         weight = n(nn.Transpose(weight, permutation=(1, 0)))
     return n(nn.Add(n(nn.Matmul(flat, weight)), bias))
@@ -154,25 +163,21 @@ def matmul(n: Caffe2Layer, x: Value, y: Value) -> Value:
 
 
 _NORMS = {
-    # Caffe2's default is to train.
-    "SpatialBN": batch_norm_row(
-        "x scale bias mean var", eps=("epsilon", 1e-5), inference="is_test"
-    ),
     "InstanceNorm": instance_norm_row("x scale bias", eps=("epsilon", 1e-5)),
     "LRN": local_response_row(size="size", alpha=("alpha", 0), beta=("beta", 0), bias=("bias", 1)),
 }
 
 
-def _of_images(convert: Callable[..., Value]) -> Callable[..., Value]:
-    @wraps(convert)
-    def checked(n: Caffe2Layer, x: Value, *others: Value) -> Value:
-        _spatial(n, x)
-        return convert(n, x, *others)
+@rows("SpatialBN")
+def batch_norm_(n: Caffe2Layer, x: Value, *others: Value) -> Value:
+    """A batch norm, also of rows [N, C]."""
+    # Caffe2's default is to train.
+    eps, inference = ("epsilon", 1e-5), "is_test"
+    convert = batch_norm_row("x scale bias mean var", eps=eps, inference=inference)
+    return (convert if x.type.rank == 2 else in_order(convert))(n, x, *others)
 
-    return checked
 
-
-rows.add({name: _of_images(convert) for name, convert in _NORMS.items()})
+rows.add({name: in_order(convert) for name, convert in _NORMS.items()})
 
 
 @rows("Softmax")
@@ -186,10 +191,10 @@ def softmax(n: Caffe2Layer, x: Value) -> Value:
 # -- shapes ----------------------------------------------------------------------------------------
 
 
-@rows("Concat")
+@rows("Concat", "DepthConcat")
 def concat(n: Caffe2Layer, *inputs: Value) -> list:
     rank = inputs[0].type.rank
-    new = n.int("add_axis")
+    new = n.int("add_axis") * n.has("axis")  # without an axis, it means nothing
     axis = normalize_axis(n, n.int("axis", 1), rank + new)
     if new:
         inputs = tuple(unsqueezed(n, v, axis) for v in inputs)
@@ -202,9 +207,11 @@ def concat(n: Caffe2Layer, *inputs: Value) -> list:
 def split(n: Caffe2Layer, x: Value, sizes: Value | None = None) -> list:
     axis = normalize_axis(n, n.int("axis", 1), x.type.rank)
     parts = n.ints("split") if sizes is None else n.known_ints(sizes, "the sizes")
-    if not parts:
-        return split_evenly(n, x, axis, len(n.node.outputs))
-    return split_into(n, x, axis, parts)
+    if parts:
+        found = split_into(n, x, axis, parts)
+    else:
+        found = split_evenly(n, x, axis, len(n.node.outputs))
+    return [squeezed(n, one, axis) for one in found] if n.int("add_axis") else list(found)
 
 
 @rows("Reshape")
@@ -252,8 +259,10 @@ def expand_dims(n: Caffe2Layer, x: Value) -> Value:
 
 
 @rows("Slice")
-def slice_(n: Caffe2Layer, x: Value) -> Value:
+def slice_(n: Caffe2Layer, x: Value, *bounds: Value) -> Value:
     starts, ends = n.ints("starts"), n.ints("ends")
+    if len(bounds) == 2:
+        starts, ends = (n.known_ints(one, "the bounds") for one in bounds)
     if len(starts) != x.type.rank or len(ends) != x.type.rank:
         raise n.error(f"bounds {list(starts)} and {list(ends)} of {shape_text(x)}")
 
@@ -277,22 +286,25 @@ def argmax(n: Caffe2Layer, x: Value) -> Value:
 
 
 @rows("ChannelShuffle")
+@in_order
 def shuffle(n: Caffe2Layer, x: Value) -> Value:
-    _spatial(n, x)
     return channels_shuffled(n, x, n.int("group", 1))
 
 
 @rows("ResizeNearest")
-def resize(n: Caffe2Layer, x: Value) -> Value:
-    _spatial(n, x)
-    scales = [n.float("height_scale", 1), n.float("width_scale", 1)]
+@in_order
+def resize(n: Caffe2Layer, x: Value, scales: Value | None = None) -> Value:
+    if scales is None:
+        given = [n.float("height_scale", 1), n.float("width_scale", 1)]
+        scales = n.constant(np.array(given, np.float32))
     how = {"coordinate_transform": "asymmetric", "nearest_mode": "floor"}
-    return resized_by_scales(n, x, n.constant(np.array(scales, np.float32)), (2, 3), how)
+    return resized_by_scales(n, x, scales, (2, 3), how)
 
 
 @rows("PadImage")
+@in_order
 def pad(n: Caffe2Layer, x: Value) -> Value:
-    rank = _spatial(n, x)
+    rank = x.type.rank - 2
     pads = n.padding(rank)
     mode = {"constant": "constant", "reflect": "reflect", "edge": "edge"}.get(
         n.text("mode", "constant")

@@ -212,6 +212,24 @@ def slice_of_network(n: CoreMLLayer, x: Value) -> Value:
     return slice_axis(n, x, x.type.rank + n.int("axis"), n.int("begin"), end, n.int("stride"))
 
 
+@rows("images of a network")
+def images_of_network(n: CoreMLLayer, x: Value) -> Value:
+    """A blob as [N, C, H, W]; leading dimensions, of any number, become one."""
+    last = x.type.rank - 3
+    if last < 0:
+        raise n.error(f"the input is {shape_text(x)}, expected at least three dimensions")
+    if last == 0:
+        return unsqueezed(n, x, 0)
+    return merge(n, x, ((0, last), *((i, i + 1) for i in range(last, last + 3))))
+
+
+@rows("blob of a network")
+def blob_of_network(n: CoreMLLayer, x: Value, ref_tensor: Value) -> Value:
+    """[N, C, H, W] with the leading dimensions of another blob in place of N."""
+    lead = [(ref_tensor, i) for i in range(ref_tensor.type.rank - 3)]
+    return reshape(n, x, [*lead, *((x, i) for i in range(1, 4))])
+
+
 @rows("slice_by_size")
 def slice_by_size(n: CoreMLLayer, x: Value, begin: Value, size: Value) -> Value:
     first, count = Term(n, as_i64(n, begin)), Term(n, as_i64(n, size))

@@ -18,6 +18,16 @@ def linear(n: CoreMLLayer, x: Value, weight: Value, bias: Value | None = None) -
     return out if bias is None else n(nn.Add(out, bias))
 
 
+@rows("product of a network")
+def product_of_network(n: CoreMLLayer, x: Value, weight: Value, bias: Value | None = None) -> Value:
+    """`linear`; of four dimensions or more, the last three are flattened: [.., outputs, 1, 1]."""
+    lead = x.type.rank - 3
+    if lead < 1:
+        return linear(n, x, weight, bias)
+    flat = merge(n, x, [*((i, i + 1) for i in range(lead)), (lead, x.type.rank)])
+    return unsqueezed(n, linear(n, flat, weight, bias), lead + 1, lead + 2)
+
+
 @rows("matmul")
 def matmul(n: CoreMLLayer, x: Value, y: Value) -> Value:
     x = swapped(n, x, -2, -1) if n.flag("transpose_x") else x

@@ -18,6 +18,11 @@ def _functions(n: CoreMLLayer, **defaults: str) -> list[Activation]:
     return [function(*pair) for pair in defaults.items()]
 
 
+def _gate_clip(n: CoreMLLayer) -> float | None:
+    """The bound of what enters an activation, which networks have and programs lack."""
+    return n.float("gate_clip") if n.has("gate_clip") else None
+
+
 def _state(n: CoreMLLayer, x: Value, state: Value) -> Value:
     """A state, broadcast to all examples if they share it."""
     return broadcast(n, state, [(x, 1), (state, 1)])
@@ -77,6 +82,7 @@ def lstm_(
                 functions,
                 b,
                 backward=mode == "reverse" or i == 1,
+                clip=_gate_clip(n),
                 limits=(n.float("clip", 0), 0),
                 peepholes=None if peep is None else dict(zip("ifo", peep, strict=True)),
             )
@@ -127,4 +133,5 @@ def _direction(
 ) -> Direction:
     backward = n.text("direction", "forward") == "reverse"
     ih, hh = (swapped(n, weight, 0, 1) for weight in weights)
-    return Direction(n, ih, hh, [_state(n, x, state)], functions, biases, backward)
+    states = [_state(n, x, state)]
+    return Direction(n, ih, hh, states, functions, biases, backward, _gate_clip(n))

@@ -5,7 +5,17 @@ Comparisons return 0 and 1 in the operands' type; NumPy-like ones (`_npi_`) retu
 
 from __future__ import annotations
 
-from ...common.formulas import cbrt, hypot, isfinite, log2, log10, round_half_away, trunc
+from ...common import special
+from ...common.formulas import (
+    cbrt,
+    hypot,
+    isfinite,
+    log2,
+    log10,
+    round_half_away,
+    trunc,
+    widened,
+)  # fmt: skip
 from ...common.vocabulary import *
 from ..layer import MxnetLayer, rows
 
@@ -18,6 +28,11 @@ def _of(op) -> Formula:
 
 def _negation(x: Term) -> Term:
     return x.equals(0).cast(x.element)
+
+
+def _gamma(x: Term) -> Term:
+    sign = (x < 0.0).choose(special.sine_of_turn(x).function(nn.Sign), 1.0)
+    return special.exp(special.lgamma(x)) * sign
 
 
 _UNARY: dict[str, Formula] = {
@@ -49,6 +64,10 @@ _UNARY: dict[str, Formula] = {
     "fix": trunc,
     "trunc": trunc,
     "rint": lambda x: (x - 0.5).function(nn.Ceil),
+    "gamma": lambda x: widened(_gamma, x),
+    "gammaln": lambda x: widened(special.lgamma, x),
+    "digamma": lambda x: widened(special.digamma, x),
+    "erfinv": lambda x: widened(special.erfinv, x),
     "logical_not": _negation,
     "identity": lambda x: x,
 }  # fmt: skip

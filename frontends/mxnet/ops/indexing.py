@@ -235,7 +235,7 @@ def variance(n: MxnetLayer, x: Value) -> list[Value] | Value:
     axes = normalize_axes(n, given, x.type.rank) or tuple(range(x.type.rank))
     found, mean = spread_of(n, x, axes, n.flag("keepdims"), n.int("ddof", 0))
     if n.kind == "moments":
-        return [mean, found]
+        return [_result(n, mean), _result(n, found)]
     return n(nn.Sqrt(found)) if n.kind == "_npi_std" else found
 
 

@@ -107,20 +107,35 @@ def pooling(n: MxnetLayer, x: Value) -> Value:
     if min(n.ints("stride", (1,) * count, count)) < 1:
         raise n.error(f"attribute 'stride' is {n.ints('stride')}, expected positive integers")
     strides, pads = n.ints("stride", (1,) * count, count), n.ints("pad", (0,) * count, count)
+    if n.kind == "Pooling_v1":
+        return _old_pool(n, x, kind, kernel, strides, pads)
     more, ceil = _last_windows(n, x, kernel, strides, pads)
     ends = [p + m for p, m in zip(pads, more, strict=True)]
     windows = Windows(kernel, strides, (*pads, *ends), ceil=ceil)
     counts_all = n.flag("count_include_pad", True)
     if kind == "lp":
         out = _root(n, sum_pooled(n, _power(n, x).value, windows)).value
-    elif kind == "max" or (kind == "avg" and not any(more)):
-        out = pooled(n, x, windows, kind == "max", counts_all)
+    elif kind == "max":
+        out = max_pooled_from_lowest(n, x, windows)
+    elif kind == "avg" and not any(more):
+        out = average_pooled(n, x, windows, counts_all)
     else:
         out = sum_pooled(n, x, windows)
         if kind == "avg":
             counted = pads if counts_all else (0,) * count
             out = (n.term(out) / _counts(n, x, out, windows, counted)).value
     return channels_back(n, out)
+
+
+def _old_pool(n: MxnetLayer, x: Value, kind: str, kernel, strides, pads) -> Value:
+    """Pooling_v1, which pads with zeros also for maxima; means are of the kernel's whole area."""
+    full = n.text("pooling_convention", "valid", "valid", "full") == "full"
+    windows = Windows(kernel, strides, (0,) * 2 * len(kernel), ceil=full)
+    x = padded_by(n, x, (0, 0, *pads) * 2)
+    if kind == "max":
+        return max_pooled(n, x, windows)
+    total = n.term(sum_pooled(n, x, windows))
+    return (total / math.prod(kernel) if kind == "avg" else total).value
 
 
 def _last_windows(n: MxnetLayer, x: Value, kernel, strides, pads) -> tuple[tuple[int, ...], bool]:

@@ -52,6 +52,16 @@ def _check_windows(n: NcnnLayer, x: Value, kernel: Sequence[int], how: dict[str,
         raise n.error(f"SAME_LOWER for windows of {reach} at strides {list(how['strides'])}")
 
 
+def _as_ncnn_has_it(n: NcnnLayer, x: Value, kernel: Sequence[int], how: dict[str, Any]) -> Padding:
+    """The padding; of three dimensions, SAME_LOWER pads the depth as SAME_UPPER does."""
+    padding = how["padding"]
+    if padding != "SAME_LOWER" or len(kernel) < 3 or None in x.type.shape:
+        return padding
+    pads = list(padded(n, x, kernel, how["strides"], how["dilations"], padding).pads)
+    pads[0], pads[3] = sorted((pads[0], pads[3]))
+    return tuple(pads)
+
+
 def _convolution(dims: int, grouped: bool) -> Callable:
     def convert(n: NcnnLayer, x: Value, *given: Value) -> Value:
         x = n.image(x, dims)
@@ -64,7 +74,7 @@ def _convolution(dims: int, grouped: bool) -> Callable:
         x = n.cast(x, f32)
         how: Any = {"strides": strides, "dilations": dilations, "padding": padding_of(n, dims)}
         _check_windows(n, x, kernel, how)
-        padding = how["padding"]
+        padding = _as_ncnn_has_it(n, x, kernel, how)
         if n.float(18):
             padding = padded(n, x, kernel, strides, dilations, padding).pads
             pads = (0, 0, *padding[:dims], 0, 0, *padding[dims:])
@@ -203,18 +213,10 @@ def _windows(n: NcnnLayer, x: Value, largest: bool, dims: int) -> Value:
     counts = counts or isinstance(padding, str)
     how = {"strides": strides, "dilations": (1,) * dims, "padding": padding}
     _check_windows(n, x, kernel, how)
-    if mode == 3 and dims == 3 and None not in x.type.shape:
-        pads = list(padded(n, x, kernel, strides, (1,) * dims, padding).pads)
-        pads[0], pads[dims] = sorted((pads[0], pads[dims]))  # depth as of SAME_UPPER, to ncnn
-        padding = tuple(pads)
-    found = pooled(n, x, Windows(kernel, strides, padding), largest, counts)
-    if not largest or isinstance(padding, str) or max(padding) < min(kernel):
-        return found
-    return n(nn.Max(found, n.scalar(_LEAST, found)))  # of windows in the padding alone
-
-
-_LEAST = float(np.finfo(np.float32).min)
-"""The padding of a max pooling: ncnn's value for the maximum of no elements."""
+    windows = Windows(kernel, strides, _as_ncnn_has_it(n, x, kernel, how))
+    if largest:
+        return max_pooled_from_lowest(n, x, windows)
+    return pooled(n, x, windows, largest, counts)
 
 
 def _adaptive(n: NcnnLayer, x: Value, largest: bool, dims: int) -> Value:

@@ -27,6 +27,8 @@ def interp(n: NcnnLayer, x: Value, like: Value | None = None) -> Value:
         wanted = [d or 0 for d in like.type.shape[-2:]]
         if 0 in wanted:
             raise n.error("it needs inputs of known extents")
+    if 0 in wanted:  # a width without a height does not count either
+        wanted = [0, 0]
     axes = (2,) if rank == 3 else (2, 3)
     wanted, factors = (v[-len(axes) :] for v in (wanted, [n.float(1, 1.0), n.float(2, 1.0)]))
     how = {"mode": mode, "coordinate_transform": "half_pixel"}

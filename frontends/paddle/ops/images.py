@@ -182,6 +182,24 @@ def _pooling_windows(n: PaddleLayer, x: Value, kernel: Sequence[int]) -> Windows
 rows.add(dict.fromkeys(("pool2d", "pool3d"), _channels_first(_pooled)))
 
 
+def _lp_pooled(n: PaddleLayer, x: Value) -> Value:
+    """The roots of the sums of powers, of which Paddle takes no absolute values."""
+    power, kernel = n.float("norm_type"), n.ints("kernel_size", n.ints("ksize"))
+    if (
+        n.text("pooling_type", "lp") != "lp"
+        or n.flag("global_pooling")
+        or n.flag("adaptive")
+        or power == 0
+    ):
+        raise n.error(f"powers of {power}, of the whole image or adaptive, are not supported")
+    windows = _pooling_windows(n, x, kernel)
+    sums = Term(n, sum_pooled(n, (Term(n, x) ** power).value, windows))
+    return (sums ** (1 / power)).value
+
+
+rows.add({"lp_pool2d": _channels_first(_lp_pooled)})
+
+
 @rows("max_pool2d_with_index", "max_pool3d_with_index")
 def pool_with_index(n: PaddleLayer, x: Value) -> list[Value | None]:
     dims, kernel = x.type.rank - 2, n.ints("kernel_size", n.ints("ksize"))
@@ -239,29 +257,6 @@ def _group_norm(
 
 
 rows.add({"group_norm": _channels_first(_group_norm)})
-
-
-@rows("p_norm", "norm")
-def p_norm(n: PaddleLayer, x: Value) -> Value:
-    power, axis, t = n.float("porder", 2.0), n.axis(x, n.int("axis", -1)), Term(n, x)
-    if n.kind == "norm":  # x over its length
-        length = ((t * t).sum(axis, keep=True) + n.float("epsilon", 1e-10)).function(nn.Sqrt)
-        return (t / length).value
-    keep = n.flag("keepdim")
-    axes = tuple(range(x.type.rank)) if n.flag("asvector") else (axis,)
-    size = t.function(nn.Abs)
-    if power in (1, 2):
-        op = nn.ReduceL1 if power == 1 else nn.ReduceL2
-        return reduced(n, x, op, axes, keep=keep)
-    if np.isinf(power):
-        op = nn.ReduceMax if power > 0 else nn.ReduceMin
-        # NaN is no extreme.
-        size = t.function(nn.IsNan).choose(0.0 if power > 0 else math.inf, size)
-        return reduced(n, size.value, op, axes, keep=keep)
-    if power == 0:
-        return (~t.equals(0.0)).cast(t.element).sum(*axes, keep=keep).value
-    root = float(np.float32(1 / power))  # Paddle's has 32 bits
-    return ((size**power).sum(*axes, keep=keep) ** root).value
 
 
 # -- resampling and channels -----------------------------------------------------------------------

@@ -129,6 +129,22 @@ def words(name, loss, kind, how="RawFormulaVal", hashes=False, **more):
     np.savez_compressed(FOLDER / f"{name}.json.npz", x=x, y=y, words=[row[2:] for row in given])
 
 
+def alone(name):
+    """A model of CatBoost whose features are all text, and have names."""
+    frame = np.nan_to_num(X[:, 4:]).astype(int).astype(str)
+    pool = catboost.Pool(frame, SCORE, cat_features=[0, 1], feature_names=["colour", "place"])
+    choices = {"iterations": 3, "depth": 3, "verbose": 0, "allow_writing_files": False}
+    model = catboost.CatBoost({"loss_function": "RMSE", "one_hot_max_size": 10, **choices})
+    model.fit(pool)
+    path = FOLDER / f"{name}.json"
+    model.save_model(str(path), format="json", pool=pool)
+    found = json.loads(path.read_text())
+    params = {"loss_function": found["model_info"]["params"]["loss_function"]}
+    found["model_info"] = {"params": params}
+    path.write_text(json.dumps(found))
+    np.savez_compressed(FOLDER / f"{name}.json.npz", words=frame[:40], y=model.predict(frame[:40]))
+
+
 def main():
     words("cat_words", "RMSE", "real")
     words("cat_words_two", "Logloss", "two", "Probability", simple_ctr=["Buckets", "Counter"])
@@ -136,8 +152,10 @@ def main():
     words("cat_words_hashes", "RMSE", "real", hashes=True, iterations=2)
     mean = {"simple_ctr": ["BinarizedTargetMeanValue"], "max_ctr_complexity": 3}
     words("cat_words_mean", "RMSE", "real", combinations_ctr=["Borders"], depth=5, **mean)
+    alone("cat_words_alone")
     cat("cat_square", "RMSE", "real")
     cat("cat_two", "Logloss", "two", "Probability")
+    cat("cat_focal", "Focal:focal_alpha=0.5;focal_gamma=1", "two", "Probability")
     cat("cat_three", "MultiClass", "three", "Probability")
     cat("cat_poisson", "Poisson", "positive", "Exponent")
     cat("cat_lossguide", "RMSE", "real", grow_policy="Lossguide", nan_mode="Max")

@@ -108,6 +108,17 @@ def test_layers_as_numpy(tmp_path, layer, wanted):
     np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
 
 
+def test_places_in_images_have_four_dimensions(tmp_path):
+    """Source: ArgMaxLayer::Reshape"""
+    text = """input: "x" input_shape { dim: 2 dim: 3 dim: 2 dim: 2 }
+    layer { name: "l" type: "ArgMax" bottom: "x" top: "y" argmax_param { top_k: 2 } }"""
+    (tmp_path / "net.prototxt").write_text(text)
+    x = X.reshape(2, 3, 2, 2)
+    found = nnc.compile(tmp_path / "net.prototxt").run({"x": x})["y"]
+    order = np.argsort(-x.reshape(2, -1), 1)[:, :2]
+    np.testing.assert_array_equal(found, order.reshape(2, 1, 2, 1))
+
+
 def sigmoid(x):
     return 1 / (1 + np.exp(-x))
 

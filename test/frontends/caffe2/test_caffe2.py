@@ -175,6 +175,15 @@ ONE = [
     (operator("Selu", "data", "y", alpha=2.0, scale=3.0), np.where(X > 0, 3 * X, 6 * np.expm1(X))),
     (operator("Logit", "data", "y", eps=0.1),
      np.log(X.clip(0.1, 0.9) / (1 - X.clip(0.1, 0.9)))),
+    (operator("Concat", "data data", "y info", add_axis=1), np.concatenate([X, X], 1)),
+    (operator("MaxPool2D", "data", "y", kernel=3, stride=3), X.reshape(2, 4, 2, 3, 2, 3).max((3, 5))),
+    (operator("AveragePool", "data", "y", kernel=4, stride=4, legacy_pad=3, count_include_pad=1),
+     np.pad(X, ((0, 0), (0, 0), (0, 2), (0, 2))).reshape(2, 4, 2, 4, 2, 4).sum((3, 5)) / 16),
+    (operator("MaxPool", "data", "y", kernel=3, stride=3, order="NHWC"),
+     X[:, :3, :6].reshape(2, 1, 3, 2, 3, 6).max((2, 4))),
+    (operator("AffineChannel", "data k k", "y"), X * Y[:, None, None] + Y[:, None, None]),
+    (operator("DotProduct", "data data", "y"), (X * X).sum((1, 2, 3))),
+    (operator("Glu", "data", "y", dim=1), X[:, :2] / (1 + np.exp(-X[:, 2:]))),
 ]  # fmt: skip
 
 
@@ -248,6 +257,42 @@ def test_numbers_that_the_net_itself_makes(tmp_path):
     agree(nnc.compile(folder, shapes={"data": X.shape}).run({"data": X})["y"], wanted)
 
 
+def test_channels_last(tmp_path):
+    w, b = drawn(6, 3, 3, 4), drawn(6)
+    save(tmp_path, [operator("Conv", "data w b", "y", kernel=3, order="NHWC")], {"w": w, "b": b})
+    x = X.transpose(0, 2, 3, 1)
+    wanted = conv(X, w.transpose(0, 3, 1, 2), b, 0, 1).transpose(0, 2, 3, 1)
+    agree(nnc.compile(tmp_path, shapes={"data": x.shape}).run({"data": x})["y"], wanted)
+
+
+def test_a_given_shape_replaces_an_assumed_one(tmp_path):
+    """Weights of FC imply rows of 144 elements, but images of as many are legal, too."""
+    w, b = drawn(5, 144), drawn(5)
+    save(tmp_path, [operator("FC", "data w b", "y")], {"w": w, "b": b})
+    found = nnc.compile(tmp_path, shapes={"data": X.shape}).run({"data": X})["y"]
+    agree(found, X.reshape(2, -1) @ w.T + b)
+
+
+@pytest.mark.parametrize("kind", ["SparseLengthsSum", "SparseLengthsMean"])
+def test_embeddings_of_runs(tmp_path, kind):
+    table, indices, lengths = drawn(9, 4), np.array([3, 8, 0, 3, 1, 5]), np.array([2, 0, 3, 1])
+    save(tmp_path, [operator(kind, "t i l", "y")], {"t": table}, inputs="i l")
+    found = nnc.compile(tmp_path, shapes={"i": (6,), "l": (4,)}).run(
+        {"i": indices, "l": lengths.astype(np.int32)}
+    )
+    parts = np.split(table[indices], np.cumsum(lengths)[:-1])
+    reduce = np.sum if kind.endswith("Sum") else np.mean
+    wanted = [reduce(part, 0) if len(part) else np.zeros(4) for part in parts]
+    agree(found["y"], np.array(wanted))
+
+
+def test_types_beside_the_net(tmp_path):
+    save(tmp_path, [operator("Mul", "data data", "y")], {})
+    (tmp_path / "value_info.json").write_text('{"data": [2, [3]]}')
+    x = np.array([2, -3, 70000 % 4099], np.int32)
+    np.testing.assert_array_equal(nnc.compile(tmp_path).run({"data": x})["y"], x * x)
+
+
 def test_split(tmp_path):
     save(tmp_path, [operator("Split", "data", "a b", axis=1, split=[1, 3])], {}, outputs="a b")
     found = nnc.compile(tmp_path, shapes={"data": X.shape}).run({"data": X})
@@ -260,7 +305,7 @@ def test_split(tmp_path):
         ([operator("Zork", "data", "y")], {}, r"layer 'y' \(Zork\): not supported"),
         ([operator("FC", "data w b", "y")], {}, "uses 'w', which nothing makes"),
         ([operator("Relu", "data", "z")], {}, "output 'y' is made by no operator"),
-        ([operator("Conv", "data w b", "y", order="NHWC")], {"w": X, "b": Y}, "expected NCHW"),
+        ([operator("Conv", "data w b", "y", order="NCWH")], {"w": X, "b": Y}, "expected NCHW or"),
         (
             [operator("Conv", "data w b", "y", kernel=3)],
             {"w": X, "b": Y},

@@ -30,7 +30,48 @@ def close(found: np.ndarray, wanted) -> None:
     np.testing.assert_allclose(found, np.asarray(wanted), rtol=1e-4, atol=1e-5)
 
 
+CHANNELS = np.array([0.5, -1, 2]).reshape(3, 1, 1)
+PER_CHANNEL = {"floatValue": CHANNELS.reshape(-1).tolist()}
 COLUMNS = np.arange(10.0).reshape(5, 2) - 3
+TWELVE = np.arange(12.0).reshape(2, 6) - 5
+
+
+def near_in_channels(x):
+    """The sums of squares of each channel and its neighbours."""
+    squares = np.pad(x * x, [(0, 0)] * (x.ndim - 3) + [(1, 1), (0, 0), (0, 0)])
+    return sum(squares[..., i : i + x.shape[-3], :, :] for i in range(3))
+
+
+@pytest.mark.parametrize("x", [X[0], X, V[:, :2, :3, :2, :1].repeat(1, 4)], ids=["3", "4", "5"])
+@pytest.mark.parametrize(
+    ("kind", "p", "formula"),
+    [
+        ("batchnorm", {"channels": 3, "epsilon": 0.1, "gamma": PER_CHANNEL, "beta": PER_CHANNEL,
+                       "mean": PER_CHANNEL, "variance": {"floatValue": [1.0, 2, 3]}},
+         lambda x: (x - CHANNELS) / np.sqrt(np.array([1.1, 2.1, 3.1]).reshape(3, 1, 1)) * CHANNELS
+         + CHANNELS),
+        ("lrn", {"alpha": 0.9, "beta": 0.75, "localSize": 3, "k": 2.0},
+         lambda x: x / (2 + 0.3 * near_in_channels(x)) ** 0.75),
+        ("activation", {"PReLU": {"alpha": PER_CHANNEL}},
+         lambda x: np.where(x > 0, x, x * CHANNELS)),
+        ("flatten", {}, lambda x: x.reshape(*x.shape[:-3], -1, 1, 1)),
+        ("pooling", {"kernelSize": [2, 1], "stride": [1, 1], "valid": {}},
+         lambda x: np.maximum(x[..., 1:, :], x[..., :-1, :])),
+    ],
+)  # fmt: skip
+def test_leading_dimensions_are_examples(kind, p, formula, x):
+    """Channels are the third dimension from behind, whatever the rank."""
+    close(run(layer(kind, "x0", "y0", **p), x)[0], formula(x))
+
+
+def test_products_of_images():
+    """Of four dimensions or more, the last three are one: [.., outputs, 1, 1]."""
+    weights = {"weights": {"floatValue": TWELVE.reshape(-1).tolist()}}
+    made = layer("innerProduct", "x0", "y0", inputChannels=6, outputChannels=2, **weights)
+    x = X[:, :3, :2, :1]
+    close(run(made, x)[0], (x.reshape(2, 6) @ TWELVE.T).reshape(2, 2, 1, 1))
+
+
 ROWS = np.array([[0.0, 1, 2, 3, 4]] * 12).reshape(3, 4, 5)
 
 
@@ -68,6 +109,15 @@ ROWS = np.array([[0.0, 1, 2, 3, 4]] * 12).reshape(3, 4, 5)
          [X], X @ COLUMNS),
         ("dot", {}, [X, ROWS[None]], (X * ROWS).sum(1, keepdims=True)),
         ("dot", {"cosineSimilarity": True}, [X, 2 * X], np.ones((2, 1, 4, 5))),
+        ("scale", {"shapeScale": [3], "scale": PER_CHANNEL}, [X], X * CHANNELS),
+        ("bias", {"shape": [3], "bias": PER_CHANNEL}, [X], X + CHANNELS),
+        ("reduce", {"mode": "SUM", "axis": "CHW", "epsilon": 1e-6}, [X], X.sum((1, 2, 3), keepdims=True)),
+        ("reduce", {"mode": "LOGSUM", "axis": "C", "epsilon": 0.5}, [abs(X)],
+         np.log(abs(X).sum(1, keepdims=True) + 0.5)),
+        ("embedding", {"inputDim": 2, "outputChannels": 3, "weights": {
+            "floatValue": COLUMNS[:3].reshape(-1).tolist()}},
+         [np.array([1, 0, 1, 1]).reshape(2, 2, 1, 1, 1)],
+         COLUMNS[:3].T[[1, 0, 1, 1]].reshape(2, 2, 3, 1, 1)),
     ],
 )  # fmt: skip
 def test_numpy_agrees(kind, p, inputs, wanted):
@@ -189,3 +239,24 @@ def test_poolings_of_padded_wholes_are_an_error():
     made = layer("pooling", "x0", "y0", type="MAX", globalPooling=True, valid=padded)
     with pytest.raises(nnc.NncError, match="a pooling of whole images with padding"):
         run(made, X)
+
+
+def test_inputs_of_64_bits_are_computed_in_32():
+    """Older converters call inputs DOUBLE, which the layers never compute in."""
+    weights = {"weights": {"floatValue": TWELVE.reshape(-1).tolist()}}
+    made = layer("innerProduct", "x0", "y0", inputChannels=6, outputChannels=2, **weights)
+    about = {"input": [feature("x0", 2, 6)], "output": [feature("y0", 1)]}
+    about["input"][0]["type"]["multiArrayType"]["dataType"] = "DOUBLE"
+    x = X.reshape(-1)[:12].reshape(2, 6)
+    data = network(made, about=about, arrayInputShapeMapping="EXACT")
+    close(nnc.compile(data).run({"x0": x.astype(np.float64)})["y0"], x @ TWELVE.T)
+
+
+def test_recurrent_layers_bound_what_enters_activations():
+    one = {"floatValue": [1.0]}
+    made = layer(
+        "simpleRecurrent", "x0", "y0", inputVectorSize=1, outputVectorSize=1, weightMatrix=one,
+        recursionMatrix=one, activation={"ReLU": {}}, sequenceOutput=True,
+    )  # fmt: skip
+    x = np.array([20, 20, 20, -30]).reshape(4, 1, 1, 1, 1)
+    close(run(made, x)[0], np.array([20, 40, 50, 20]).reshape(x.shape))

@@ -1093,6 +1093,32 @@ def corners():
         x=f(3, 4),
         i=np.array(5.0, "f"),
     )
+    case(
+        "old_pooling",  # pads maxima with zeros, and divides sums by the kernel's area
+        lambda x: [
+            S.Pooling_v1(
+                x, kernel=(2, 3), stride=(1, 3), pad=(1, 1), pool_type=kind, pooling_convention=ends
+            )
+            for kind in ("max", "avg", "sum")
+            for ends in ("valid", "full")
+        ],
+        x=f(2, 2, 5, 6) - 2,
+    )
+    case(
+        "windows_of_padding",
+        lambda x: [
+            S.Pooling(x, kernel=(2, 2), stride=(3, 3), pooling_convention="full"),
+            S.Pooling(x, kernel=(1, 2), pad=(1, 1)),
+        ],
+        x=f(1, 2, 6, 5),
+    )
+    case(
+        "gamma_functions",
+        lambda x, y: [S.gamma(x), S.gammaln(x), S.erfinv(y)],
+        x=np.array([-2.5, -0.3, 0.2, 1.7, 5.5], "f"),
+        y=np.array([-0.9, -0.1, 0.0, 0.5, 0.99], "f"),
+    )
+    case("moments_of_all", lambda x: S.moments(x, axes=(0,)), x=f(5))
 
 
 def evaluated(name, symbol, inputs):

@@ -433,6 +433,9 @@ def corners() -> Group:
     for kind in (0, 1):  # depth has an odd element at the end, height and width at the begin
         g.add("Pooling3D", [(2, 4, 5, 4)], f"0={kind} 1=3 2=2 5=3 6=1")
     g.add("Pooling1D", [(2, 4)], "0=0 1=1 2=2 3=0 14=1 5=1")
+    g.add("Convolution3D", [(2, 4, 5, 4)], "0=2 1=2 4=-234 6=32", [(F, 32)])
+    g.add("ConvolutionDepthWise3D", [(2, 4, 5, 4)], "0=2 1=2 4=-234 6=16 7=2", [(F, 16)])
+    g.add("Interp", [(3, 5)], "0=1 4=7")
     return g
 
 

@@ -456,6 +456,24 @@ class Names(Group):
         ]  # fmt: skip
 
 
+class Norms(Group):
+    """Norms, and operators whose old form has names in small letters."""
+
+    inputs = (("x", [3, 4], "float32"), ("y", [3, 4], "float32"), ("i", [3, 1], "int64"))
+
+    def build(self):
+        self.spectral = nn.SpectralNorm([3, 4], dim=1, power_iters=2)
+
+    def forward(self, x, y, i):
+        image = paddle.reshape(x * x, [1, 1, 3, 4])
+        return [
+            paddle.linalg.norm(x, "fro", [0, 1]), paddle.dist(x, y), paddle.dist(x, y, 3.0),
+            paddle.renorm(x, 2.0, 0, 1.0), self.spectral(x), paddle.logcumsumexp(x, 1),
+            paddle.multiplex([x, y], paddle.cast(i % 2, "int32")),
+            paddle.masked_fill(x, y > 0, 2.5), fn.lp_pool2d(image, 3.0, 2, 1, ceil_mode=True),
+        ]  # fmt: skip
+
+
 def spread(layer: nn.Layer, random) -> None:
     """Gives weights and statistics of which results depend."""
     for name, value in layer.state_dict().items():
@@ -506,6 +524,6 @@ if __name__ == "__main__":
     FILES.mkdir(exist_ok=True)
     groups = (Elementwise, Images, Movement, Networks, Detectors, Indices, Proposals)
     groups = (*groups, *(() if OLD else (Factors,)))
-    for kind in (*groups, Quantized, Training, Corners, Shapes, Names):
+    for kind in (*groups, Quantized, Training, Corners, Shapes, Names, Norms):
         if kind.__name__ in (sys.argv[1:] or [kind.__name__]):
             write(kind)
