@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 from ..common.fields import Ignored, IgnoredFields
 from ..common.importer import NodeLayer
 from ..common.rows import Rows
-from ..common.windows import Padding
+from ..common.vocabulary import *
 from ..wire.protobuf import Record
 
 IGNORED = IgnoredFields(
