@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -16,7 +17,8 @@ FILES = [
     path
     for room in ("frontends", "dialects")
     for path in sorted((ROOT / room).rglob("*.py"))
-    if "vocabulary import *\n" in path.read_text(encoding="utf-8") and path.stem != "vocabulary"
+    if re.search(r"^from .*(vocabulary|words) import \*$", path.read_text(encoding="utf-8"), re.M)
+    and path.stem != "vocabulary"
 ]
 CONVERTERS = [path for path in FILES if path.parent.name == "ops"]
 
