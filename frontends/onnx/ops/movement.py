@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ....ir.types import Dim
 from ...common.movement import bounds
 from ...common.runtime_axes import given_sizes, parts_of_sizes, spread_over
 from ...common.terms import extent as extent_of
