@@ -7,13 +7,21 @@ against the other.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, lru_cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from ...ir.constraints import FloatLike
+from ...ir.attributes import Attribute, IntegerAttr
+from ...ir.constraints import FloatLike, Same, SignlessIntegerLike
 from ...ir.conversions import narrowed
+from ...ir.core import Value
+from ...ir.declare import Op, Operand, Result, attribute, operand, result
+from ...ir.diagnostics import NncError
+from ...ir.lazy import np
+from ...ir.numpy_types import type_to_numpy
 from ...ir.rewriting import constant_value
-from ...ir.traits import Elementwise
+from ...ir.traits import Commutative, Elementwise, Idempotent, Involution, NoMemoryEffect, Pure
+from ...ir.types import Type, element_type
 from ...ir.undefined import note_where
 from ..folding import (
     fold_elementwise,
@@ -24,7 +32,6 @@ from ..folding import (
     unsigned,
     width_of,
 )
-from ..vocabulary import *
 from .attributes import FASTMATH, OVERFLOW, FastMathAttr
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ...ir.declare import UNIT, attribute
 from ..folding import number_attribute
-from ..vocabulary import *
 from .base import IntDivision
 
 

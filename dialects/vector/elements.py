@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+from ...ir.attributes import Attribute, DenseElements, FloatAttr, IntegerAttr
+from ...ir.constraints import AnyType, AnyVector, Index, Same
+from ...ir.core import Operation, Value
+from ...ir.declare import (
+    INT_ARRAY,
+    Op,
+    Operand,
+    Operands,
+    Result,
+    Results,
+    attribute,
+    operand,
+    operands,
+    result,
+    results,
+)
+from ...ir.diagnostics import NncError
+from ...ir.lazy import np
+from ...ir.numpy_types import type_to_numpy
 from ...ir.rewriting import constant_value
+from ...ir.traits import Pure
+from ...ir.types import FloatType, Type, VectorType, element_type
 from ..index_lists import Mixed, check_list, mix, split
-from ..vocabulary import *
 from .dimensions import dimensions, vector_or_element
 
 

@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
-from ...ir.attributes import I64Attr
-from ...ir.constraints import AnyVectorOfNonZeroRank, Derived
-from ..vocabulary import *
+from collections.abc import Sequence
+from typing import Any
+
+from ...ir.attribute_kinds import AttrKind
+from ...ir.attributes import ArrayAttr, Attribute, DenseElements, I64Attr, IntegerAttr
+from ...ir.constraints import AnyVector, AnyVectorOfNonZeroRank, Derived, Same
+from ...ir.core import Value
+from ...ir.declare import (
+    INT_ARRAY,
+    Op,
+    Operand,
+    Result,
+    attribute,
+    operand,
+    result,
+)
+from ...ir.lazy import np
+from ...ir.numpy_types import type_to_numpy
+from ...ir.traits import Pure
+from ...ir.types import Type, VectorType, i64
 from .dimensions import dimensions, vector_of, with_last
 from .elements import splat_constant
 

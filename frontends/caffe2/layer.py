@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from ..common.fields import Ignored, IgnoredFields
 from ..common.importer import NodeLayer
 from ..common.rows import Rows
-from ..common.vocabulary import *
+from ..common.windows import Padding
 from ..wire.protobuf import Record
 
 IGNORED = IgnoredFields(

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+
+from ...dialects import nn
+from ...ir.core import Value
+from ...ir.types import TensorType, i64
+from .layer import Layer
 from .movement import concat, slice_axis, swapped, unsqueezed
-from .shapes import product
+from .shapes import limits_of, part_of_vector, product, shape_of
+from .terms import Term, constant, counting, extent
 from .windows import Padded, Padding, pad_by_vector, padded
-from .words import *
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
+from ....ir.core import Value
 from ...common import images
+from ...common.movement import FAR, padded_by, slice_axis
 from ...common.resampling import KERNELS, covered, sampled, weighted
-from ...common.vocabulary import *
+from ...common.terms import Term, joined
 from ..layer import TfLayer, rows
 
 # -- colors ----------------------------------------------------------------------------------------

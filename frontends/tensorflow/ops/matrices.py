@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from ....dialects import nn
+from ....ir.core import Value
 from ...common import linear_algebra as algebra
 from ...common import tensorflow as tf
 from ...common.arrays import cross
 from ...common.complexes import Pair, pair, terms
 from ...common.eigenvalues import eig as general_eigen
-from ...common.vocabulary import *
+from ...common.shapes import merge
+from ...common.terms import Term, counting, extent
 from ..layer import TfLayer, rows
 
 rows.add({
