@@ -2,33 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
-
-from ..ir.core import Block, Operation, Region
-from ..ir.declare import (
-    STRING,
-    SYMBOL_NAME,
-    Op,
-    Operands,
-    RegionField,
-    Results,
-    attribute,
-    operands,
-    region,
-    results,
-)
-from ..ir.diagnostics import NncError
 from ..ir.symbols import symbol_name
-from ..ir.traits import (
-    GraphRegion,
-    IsolatedFromAbove,
-    NoTerminator,
-    Pure,
-    SingleBlock,
-    Symbol,
-    SymbolTable,
-)
+from ..ir.traits import GraphRegion, Symbol
+from .vocabulary import *
 
 
 class ModuleOp(

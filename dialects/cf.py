@@ -2,32 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from ..ir.attributes import DenseArrayAttr, DenseElements
-from ..ir.constraints import I1, AnyInteger
-from ..ir.core import Block, Operation, Value
-from ..ir.declare import (
-    I32_ARRAY,
-    STRING,
-    Op,
-    Operand,
-    Operands,
-    SuccessorField,
-    attribute,
-    instance,
-    operand,
-    operands,
-    successor,
-)
-from ..ir.diagnostics import NncError, VerifyError
-from ..ir.dialect import registry
+from ..ir.constraints import AnyInteger
+from ..ir.declare import SuccessorField
 from ..ir.rewriting import constant_int
 from ..ir.syntax.directive import Directive, directive, listed
 from ..ir.syntax.parts import TARGET, read_targets, target_text
-from ..ir.traits import Pure, Terminator
-from ..ir.types import VectorType, i32
+from .vocabulary import *
 
 registry.dialect("cf").doc = __doc__ or ""
 

@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from ..ir.attribute_kinds import I64
-from ..ir.attributes import attribute_class
-from ..ir.constraints import AnyTensor
-from ..ir.declare import (
-    ANY,
-    INT_ARRAY,
-    Op,
-    Operand,
-    OpMeta,
-    Result,
-    attribute,
-    operand,
-    result,
-)
-from ..ir.dialect import registry
-from ..ir.traits import Pure
-from ..ir.types import TensorType, i32
 from .enumerations import EnumerationAttr, enumeration_kind
 from .op_table import FUNCTIONAL, OpTable
 from .stablehlo.attributes import COMPARISONS, DIRECTIONS
 from .stablehlo.checks import check_result
 from .stablehlo.pointwise import Pointwise, declare, rows
+from .vocabulary import *
 
 
 @attribute_class

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
-from ..ir.attribute_kinds import AttrKind
-from ..ir.attributes import Attribute, attribute_class
 from ..ir.parameters import Parameter, ParameterError, word_of
+from .vocabulary import *
 
 
 @attribute_class

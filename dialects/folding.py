@@ -7,14 +7,11 @@ NumPy is not needed, and any width works.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
-from ..ir.attributes import Attribute, DenseElements, FloatAttr, IntegerAttr
-from ..ir.types import FloatType, IndexType, IntegerType, ShapedType, Type, element_type
 from .ub import POISON, PoisonAttr
+from .vocabulary import *
 
 Number = int | float
 

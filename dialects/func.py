@@ -2,49 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from ..ir.attributes import ArrayAttr, Attribute, DictAttr, StringAttr, SymbolRefAttr
 from ..ir.constraints import AnyFunction
-from ..ir.core import Block, BlockArgument, Operation, Region, UnregisteredOp
-from ..ir.declare import (
-    ARRAY,
-    FUNCTION_TYPE,
-    STRING,
-    SYMBOL,
-    SYMBOL_NAME,
-    UNIT,
-    Op,
-    Operand,
-    Operands,
-    RegionField,
-    Result,
-    Results,
-    attribute,
-    operand,
-    operands,
-    region,
-    result,
-    results,
-)
-from ..ir.diagnostics import Diagnostic, VerifyError
-from ..ir.dialect import registry
-from ..ir.location import UNKNOWN, Location
+from ..ir.declare import FUNCTION_TYPE
+from ..ir.diagnostics import Diagnostic
 from ..ir.symbols import lookup_symbol
 from ..ir.syntax.attribute_printer import symbol_text
 from ..ir.syntax.directive import Directive, directive, listed
 from ..ir.syntax.parts import dict_text
-from ..ir.traits import (
-    ConstantLike,
-    HasParent,
-    IsolatedFromAbove,
-    Pure,
-    Symbol,
-    SymbolTable,
-    Terminator,
-)
-from ..ir.types import FunctionType, Type
+from ..ir.traits import Symbol
+from .vocabulary import *
 
 registry.dialect("func").doc = __doc__ or ""
 

@@ -7,12 +7,8 @@ whose elements are ints or Values (or, while interpreting, ints or numbers).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
-
-from ..ir.core import Operation, Value
-from ..ir.diagnostics import VerifyError
 from ..ir.types import Dim
+from .vocabulary import *
 
 DYNAMIC_INDEX = -(2**63)
 """The marker of a dynamic entry in a static list."""

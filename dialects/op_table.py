@@ -17,26 +17,10 @@ one before. Several results are named in text as the fields are.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
 from textwrap import dedent
-from typing import Any
 
 from ..ir import traits as traits_module
-from ..ir.attribute_kinds import AttrKind
-from ..ir.constraints import Constraint, Same
-from ..ir.declare import Op, OpMeta
-from ..ir.dialect import registry
-from ..ir.fields import (
-    Result,
-    attribute,
-    operand,
-    operands,
-    optional_operand,
-    optional_result,
-    region,
-    result,
-    results,
-)
+from .vocabulary import *
 
 FUNCTIONAL = "attr-dict `:` functional-type(operands, results)"
 """What the word FUNCTIONAL in a format stands for."""

@@ -7,16 +7,9 @@ each word by one instruction. See docs/decisions/0024-integer-products.md.
 
 from __future__ import annotations
 
-from typing import Any
-
-from ..ir.attributes import StringAttr
-from ..ir.constraints import Constraint, Same
-from ..ir.declare import AttrKind, Op, Operand, Result, attribute, operand, result
-from ..ir.dialect import registry
-from ..ir.lazy import np
 from ..ir.packing import PACKINGS
-from ..ir.traits import Elementwise, Pure
-from ..ir.types import element_type, i32
+from ..ir.traits import Elementwise
+from .vocabulary import *
 
 Words = Constraint("32-bit words", lambda t: element_type(t) is i32)
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from ..ir.attributes import attribute_class
-from ..ir.diagnostics import NncError
-from ..ir.dialect import registry
 from ..ir.syntax.number_text import float_text
-from ..ir.types import FloatType, IntegerType, ScalarType, f64
+from ..ir.types import ScalarType, f64
+from .vocabulary import *
 
 WIDEST = 32
 """The most bits of a stored integer, as upstream has it."""

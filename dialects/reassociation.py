@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from ..ir.attributes import ArrayAttr, Attribute, I64Attr
-from ..ir.core import Value
-from ..ir.declare import Op
+from ..ir.attributes import I64Attr
+from .vocabulary import *
 
 
 def reassociation(groups: Sequence[Sequence[int]]) -> ArrayAttr:

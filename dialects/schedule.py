@@ -25,34 +25,9 @@ A kernel without a schedule becomes plain loops in the order of its iteration sp
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from ..ir.attributes import Attribute, EnumAttr, IntegerAttr, attribute_class
-from ..ir.constraints import Exactly
-from ..ir.core import Operation, Region
-from ..ir.declare import (
-    I64,
-    INT_ARRAY,
-    SYMBOL,
-    UNIT,
-    Op,
-    Operand,
-    Operands,
-    OptionalOperand,
-    Result,
-    Results,
-    attribute,
-    instance,
-    operand,
-    operands,
-    optional_operand,
-    region,
-    result,
-    results,
-)
-from ..ir.traits import HasParent, IsolatedFromAbove, NoTerminator, SingleBlock
-from ..ir.types import Type
+from .vocabulary import *
 
 
 @attribute_class

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ..ir.attribute_kinds import AttrKind
-from ..ir.attributes import Attribute, OpaqueAttr
-from ..ir.constraints import AnyTensor, Same
-from ..ir.declare import SYMBOL_NAME, Op, Operand, Result, attribute, operand, result
-from ..ir.dialect import registry
+from ..ir.attributes import OpaqueAttr
 from ..ir.syntax.directive import Directive, directive
-from ..ir.traits import Pure, Symbol
+from ..ir.traits import Symbol
+from .vocabulary import *
 
 _SDY = registry.dialect("sdy")
 _SDY.doc = __doc__ or ""

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from ..ir.constraints import Index
-from ..ir.declare import INT_ARRAY, Op, Operands, attribute, operands
-from ..ir.diagnostics import NncError
 from ..ir.types import Dim
 from .index_lists import Mixed, by_field, check_list, mix, plain_error, to_dims
+from .vocabulary import *
 
 LISTS = (
     "custom<DynamicIndexList>($offsets, $static_offsets) "

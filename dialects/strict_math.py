@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ir.core import Operation
+from .vocabulary import *
 
 STRICT_MATH = "nn.strict_math"
 """A module with this attribute keeps the order of its floating-point operations.

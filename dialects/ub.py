@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from ..ir.attributes import Attribute, attribute_class
-from ..ir.core import Operation
-from ..ir.declare import Op, Result, attribute, instance, result
-from ..ir.diagnostics import NncError
-from ..ir.dialect import registry
-from ..ir.lazy import np
-from ..ir.location import Location
-from ..ir.numpy_types import type_to_numpy
-from ..ir.traits import ConstantLike, Pure, Terminator
-from ..ir.types import Type, element_type
 from ..ir.undefined import note_where
+from .vocabulary import *
 
 
 @attribute_class

@@ -2,28 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from ...ir.affine import AffineMap
-from ...ir.attributes import AffineMapAttr
-from ...ir.constraints import AnyMemRef, AnyType, Constraint, Index, element_of
-from ...ir.core import Value
-from ...ir.declare import (
-    BOOL,
-    I32,
-    Op,
-    Operand,
-    Operands,
-    Result,
-    attribute,
-    operand,
-    operands,
-    result,
-)
-from ...ir.traits import ReadsMemory, WritesMemory
-from ...ir.types import MemRefType, VectorType
 from ..memref.access import check_bounds
 from ..memref.transfers import start_transfer
+from ..vocabulary import *
 from .maps import MAP, check_count, values_at
 from .scope import check_inputs
 

@@ -3,34 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from typing import Any
 
-from ...ir.attribute_kinds import AttrKind
-from ...ir.attributes import ArrayAttr, DenseElements, IntegerAttr, IntegerSetAttr
-from ...ir.constraints import AnyType, Index
-from ...ir.declare import (
-    ARRAY,
-    INDEX,
-    Op,
-    Operands,
-    RegionField,
-    Results,
-    attribute,
-    instance,
-    operands,
-    region,
-    results,
-)
-from ...ir.lazy import np
-from ...ir.traits import (
-    Pure,
-    RecursiveEffects,
-    SingleBlockImplicitTerminator,
-    Terminator,
-)
-from ...ir.types import i32, i64
+from ...ir.attributes import IntegerSetAttr
+from ...ir.declare import INDEX
 from ..memref.atomics import ATOMIC_KINDS, combine, fits_kind, identity
+from ..vocabulary import *
 from .maps import MAP, check_count, values_at
 from .scope import check_inputs
 

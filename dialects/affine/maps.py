@@ -2,32 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from ...ir.affine import AffineMap, IntegerSet
-from ...ir.attribute_kinds import AttrKind
-from ...ir.attributes import AffineMapAttr, Attribute, BoolAttr, IndexAttr, UnitAttr
-from ...ir.constraints import Index
-from ...ir.core import Value
-from ...ir.declare import (
-    INT_ARRAY,
-    Op,
-    Operand,
-    Operands,
-    Result,
-    Results,
-    attribute,
-    instance,
-    operand,
-    operands,
-    result,
-    results,
-)
-from ...ir.lazy import np
+from ...ir.affine import IntegerSet
 from ...ir.rewriting import constant_int
-from ...ir.traits import Pure
 from ..index_lists import DYNAMIC_INDEX, dynamic_count, mix, plain_error
+from ..vocabulary import *
 from .scope import affine_scope, is_dimension, is_symbol
 
 MAP = instance(AffineMapAttr)

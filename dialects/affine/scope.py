@@ -7,12 +7,7 @@ operations that we do not know counts as valid.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from ...ir.core import Operation, Region, UnregisteredOp, Value
-from ...ir.traits import ConstantLike, NoMemoryEffect, Pure, RecursiveEffects
-from ...ir.types import IndexType
+from ..vocabulary import *
 
 _SCOPES = ("func.func", "builtin.module")
 _LOOPS = ("affine.for", "affine.parallel")

@@ -3,17 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
-from ...ir.affine import AffineConstant, AffineDim, AffineExpr, AffineMap, AffineSymbol
-from ...ir.attributes import (
-    AffineMapAttr,
-    ArrayAttr,
-    DenseElements,
-    IndexAttr,
-    IntegerAttr,
-    IntegerSetAttr,
-)
+from ...ir.affine import AffineSymbol
+from ...ir.attributes import IntegerSetAttr
 from ...ir.syntax.directive import Directive, directive, listed
 from ...ir.syntax.directives import DynamicIndexList
 from ...ir.syntax.parts import (
@@ -27,7 +19,7 @@ from ...ir.syntax.parts import (
     region_text,
     types_of_arrow,
 )
-from ...ir.types import TensorType, i32, i64, index
+from ..vocabulary import *
 
 APPLIED = {
     "applied": '"(" values_opt ")" applied_symbols',

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ...ir.attributes import EnumAttr, attribute_class
-from ...ir.declare import instance, int_enum
-from ...ir.types import i32, i64
+from ..vocabulary import *
 
 
 @attribute_class

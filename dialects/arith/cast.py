@@ -4,31 +4,14 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from ...ir.constraints import (
-    Constraint,
-    FloatLike,
-    SignlessFixedWidthIntegerLike,
-    SignlessIntegerLike,
-    SignlessIntegerOrIndex,
-)
-from ...ir.declare import Op, Operand, Result, attribute, operand, result
-from ...ir.lazy import np
-from ...ir.numpy_types import type_to_numpy
+from ...ir.constraints import FloatLike, SignlessFixedWidthIntegerLike, SignlessIntegerOrIndex
 from ...ir.rewriting import constant_value
-from ...ir.traits import Elementwise, Pure
-from ...ir.types import (
-    FloatType,
-    IndexType,
-    IntegerType,
-    MemRefType,
-    ShapedType,
-    TensorType,
-    element_type,
-)
+from ...ir.traits import Elementwise
 from ...ir.undefined import note_where
 from ..folding import fold_elementwise, round_exactly, signed, unsigned, width_of
+from ..vocabulary import *
 from .attributes import FASTMATH, OVERFLOW, ROUNDING_MODE
 from .base import as_signed, as_type, as_unsigned, round_to
 

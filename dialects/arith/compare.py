@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
-from typing import Any
 
-from ...ir.attributes import BoolAttr
-from ...ir.constraints import AnyType, BoolLike, FloatLike, Same, SignlessIntegerLike
-from ...ir.declare import Op, Operand, Result, attribute, operand, result
-from ...ir.lazy import np
+from ...ir.constraints import BoolLike, FloatLike
 from ...ir.rewriting import constant_value
-from ...ir.traits import Elementwise, Pure
-from ...ir.types import ShapedType, Type, UnrankedTensorType, i1, with_shape_of
+from ...ir.traits import Elementwise
 from ..folding import (
     fold_elementwise,
     is_constant_number,
@@ -22,6 +16,7 @@ from ..folding import (
     width_of,
 )
 from ..ub import PoisonAttr
+from ..vocabulary import *
 from .attributes import FASTMATH, FLOAT_PREDICATE, INTEGER_PREDICATE
 from .base import as_signed, as_unsigned
 

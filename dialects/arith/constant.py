@@ -2,25 +2,10 @@
 
 from __future__ import annotations
 
-from ...ir.attributes import (
-    Attribute,
-    DenseElements,
-    DenseResource,
-    FloatAttr,
-    IntegerAttr,
-    OpaqueAttr,
-    SparseElements,
-)
-from ...ir.core import Operation
-from ...ir.declare import ANY, Op, Result, attribute, result
-from ...ir.diagnostics import NncError
-from ...ir.dialect import registry
-from ...ir.location import UNKNOWN, Location
-from ...ir.numpy_types import type_to_numpy
-from ...ir.traits import ConstantLike, Pure
-from ...ir.types import IntegerType, Type, VectorType, i1, index
+from ...ir.attributes import OpaqueAttr, SparseElements
 from ..folding import Number, number_attribute
 from ..ub import materialize_constant as materialize_poison
+from ..vocabulary import *
 
 # Those of a dialect that is not loaded may be elements, too.
 _VALUES = (IntegerAttr, FloatAttr, DenseElements, DenseResource, SparseElements, OpaqueAttr)

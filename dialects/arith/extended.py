@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from ...ir.constraints import BoolLike, Same, SignlessIntegerLike
-from ...ir.declare import Op, Operand, Result, operand, result
-from ...ir.lazy import np
+from ...ir.constraints import BoolLike
 from ...ir.rewriting import constant_value
-from ...ir.traits import Commutative, Elementwise, Pure
-from ...ir.types import i1, with_shape_of
+from ...ir.traits import Elementwise
 from ..folding import fold_elementwise, number_attribute, signed, unsigned, width_of
+from ..vocabulary import *
 from .base import as_type
 
 

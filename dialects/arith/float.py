@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import operator
 
-from ...ir.lazy import np
 from ...ir.rewriting import constant_value
-from ...ir.traits import Commutative, Idempotent, Involution
+from ..vocabulary import *
 from .base import FloatBinary, FloatUnary
 
 

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import operator
 
-from ...ir.attributes import IntegerAttr
-from ...ir.declare import UNIT, attribute
-from ...ir.lazy import np
-from ...ir.traits import Commutative, Idempotent, Pure
 from ..folding import width_of
+from ..vocabulary import *
 from .base import (
     IntBinary,
     IntBinaryWithOverflow,

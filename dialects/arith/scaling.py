@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...ir.constraints import FloatLike
-from ...ir.declare import Op, Operand, Result, attribute, operand, result
-from ...ir.lazy import np
-from ...ir.traits import Elementwise, Pure
-from ...ir.types import element_type
+from ...ir.traits import Elementwise
+from ..vocabulary import *
 from .attributes import FASTMATH, ROUNDING_MODE
 from .base import round_to
 from .cast import verify_same_shape

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...ir.syntax.directive import Directive, directive
-from ...ir.types import i1
+from ..vocabulary import *
 
 
 @directive("SelectType")

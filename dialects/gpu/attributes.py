@@ -5,11 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import ClassVar
 
-from ...ir.attributes import Attribute, EnumAttr, attribute_class
-from ...ir.constraints import Exactly
-from ...ir.types import Type
 from ..enumerations import EnumerationAttr, enumeration_kind
 from ..vector.attributes import CombiningKind
+from ..vocabulary import *
 
 
 @attribute_class

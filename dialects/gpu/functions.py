@@ -2,39 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
-from ...ir.attributes import Attribute, IntegerAttr, StringAttr, UnitAttr
-from ...ir.core import Block, BlockArgument, Region
-from ...ir.declare import (
-    ANY,
-    ARRAY,
-    FUNCTION_TYPE,
-    I32_ARRAY,
-    SYMBOL_NAME,
-    Op,
-    Operands,
-    RegionField,
-    attribute,
-    operands,
-    region,
-)
-from ...ir.diagnostics import Diagnostic, VerifyError
-from ...ir.location import UNKNOWN, Location
+from ...ir.declare import FUNCTION_TYPE
+from ...ir.diagnostics import Diagnostic
 from ...ir.symbols import symbol_name
-from ...ir.traits import (
-    HasParent,
-    IsolatedFromAbove,
-    NoTerminator,
-    Pure,
-    SingleBlock,
-    Symbol,
-    SymbolTable,
-    Terminator,
-)
-from ...ir.types import FunctionType, MemRefType, Type, i64
+from ...ir.traits import Symbol
 from .. import func
+from ..vocabulary import *
 from .attributes import PRIVATE, WORKGROUP, AddressSpace
 
 KERNEL = "gpu.kernel"

@@ -7,11 +7,8 @@ another and run together.
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...ir.constraints import Index
-from ...ir.declare import INDEX, Op, Result, attribute, result
-from ...ir.traits import Pure
+from ...ir.declare import INDEX
+from ..vocabulary import *
 from .attributes import AXES, DIMENSION
 
 

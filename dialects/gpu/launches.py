@@ -2,28 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...ir.attributes import SymbolRefAttr
-from ...ir.constraints import AnyType, Exactly, Index
-from ...ir.core import Operation, Value
-from ...ir.declare import (
-    Op,
-    Operand,
-    Operands,
-    OptionalOperand,
-    OptionalResult,
-    attribute,
-    instance,
-    operand,
-    operands,
-    optional_operand,
-    optional_result,
-)
-from ...ir.diagnostics import NncError
-from ...ir.traits import WritesMemory
-from ...ir.types import i32
 from ..index_lists import by_field
+from ..vocabulary import *
 from .attributes import ASYNC, Token
 from .functions import CONTAINER, GPUFuncOp, GPUModuleOp
 from .ids import GlobalId, LaneId, SubgroupId, ThreadId

@@ -2,30 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...ir.attributes import Attribute
-from ...ir.constraints import AnyMemRef, Index, element_of
-from ...ir.core import Value
-from ...ir.declare import (
-    UNIT,
-    Op,
-    Operand,
-    Operands,
-    OptionalResult,
-    Result,
-    attribute,
-    operand,
-    operands,
-    optional_result,
-    result,
-)
-from ...ir.traits import AllocatesMemory, WritesMemory
-from ...ir.types import MemRefType
+from ...ir.traits import AllocatesMemory
 from ..index_lists import by_field
 from ..memref.access import copy_elements, same_shape
 from ..memref.aliasing import ViewLike
 from ..memref.buffers import check_dynamic_sizes, new_array
+from ..vocabulary import *
 from .attributes import ASYNC, Token
 
 

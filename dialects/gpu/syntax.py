@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...ir.attributes import ArrayAttr, DictAttr, IntegerAttr, UnitAttr
 from ...ir.syntax.attribute_printer import symbol_text
 from ...ir.syntax.directive import Directive, directive, listed
 from ...ir.syntax.parts import ARROW_RULES, arrow_types, chain, dict_text, types_of_arrow
-from ...ir.types import FunctionType, i64
+from ..vocabulary import *
 from .attributes import TOKEN
 from .functions import KERNEL, SHARED
 

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...ir.attribute_kinds import I32
-from ...ir.constraints import I1, Constraint, Exactly, Same
-from ...ir.declare import UNIT, Op, Operand, Result, attribute, operand, result
-from ...ir.diagnostics import NncError, VerifyError
-from ...ir.types import FloatType, IntegerType, Type, VectorType, i32
 from ..vector.attributes import combine, supports
+from ..vocabulary import *
 from .attributes import REDUCTION, SHUFFLE_MODE
 
 

@@ -2,26 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...ir.attribute_kinds import int_enum
-from ...ir.constraints import AnyType, Constraint
-from ...ir.core import Value
-from ...ir.declare import (
-    I64,
-    Op,
-    Operand,
-    OptionalResult,
-    Result,
-    attribute,
-    operand,
-    optional_result,
-    result,
-)
-from ...ir.lazy import np
-from ...ir.traits import Pure, WritesMemory
-from ...ir.types import Dim, TensorType, i32
+from ...ir.types import Dim
 from ..memref.layouts import compatible
+from ..vocabulary import *
 from .structured import AnyShaped
 
 

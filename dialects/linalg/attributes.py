@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ...ir.attributes import EnumAttr, attribute_class
+from ..vocabulary import *
 
 
 @attribute_class

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from ...ir.affine import AffineMap
-from ...ir.attributes import ArrayAttr
 from ...ir.builder import Builder
-from ...ir.core import Value
-from ...ir.declare import ARRAY, attribute, instance
+from ..vocabulary import *
 from .attributes import ElementwiseKind
 from .generic import maps_attribute
 from .named import NamedOp

@@ -11,15 +11,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
-from typing import Any
 
-from ...ir.affine import AffineDim, AffineExpr, AffineMap
-from ...ir.core import Operation, Value
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
-from ...ir.types import TensorType
 from .. import memref, tensor
+from ..vocabulary import *
 
 _INDEX = "linalg.index"
 

@@ -2,27 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ...ir.affine import AffineMap
-from ...ir.attributes import Attribute
-from ...ir.constraints import AnyType
-from ...ir.core import Value
-from ...ir.declare import (
-    INT_ARRAY,
-    Operand,
-    Operands,
-    OptionalResult,
-    RegionField,
-    Results,
-    attribute,
-    operand,
-    operands,
-    optional_result,
-    region,
-    results,
-)
 from ..memref.layouts import compatible
+from ..vocabulary import *
 from .named import NamedOp, projection
 from .structured import AnyShaped, StructuredOp, element_of_operand
 

@@ -5,16 +5,11 @@ The body is there all the same, so that passes see one kind of op; custom text l
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from ...ir.affine import AffineDim, AffineMap
-from ...ir.attributes import AffineMapAttr, ArrayAttr
 from ...ir.builder import Builder
-from ...ir.core import Block, Value
-from ...ir.declare import ARRAY, RegionField, attribute, instance, region
-from ...ir.diagnostics import NncError
-from ...ir.types import TensorType
 from ..index_lists import plain_error
+from ..vocabulary import *
 from .attributes import TypeFn
 from .generic import Yield, maps_attribute
 from .scalars import apply, cast_scalar

@@ -2,30 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from ...ir.attributes import Attribute
-from ...ir.constraints import AnyType, Constraint, Index, Same
-from ...ir.core import Value
-from ...ir.declare import (
-    INT_ARRAY,
-    Op,
-    Operand,
-    Operands,
-    OptionalOperand,
-    Result,
-    attribute,
-    operand,
-    operands,
-    optional_operand,
-    result,
-)
-from ...ir.lazy import np
-from ...ir.traits import Pure
-from ...ir.types import Dim, TensorType
+from ...ir.types import Dim
 from ..index_lists import mix, plain_error, to_dims
 from ..memref.layouts import compatible
+from ..vocabulary import *
 
 AnyRankedTensor = Constraint(
     "ranked tensor of any type values", lambda t: isinstance(t, TensorType)

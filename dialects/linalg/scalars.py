@@ -6,14 +6,9 @@ is the same in both.
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...ir.attributes import FloatAttr
 from ...ir.builder import Builder
-from ...ir.core import UnregisteredOp, Value
-from ...ir.diagnostics import NncError
-from ...ir.types import ComplexType, FloatType, IndexType, IntegerType, Type
 from .. import arith, math
+from ..vocabulary import *
 from .attributes import BinaryFn, UnaryFn
 
 TERNARY = ("select",)

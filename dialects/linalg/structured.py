@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from ...ir.affine import AffineDim, AffineMap
-from ...ir.constraints import AnyType, Constraint
-from ...ir.core import Region
-from ...ir.declare import Op, Operands, Results, operands, results
-from ...ir.traits import SingleBlock, WritesMemory
-from ...ir.types import Dim, MemRefType, TensorType, Type
+from ...ir.types import Dim
+from ..vocabulary import *
 
 AnyShaped = Constraint(
     "shaped of any type values", lambda t: isinstance(t, MemRefType | TensorType)

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...ir.attributes import ArrayAttr, DenseArrayAttr
-from ...ir.core import Block
-from ...ir.dialect import registry
 from ...ir.syntax.directive import Directive, directive
 from ...ir.syntax.literals import number_of
 from ...ir.syntax.parts import (
@@ -18,7 +13,7 @@ from ...ir.syntax.parts import (
     trait_entries,
     types_of_arrow,
 )
-from ...ir.types import MemRefType, TensorType, i64
+from ..vocabulary import *
 from .attributes import IteratorType
 
 OPERANDS = {

@@ -9,18 +9,11 @@ for `H * stride + h * dilation`, `h` being the place in the window.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
-from ...ir.affine import AffineDim, AffineExpr, AffineMap
-from ...ir.attribute_kinds import AttrKind
-from ...ir.attributes import DenseElements, FloatAttr, IntegerAttr
 from ...ir.builder import Builder
-from ...ir.core import Value
-from ...ir.declare import OpMeta, attribute
-from ...ir.dialect import registry
-from ...ir.types import FloatType, i32, i64
 from .. import arith
 from ..index_lists import plain_error
+from ..vocabulary import *
 from .generic import Index
 from .named import FORMAT, NamedOp, Pointwise, multiply_add, projection
 from .scalars import apply, arity, cast_scalar

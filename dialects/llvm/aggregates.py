@@ -2,24 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ...ir.attributes import Attribute
-from ...ir.constraints import Constraint, Same
-from ...ir.declare import (
-    I32_ARRAY,
-    INT_ARRAY,
-    SYMBOL,
-    Op,
-    Operand,
-    Result,
-    attribute,
-    operand,
-    result,
-)
-from ...ir.diagnostics import NncError
-from ...ir.traits import ConstantLike, Pure
-from ...ir.types import Type, VectorType
+from ..vocabulary import *
 from .arithmetic import IntegerLike, LLVMType, PointerLike
 from .checks import check_constant
 from .types import ArrayType, StructType

@@ -4,11 +4,8 @@
 
 from __future__ import annotations
 
-from ...ir.attributes import Attribute
-from ...ir.constraints import Constraint, Derived, Same
-from ...ir.declare import UNIT, Op, Operand, Result, attribute, operand, result
-from ...ir.traits import Commutative, Pure
-from ...ir.types import FloatType, IntegerType, Type, VectorType, i1, with_shape_of
+from ...ir.constraints import Derived
+from ..vocabulary import *
 from .attributes import FASTMATH, FCMP_PREDICATE, ICMP_PREDICATE, OVERFLOW_FLAGS
 from .checks import check_bitcast, check_extension
 from .metadata import Dereferenceable, attribute_of

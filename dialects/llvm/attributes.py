@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ...ir.attributes import EnumAttr, IntegerAttr, attribute_class
-from ...ir.declare import AttrKind, instance, int_enum
-from ...ir.diagnostics import NncError
-from ...ir.types import i32
+from ..vocabulary import *
 
 
 @attribute_class

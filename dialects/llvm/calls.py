@@ -4,33 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ...ir.attributes import Attribute, DenseArrayAttr, SymbolRefAttr
-from ...ir.core import Block, Value
-from ...ir.declare import (
-    ARRAY,
-    I32_ARRAY,
-    STRING,
-    SYMBOL,
-    TYPE,
-    UNIT,
-    Op,
-    Operand,
-    OptionalResult,
-    Result,
-    ValueLike,
-    as_value,
-    attribute,
-    operand,
-    operands,
-    optional_result,
-    result,
-    successor,
-)
-from ...ir.location import UNKNOWN, Location
-from ...ir.traits import Terminator
-from ...ir.types import Type, i32
+from ...ir.declare import TYPE
+from ..vocabulary import *
 from .arithmetic import AnyPointer, LLVMType
 from .attributes import ASM_DIALECT, CCONV, FASTMATH, TAIL_CALL_KIND
 from .checks import check_bundles, plain_error

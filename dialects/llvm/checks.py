@@ -2,19 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from ...ir.attributes import (
-    ArrayAttr,
-    DenseElements,
-    DenseResource,
-    IntegerAttr,
-    StringAttr,
-)
-from ...ir.core import Operation, Region
-from ...ir.diagnostics import VerifyError
-from ...ir.types import FloatType, IntegerType, Type, VectorType
+from ..vocabulary import *
 from .types import ArrayType, PointerType, StructType
 
 _WIDTHS = (8, 16, 32, 64, 128)

@@ -4,28 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from ...ir.attributes import Attribute, DenseArrayAttr, DenseElements
-from ...ir.constraints import Exactly
-from ...ir.core import Block, Value
-from ...ir.declare import (
-    ANY,
-    I32_ARRAY,
-    Op,
-    Operand,
-    ValueLike,
-    as_value,
-    attribute,
-    operand,
-    operands,
-    optional_operand,
-    successor,
-)
-from ...ir.location import UNKNOWN, Location
-from ...ir.traits import Terminator
-from ...ir.types import VectorType, i1, i32
+from ..vocabulary import *
 from .arithmetic import AnyPointer, IntegerLike, LLVMType
 from .checks import check_weights
 from .metadata import LoopAnnotation, attribute_of

@@ -10,25 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from ...ir.attributes import IntegerAttr
-from ...ir.constraints import Constraint, Exactly, Same
-from ...ir.declare import (
-    BOOL,
-    I32,
-    I64,
-    AttrKind,
-    Op,
-    OpMeta,
-    attribute,
-    float_kind,
-    operand,
-    result,
-)
-from ...ir.dialect import registry
-from ...ir.traits import Pure
-from ...ir.types import FloatType, IntegerType, Type, VectorType, i1, i32
+from ...ir.declare import float_kind
+from ..vocabulary import *
 from .arithmetic import AnyPointer, BoolLike, FloatLike, IntegerLike, LLVMType, PointerLike
 from .attributes import EXCEPTION_BEHAVIOR, FASTMATH, ROUNDING_MODE
 from .types import token

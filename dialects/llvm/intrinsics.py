@@ -4,22 +4,7 @@
 
 from __future__ import annotations
 
-from ...ir.constraints import Same
-from ...ir.declare import (
-    ARRAY,
-    BOOL,
-    I32,
-    I32_ARRAY,
-    Op,
-    Operand,
-    Operands,
-    Result,
-    attribute,
-    operand,
-    operands,
-    result,
-)
-from ...ir.traits import Commutative, Pure, WritesMemory
+from ..vocabulary import *
 from .arithmetic import BoolLike, FloatLike, IntegerLike, LLVMType
 from .attributes import FASTMATH
 from .checks import check_bundles

@@ -4,23 +4,7 @@
 
 from __future__ import annotations
 
-from ...ir.constraints import Exactly, Same
-from ...ir.declare import (
-    ARRAY,
-    BOOL,
-    I32,
-    I64,
-    UNIT,
-    Op,
-    Operand,
-    Operands,
-    Result,
-    attribute,
-    operand,
-    operands,
-    result,
-)
-from ...ir.traits import ReadsMemory, WritesMemory
+from ..vocabulary import *
 from .aggregates import LLVMVector
 from .arithmetic import BoolLike, IntegerLike, LLVMType, PointerLike
 from .memory import MemoryAccess

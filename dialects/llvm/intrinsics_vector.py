@@ -4,9 +4,7 @@
 
 from __future__ import annotations
 
-from ...ir.constraints import Same
-from ...ir.declare import Op, Operand, Result, attribute, operand, result
-from ...ir.traits import Pure
+from ..vocabulary import *
 from .aggregates import LLVMVector
 from .arithmetic import FloatLike, LLVMType
 from .attributes import FASTMATH

@@ -4,30 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ...ir.attributes import Attribute, DenseArrayAttr
-from ...ir.constraints import Same
-from ...ir.core import Value
-from ...ir.declare import (
-    I32_ARRAY,
-    I64,
-    STRING,
-    TYPE,
-    UNIT,
-    Op,
-    Operand,
-    Result,
-    ValueLike,
-    as_value,
-    attribute,
-    operand,
-    operands,
-    result,
-)
-from ...ir.location import UNKNOWN, Location
-from ...ir.traits import Pure, ReadsMemory, WritesMemory
-from ...ir.types import Type, VectorType, i1, i32
+from ...ir.declare import TYPE
+from ..vocabulary import *
 from .arithmetic import AnyPointer, IntegerLike, LLVMType, PointerLike
 from .attributes import ATOMIC_OPERATION, GEP_FLAGS, ORDERING
 from .checks import check_access, check_atomic_update, check_compare_exchange

@@ -4,39 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from ...ir.attributes import (
-    Attribute,
-    DenseElements,
-    DictAttr,
-    FloatAttr,
-    IntegerAttr,
-    StringAttr,
-    SymbolRefAttr,
-)
-from ...ir.core import Block, Region
-from ...ir.declare import (
-    ANY,
-    ARRAY,
-    BOOL,
-    I32,
-    I32_ARRAY,
-    I64,
-    STRING,
-    SYMBOL,
-    SYMBOL_NAME,
-    TYPE,
-    UNIT,
-    Op,
-    attribute,
-    instance,
-    region,
-)
-from ...ir.location import UNKNOWN, Location
-from ...ir.traits import IsolatedFromAbove, Symbol
-from ...ir.types import Type
+from ...ir.declare import TYPE
+from ...ir.traits import Symbol
+from ..vocabulary import *
 from .attributes import (
     CCONV,
     FRAME_POINTER,

@@ -5,14 +5,9 @@ Those whose forms are alike are in `intrinsic_table.py`, a line for each.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from ...ir.attributes import ArrayAttr
-from ...ir.core import Operation
-from ...ir.declare import ARRAY, SYMBOL, SYMBOL_NAME, TYPE, UNIT, Op
-from ...ir.types import Type, VectorType
+from ...ir.declare import TYPE
 from ..op_table import OpTable
+from ..vocabulary import *
 from .attributes import COMDAT, LINKAGE, UNNAMED_ADDR, VISIBILITY
 from .checks import check_initializer, plain_error
 from .debug_info import EXPRESSION, LABEL, LOCAL_VARIABLE, NO_OPERATIONS

@@ -6,13 +6,11 @@ Scalars and vectors are the builtin types.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from ...ir.attributes import Attribute, attribute_class
-from ...ir.diagnostics import NncError
 from ...ir.syntax.attribute_printer import quote
-from ...ir.types import FloatType, FunctionType, IntegerType, OpaqueType, Type, VectorType
+from ...ir.types import OpaqueType
+from ..vocabulary import *
 
 
 @attribute_class

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
-from ...ir.constraints import BoolLike, FloatLike, Same, SignlessIntegerLike
-from ...ir.declare import Op, Operand, Result, attribute, operand, result
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
+from ...ir.constraints import BoolLike, FloatLike
 from ...ir.rewriting import constant_value
-from ...ir.traits import Elementwise, Idempotent, NoMemoryEffect, Pure
-from ...ir.types import FLOAT_KINDS, element_type
+from ...ir.traits import Elementwise
+from ...ir.types import FLOAT_KINDS
 from ..arith.attributes import FASTMATH
 from ..arith.base import IntBinary, as_signed, as_type
 from ..arith.compare import TruthOp
 from ..folding import fold_elementwise, is_constant_number, signed, unsigned, width_of
+from ..vocabulary import *
 
 
 class _IntUnary(Op, traits=(Pure, Elementwise)):

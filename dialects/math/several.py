@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
 
-from ...ir.constraints import FloatLike, Same, SignlessIntegerLike
-from ...ir.declare import Op, Operand, Result, attribute, operand, result
-from ...ir.lazy import np
+from ...ir.constraints import FloatLike
 from ...ir.rewriting import constant_value
-from ...ir.traits import Elementwise, Pure
-from ...ir.types import FloatType, ShapedType, element_type, f64
+from ...ir.traits import Elementwise
+from ...ir.types import f64
 from ..arith.attributes import FASTMATH
 from ..arith.base import FloatBinary, round_to
 from ..folding import fold_elementwise, is_constant_number, round_exactly
+from ..vocabulary import *
 from .unary import where_defined
 
 

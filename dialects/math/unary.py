@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
-from ...ir.lazy import np
-from ...ir.traits import Idempotent
 from ..arith.base import FloatUnary, round_to
+from ..vocabulary import *
 
 
 def where_defined(function: Callable[..., float]) -> staticmethod:

@@ -2,27 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...ir.constraints import AnyMemRef, AnyRankedOrUnrankedMemRef, Index, element_of
-from ...ir.core import Operation
-from ...ir.declare import (
-    BOOL,
-    I32,
-    I64,
-    Op,
-    Operand,
-    Operands,
-    Result,
-    attribute,
-    operand,
-    operands,
-    result,
-)
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
-from ...ir.traits import ReadsMemory, WritesMemory
-from ...ir.types import MemRefType
+from ..vocabulary import *
 
 
 def check_bounds(op: Operation, array: Any, indices: tuple[int, ...]) -> None:

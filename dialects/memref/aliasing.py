@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...ir.core import Value
 from ...ir.traits import Trait
-from ...ir.types import MemRefType, UnrankedMemRefType
+from ...ir.types import UnrankedMemRefType
+from ..vocabulary import *
 
 
 class ViewLike(Trait):

@@ -2,35 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...ir.attribute_kinds import int_enum
-from ...ir.constraints import AnyMemRef, AnyType, Constraint, Index, element_of
-from ...ir.declare import (
-    Op,
-    Operand,
-    Operands,
-    RegionField,
-    Result,
-    attribute,
-    operand,
-    operands,
-    region,
-    result,
-)
-from ...ir.lazy import np
-from ...ir.numpy_types import type_to_numpy
-from ...ir.traits import (
-    AllocatesMemory,
-    HasParent,
-    Pure,
-    ReadsMemory,
-    SingleBlock,
-    Terminator,
-    WritesMemory,
-)
-from ...ir.types import FloatType, IntegerType, Type
+from ...ir.traits import AllocatesMemory
 from ..index_lists import plain_error
+from ..vocabulary import *
 from .access import check_bounds
 
 ATOMIC_KINDS = {

@@ -4,67 +4,14 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
-from typing import Any
 
-from ...ir.attributes import (
-    Attribute,
-    DenseElements,
-    DenseResource,
-    IndexAttr,
-    SparseElements,
-    UnitAttr,
-)
-from ...ir.constraints import (
-    AnyMemRef,
-    AnyRankedOrUnrankedMemRef,
-    AnyType,
-    Constraint,
-    Index,
-    Same,
-)
-from ...ir.core import Operation, Value
-from ...ir.declare import (
-    ANY,
-    I32,
-    I64,
-    STRING,
-    SYMBOL,
-    SYMBOL_NAME,
-    TYPE,
-    UNIT,
-    Op,
-    Operand,
-    Operands,
-    OptionalOperand,
-    RegionField,
-    Result,
-    Results,
-    attribute,
-    operand,
-    operands,
-    optional_operand,
-    region,
-    result,
-    results,
-)
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
-from ...ir.numpy_types import type_to_numpy
+from ...ir.attributes import SparseElements
+from ...ir.declare import TYPE
 from ...ir.region_edges import verify_yields
 from ...ir.symbols import lookup_symbol
-from ...ir.traits import (
-    AllocatesMemory,
-    HasParent,
-    Pure,
-    RecursiveEffects,
-    SingleBlockImplicitTerminator,
-    Symbol,
-    Terminator,
-    WritesMemory,
-)
-from ...ir.types import MemRefType, TensorType
+from ...ir.traits import AllocatesMemory, Symbol
 from ..index_lists import by_field
+from ..vocabulary import *
 from .access import check_alignment
 from .aliasing import ViewLike
 from .views import SubView

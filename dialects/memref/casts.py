@@ -2,38 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from ...ir.attributes import AffineMapAttr, Attribute
-from ...ir.constraints import (
-    AnyMemRef,
-    AnyRankedOrUnrankedMemRef,
-    AnyType,
-    Index,
-)
-from ...ir.core import Value
-from ...ir.declare import (
-    Op,
-    Operand,
-    Result,
-    Results,
-    attribute,
-    instance,
-    operand,
-    result,
-    results,
-)
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
-from ...ir.traits import Pure
-from ...ir.types import (
-    MemRefType,
-    Type,
-    UnrankedMemRefType,
-    index,
-)
+from ...ir.types import UnrankedMemRefType
 from ...ir.undefined import note_where
+from ..vocabulary import *
 from .aliasing import ViewLike
 from .layouts import (
     compatible,

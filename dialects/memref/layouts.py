@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 from ...ir.attributes import StridedLayoutAttr
-from ...ir.types import Dim, MemRefType
+from ...ir.types import Dim
 from ..index_lists import to_dims
+from ..vocabulary import *
 
 
 def open_parts(type: MemRefType) -> tuple[tuple[str, int], ...]:

@@ -3,37 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
-from ...ir.constraints import (
-    AnyMemRef,
-    AnyRankedOrUnrankedMemRef,
-    Constraint,
-    Index,
-)
-from ...ir.core import Value
-from ...ir.declare import (
-    I64_ARRAYS,
-    INT_ARRAY,
-    Op,
-    Operand,
-    Operands,
-    Result,
-    attribute,
-    operand,
-    operands,
-    result,
-)
-from ...ir.diagnostics import NncError
-from ...ir.traits import Pure
-from ...ir.types import (
-    IndexType,
-    IntegerType,
-    MemRefType,
-)
+from ...ir.declare import I64_ARRAYS
 from ..index_lists import Mixed, check_list, mix, split, to_dims
 from ..reassociation import Reassociating, reassociation
+from ..vocabulary import *
 from .aliasing import ViewLike
 from .layouts import (
     collapsed_strides,

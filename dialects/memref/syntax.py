@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...ir.affine import AffineMap
-from ...ir.attributes import AffineMapAttr, DenseResource, UnitAttr
 from ...ir.syntax.directive import Directive, directive
 from ...ir.syntax.directives import ArrowTypesOrOne
 from ...ir.syntax.literals import dense_elements, sparse_elements
-from ...ir.types import TensorType, index
+from ..vocabulary import *
 
 
 @directive("ScopeTypes")

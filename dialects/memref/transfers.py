@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from ...ir.constraints import AnyMemRef, AnyType, Index
-from ...ir.core import Operation, Value
-from ...ir.declare import Op, Operand, Operands, operand, operands
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
-from ...ir.traits import WritesMemory
-from ...ir.types import IndexType, MemRefType
+from ..vocabulary import *
 from .access import check_bounds
 
 

@@ -3,36 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
-from ...ir.attributes import Attribute
-from ...ir.constraints import (
-    AnyMemRef,
-    AnyRankedOrUnrankedMemRef,
-    Constraint,
-    Index,
-)
-from ...ir.core import Value
-from ...ir.declare import (
-    Op,
-    Operand,
-    Operands,
-    Result,
-    operand,
-    operands,
-    result,
-)
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
-from ...ir.numpy_types import type_to_numpy
-from ...ir.traits import Pure
-from ...ir.types import (
-    IntegerType,
-    MemRefType,
-)
 from ..index_lists import Mixed, check_list, plain_error, split, to_dims
 from ..slicing import LISTS, Slicing
+from ..vocabulary import *
 from .aliasing import ViewLike
 from .layouts import (
     compatible,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ...ir.declare import F32, attribute
-from ...ir.traits import Idempotent
+from ..vocabulary import *
 from .base import one_of
 from .unary import UnaryOp
 

@@ -7,19 +7,15 @@ attributes shape it); other ops give `infer` and `evaluate` themselves.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from ...ir.attributes import Attribute, StringAttr
 from ...ir.comprehension import Comprehension
 from ...ir.comprehension_bind import bind
-from ...ir.core import Operation
-from ...ir.declare import AttrKind, Op, OpDefinition
-from ...ir.diagnostics import NncError, SizeError, VerifyError
-from ...ir.lazy import np
-from ...ir.traits import Pure
-from ...ir.types import Dim, FloatType, TensorType, Type, i64, size_fault
+from ...ir.declare import OpDefinition
+from ...ir.diagnostics import SizeError
+from ...ir.types import Dim, size_fault
+from ..vocabulary import *
 from .host_types import fits
 from .traits import Fusion, operands_by_first_index
 

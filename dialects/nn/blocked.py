@@ -10,11 +10,7 @@ from __future__ import annotations
 from operator import add
 from typing import ClassVar
 
-from ...ir.constraints import AnyRankedTensor
-from ...ir.declare import INT_ARRAY, Operand, Result, attribute, operand, result
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
-from ...ir.types import TensorType
+from ..vocabulary import *
 from .base import check_length, numbers
 from .products import PACKING, ProductOp, check_factors, product_body
 from .traits import Fusion

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from ...ir.attribute_kinds import STRING
-from ...ir.constraints import AnyRankedTensor
-from ...ir.declare import BOOL, I64, Operand, Result, attribute, operand, result
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
-from ...ir.types import i32, i64
+from ..vocabulary import *
 from .base import broadcast_shapes, one_of, tensor
 from .host import HostOp
 from .host_types import Strings, string

@@ -6,33 +6,8 @@ every later pass works on straight-line functions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from ...ir.attribute_kinds import I64, STRING, SYMBOL
-from ...ir.constraints import AnyRankedTensor, Constraint, Exactly
-from ...ir.core import Operation
-from ...ir.declare import (
-    Op,
-    Operand,
-    Operands,
-    OptionalOperand,
-    RegionField,
-    Result,
-    Results,
-    attribute,
-    operand,
-    operands,
-    optional_operand,
-    region,
-    result,
-    results,
-)
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
 from ...ir.symbols import lookup_symbol
-from ...ir.traits import HasParent, Pure, RecursiveEffects, SingleBlock, Terminator
-from ...ir.types import FunctionType, TensorType, Type, i1, i64
+from ..vocabulary import *
 from .base import NnOp, compatible
 from .host_types import AnyValue
 from .structure import Yield

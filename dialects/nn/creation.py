@@ -4,15 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ...ir.attributes import Attribute, DenseElements, DenseResource
-from ...ir.constraints import AnyRankedTensor
-from ...ir.declare import AttrKind, Operand, Result, attribute, operand, result
-from ...ir.diagnostics import NncError
-from ...ir.dialect import registry
-from ...ir.lazy import np
-from ...ir.location import Location
-from ...ir.traits import ConstantLike
-from ...ir.types import TensorType, Type, i64
+from ..vocabulary import *
 from .base import NnOp, shape_operand_length, tensor
 
 ELEMENTS = AttrKind(

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from ...ir.attributes import ArrayAttr, StringAttr
 from ...ir.polynomial import Poly, Size
+from ..vocabulary import *
 
 
 def names_of(attribute: Any) -> list[list[str]]:

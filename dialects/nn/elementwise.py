@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from ...ir.constraints import AnyRankedTensor
 from ...ir.conversions import ROUND_MODES, Conversion, cast_name
-from ...ir.declare import BOOL, Operand, Result, attribute, operand, result
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
-from ...ir.numpy_types import type_to_numpy
-from ...ir.traits import Commutative, Idempotent
-from ...ir.types import Type, i1
+from ..vocabulary import *
 from .base import NnOp, one_of
 from .traits import Broadcasting, Fusion, Total
 

@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
-from ...ir.attribute_kinds import STRING, instance
-from ...ir.attributes import ArrayAttr, Attribute, DenseArrayAttr, DictAttr, FloatAttr, IntegerAttr
 from ...ir.attributes import StringAttr as Text
-from ...ir.core import Operation
-from ...ir.declare import Op, Operands, Results, attribute, operands, results
-from ...ir.diagnostics import NncError, VerifyError
-from ...ir.traits import Pure
-from ...ir.types import Type
+from ..vocabulary import *
 from .base import NnOp, compatible
 from .host_types import AnyValue, is_host_type
 from .traits import OnHost

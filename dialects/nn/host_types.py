@@ -6,15 +6,11 @@ None or the value, and dictionaries.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from ...ir.attributes import attribute_class
-from ...ir.constraints import AnyRankedTensor, Constraint
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
 from ...ir.numpy_types import hold_as_objects
-from ...ir.types import TensorType, Type, UnrankedTensorType, none
+from ...ir.types import none
+from ..vocabulary import *
 
 
 class HostType(Type):

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import io
 
-from ...ir.constraints import AnyRankedTensor
-from ...ir.declare import Operand, Result, attribute, operand, result
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
-from ...ir.types import IntegerType
+from ..vocabulary import *
 from .base import one_of, tensor
 from .host import HostOp
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from ...ir.constraints import AnyRankedTensor
-from ...ir.declare import I64, Operand, Result, attribute, operand, result
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
-from ...ir.types import Dim, IntegerType, TensorType, i64
+from ...ir.types import Dim
+from ..vocabulary import *
 from .base import NnOp, check_axis, compatible, one_of, tensor
 
 REDUCTION = one_of("none", "add", "mul", "max", "min")

@@ -8,17 +8,11 @@ known only at run time. That makes the types of reshapes, slices and the like st
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ...dialects import nn
-from ...ir.attributes import DenseElements
-from ...ir.core import Operation, OpResult, Value
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
-from ...ir.numpy_types import type_to_numpy
-from ...ir.types import Dim, IntegerType, TensorType, Type
+from ...ir.types import Dim
+from ..vocabulary import *
 
 LIMIT = 64
 """The most elements of a tensor that is tracked, unless `KnownValues` is made with another limit.

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...ir.attributes import DenseElements, DenseResource
-from ...ir.constraints import AnyRankedTensor
-from ...ir.declare import BOOL, I64, TYPE, Operand, Result, attribute, operand, result
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
-from ...ir.numpy_types import type_to_numpy
-from ...ir.types import i64
+from ...ir.declare import TYPE
+from ..vocabulary import *
 from .base import tensor
 from .creation import ELEMENTS
 from .host import HostOp

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from ...ir.constraints import AnyRankedTensor
-from ...ir.declare import Operand, Result, operand, result
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
+from ..vocabulary import *
 from .base import NnOp, is_float, tensor
 
 

@@ -2,27 +2,8 @@
 
 from __future__ import annotations
 
-from ...ir.constraints import AnyRankedTensor
-from ...ir.declare import (
-    BOOL,
-    I64,
-    INT_ARRAY,
-    Operand,
-    Operands,
-    OptionalOperand,
-    Result,
-    Results,
-    attribute,
-    operand,
-    operands,
-    optional_operand,
-    result,
-    results,
-)
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
-from ...ir.traits import Idempotent
 from ...ir.types import Dim
+from ..vocabulary import *
 from .base import (
     NnOp,
     check_axis,

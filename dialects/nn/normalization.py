@@ -5,20 +5,7 @@ Numerics: f16 and bf16 are computed in f32 and rounded at the end.
 
 from __future__ import annotations
 
-from ...ir.constraints import AnyRankedTensor
-from ...ir.declare import (
-    F32,
-    I64,
-    Operand,
-    OptionalOperand,
-    Result,
-    attribute,
-    operand,
-    optional_operand,
-    result,
-)
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
+from ..vocabulary import *
 from .base import NnOp, broadcast_shapes, check_axis
 from .traits import Fusion
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from ...ir.constraints import AnyRankedTensor
-from ...ir.declare import Operand, Result, operand, result
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
-from ...ir.types import i1, i64
+from ..vocabulary import *
 from .base import NnOp, is_float, tensor
 
 

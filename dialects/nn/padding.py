@@ -2,18 +2,7 @@
 
 from __future__ import annotations
 
-from ...ir.constraints import AnyRankedTensor
-from ...ir.declare import (
-    INT_ARRAY,
-    Operand,
-    OptionalOperand,
-    Result,
-    attribute,
-    operand,
-    optional_operand,
-    result,
-)
-from ...ir.diagnostics import NncError
+from ..vocabulary import *
 from .base import NnOp, check_length, one_of, shape_operand_length, tensor
 from .traits import Arranging, Fusion, Total
 

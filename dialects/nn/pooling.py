@@ -7,13 +7,8 @@ or up with `ceil_mode`.
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from ...ir.constraints import AnyRankedTensor
-from ...ir.declare import BOOL, I64, INT_ARRAY, Operand, Result, attribute, operand, result
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
-from ...ir.types import i64
+from ..vocabulary import *
 from .base import NnOp, tensor
 from .traits import Fusion
 from .windows import Window

@@ -2,24 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...ir.constraints import AnyRankedTensor
-from ...ir.declare import (
-    I64,
-    INT_ARRAY,
-    Operand,
-    OptionalOperand,
-    Result,
-    attribute,
-    operand,
-    optional_operand,
-    result,
-)
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
 from ...ir.packing import PACKINGS
-from ...ir.types import IntegerType, TensorType, i32
+from ..vocabulary import *
 from .base import NnOp, numbers, one_of, tensor
 from .traits import Fusion
 from .windows import Window

@@ -8,25 +8,10 @@ See docs/decisions/0025-packed-weights.md.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from ...ir.comprehension import Comprehension
-from ...ir.constraints import AnyRankedTensor
-from ...ir.declare import (
-    I64,
-    Operand,
-    OptionalOperand,
-    Result,
-    attribute,
-    operand,
-    optional_operand,
-    result,
-)
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
 from ...ir.packing import PACKINGS, PARTS, unsigned_part
-from ...ir.types import IntegerType, TensorType, f32, i32
+from ...ir.types import f32
+from ..vocabulary import *
 from .base import NnOp
 from .products import PACKING, ProductOp
 

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ...ir.constraints import AnyRankedTensor
-from ...ir.declare import BOOL, I64, INT_ARRAY, Operand, Result, attribute, operand, result
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
-from ...ir.types import Dim, i64
+from ...ir.types import Dim
+from ..vocabulary import *
 from .base import NnOp, check_axes, check_axis, is_float, tensor
 from .traits import Fusion
 

@@ -3,27 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from ...ir.attributes import DenseArrayAttr
-from ...ir.constraints import AnyRankedTensor
-from ...ir.declare import (
-    BOOL,
-    F32,
-    I64,
-    INT_ARRAY,
-    AttrKind,
-    Operand,
-    OptionalOperand,
-    Result,
-    attribute,
-    operand,
-    optional_operand,
-    result,
-)
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
 from ...ir.types import f32
+from ..vocabulary import *
 from .base import (
     NnOp,
     check_axes,

@@ -2,26 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...ir.constraints import AnyRankedTensor
-from ...ir.declare import (
-    BOOL,
-    I64,
-    TYPE,
-    Operand,
-    Operands,
-    OptionalOperand,
-    Result,
-    attribute,
-    operand,
-    operands,
-    optional_operand,
-    result,
-)
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
-from ...ir.types import IntegerType, TensorType, UnrankedTensorType, i1, i64, none
+from ...ir.declare import TYPE
+from ...ir.types import none
+from ..vocabulary import *
 from .base import check_axis, tensor
 from .host import HostOp
 from .host_types import AnySequence, AnyValue, OptionalType, SequenceType, join

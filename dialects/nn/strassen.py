@@ -9,13 +9,9 @@ Source: V. Strassen, Gaussian elimination is not optimal, 1969.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
-from ...ir.constraints import AnyRankedTensor
-from ...ir.declare import I64, Operand, Result, attribute, operand, result
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
+from ..vocabulary import *
 from .base import NnOp, tensor
 from .products import ProductOp
 from .traits import Fusion, Total

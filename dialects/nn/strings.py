@@ -4,24 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ...ir.attribute_kinds import STRING
-from ...ir.attributes import ArrayAttr, DenseElements, DenseResource, StringAttr
-from ...ir.constraints import AnyRankedTensor
-from ...ir.declare import (
-    BOOL,
-    I64,
-    AttrKind,
-    Operand,
-    Result,
-    Results,
-    attribute,
-    operand,
-    result,
-    results,
-)
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
-from ...ir.types import FloatType, IntegerType, TensorType, i1, i64
+from ..vocabulary import *
 from .base import broadcast_shapes, one_of, tensor
 from .creation import ELEMENTS
 from .host import HostOp

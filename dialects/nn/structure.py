@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from ...ir.constraints import AnyRankedTensor
-from ...ir.declare import Op, Operands, RegionField, Results, operands, region, results
-from ...ir.traits import HasParent, IsolatedFromAbove, Pure, SingleBlock, Terminator
+from ..vocabulary import *
 from .host_types import AnyValue
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from math import prod
-from typing import Any
 
-from ...ir.core import Operation, OpResult, Value
-from ...ir.lazy import np
 from ...ir.polynomial import Size, is_natural, quotient
 from .. import nn
+from ..vocabulary import *
 from .known_values import MOVES, SPREADS, KnownValues, is_short
 
 

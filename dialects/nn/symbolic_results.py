@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ...ir.affine import AffineBinary, AffineConstant, AffineDim, AffineExpr
-from ...ir.core import Operation
-from ...ir.declare import ValueLike, as_value
+from ...ir.affine import AffineBinary
 from ...ir.polynomial import Poly, Size, is_natural, quotient
 from ...ir.types import Dim
 from .. import nn
+from ..vocabulary import *
 from .normalization import NormalizationOp
 from .pooling import PoolingOp
 from .reductions import ArgOp, ReductionOp, RunningOp

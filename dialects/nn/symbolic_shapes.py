@@ -14,15 +14,11 @@ checked when a function begins, and what an op demands of its operands is checke
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
 
-from ...ir.core import Block, BlockArgument, OpResult, Value
-from ...ir.declare import ValueLike, as_value
 from ...ir.polynomial import Poly, Size, Symbol, quotient
-from ...ir.types import TensorType
+from ..vocabulary import *
 from .symbolic_elements import SymbolicElements
 from .symbolic_results import Part, part_of
 

@@ -5,12 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from ...ir.attribute_kinds import INT_ARRAY, STRING
-from ...ir.constraints import AnyRankedTensor
-from ...ir.declare import BOOL, I64, Operand, Result, attribute, operand, result
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
-from ...ir.types import i64
+from ..vocabulary import *
 from .base import one_of, tensor
 from .city_hash import city_hash
 from .fingerprints import farm_fingerprint, sip_hash

@@ -13,8 +13,8 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from ...ir.affine import AffineDim
 from ...ir.traits import Trait
+from ..vocabulary import *
 
 if TYPE_CHECKING:
     from ...ir.comprehension import Comprehension

@@ -6,12 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ...ir.attributes import DenseElements, DenseResource
-from ...ir.constraints import AnyRankedTensor
-from ...ir.declare import I64, Operand, Result, attribute, operand, result
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
-from ...ir.types import i32, i64
+from ..vocabulary import *
 from .base import NnOp, tensor
 from .creation import ELEMENTS
 

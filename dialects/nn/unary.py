@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from ...ir.constraints import AnyRankedTensor
-from ...ir.declare import BOOL, Operand, Result, attribute, operand, result
-from ...ir.traits import Idempotent, Involution
-from ...ir.types import Type, i1
+from ..vocabulary import *
 from .elementwise import ElementwiseOp
 
 

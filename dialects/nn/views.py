@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ...ir.constraints import AnyRankedTensor
-from ...ir.declare import Operand, Result, operand, result
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
-from ...ir.types import Dim, IntegerType, i32
+from ...ir.types import Dim
+from ..vocabulary import *
 from .base import NnOp, broadcast_shapes, known_product, shape_operand_length, tensor
 from .traits import Arranging, Fusion, Total
 

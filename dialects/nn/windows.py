@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from ...ir.diagnostics import NncError
-from ...ir.types import Dim, TensorType
+from ...ir.types import Dim
+from ..vocabulary import *
 from .base import check_length, numbers
 
 

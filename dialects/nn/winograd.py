@@ -12,25 +12,11 @@ matrices, A. Toom's and S. Cook's construction.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
-from ...ir.constraints import AnyRankedTensor
-from ...ir.declare import (
-    I64,
-    INT_ARRAY,
-    Operand,
-    OptionalOperand,
-    Result,
-    attribute,
-    operand,
-    optional_operand,
-    result,
-)
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
+from ..vocabulary import *
 from .base import NnOp, numbers, tensor
 from .blocked import BlockedMatmul
 from .traits import Fusion, Total

@@ -3,36 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
 
-from ...ir.constraints import I1, Index
-from ...ir.core import Block, Operation, Region, Value
-from ...ir.declare import (
-    INT_ARRAY,
-    UNIT,
-    Op,
-    Operand,
-    Operands,
-    RegionField,
-    Results,
-    ValueLike,
-    attribute,
-    operand,
-    operands,
-    region,
-    results,
-)
-from ...ir.location import UNKNOWN, Location
 from ...ir.region_edges import verify_no_region_args, verify_yields
-from ...ir.traits import (
-    HasParent,
-    Pure,
-    RecursiveEffects,
-    SingleBlockImplicitTerminator,
-    Terminator,
-)
-from ...ir.types import Type
 from ..marks import KERNEL
+from ..vocabulary import *
 
 REGION_OPS = ("scf.execute_region", "scf.for", "scf.if", "scf.index_switch", "scf.while")
 

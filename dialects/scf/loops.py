@@ -2,41 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from ...ir.constraints import I1, SignlessIntegerOrIndex
-from ...ir.core import Block, BlockArgument, Region, Value
-from ...ir.declare import (
-    UNIT,
-    Op,
-    Operand,
-    Operands,
-    RegionField,
-    Results,
-    ValueLike,
-    as_value,
-    attribute,
-    operand,
-    operands,
-    region,
-    results,
-)
-from ...ir.diagnostics import NncError
-from ...ir.location import UNKNOWN, Location
-from ...ir.numpy_types import type_to_numpy
+from ...ir.constraints import SignlessIntegerOrIndex
 from ...ir.region_edges import verify_edge
 from ...ir.rewriting import constant_int
-from ...ir.traits import (
-    HasParent,
-    Pure,
-    RecursiveEffects,
-    SingleBlock,
-    SingleBlockImplicitTerminator,
-    Terminator,
-)
-from ...ir.types import Type
 from ..folding import unsigned, width_of
+from ..vocabulary import *
 from .branches import Yield, names_in_kernel
 
 

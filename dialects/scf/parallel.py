@@ -2,44 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from itertools import product
-from typing import Any
 
-from ...ir.attributes import DenseArrayAttr
-from ...ir.constraints import AnyRankedTensor, Index
-from ...ir.core import Block, BlockArgument, Region, Value
-from ...ir.declare import (
-    ARRAY,
-    INT_ARRAY,
-    Op,
-    Operand,
-    Operands,
-    RegionField,
-    Results,
-    ValueLike,
-    as_value,
-    attribute,
-    operand,
-    operands,
-    region,
-    results,
-)
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
-from ...ir.location import UNKNOWN, Location
 from ...ir.rewriting import constant_int
-from ...ir.traits import (
-    HasParent,
-    NoTerminator,
-    Pure,
-    RecursiveEffects,
-    SingleBlock,
-    SingleBlockImplicitTerminator,
-    Terminator,
-)
-from ...ir.types import i64, index
 from ..index_lists import mix, split
+from ..vocabulary import *
 from .branches import names_in_kernel
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...ir.attributes import DenseArrayAttr
 from ...ir.rewriting import constant_int
 from ...ir.syntax.directive import Directive, directive, listed
 from ...ir.syntax.parts import (
@@ -21,7 +18,7 @@ from ...ir.syntax.parts import (
     region_text,
     types_of_arrow,
 )
-from ...ir.types import i64, index
+from ..vocabulary import *
 
 
 @directive("ForLoop")

@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from ...ir.attribute_kinds import AttrKind
-from ...ir.attributes import (
-    ArrayAttr,
-    Attribute,
-    EnumAttr,
-    FloatAttr,
-    IntegerAttr,
-    attribute_class,
-)
-from ...ir.constraints import Constraint
 from ...ir.parameters import (
     NUMBER,
     TRUTH,
@@ -28,9 +17,9 @@ from ...ir.parameters import (
 )
 from ...ir.syntax.directive import listed
 from ...ir.syntax.number_text import float_text
-from ...ir.types import FloatType, TupleType, Type
 from .. import enumerations
 from ..enumerations import EnumerationAttr
+from ..vocabulary import *
 
 
 @attribute_class

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...ir.traits import Pure
-from ...ir.types import TupleType
+from ..vocabulary import *
 from .kinds import table
 
 OPS = table(

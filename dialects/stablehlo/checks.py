@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from ...ir.core import Operation
-from ...ir.types import Dim, TensorType, Type, UnrankedTensorType
+from ...ir.types import Dim
 from ..quant import UniformType
+from ..vocabulary import *
 
 
 def shaped(type: Type) -> Any:

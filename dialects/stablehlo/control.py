@@ -2,19 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...ir.core import Region
-from ...ir.declare import (
-    Op,
-    Operands,
-    RegionField,
-    Results,
-    operands,
-    region,
-    results,
-)
-from ...ir.traits import Pure, Terminator
+from ..vocabulary import *
 from .kinds import table
 from .reductions import REGION, check_body
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from ...ir.traits import Pure
+from ..vocabulary import *
 from .checks import check_count, check_dims, check_result, is_ranked
 from .kinds import table
 from .reductions import REGION, check_body

@@ -2,22 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...ir.attribute_kinds import (
-    ANY,
-    ARRAY,
-    BOOL,
-    I32,
-    I64,
-    INT_ARRAY,
-    STRING,
-    SYMBOL,
-    SYMBOL_NAME,
-)
-from ...ir.constraints import AnyTensor, AnyType
-from ...ir.declare import Op
 from ..op_table import OpTable
+from ..vocabulary import *
 from .attributes import (
     COMPARISON_DIRECTION,
     COMPARISON_TYPE,

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...ir.traits import Pure
-from ...ir.types import TensorType
+from ..vocabulary import *
 from .checks import check_count, check_dims, check_result, fits, is_ranked, same_elements
 from .kinds import table
 

@@ -2,26 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from ...ir.attributes import IntegerAttr
-from ...ir.constraints import AnyTensor, AnyType
-from ...ir.declare import (
-    ANY,
-    BOOL,
-    Op,
-    Operand,
-    OpMeta,
-    Result,
-    attribute,
-    operand,
-    result,
-)
-from ...ir.dialect import registry
-from ...ir.traits import Commutative, ConstantLike, Pure
-from ...ir.types import ComplexType, FloatType, IntegerType, TensorType, Type, i1, i32
 from ..quant import UniformType
+from ..vocabulary import *
 from .attributes import ResultAccuracy, parameters_kind
 from .checks import check_same_shape, same_elements, shaped
 from .kinds import table

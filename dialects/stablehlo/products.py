@@ -2,26 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...ir.attribute_kinds import I64
-from ...ir.attributes import DenseElements
-from ...ir.constraints import AnyTensor
-from ...ir.declare import (
-    ANY,
-    ARRAY,
-    INT_ARRAY,
-    Op,
-    Operand,
-    Result,
-    attribute,
-    instance,
-    operand,
-    result,
-)
-from ...ir.traits import Pure
-from ...ir.types import TensorType
 from ..op_table import FUNCTIONAL
+from ..vocabulary import *
 from .attributes import (
     ConvDims,
     DotAlgorithm,

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from ...ir.attributes import DenseElements
-from ...ir.core import Region
-from ...ir.declare import Op
-from ...ir.traits import RecursiveEffects, SingleBlock
-from ...ir.types import TensorType
+from ..vocabulary import *
 from .checks import check_count, check_dims, check_result, is_ranked
 from .kinds import table
 

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...ir.attributes import DenseArrayAttr
-from ...ir.core import Block
-from ...ir.dialect import registry
 from ...ir.syntax.directive import Directive, directive, listed
 from ...ir.syntax.literals import number_of
 from ...ir.syntax.parts import ASSIGNMENTS, assignment_text, assignments_of
-from ...ir.types import TensorType, i64
+from ..vocabulary import *
 
 
 @directive("Reduce")

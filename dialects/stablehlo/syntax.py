@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
 
-from ...ir.attributes import ArrayAttr, DenseArrayAttr, DenseElements, IntegerAttr
 from ...ir.syntax.directive import Directive, directive, listed
 from ...ir.syntax.literals import number_of
-from ...ir.types import ComplexType, FunctionType, TensorType, TupleType, i1, i32, i64
+from ..vocabulary import *
 from . import region_syntax as region_syntax
 from .attributes import (
     DIMENSION_LISTS,

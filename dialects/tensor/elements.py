@@ -2,30 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from ...ir.attributes import Attribute, DenseElements, FloatAttr, IndexAttr, IntegerAttr
-from ...ir.constraints import AnyRankedTensor, AnyTensor, AnyType, Index, Same, element_of
-from ...ir.core import Operation, Value
-from ...ir.declare import (
-    Op,
-    Operand,
-    Operands,
-    RegionField,
-    Result,
-    operand,
-    operands,
-    region,
-    result,
-)
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
-from ...ir.numpy_types import type_to_numpy
-from ...ir.traits import Pure, RecursiveEffects, SingleBlock, Terminator
-from ...ir.types import IndexType, TensorType, Type, UnrankedTensorType
 from ..index_lists import plain_error
 from ..memref.layouts import compatible
+from ..vocabulary import *
 
 
 def _check_sizes(op: Operation, type: TensorType, found: int) -> None:

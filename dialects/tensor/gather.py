@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from ...ir.constraints import AnyRankedTensor, Constraint
-from ...ir.declare import INT_ARRAY, UNIT, Op, Operand, Result, attribute, operand, result
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
-from ...ir.traits import Pure
-from ...ir.types import IndexType, IntegerType, TensorType
+from ..vocabulary import *
 
 IndexTensor = Constraint(
     "ranked tensor of signless integer or index values",

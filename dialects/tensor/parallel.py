@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ...ir.core import BlockArgument
-from ...ir.traits import HasParent
+from ..vocabulary import *
 from .slices import Inserting, verify_part
 
 

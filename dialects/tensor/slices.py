@@ -3,30 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
-from ...ir.constraints import AnyRankedTensor, AnyTensor, Index
-from ...ir.core import Value
-from ...ir.declare import (
-    I64,
-    I64_ARRAYS,
-    INT_ARRAY,
-    UNIT,
-    Op,
-    Operand,
-    Operands,
-    RegionField,
-    Result,
-    attribute,
-    operand,
-    operands,
-    region,
-    result,
-)
-from ...ir.lazy import np
-from ...ir.traits import Pure, RecursiveEffects, SingleBlock
-from ...ir.types import IndexType, TensorType
+from ...ir.declare import I64_ARRAYS
 from ..index_lists import (
     Mixed,
     by_field,
@@ -40,6 +18,7 @@ from ..index_lists import (
 from ..memref.layouts import compatible
 from ..reassociation import Reassociating, reassociation
 from ..slicing import LISTS, Slicing
+from ..vocabulary import *
 from .elements import Yield
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from ...ir.attributes import EnumAttr, attribute_class
-from ...ir.lazy import np
-from ...ir.types import FloatType, Type
+from ..vocabulary import *
 
 
 @attribute_class

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...ir.constraints import AnyMemRef, Constraint, Same
-from ...ir.core import Operation
-from ...ir.declare import I64, Op, Operand, Result, attribute, operand, result
-from ...ir.traits import Pure
-from ...ir.types import VectorType
+from ..vocabulary import *
 
 Row = Constraint(
     "vector of any type values of ranks 1", lambda t: isinstance(t, VectorType) and t.rank == 1

@@ -2,32 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from ...ir.affine import AffineMap
-from ...ir.attributes import AffineMapAttr, ArrayAttr
-from ...ir.constraints import AnyType, AnyVector, Constraint, Same, element_of
-from ...ir.core import Value
-from ...ir.declare import (
-    ARRAY,
-    BOOL,
-    I64,
-    INT_ARRAY,
-    Op,
-    Operand,
-    OptionalOperand,
-    Result,
-    attribute,
-    instance,
-    operand,
-    optional_operand,
-    result,
-)
-from ...ir.lazy import np
-from ...ir.traits import Pure
-from ...ir.types import FloatType, VectorType
 from ..arith.attributes import FASTMATH
+from ..vocabulary import *
 from .attributes import CombiningKind, IteratorType, combine, reduce_along, supports
 from .dimensions import dimensions, vector_of, vector_or_element
 

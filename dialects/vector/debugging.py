@@ -2,21 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...ir.constraints import AnyType, Index
-from ...ir.declare import (
-    STRING,
-    Op,
-    OptionalOperand,
-    Result,
-    attribute,
-    instance,
-    optional_operand,
-    result,
-)
-from ...ir.lazy import np
-from ...ir.traits import Pure, WritesMemory
+from ..vocabulary import *
 from .attributes import PrintPunctuation
 
 

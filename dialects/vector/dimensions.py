@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
-
-from ...ir.affine import AffineConstant, AffineDim, AffineMap
-from ...ir.types import Type, VectorType, i1
+from ..vocabulary import *
 
 Dimension = tuple[int, bool]
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...ir.core import Operation, Value
-from ...ir.lazy import np
-from ...ir.types import VectorType, i1
+from ..vocabulary import *
 from .compute import MultiReduction, Reduction
 from .transfers import TransferRead, TransferWrite
 

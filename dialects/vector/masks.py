@@ -2,30 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...ir.constraints import AnyType, Constraint, Index
-from ...ir.core import Operation
-from ...ir.declare import (
-    INT_ARRAY,
-    Op,
-    Operand,
-    Operands,
-    OptionalOperand,
-    RegionField,
-    Result,
-    Results,
-    attribute,
-    operand,
-    operands,
-    optional_operand,
-    region,
-    result,
-    results,
-)
-from ...ir.lazy import np
-from ...ir.traits import Pure, RecursiveEffects, SingleBlock, Terminator
-from ...ir.types import IndexType, VectorType
+from ..vocabulary import *
 from .dimensions import dimensions
 from .memory import MaskVector
 

@@ -2,44 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from ...ir.constraints import (
-    AnyMemRef,
-    AnyRankedTensor,
-    AnyVector,
-    Constraint,
-    Index,
-    Same,
-)
-from ...ir.core import Value
-from ...ir.declare import (
-    BOOL,
-    I64,
-    Op,
-    Operand,
-    Operands,
-    OptionalResult,
-    Result,
-    attribute,
-    operand,
-    operands,
-    optional_result,
-    result,
-)
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
-from ...ir.traits import ReadsMemory, WritesMemory
-from ...ir.types import (
-    IndexType,
-    IntegerType,
-    MemRefType,
-    TensorType,
-    VectorType,
-    i1,
-)
 from ..index_lists import by_field
+from ..vocabulary import *
 
 AnyShaped = Constraint(
     "shaped of any type values", lambda t: isinstance(t, MemRefType | TensorType)

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...ir.attributes import AffineMapAttr, ArrayAttr, BoolAttr
-from ...ir.core import Block
-from ...ir.dialect import registry
 from ...ir.syntax.directive import Directive, directive
 from ...ir.syntax.parts import TRAIT, iterators_from_strings, structured_dict, trait_entries
-from ...ir.types import TensorType, VectorType
+from ..vocabulary import *
 from .attributes import IteratorType
 from .dimensions import default_transfer_map, transfer_mask_type
 

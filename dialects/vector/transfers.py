@@ -2,43 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...ir.affine import AffineConstant, AffineDim, AffineMap
-from ...ir.attributes import AffineMapAttr, ArrayAttr, BoolAttr
-from ...ir.constraints import (
-    AnyRankedTensor,
-    AnyVector,
-    Index,
-    element_of,
-)
-from ...ir.core import Value
-from ...ir.declare import (
-    ARRAY,
-    Op,
-    Operand,
-    Operands,
-    OptionalOperand,
-    OptionalResult,
-    Result,
-    attribute,
-    instance,
-    operand,
-    operands,
-    optional_operand,
-    optional_result,
-    result,
-)
-from ...ir.diagnostics import NncError
-from ...ir.lazy import np
-from ...ir.traits import ReadsMemory, WritesMemory
-from ...ir.types import (
-    TensorType,
-    VectorType,
-    element_type,
-)
 from ...ir.undefined import note_where
 from ..index_lists import by_field
+from ..vocabulary import *
 from .dimensions import default_transfer_map, transfer_mask_type
 from .memory import AnyShaped, MaskVector, inner_part
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from ...ir.core import Value
 from ..common.fields import Ignored, IgnoredFields, RecordFields
 from ..common.graph import Node
 from ..common.importer import Importer, NodeLayer
 from ..common.rows import Rows
+from ..common.vocabulary import *
 from ..wire.protobuf import Record
 
 

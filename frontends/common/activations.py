@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.types import f64
-from .layer import Layer
 from .movement import split_evenly
-from .terms import Term
+from .words import *
 
 Activation = Callable[[Layer, Value, float, float], Value]
 

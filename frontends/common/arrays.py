@@ -6,20 +6,12 @@ front. Extents may be open, but where they tell how many results there are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 
-import numpy as np
-
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.types import i1, i64
 from .diagonals import diagonal, on_diagonal
 from .gathering import gathered
-from .layer import Layer
 from .movement import FAR, concat, reversed_axes, slice_axis, swapped, tiled
-from .shapes import broadcast, dims, merge, shape_vector
-from .terms import Term, constant, counting, joined
+from .words import *
 
 # -- joins and parts -------------------------------------------------------------------------------
 

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-
-from ...dialects import nn
-from .layer import Layer
-from .shapes import broadcast, merge
-from .terms import Term, constant, counting, extent
+from .words import *
 
 
 def split_heads(x: Term, heads: int) -> Term:

@@ -8,15 +8,10 @@ the numbers name.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-import numpy as np
-
-from ...dialects import nn
 from .special import exp, log, polynomial
-from .terms import Term, constant
+from .words import *
 
 _FAR = 25.0
 """J and Y are integrals up to this argument, and series of inverse powers above it."""

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import prod
 
-import numpy as np
-
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.types import TensorType, i64
 from .formulas import assured
-from .layer import Layer
 from .movement import Index, as_vector, concat, padded_by, slice_axis, unsqueezed
-from .shapes import dims, reshape, shape_text
-from .terms import Term, constant, counting, extent, joined
 from .windows import pad_by_vector
+from .words import *
 
 Pairs = Sequence[tuple[Index, Index]]
 """How much is added or cut before and after, for each dimension: numbers or 0-d tensors."""

@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
-
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.types import TensorType, f32, i1, i32, i64
-from .layer import Layer
 from .loops import Iteration, while_loop
-from .shapes import as_i64, as_scalar, broadcast, dims, reshape, shape_vector
-from .terms import Term, constant, counting, extent, joined
 from .windows import pad_by_vector
+from .words import *
 
 
 def suppressed(

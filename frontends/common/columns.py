@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-
-import numpy as np
-
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.types import TensorType
 from .convolution import transposed_convolution
-from .layer import Layer
 from .movement import padded_by
-from .shapes import merge, reshape
-from .terms import constant, counting, extent
+from .words import *
 
 
 def unfolded(

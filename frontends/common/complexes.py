@@ -7,18 +7,11 @@ imaginary part. Callers in Python may give complex arrays, and get them; see `CO
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any
 
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.types import ComplexType, FloatType, TensorType, Type
 from .formulas import is_negative
-from .layer import Layer
-from .terms import Term, joined
+from .words import *
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
-
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.types import Dim, TensorType
-from .layer import Layer
-from .shapes import part_of_vector, shape_of
-from .terms import Term, constant, joined
 from .windows import Padding, halves, padded
+from .words import *
 
 
 def channels_first(n: Layer, x: Value) -> Value:

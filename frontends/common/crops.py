@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.types import f32, i64
-from .layer import Layer
-from .shapes import as_i64
-from .terms import Term, counting, extent
+from .words import *
 
 
 def cropped(

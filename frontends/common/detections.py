@@ -6,17 +6,9 @@ Boxes are corners, x then y, in the last dimension.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.types import TensorType, i1, i64
-from .layer import Layer
-from .terms import Term, constant, counting, extent, joined
+from .words import *
 
 
 def priors(

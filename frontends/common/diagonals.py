@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ...dialects import nn
-from ...ir.core import Value
-from .layer import Layer
 from .movement import padded_by, transposed
-from .terms import Term, constant, counting, extent
+from .words import *
 
 
 def diagonal_places(n: Layer, x: Value, offset: int, first: int, second: int) -> Value:

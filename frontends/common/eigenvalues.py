@@ -9,20 +9,15 @@ LAPACK's `zgeev`, `zlahqr` and `ztrevc` for what counts as zero and for unlucky 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import ml_dtypes
 
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.numpy_types import type_to_numpy
-from ...ir.types import i64
 from .complexes import magnitude, product, quotient, square_root
 from .formulas import power_of_two_below
 from .linear_algebra import Places, column, identity_like, row, steps, transposed
 from .loops import Iteration, while_loop
-from .terms import Term, constant, counting, extent, joined
+from .words import *
 
 STEPS = 30
 """The most QR steps for each row of a matrix, as in LAPACK; two or three are usual."""

@@ -8,12 +8,8 @@ Source: gemmlowp, fixedpoint/fixedpoint.h, for the polynomials and the numbers o
 
 from __future__ import annotations
 
-import math
-
-from ...dialects import nn
-from ...ir.types import TensorType, f64, i32, i64
 from .fixed_point import divided_by_power, high_product
-from .terms import Term, constant
+from .words import *
 
 MOST = (1 << 31) - 1
 LEAST = -(1 << 31)

@@ -10,13 +10,8 @@ Networks for Efficient Integer-Arithmetic-Only Inference, 2017, section 2.2.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from ...dialects import nn
-from ...ir.types import f32, f64, i1, i32, i64
-from .terms import Term, constant
+from .words import *
 
 LEAST_SHIFT = -31
 

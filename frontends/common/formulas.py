@@ -6,20 +6,10 @@ which the caller has promoted them.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import Any
 
-import numpy as np
-
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.numpy_types import type_to_numpy
-from ...ir.types import FloatType, IntegerType, TensorType, Type, f16, f64, i32, i64
-from .layer import Layer
 from .loops import Iteration, while_loop
-from .terms import Term, constant
+from .words import *
 
 
 def widened(formula: Callable[..., Term], *operands: Term) -> Term:

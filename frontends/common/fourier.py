@@ -7,15 +7,7 @@ Tukey, 1965).
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-
-import numpy as np
-
-from ...dialects import nn
-from ...ir.numpy_types import type_to_numpy
-from ...ir.types import f64
-from .terms import Term, constant, counting, extent
+from .words import *
 
 Complex = tuple[Term, Term | None]
 """The real and the imaginary part, which is None for real numbers."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
@@ -14,6 +12,7 @@ from .importer import Importer, NodeLayer
 from .inputs import InputChoices
 from .rows import Rows
 from .source import Source
+from .words import *
 
 Progress = Callable[[str], None]
 Shapes = Mapping[str, Sequence[int | None]]

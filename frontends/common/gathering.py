@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.types import TensorType, i32
-from .layer import Layer
 from .movement import transposed
-from .shapes import as_i64, as_scalar, normalize_axis
-from .terms import Term, counting, extent
+from .words import *
 
 
 def gathered(n: Layer, data: Value, indices: Value, axis: int = 0, batch_dims: int = 0) -> Value:

@@ -12,15 +12,8 @@ from functools import reduce
 from itertools import product as combinations
 from operator import add, and_
 
-import numpy as np
-
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.types import f32, f64, i64
 from .formulas import polyval
-from .layer import Layer
-from .shapes import as_i64, broadcast_by, part_of_vector
-from .terms import Term, constant, counting, extent, joined
+from .words import *
 
 MODES = ("linear", "nearest", "cubic")
 PADDINGS = ("zeros", "border", "reflection")

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ...ir.core import Value
-from ...ir.types import FloatType, f32
 from .convolution import channels_first, channels_last
 from .formulas import round_half_away
 from .grids import grid_sample
-from .layer import Layer
-from .shapes import broadcast
-from .terms import Term, constant, joined
+from .words import *
 
 
 def hsv_of(x: Term) -> tuple[Term, Term, Term]:

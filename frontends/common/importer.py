@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import reprlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from ...dialects.builtin import ModuleOp
-from ...ir.core import Value
 from ...ir.diagnostics import NncError
 from ...ir.location import Location, NameLoc, in_scopes
-from ...ir.types import FloatType, IntegerType, TensorType, Type
 from .builder import Builder, identifier
 from .complexes import Pair, as_complex, as_real, caller_type, has_pairs, is_complex
 from .fields import Fields, RecordFields, remembered
 from .graph import Graph, Node
 from .inputs import Input, InputChoices, constant_arrays, input_types
-from .layer import Layer
 from .order import needed_nodes
 from .rows import Convert, Rows, fault_of_call, fault_of_ranks
 from .scope import Body, Scope
-from .shapes import reshape
+from .words import *
 
 MOST_LISTED = 50
 DEEPEST = 100

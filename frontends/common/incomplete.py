@@ -7,15 +7,9 @@ by Lentz's method.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.types import f64, i64
 from .loops import Iteration, while_loop
 from .special import exp, lgamma, log
-from .terms import Term
+from .words import *
 
 _LEAST = 1e-300
 """Replaces 0 in divisors of a continued fraction."""

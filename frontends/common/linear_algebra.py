@@ -9,19 +9,11 @@ Source: Golub and Van Loan, "Matrix Computations" (4th edition), by the numbers 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.types import i64
-from .layer import Layer
 from .loops import Iteration, while_loop
 from .reductions import largest
-from .shapes import Extent, broadcast
-from .terms import Term, constant, counting, extent, joined
+from .words import *
 
 Step = Callable[[Term, list[Term]], list[Term]]
 """(number of the step, a 0-d i64; states) -> next states."""

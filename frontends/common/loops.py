@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from ...dialects import nn
-from ...ir.core import Block, Operation, Region, Value
+from ...ir.core import Block, Operation, Region
 from ...ir.diagnostics import NncError
-from ...ir.types import TensorType, i1, i64
-from .layer import Layer
-from .shapes import as_scalar
+from .words import *
 
 MOST_ITERATIONS = 1 << 36
 """The most iterations of a loop without another end: more would take minutes even if empty."""

@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
-import numpy as np
-
-from ...dialects import nn
 from ...dialects.nn.movement import slice_bounds
-from ...ir.core import Value
-from ...ir.types import Dim, TensorType, i64
-from .layer import Layer
-from .shapes import dims, reshape, shape_of
-from .terms import Term, counting, extent
+from .words import *
 
 FAR = 2**31 - 1
 """An end of this or more means "to the end": exporters write it so."""

@@ -5,22 +5,14 @@ An omitted scale is ones, an omitted bias zeros; a given one is cast to the elem
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from inspect import Parameter
-from typing import Any
 
-import numpy as np
-
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.types import FloatType, Type, f32
 from .direct import with_signature
-from .layer import Layer
 from .pooling import Windows, average_pooled
 from .reductions import variance
 from .rows import Convert
-from .shapes import broadcast, product, reshape
-from .terms import Term
+from .shapes import product
+from .words import *
 
 Given = tuple[Any, float]
 """(the format's name of an attribute, its default value)."""

@@ -9,18 +9,10 @@ tensorflow/core/lib/random/{philox_random,random_distributions}.h.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.types import IntegerType, TensorType, Type, bf16, f16, f32, f64, i64
-from .layer import Layer
-from .shapes import as_i64, product, shape_of
-from .terms import Term, constant, counting, joined
+from .shapes import product
+from .words import *
 
 u64 = IntegerType(64, "u")
 WORD = 0xFFFFFFFF

@@ -5,16 +5,10 @@ Source: Ren and others, "Faster R-CNN" (2015).
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from ...dialects import nn
-from ...ir.types import TensorType, i64
 from .detections import best_first, measured, not_suppressed, places_of, rows_at
-from .terms import Term, joined
+from .words import *
 
 
 @dataclass(frozen=True)

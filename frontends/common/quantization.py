@@ -5,16 +5,7 @@ Scales and zero points are values that broadcast against the tensor; see `along_
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
-
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.types import IntegerType, Type, f32, i32
-from .layer import Layer
-from .shapes import limits_of, reshape
-from .terms import Term
+from .words import *
 
 
 def real_numbers(n: Layer, x: Value, scale: Value, zero: Value | None) -> Term:

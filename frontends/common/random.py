@@ -10,15 +10,8 @@ from __future__ import annotations
 
 import zlib
 
-import numpy as np
-
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.types import f32, f64, i64
-from .layer import Layer
 from .loops import Iteration, while_loop
-from .shapes import shape_of
-from .terms import Term, constant, counting, joined
+from .words import *
 
 WORDS = 624
 """The number of words in the generator's state, which are renewed together."""

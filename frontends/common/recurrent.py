@@ -5,22 +5,14 @@ Source: ONNX RNN-22, GRU-22, LSTM-22; formats differ in the order of their gates
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-import numpy as np
-
-from ...dialects import nn
 from ...dialects.nn.views import is_reshape
-from ...ir.core import Value
-from ...ir.types import Dim, TensorType, i64
 from .activations import activation, clipped
-from .layer import Layer
 from .loops import Iteration, mirrored, while_loop
 from .movement import column, concat, reversed_axes, split_into, stacked
-from .shapes import as_i64, broadcast, reshape
-from .terms import extent
+from .words import *
 
 MOST_UNROLLED = 32
 """The most time steps (of all directions together) that are unrolled; more, or an unknown number,

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.types import IntegerType, TensorType, f64, i1, i64
-from .layer import Layer
 from .rows import Convert
-from .shapes import as_i64, as_scalar, normalize_axes, product, reshape
-from .terms import Term, extent
+from .shapes import product
+from .words import *
 
 _OF_FLOATS = (nn.ReduceL2, nn.ReduceLogSum, nn.ReduceLogSumExp)
 """Reductions that are computed in floats and truncated if the operand has integers."""

@@ -8,21 +8,12 @@ Source: ONNX RoiAlign-22, MaxRoiPool-22, DeformConv-22.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import product as combinations
 from operator import add, mul
 
-import numpy as np
-
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.types import f32, f64, i64
-from .layer import Layer
-from .shapes import Extent, merge, shape_text
-from .terms import Term, arange, constant, counting, extent
+from .words import *
 
 Tap = tuple[Term, Term]
 """(the positions of a neighbour as i64, its weights), for interpolation."""

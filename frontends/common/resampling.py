@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
 from functools import reduce
-from typing import Any
 
-import numpy as np
-
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.types import f32, f64, i64
 from .convolution import channels_first, channels_last
-from .layer import Layer
-from .terms import Term, constant, counting
+from .words import *
 
 
 def _chosen(condition: Any, yes: Any, no: Any) -> Any:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.types import Dim, TensorType, is_told_by_count
-from .layer import Layer
-from .shapes import as_i64, broadcast, part_of_vector, product, shape_of
+from ...ir.types import is_told_by_count
+from .shapes import product
+from .words import *
 
 
 def reshape_by(n: Layer, x: Value, vector: Value, extents: list) -> Value:

@@ -5,20 +5,10 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-import numpy as np
-
-from ...dialects import nn
 from ...dialects.nn.known_values import LIMIT, KnownValues
 from ...dialects.nn.resize import scaled
-from ...ir.core import Value
-from ...ir.types import Dim, TensorType, f32, f64, i64
-from .layer import Layer
 from .runtime_axes import source_of
-from .shapes import as_i64, shape_of, shape_text
+from .words import *
 
 How = Mapping[str, Any]
 

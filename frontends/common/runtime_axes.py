@@ -8,17 +8,8 @@ is done on a matrix:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
-import numpy as np
-
-from ...dialects import nn
 from ...dialects.nn.known_values import KnownValues
-from ...ir.core import Value
-from ...ir.types import TensorType, i64
-from .layer import Layer
-from .shapes import as_i64, part_of_vector, shape_of
-from .terms import Term
+from .words import *
 
 
 def axes_mask(n: Layer, axes: Value, rank: int) -> Value:

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
-from ...ir.core import Value
-from ...ir.types import i64
 from .formulas import logaddexp
-from .layer import Layer
 from .loops import Iteration, while_loop
 from .movement import FAR, concat, slice_axis
-from .terms import Term, constant, counting, extent
+from .words import *
 
 Combine = Callable[[Sequence[Term], Sequence[Term]], Sequence[Term]]
 """(results of a run of elements, results of the run after it) -> results of both together."""

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ...ir.core import Value
 from .graph import Graph, Node
+from .words import *
 
 if TYPE_CHECKING:
     from .importer import NodeLayer

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
-from ...dialects import nn
-from .terms import Term, joined
+from .words import *
 
 
 def two_classes(first: Term, second: Term) -> Term:

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.types import i64
-from .layer import Layer
-from .shapes import as_i64, shape_of
 from .tensorflow import segments
-from .terms import Term
+from .words import *
 
 HOW = {"Sum": "add", "Prod": "mul", "Max": "max", "Min": "min"}
 

@@ -6,15 +6,12 @@ Functions" (1964), by the numbers of formulas.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from functools import reduce
 
 from numpy.polynomial import Polynomial
 
-from ...dialects import nn
 from .formulas import polyval
-from .terms import Term
+from .words import *
 
 
 def log(x: Term) -> Term:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ...ir.core import Value
-from .layer import Layer
 from .movement import FAR, Index, Range, sliced
-from .shapes import Extent, as_i64, as_scalar, of_length, part_of_vector, reshape
+from .words import *
 
 
 @dataclass(frozen=True)

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from ...dialects import nn
 from ...dialects.nn.host_types import string
 from ...ir.attributes import DenseElements
-from ...ir.core import Value
-from ...ir.numpy_types import type_to_numpy
 from . import tensorflow as tf
-from .layer import Layer
-from .shapes import shape_of
-from .terms import Term, constant, joined
+from .words import *
 
 
 def strings(values: Sequence[Any]) -> np.ndarray:

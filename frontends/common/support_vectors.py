@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import combinations
 
-import numpy as np
-
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.types import i64
-from .layer import Layer
 from .loops import Iteration, while_loop
-from .terms import Term, constant, joined
+from .words import *
 
 MOST_ROUNDS = 100
 """The most iterations of `probabilities`; with more classes than this, as many as classes."""

@@ -5,22 +5,13 @@ An attribute of TensorFlow, or an option of TensorFlow Lite, is a named paramete
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import ml_dtypes
-import numpy as np
 
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.numpy_types import type_to_numpy
-from ...ir.types import Dim, FloatType, IntegerType, Type, f32, i32, i64
 from . import formulas, gathering
 from .arrays import searchsorted
 from .blocks import batch_to_space, mirrored_pad, mirrored_pad_by, space_to_batch
 from .convolution import channels_first, channels_last
 from .gathering import gathered
-from .layer import Layer
 from .movement import (
     FAR,
     Index,
@@ -37,22 +28,9 @@ from .reductions import largest, reduced
 from .reshaping import expand_by, reshape_by
 from .resize import resized
 from .runtime_axes import all_where_none, along, axes_mask, given_sizes, parts_of_sizes
-from .shapes import (
-    Extent,
-    as_i64,
-    as_scalar,
-    limits_of,
-    normalize_axes,
-    normalize_axis,
-    of_length,
-    part_of_vector,
-    reshape,
-    shape_of,
-    shape_text,
-)
 from .strided_slice import elements
-from .terms import Term, constant, counting, extent, joined
 from .windows import pad_by_vector
+from .words import *
 
 # -- shapes ----------------------------------------------------------------------------------------
 

@@ -7,18 +7,10 @@ successors, or becomes two nodes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
-from ...dialects import nn
 from ...dialects.nn.trees import Elements
-from ...ir.numpy_types import type_to_numpy
-from ...ir.types import TensorType, Type, f64, i64
-from .layer import Layer
-from .shapes import shape_of
-from .terms import Term, constant
+from .words import *
 
 MODES = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ")
 NOT_MORE, LESS, NOT_LESS, MORE, EQUAL, UNEQUAL = range(6)

@@ -10,13 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.types import FloatType, TensorType, i64
-from .layer import Layer
 from .movement import FAR, slice_axis
-from .shapes import reshape
-from .terms import Term, counting, extent, joined
+from .words import *
 
 
 @dataclass(frozen=True)

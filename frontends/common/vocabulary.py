@@ -7,31 +7,6 @@ A name that few files need is not here: they import it from its file in `fronten
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
-
-import numpy as np
-
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.numpy_types import numpy_to_type, type_to_numpy
-from ...ir.types import (
-    ComplexType,
-    FloatType,
-    IntegerType,
-    TensorType,
-    Type,
-    bf16,
-    f16,
-    f32,
-    f64,
-    i1,
-    i8,
-    i16,
-    i32,
-    i64,
-)
 from .activations import activation, affine, clipped, gated
 from .attention import attend, grouped
 from .boxes import suppressed
@@ -96,26 +71,5 @@ from .recurrent import Direction, Outcome, gru, lstm, masked_steps, rnn
 from .reductions import extreme_at, largest, ordered, reduced, reduction_row, variance
 from .reshaping import expand_by, reshape_by
 from .resize import resized, resized_by_scales
-from .shapes import (
-    Extent,
-    aligned_by_axis,
-    as_i64,
-    as_scalar,
-    broadcast,
-    broadcast_by,
-    dims,
-    flatten,
-    limits_of,
-    merge,
-    normalize_axes,
-    normalize_axis,
-    of_length,
-    part_of_vector,
-    ranged,
-    reshape,
-    shape_of,
-    shape_text,
-    shape_vector,
-)
-from .terms import Operand, Term, arange, constant, counting, extent, joined
 from .windows import Padding, pad_by_vector
+from .words import *

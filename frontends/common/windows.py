@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.types import Dim, TensorType
-from .layer import Layer
 from .movement import padded_by
-from .shapes import part_of_vector, shape_of
-from .terms import Term, constant, joined
+from .words import *
 
 Padding = Sequence[int] | str
 """Elements at all begins, then at all ends, of the spatial dimensions; or VALID, which is none; or

@@ -9,15 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from inspect import Parameter, signature
-from typing import Any
 
-import numpy as np
-
-from ...ir.core import Value
-from ...ir.types import Type, f32, i1
 from ..common.fields import Ignored, IgnoredFields
 from ..common.importer import NodeLayer
 from ..common.rows import Rows
+from ..common.vocabulary import *
 from .types import element_type
 
 _MISSING = object()

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import wraps
-from typing import Any
 
-import numpy as np
-
-from ...ir.core import Value
-from ...ir.types import TensorType
 from ..common.fields import Ignored, IgnoredFields
 from ..common.importer import NodeLayer
 from ..common.rows import Convert, Rows
-from ..common.shapes import reshape
+from ..common.vocabulary import *
 from .weights import Weights
 
 IGNORED = IgnoredFields(

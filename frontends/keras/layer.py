@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
-from ...ir.core import Value
-from ...ir.types import FloatType, Type, f32
 from ..common.complexes import Pair
 from ..common.fields import Fields, Ignored, IgnoredFields
 from ..common.graph import Node
 from ..common.importer import NodeLayer
 from ..common.rows import Rows
+from ..common.vocabulary import *
 from .masks import first_argument
 from .structures import TYPES, flat
 

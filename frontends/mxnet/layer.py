@@ -4,21 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
-from typing import Any
 
-import numpy as np
-
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.numpy_types import numpy_to_type
-from ...ir.types import TensorType, Type
 from ..common.fields import Ignored, IgnoredFields
 from ..common.importer import NodeLayer
-from ..common.movement import transposed
 from ..common.rows import Rows
-from ..common.shapes import normalize_axes
-from ..common.terms import Term
+from ..common.vocabulary import *
 
 IGNORED = IgnoredFields(
     Ignored("__* ctx cudnn_* workspace *lr_mult *wd_mult", "of training, and where MXNet computes"),

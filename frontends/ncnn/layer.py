@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
-import numpy as np
-
-from ...ir.core import Value
 from ..common.fields import Fields, Ignored, IgnoredFields
 from ..common.graph import Node
 from ..common.importer import Importer, NodeLayer
-from ..common.movement import FAR, slice_axis
 from ..common.rows import Rows
-from ..common.shapes import dims, normalize_axis, reshape
+from ..common.vocabulary import *
 from .param import Entry, Parameters
 from .weights import parts
 

@@ -5,19 +5,13 @@ Vectors of PIR, which hold several values, are Python lists of values here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
-import numpy as np
-
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.types import Type
 from ..common.elements import ELEMENTS
 from ..common.fields import Ignored, IgnoredFields
 from ..common.importer import NodeLayer
 from ..common.rows import Rows
-from ..common.shapes import as_i64, normalize_axis, reshape
+from ..common.vocabulary import *
 from .operators import of_operands
 from .params import TYPES
 

@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
-
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.numpy_types import type_to_numpy
-from ...ir.types import FloatType, IntegerType, TensorType, Type, f32, i1, i64
-from ..common.gathering import gathered
 from ..common.importer import NodeLayer
 from ..common.movement import as_vector
-from ..common.reshaping import expand_by, reshape_by
 from ..common.runtime_axes import source_of
-from ..common.shapes import Extent, broadcast, normalize_axis
+from ..common.vocabulary import *
 
 Number = int | float | bool | Value
 """A number, or a 0-d tensor."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...ir.core import Operation, Value
-from ...ir.types import TensorType
+from ...ir.core import Operation
 from ..common.importer import NodeLayer
 from ..common.rows import Rows
+from ..common.vocabulary import *
 from .quantized import expressed, quantized, stored, works_on_integers
 
 rows = Rows(__package__ or "")

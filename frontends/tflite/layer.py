@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property, wraps
-from typing import Any
 
-import numpy as np
-
-from ...dialects import nn
-from ...ir.core import Value
-from ...ir.types import FloatType, IntegerType, Type, f32, i1
 from ..common.fields import Fields, remembered
 from ..common.importer import NodeLayer
 from ..common.quantization import quantized, real_numbers
-from ..common.shapes import normalize_axis
+from ..common.vocabulary import *
 from ..wire import flexbuffers
 from ..wire.flatbuffers import FlatbufferError, Table
 from .integers.rows import INTEGERS

@@ -1,8 +1,9 @@
-"""Files of operators take their words from `common/vocabulary.py`, and none hides another."""
+"""Files of operators and of dialects take their words from a vocabulary, and none hides another."""
 
 from __future__ import annotations
 
 import ast
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -11,18 +12,21 @@ from nnc.frontends.common import vocabulary
 
 from .sources import parsed
 
-ROOT = Path(vocabulary.__file__).parents[1]
+ROOT = Path(vocabulary.__file__).parents[2]
 FILES = [
     path
-    for path in sorted(ROOT.glob("*/ops/*.py"))
-    if "vocabulary import *" in path.read_text(encoding="utf-8")
+    for room in ("frontends", "dialects")
+    for path in sorted((ROOT / room).rglob("*.py"))
+    if re.search(r"^from .*(vocabulary|words) import \*$", path.read_text(encoding="utf-8"), re.M)
+    and path.stem != "vocabulary"
 ]
+CONVERTERS = [path for path in FILES if path.parent.name == "ops"]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_an_import_means_what_it_says(path: Path) -> None:
     """A name imported from elsewhere is not one that the vocabulary, later in order, replaces."""
-    package = "nnc.frontends." + ".".join(path.relative_to(ROOT).parent.parts)
+    package = "nnc." + ".".join(path.relative_to(ROOT).parent.parts)
     module = import_module(f"{package}.{path.stem}")
     for node in parsed(path).body:
         if not isinstance(node, ast.ImportFrom) or node.module == "__future__":
@@ -34,7 +38,7 @@ def test_an_import_means_what_it_says(path: Path) -> None:
                 assert getattr(module, alias.asname or alias.name) is meant, alias.name
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("path", CONVERTERS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_converter_that_hides_a_word_is_not_used_for_it(path: Path) -> None:
     """Where a converter is called like a word, the file does without the word."""
     tree = parsed(path)
@@ -54,5 +58,6 @@ def test_a_converter_that_hides_a_word_is_not_used_for_it(path: Path) -> None:
 
 
 def _defined(path: Path) -> set[str]:
-    """Functions of a file, which may be called like what it imports under another name."""
-    return {node.name for node in parsed(path).body if isinstance(node, ast.FunctionDef)}
+    """What a file defines, which may be called like what it imports under another name."""
+    kinds = ast.FunctionDef | ast.ClassDef
+    return {node.name for node in parsed(path).body if isinstance(node, kinds)}

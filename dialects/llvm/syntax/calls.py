@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ....ir.attributes import ArrayAttr, DenseArrayAttr, StringAttr
 from ....ir.syntax.directive import Directive, directive, listed
 from ....ir.syntax.parts import TARGET, chain, dict_text, target_text
-from ....ir.types import FunctionType, i32
+from ...vocabulary import *
 from .symbols import WORDS, Words, dictionaries, words_of
 
 _TARGET = {"call_target": "SYMBOL -> symbol | VALUE -> value"}

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ....ir.attributes import ArrayAttr, DictAttr, IntegerAttr, StringAttr, SymbolRefAttr
-from ....ir.dialect import registry
 from ....ir.syntax.directive import Directive, directive
 from ....ir.syntax.parts import chain, dict_text
-from ....ir.types import i8, i32
+from ....ir.types import i8
+from ...vocabulary import *
 from ..types import ArrayType
 
 WORDS = {"words": "| words BARE_ID"}

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ....ir.attributes import DenseArrayAttr, DenseElements, StringAttr
 from ....ir.syntax.directive import Directive, directive
 from ....ir.syntax.literals import number_of
 from ....ir.syntax.parts import TARGET, chain, read_targets, target_text
-from ....ir.types import VectorType, i32
+from ...vocabulary import *
 
 _LIST = {"flag_list": 'BARE_ID | flag_list "," BARE_ID'}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ....ir.types import Dim
 from ...common.grids import affine_grid, grid_sample
 from ...common.vocabulary import *
 from ..layer import CoreMLLayer, rows

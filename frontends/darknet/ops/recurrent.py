@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...common.activations import clipped
 from ...common.recurrent import gru_state, lstm_states
 from ...common.vocabulary import *
 from ..layer import DarknetLayer, rows

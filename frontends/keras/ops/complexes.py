@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from typing import Any
-
-from ....dialects import nn
 from ...common import formulas
 from ...common.complexes import Pair, magnitude, pair, terms
 from ...common.eigenvalues import eig as general_eigen
-from ...common.terms import Term
+from ...common.vocabulary import *
 from ..layer import KerasLayer, layer
 from .functions import add, formula
 

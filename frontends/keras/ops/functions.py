@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ...common import arrays
-from ...common.formulas import around, is_negative, log2, log10
-from ...common.layer import Layer
+from ...common.formulas import around, log2, log10
 from ...common.vocabulary import *
 from ..functions import (
     FUNCTIONS,

@@ -2,22 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import f32, i32, i64
 from ...common import linear_algebra
-from ...common.columns import folded, unfolded
-from ...common.convolution import channels_first, convolution
-from ...common.gathering import gathered
 from ...common.loops import Iteration, while_loop
-from ...common.movement import padded_by
-from ...common.reductions import reduced
-from ...common.shapes import normalize_axis
-from ...common.terms import Term, constant, extent, joined
+from ...common.vocabulary import *
 from ..functions import sparsemax
 from ..layer import KerasLayer, layer
 from .functions import add, operand, two

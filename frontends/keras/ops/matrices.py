@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
 from ...common import arrays, linear_algebra
-from ...common.shapes import normalize_axis
-from ...common.terms import Term, constant
+from ...common.vocabulary import *
 from ..layer import KerasLayer, layer
 from .functions import add, two
 from .numeric import of_two

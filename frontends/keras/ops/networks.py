@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...common.attention import attend, causal
+from ...common.attention import causal
 from ...common.tensorflow import segments
 from ...common.vocabulary import *
 from ..layer import KerasLayer, layer

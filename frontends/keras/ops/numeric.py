@@ -2,22 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import FloatType, f16, f32, f64, i1, i32, i64
 from ...common import arrays, formulas, special
-from ...common.activations import clipped
-from ...common.diagonals import diagonal
-from ...common.movement import slice_axis, split_into
-from ...common.reductions import ordered, reduced
-from ...common.shapes import merge, normalize_axes, normalize_axis
-from ...common.terms import Term, extent, joined
+from ...common.vocabulary import *
 from ..layer import KerasLayer, layer
 from ..promotion import greatest, result_type, wide_floating
 from .functions import add, axes_of, counted, formula, operand, pair, summed, two

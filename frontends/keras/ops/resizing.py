@@ -5,7 +5,6 @@ from __future__ import annotations
 from ...common.resampling import covered, sampled, sampled_late, weighted
 from ...common.tensorflow import CUBIC_STEPS
 from ...common.vocabulary import *
-from ...common.windows import pad_by_vector
 from ..layer import KerasLayer, layer
 from .reshaping import is_channels_first
 

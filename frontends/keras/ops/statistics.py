@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import f32, f64, i1, i32, i64
 from ...common import arrays, formulas
 from ...common.bessel import bessel_i
-from ...common.convolution import convolution
 from ...common.formulas import isnan, without_nan
-from ...common.reductions import largest, ordered
-from ...common.shapes import normalize_axis, shape_of
-from ...common.terms import Term, constant, counting, extent, joined
 from ...common.unique import unique_rows
+from ...common.vocabulary import *
 from ..layer import KerasLayer, element_type, layer
 from ..promotion import wide_floating
 from .functions import add, axes_of, extreme_place, operand, pair, two

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ...common.formulas import round_half_away
-from ...common.layer import Layer
 from ...common.vocabulary import *
 from ..layer import NcnnLayer, rows
 from .elementwise import activated

@@ -5,7 +5,7 @@ Source: onnxruntime's ContribOperators.md.
 
 from __future__ import annotations
 
-from ...common.formulas import bits_of, width_of
+from ...common.formulas import width_of
 from ...common.loops import Iteration, while_loop
 from ...common.unique import unique_rows
 from ...common.vocabulary import *

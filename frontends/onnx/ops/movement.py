@@ -2,26 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import Dim, TensorType, i64
-from ...common.gathering import gathered, reverse_sequence
-from ...common.movement import FAR, bounds, concat, portion, sliced_by, split_into, tiled
+from ...common.movement import bounds
 from ...common.runtime_axes import given_sizes, parts_of_sizes, spread_over
-from ...common.shapes import (
-    as_i64,
-    as_scalar,
-    normalize_axes,
-    normalize_axis,
-    shape_of,
-)
-from ...common.terms import Term, constant
 from ...common.terms import extent as extent_of
-from ...common.windows import pad_by_vector
+from ...common.vocabulary import *
 from ..calls import expand_call
 from ..node import Node
 from ..registry import converter

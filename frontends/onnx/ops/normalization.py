@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from ...common.normalization import batch_norm_now
-from ...common.reductions import variance
 from ...common.vocabulary import *
 from ..node import Node
 from ..registry import add_rows, converter

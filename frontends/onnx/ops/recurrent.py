@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ....ir.types import Dim
 from ...common import recurrent
 from ...common.activations import TAKES_ALPHA, TAKES_BETA
 from ...common.recurrent import Activation, with_shape, zero_state

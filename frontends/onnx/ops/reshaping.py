@@ -2,30 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....dialects import nn
 from ....dialects.marks import BY_SHAPES
-from ....ir.core import Value
-from ....ir.types import TensorType, i64
-from ...common.gathering import gathered
-from ...common.movement import squeezed, unsqueezed
-from ...common.reductions import reduced
-from ...common.reshaping import expand_by, reshape_by
 from ...common.runtime_axes import assumed, axes_mask, number_of, with_ones, without
-from ...common.shapes import (
-    Extent,
-    as_i64,
-    flatten,
-    normalize_axes,
-    normalize_axis,
-    of_length,
-    part_of_vector,
-    product,
-    reshape,
-    shape_of,
-)
-from ...common.terms import Term
+from ...common.shapes import product
+from ...common.vocabulary import *
 from ..node import Node
 from ..registry import converter
 

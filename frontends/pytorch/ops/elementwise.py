@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import ComplexType, FloatType, IntegerType, Type, f32, f64, i1, i32, i64
 from ...common import formulas
 from ...common.complexes import pair
 from ...common.formulas import floor_of_quotient
-from ...common.terms import Term
+from ...common.vocabulary import *
 from ..arguments import words
 from ..layer import AtenLayer
 from ..rows import ROWS, Row, table

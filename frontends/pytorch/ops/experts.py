@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import Type, i64
 from ...common.loops import Iteration, branch, while_loop
-from ...common.terms import Term, constant, counting, extent
+from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS
 from .products import matmul

@@ -5,16 +5,7 @@ Source: torch/_higher_order_ops/flex_attention.py.
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import f32, f64
-from ...common.attention import grouped
-from ...common.terms import Term, constant, counting, extent
+from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS
 from .reductions import logsumexp

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
-from ....dialects import nn
-from ....ir.core import Value
 from ...common import linear_algebra as algebra
-from ...common.reductions import reduced
-from ...common.terms import Term
+from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS
 from .linear_algebra import inverse, matrices

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...common.normalization import batch_norm_now
 from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS

@@ -6,14 +6,8 @@ Functions" (1964), by the numbers of formulas.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from functools import partial, reduce
-from typing import Any
 
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import f64
 from ...common.bessel import (
     airy_ai,
     bessel_i,
@@ -37,7 +31,7 @@ from ...common.special import (
     polygamma,
     zero_where_zero,
 )
-from ...common.terms import Term
+from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS, Row, table
 from .views import broadcast_tensors

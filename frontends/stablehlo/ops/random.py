@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ....ir.types import IntegerType
 from ...common.philox import Stream, u64
 from ...common.vocabulary import *
 from ..layer import HloLayer, rows

@@ -5,7 +5,6 @@ from __future__ import annotations
 from ...common import tensorflow as tf
 from ...common.complexes import Pair
 from ...common.formulas import assured
-from ...common.movement import FAR
 from ...common.shapes import product
 from ...common.strided_slice import Masks, strided_slice
 from ...common.vocabulary import *

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import IntegerType, i32, i64
 from ...common import tensorflow as tf
 from ...common.formulas import assured
-from ...common.movement import reversed_axes
 from ...common.scans import logcumsumexp
 from ...common.segments import HOW, combined_segments, count_of, segment_means
-from ...common.shapes import as_i64, as_scalar, normalize_axis
-from ...common.terms import Term, counting, extent, joined
+from ...common.vocabulary import *
 from ..layer import TfLayer, rows
 
 

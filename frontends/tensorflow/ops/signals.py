@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import f32, i64
 from ...common import formulas, fourier
 from ...common.complexes import Pair, pair, terms
-from ...common.movement import swapped
-from ...common.shapes import as_i64
-from ...common.terms import Term, constant
+from ...common.vocabulary import *
 from ..layer import TfLayer, rows
 from .elementwise import complex_of
 

@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import IntegerType, i64
 from ...common import tensorflow as tf
 from ...common.formulas import assured
-from ...common.shapes import as_i64, merge, reshape
-from ...common.terms import Term, constant, counting, extent, joined
+from ...common.vocabulary import *
 from ..layer import TfLayer, rows
 
 

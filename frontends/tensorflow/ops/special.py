@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import f64
 from ...common import bessel, special
 from ...common.incomplete import incomplete_beta, incomplete_gamma
-from ...common.terms import Term
+from ...common.vocabulary import *
 from ..layer import TfLayer, rows
 
 

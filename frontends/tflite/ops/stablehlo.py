@@ -6,18 +6,12 @@ types of its results, and at what the regions of some do, which are graphs here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-import numpy as np
-
-from ....dialects import nn
 from ....ir.attributes import DenseElements
-from ....ir.types import TensorType
 from ...common.graph import Graph
 from ...common.loops import branch
-from ...common.shapes import reshape
+from ...common.vocabulary import *
 from ...stablehlo.layer import HloLayer
 from ...stablehlo.layer import rows as hlo
 from ...wire.flatbuffers import Table

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ....common.fixed_point import divided_by_power, nearest
-from ....common.terms import counting, extent
 from ....common.vocabulary import *
 from ...layer import TfliteLayer
 from ..rows import INTEGERS

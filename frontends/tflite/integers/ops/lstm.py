@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from ....common.fixed_functions import sigmoid, tanh
 from ....common.fixed_point import Multiplier, divided_by_power
 from ....common.loops import Iteration, while_loop
-from ....common.terms import extent
 from ....common.vocabulary import *
 from ...layer import TfliteLayer, scales_of
 from ...ops.recurrent import by_time

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ....common.pooling import max_pooled
 from ....common.vocabulary import *
 from ...layer import TfliteLayer
 from ...ops.convolution import pool_windows

@@ -6,7 +6,6 @@ than i32 holds: then they are computed in f64, in which they are exact.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 from ....common.fixed_point import Multiplier, nearest
