@@ -83,9 +83,23 @@ def rounded_softmax(op: nn.Div, rewriter: Rewriter) -> None:
     largest = _largest_of_softmax(op)
     if largest is None or element_of(op.out) not in (f16, bf16):
         return
-    largest.attributes[OVER_NAN] = UnitAttr()
+    if _leads_only_to(largest, op):
+        largest.attributes[OVER_NAN] = UnitAttr()
     share = rewriter(nn.Reciprocal(widen(rewriter, op.rhs)))
     finish(rewriter, op, rewriter(nn.Mul(widen(rewriter, op.lhs), share)))
+
+
+def _leads_only_to(op: Operation, last: Operation, most: int = 16) -> bool:
+    """Whether an operation's result is read for that of `last` alone, by at most `most` others."""
+    reached = {op}
+    waiting = [op]
+    while waiting and len(reached) <= most:
+        users = {user for result in waiting.pop().results for user in result.users}
+        if not users:
+            return False
+        waiting += users - reached - {last}
+        reached |= users
+    return not waiting
 
 
 def _largest_of_softmax(op: nn.Div) -> nn.ReduceMax | None:

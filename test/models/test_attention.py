@@ -205,3 +205,25 @@ def test_softmax_of_16_bits(machine: str, dtype: str):
         expected = (powers.astype("f4") / total.astype("f4")).astype(kind)
     found = np.asarray(nnc.compile(model, target=machine)(x))
     np.testing.assert_array_equal(found.astype("f4"), expected.astype("f4"))
+
+
+def test_maximum_of_16_bits_that_is_a_result_too():
+    """The largest number of a row with NaN is NaN, whatever a softmax makes of the row."""
+    steps = {
+        "largest": ("ReduceMax", ["x"], {"axes": [-1]}),
+        "shifted": ("Sub", ["x", "largest"], {}),
+        "powers": ("Exp", ["shifted"], {}),
+        "total": ("ReduceSum", ["powers", "axis"], {}),
+        "y": ("Div", ["powers", "total"], {}),
+    }
+    nodes = [helper.make_node(op, ins, [out], **kw) for out, (op, ins, kw) in steps.items()]
+    shapes = {"x": [4, 32], "y": [4, 32], "largest": [4, 1], "shifted": [4, 32]}
+    infos = [helper.make_tensor_value_info(n, TensorProto.FLOAT16, s) for n, s in shapes.items()]
+    axis = numpy_helper.from_array(np.array([-1]), "axis")
+    graph = helper.make_graph(nodes, "g", infos[:1], infos[1:], [axis])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    x = np.random.default_rng(0).standard_normal([4, 32]).astype("f2")
+    x[1, 3] = np.nan
+    _, largest, shifted = nnc.compile(model)(x)
+    np.testing.assert_array_equal(largest, x.max(axis=-1, keepdims=True))
+    np.testing.assert_array_equal(shifted, x - x.max(axis=-1, keepdims=True))
