@@ -55,8 +55,12 @@ def _check_windows(n: NcnnLayer, x: Value, kernel: Sequence[int], how: dict[str,
 def _as_ncnn_has_it(n: NcnnLayer, x: Value, kernel: Sequence[int], how: dict[str, Any]) -> Padding:
     """The padding; of three dimensions, SAME_LOWER pads the depth as SAME_UPPER does."""
     padding = how["padding"]
-    if padding != "SAME_LOWER" or len(kernel) < 3 or None in x.type.shape:
+    if padding != "SAME_LOWER" or len(kernel) < 3:
         return padding
+    if None in x.type.shape[2:]:
+        if how["strides"][0] == 1 and (kernel[0] - 1) * how["dilations"][0] % 2 == 0:
+            return padding  # as much on both sides of the depth
+        raise n.error("SAME_LOWER in three dimensions needs inputs of known extents")
     pads = list(padded(n, x, kernel, how["strides"], how["dilations"], padding).pads)
     pads[0], pads[3] = sorted((pads[0], pads[3]))
     return tuple(pads)

@@ -79,6 +79,14 @@ def written(folder, text=NET, weights=None):
             b"",
             "layer 'fc' (Pooling): means of windows without their padding, beside pads of",
         ),
+        (
+            NET.replace("0=4", "0=4 1=4 11=-1 2=2").replace(
+                LAYER,
+                "Pooling3D fc 1 1 data out 1=2 2=2 5=3",
+            ),
+            b"",
+            "layer 'fc' (Pooling3D): SAME_LOWER in three dimensions needs inputs of known extents",
+        ),
         ("7767517\n", None, "it says '', but 0 layers follow"),
         (NET.replace("7767517", "77675170"), None, "the first line is not 7767517"),
     ],
