@@ -30,7 +30,9 @@ def weights(name, outs, ins, shape=(1, 1)):
 
 
 def chain(n, c, h, w):
-    """Products of pixels, of which one is added to its own input; both buffers are the kernels'."""
+    """Products of pixels, one of which is bounded and added to its own input; both buffers are the
+    kernels'.
+    """
     x = tensor(n, c, h, w)
     return f"""
       func.func @main(%x: {x}) -> {x} {{
@@ -38,7 +40,8 @@ def chain(n, c, h, w):
         %r = nn.conv %x, %w : ({x}, {tensor(c, c, 1, 1)}) -> {x}
         %a = nn.relu %r : ({x}) -> {x}
         %b = nn.conv %a, %w : ({x}, {tensor(c, c, 1, 1)}) -> {x}
-        %s = nn.add %a, %b : ({x}, {x}) -> {x}
+        %p = nn.relu %b : ({x}) -> {x}
+        %s = nn.add %a, %p : ({x}, {x}) -> {x}
         %y = nn.conv %s, %w : ({x}, {tensor(c, c, 1, 1)}) -> {x}
         return %y : {x}
       }}"""
