@@ -37,10 +37,11 @@ class MergeConvolutions(Pass, name="merge-convolutions", anchor="func.func"):
     %2 = nn.add %0, %1                                 %2 = nn.conv %x, %s {pads = [1, 1, 1, 1]}
 
     Only where one window holds the others, so that nothing is computed that was not before. A
-    multiple of x itself is a convolution, too.
+    multiple of x itself is a convolution, too. An infinite x may give another infinity or NaN,
+    as x * 1 - x * 3 is NaN then, and x * -2 is not.
     """
 
-    numerics = "rounding"
+    numerics = "approximate"
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Rewrites; `fold-constants` then computes the new weights.
