@@ -139,7 +139,7 @@ def choose(
 
 
 def _as_it_finds(function: func.FuncOp, machine: Machine) -> Machine:
-    """The machine as a kernel finds it: in a loop, with threads that are awake."""
+    """The machine; kernels that only loops call find its threads awake, and share less work."""
     threads = machine.costs.threads
     if REPEATED not in function.attributes:
         return machine

@@ -78,14 +78,16 @@ class _Work:
     shared: set[str]
     """The kernels that several threads share."""
 
-    def kernels(self, op: Operation) -> Iterator[func.FuncOp]:
-        """The kernels that an operation calls, directly or not, once for each call."""
+    def kernels(self, op: Operation, callers: tuple[str, ...] = ()) -> Iterator[func.FuncOp]:
+        """The kernels that an operation calls, directly or not, once for each call; functions that
+        call themselves, through `callers`, count once.
+        """
         for call in (inner for inner in op.walk() if isinstance(inner, func.Call)):
             called = self.functions.get(call.callee)
             if called is not None and KERNEL in called.attributes:
                 yield called
-            elif called is not None:
-                yield from self.kernels(called)
+            elif called is not None and call.callee not in callers:
+                yield from self.kernels(called, (*callers, call.callee))
 
     def cycles(self, loop: scf.While, threads: int) -> float:
         """The expected cycles of a loop whose kernels so many threads share, if their schedules say

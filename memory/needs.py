@@ -175,8 +175,9 @@ def needs_of(
             type = op.memref.type
             needs[type.memory_space].add(op, type.num_bytes, first, last)
         elif op.regions or isinstance(op, func.Call):
+            by_thread = _calls_by_thread(op)
             for one in needs.values():
-                for calls in _calls_by_thread(op):
+                for calls in by_thread:
                     one.add_calls(calls, scratch, time)
                 if isinstance(op, func.Call) and (callee := functions.get(op.callee)) is not None:
                     one.join(op, callee, time)

@@ -10,12 +10,14 @@ there each index is moved into range, too.
 
 from __future__ import annotations
 
+from functools import reduce
+
 from ...dialects import arith, nn, vector
 from ...dialects.vector.attributes import CombiningKind
 from ...ir.affine import AffineDim, AffineMap
 from ...ir.attributes import DenseElements
 from ...ir.core import Value
-from ...ir.types import VectorType, i32, i64
+from ...ir.types import MemRefType, VectorType, i32, i64
 from .emitter import Emitter
 from .extents import Size
 from .reshaping import reinterpreted
@@ -58,7 +60,7 @@ def require_in_range(e: Emitter, indices: Value, extents: list[Size]) -> None:
 def within(e: Emitter, at: Value, extent: Size) -> Size:
     """An index that was read from memory and has been checked, counted from the start.
 
-    Where what reads does not wait for the check, the first one stands for those out of range.
+    On a device, which does not wait for the check, an index out of range becomes 0.
     """
     at = wrapped(e, at, extent)
     return e.select(e.compare("ult", at, extent), at, 0) if e.globals.has_groups else at
@@ -78,17 +80,22 @@ def _require_by_groups(e: Emitter, buffer: Value, rows: Size, extents: list[Size
         e.require(there, _OUTSIDE)
     matrix = reinterpreted(e, buffer, [rows, len(extents)])
     limits = [e.from_index(extent, i64) for extent in extents]
+
+    def both(a: Value, b: Value) -> Value:
+        return e.insert(arith.AndI(a, b)).result
+
     with e.parallel(e.ceildiv(rows, GROUP_ROWS), GROUP_THREADS) as group:
         first = e.mul(group, GROUP_ROWS)
-        fits: Value | None = None
+        tests: list[Value] = []
         for number, limit in enumerate(limits):
             found = _column(e, matrix, first, number)
             start = e.insert(arith.SubI(e.constant(0, i64), limit)).result
             for predicate, bound in (("sge", start), ("slt", limit)):
                 every = e.insert(vector.Broadcast(bound, vector=found.type)).result
-                holds = e.insert(arith.CmpI(predicate, found, every)).result
-                fits = holds if fits is None else e.insert(arith.AndI(fits, holds)).result
-        flags = e.insert(arith.ExtUI(fits, out=VectorType((GROUP_ROWS,), i32))).result  # type: ignore[arg-type]
+                tests.append(e.insert(arith.CmpI(predicate, found, every)).result)
+        flags = e.insert(
+            arith.ExtUI(reduce(both, tests), out=VectorType((GROUP_ROWS,), i32))
+        ).result
         kind = CombiningKind("minsi").value
         least = e.insert(vector.MultiReduction(kind, flags, e.constant(1, i32), (0,))).results[0]
         e.require(e.insert(arith.CmpI("ne", least, e.constant(0, i32))).result, _OUTSIDE)
@@ -96,7 +103,9 @@ def _require_by_groups(e: Emitter, buffer: Value, rows: Size, extents: list[Size
 
 def _column(e: Emitter, matrix: Value, first: Size, number: int) -> Value:
     """What some rows of a matrix have in a column, in 64 bits; 0 beyond the last row."""
-    rows, element = matrix.type.shape[0], matrix.type.element_type  # type: ignore[attr-defined]
+    type = matrix.type
+    assert isinstance(type, MemRefType)
+    rows, element = type.shape[0], type.element_type
     is_whole = rows is not None and rows % GROUP_ROWS == 0
     read = vector.TransferRead.of(
         matrix,

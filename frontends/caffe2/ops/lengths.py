@@ -29,13 +29,13 @@ def of_rows(n: Caffe2Layer, x: Value, lengths: Value) -> Value:
 
 @rows("SparseLengthsSum", "SparseLengthsMean")
 def of_table(n: Caffe2Layer, table: Value, indices: Value, lengths: Value) -> Value:
-    """Of rows of a table, by index."""
+    """The rows of a table at the indices, combined for each run."""
     return _combined(n, gathered(n, table, indices), lengths)
 
 
 @rows("SparseLengthsWeightedSum")
 def weighted(n: Caffe2Layer, table: Value, weight: Value, indices: Value, lengths: Value) -> Value:
-    """Of rows of a table, by index, each times a number."""
+    """The rows of a table at the indices, each times a number, summed for each run."""
     found = Term(n, gathered(n, table, indices))
     scaled = found * Term(n, weight).spread(0, found.rank - 1)
     return _combined(n, scaled.value, lengths)

@@ -52,7 +52,9 @@ def _check_windows(n: NcnnLayer, x: Value, kernel: Sequence[int], how: dict[str,
         raise n.error(f"SAME_LOWER for windows of {reach} at strides {list(how['strides'])}")
 
 
-def _as_ncnn_has_it(n: NcnnLayer, x: Value, kernel: Sequence[int], how: dict[str, Any]) -> Padding:
+def _padding_of_windows(
+    n: NcnnLayer, x: Value, kernel: Sequence[int], how: dict[str, Any]
+) -> Padding:
     """The padding; of three dimensions, SAME_LOWER pads the depth as SAME_UPPER does."""
     padding = how["padding"]
     if padding != "SAME_LOWER" or len(kernel) < 3:
@@ -78,7 +80,7 @@ def _convolution(dims: int, grouped: bool) -> Callable:
         x = n.cast(x, f32)
         how: Any = {"strides": strides, "dilations": dilations, "padding": padding_of(n, dims)}
         _check_windows(n, x, kernel, how)
-        padding = _as_ncnn_has_it(n, x, kernel, how)
+        padding = _padding_of_windows(n, x, kernel, how)
         if n.float(18):
             padding = padded(n, x, kernel, strides, dilations, padding).pads
             pads = (0, 0, *padding[:dims], 0, 0, *padding[dims:])
@@ -217,7 +219,7 @@ def _windows(n: NcnnLayer, x: Value, largest: bool, dims: int) -> Value:
     counts = counts or isinstance(padding, str)
     how = {"strides": strides, "dilations": (1,) * dims, "padding": padding}
     _check_windows(n, x, kernel, how)
-    windows = Windows(kernel, strides, _as_ncnn_has_it(n, x, kernel, how))
+    windows = Windows(kernel, strides, _padding_of_windows(n, x, kernel, how))
     if largest:
         return max_pooled_from_lowest(n, x, windows)
     return pooled(n, x, windows, largest, counts)

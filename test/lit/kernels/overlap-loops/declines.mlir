@@ -196,4 +196,24 @@ func.func private @threads(%w: memref<512x512xf32>, %a: memref<512xf32>, %b: mem
   }
   return
 }
+
+// A function that calls itself.
+func.func private @again(%x: memref<512xf32>) {
+  call @again(%x) : (memref<512xf32>) -> ()
+  return
+}
+func.func @recursive(%x: memref<512xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %0 = scf.while (%i = %c0) : (index) -> index {
+    %2 = arith.cmpi slt, %i, %n : index
+    scf.condition(%2) %i : index
+  } do {
+  ^bb0(%i: index):
+    func.call @again(%x) : (memref<512xf32>) -> ()
+    %2 = arith.addi %i, %c1 : index
+    scf.yield %2 : index
+  }
+  return
+}
 }
