@@ -7,7 +7,7 @@
 // CHECK-DAG:     %[[W:.*]] = nn.cast %{{.*}} : (tensor<8x3x3x3xf16>) -> tensor<8x3x3x3xf32>
 // CHECK-DAG:     %[[B:.*]] = nn.cast %{{.*}} : (tensor<8xf16>) -> tensor<8xf32>
 // CHECK:         %[[Y:.*]] = nn.conv %[[X]], %[[W]], %[[B]]
-// CHECK:         nn.cast %[[Y]] : (tensor<1x8x32x32xf32>) -> tensor<1x8x32x32xf16>
+// CHECK:         nn.cast %[[Y]] {nn.implied} : (tensor<1x8x32x32xf32>) -> tensor<1x8x32x32xf16>
 func.func @fires(%x: tensor<1x3x34x34xf16>) -> tensor<1x8x32x32xf16> {
   %w = nn.constant dense<0.5> : tensor<8x3x3x3xf16>
   %b = nn.constant dense<0.25> : tensor<8xf16>
@@ -43,7 +43,7 @@ func.func @declines_weights_that_vary(%x: tensor<1x3x34x34xf16>, %w: tensor<8x3x
 // Activations are cast once, not once for each block of columns.
 // CHECK-LABEL: @fires_on_matrices_of_many_rows
 // CHECK:         %[[Y:.*]] = nn.matmul {{.*}} : (tensor<2x128x64xf32>, tensor<64x96xf32>) -> tensor<2x128x96xf32>
-// CHECK:         nn.cast %[[Y]] : (tensor<2x128x96xf32>) -> tensor<2x128x96xbf16>
+// CHECK:         nn.cast %[[Y]] {nn.implied} : (tensor<2x128x96xf32>) -> tensor<2x128x96xbf16>
 func.func @fires_on_matrices_of_many_rows(%x: tensor<2x128x64xbf16>) -> tensor<2x128x96xbf16> {
   %w = nn.constant dense<0.5> : tensor<64x96xbf16>
   %y = nn.matmul %x, %w : (tensor<2x128x64xbf16>, tensor<64x96xbf16>) -> tensor<2x128x96xbf16>
