@@ -84,6 +84,7 @@ def _is_narrow(product: nn.Conv | nn.Matmul) -> bool:
 
 
 _BESIDE = (nn.Add, nn.Sub, nn.Mul)
+"""What stands beside products in residual networks and gates."""
 
 
 def _is_beside_wide(op: Operation) -> bool:
@@ -101,7 +102,7 @@ def _is_stored_wide(value: Value) -> bool:
         return False
     casts = [user for user in value.users if isinstance(user, nn.Cast)]
     return any(element_of(one.out) is f32 for one in casts) and all(
-        isinstance(user, nn.Cast | nn.Add | nn.Sub | nn.Mul) for user in value.users
+        isinstance(user, (nn.Cast, *_BESIDE)) for user in value.users
     )
 
 

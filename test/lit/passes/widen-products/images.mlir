@@ -67,3 +67,24 @@ func.func @declines_matrices_of_few_rows(%x: tensor<1x64xf16>, %z: tensor<?x64xf
   %t = nn.matmul %z, %w : (tensor<?x64xf16>, tensor<64x64xf16>) -> tensor<?x64xf16>
   return %y, %t : tensor<1x64xf16>, tensor<?x64xf16>
 }
+
+// The sum beside a product reads what the product reads: the tensor is stored once. What else reads
+// it in 16 bits has it stored so, and then the sum takes that.
+// CHECK-LABEL: func.func @fires_on_sums_beside_products
+// CHECK:         %[[V:.*]] = nn.relu %arg0
+// CHECK:         %[[S:.*]] = nn.add {{.*}} -> tensor<1x8x32x32xf32>
+// CHECK:         nn.cast %[[S]] {nn.implied} : {{.*}} -> tensor<1x8x32x32xf16>
+// CHECK:         %[[X:.*]] = nn.tanh %arg0
+// CHECK:         nn.softmax %[[X]]
+// CHECK:         nn.add {{.*}} -> tensor<1x8x32x32xf16>
+func.func @fires_on_sums_beside_products(%x: tensor<1x8x32x32xf16>) -> (tensor<1x8x32x32xf16>, tensor<1x8x32x32xf16>, tensor<1x8x32x32xf16>) {
+  %w = nn.constant dense<0.5> : tensor<8x8x1x1xf16>
+  %v = nn.relu %x : (tensor<1x8x32x32xf16>) -> tensor<1x8x32x32xf16>
+  %y = nn.conv %v, %w : (tensor<1x8x32x32xf16>, tensor<8x8x1x1xf16>) -> tensor<1x8x32x32xf16>
+  %s = nn.add %v, %y : (tensor<1x8x32x32xf16>, tensor<1x8x32x32xf16>) -> tensor<1x8x32x32xf16>
+  %u = nn.tanh %x : (tensor<1x8x32x32xf16>) -> tensor<1x8x32x32xf16>
+  %z = nn.conv %u, %w : (tensor<1x8x32x32xf16>, tensor<8x8x1x1xf16>) -> tensor<1x8x32x32xf16>
+  %m = nn.softmax %u {axis = 1 : i64} : (tensor<1x8x32x32xf16>) -> tensor<1x8x32x32xf16>
+  %t = nn.add %u, %z : (tensor<1x8x32x32xf16>, tensor<1x8x32x32xf16>) -> tensor<1x8x32x32xf16>
+  return %s, %t, %m : tensor<1x8x32x32xf16>, tensor<1x8x32x32xf16>, tensor<1x8x32x32xf16>
+}
