@@ -51,12 +51,12 @@ def compile(
     `signature` says which function of a SavedModel or a `.tflite` file is meant; `ops` are Python
     files that declare operators of one's own. `target` is what to compile for, a name
     that `nnc targets` lists or "host"; by default what the module says, else this machine
-    (`machine` is the older name of this argument). Without `fast_math`,
-    floating-point operations are those that the model states, in their order: no Winograd, no
-    sums in parts. With `cache`, a model that was compiled before is read from disk (`nnc cache`
-    shows what is there). `tuned` is a folder that `nnc tune` has written, whose schedules are used
-    where they fit. Without `fallback`, a model is refused of which a device leaves steps to this
-    machine's processor.
+    (`machine` is the older name of this argument). Without `fast_math`, floating-point operations
+    are those that the model states, in their order: no Winograd, no sums in parts, numbers of 16
+    bits rounded after each operation. With `cache`, a model that was compiled before is read from
+    disk (`nnc cache` shows what is there). `tuned` is a folder that `nnc tune` has written, whose
+    schedules are used where they fit. Without `fallback`, a model is refused of which a device
+    leaves steps to this machine's processor.
 
     Called with NumPy arrays, in order or by name, the executable returns the output, or a tuple
     of them.

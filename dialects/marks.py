@@ -49,6 +49,10 @@ THREADS = "nn.threads"
 """On a parallel loop over groups of a device, and on the kernel made of it: the number of threads
 of a group."""
 
+IMPLIED = "nn.implied"
+"""On an `nn.cast` to 16-bit floats that no model has, but an op's element type asks for. What reads
+its result in the same kernel may take the number that is not rounded. A unit attribute."""
+
 KERNEL_ARGUMENTS = "nn.kernel_arguments"
 """On a kernel in the llvm dialect: a letter for each machine argument, as in
 `runtime.abi.DEVICE_KERNELS`."""

@@ -8,8 +8,8 @@ STRICT_MATH = "nn.strict_math"
 """A module with this attribute keeps the order of its floating-point operations.
 
 No algorithm with other operations takes the place of a convolution, no weights are multiplied
-ahead, and sums are added up in their order; results are then those of the operations as the
-model states them.
+ahead, sums are added up in their order, and numbers of 16 bits are rounded after each operation;
+results are then those of the operations as the model states them.
 """
 
 

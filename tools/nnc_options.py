@@ -95,7 +95,8 @@ def _add_model(sub: argparse.ArgumentParser, command: str) -> None:
         "--fast-math",
         choices=("on", "off"),
         default="on",
-        help="off: floating-point operations as the model states them, in their order",
+        help="off: floating-point operations as the model states them, in their order, each "
+        "rounded to its element type",
     )
     sub.add_argument("-q", "--quiet", action="store_true", help="no progress messages")
 

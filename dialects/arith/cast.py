@@ -12,7 +12,7 @@ from ...ir.traits import Elementwise
 from ...ir.undefined import note_where
 from ..folding import fold_elementwise, round_exactly, signed, unsigned, width_of
 from ..vocabulary import *
-from .attributes import FASTMATH, OVERFLOW, ROUNDING_MODE
+from .attributes import FASTMATH, OVERFLOW, ROUNDING_MODE, FastMathAttr
 from .base import as_signed, as_type, as_unsigned, round_to
 
 
@@ -145,10 +145,17 @@ class _FloatToFloat(Cast):
     def evaluate(self, x):
         return round_to(x, self.out.type)
 
+    def contracts(self) -> bool:
+        """Whether the cast and its inverse may be left out together."""
+        flags = self.properties.get("fastmath")
+        return isinstance(flags, FastMathAttr) and flags.allows("contract")
+
 
 class ExtF(_FloatToFloat, name="arith.extf"):
     """A wider float of the same value.
 
+    Numerics: extf(truncf(x)) is x where both have the flag `contract`, and all others that extend
+    the rounded value too, so that what compares or counts in it sees the same number.
     Source: upstream arith.extf.
     """
 
@@ -159,6 +166,13 @@ class ExtF(_FloatToFloat, name="arith.extf"):
 
     def types_fit(self, source, target):
         return source.width < target.width
+
+    def simplify(self):
+        rounded = self.input.defined_by(TruncF)
+        if rounded is None or rounded.input.type is not self.out.type:
+            return None
+        casts = (rounded, *(user for user in self.input.users if isinstance(user, ExtF)))
+        return rounded.input if all(cast.contracts() for cast in casts) else None
 
 
 class TruncF(_FloatToFloat, name="arith.truncf"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -124,25 +124,11 @@ def is_beside_one(op: math.Erf) -> bool:
 
 
 def _is_added_to(op: Operation, least: float) -> bool:
-    """Whether a result, rounded or not, is only added to constants of magnitude `least` or more."""
-    readers = list(_readers(op.results[0]))
-    return bool(readers) and all(
+    """Whether a result is only added to constants of magnitude `least` or more."""
+    return op.has_used_results and all(
         isinstance(user, arith.AddF) and any(_size(v) >= least for v in user.operands)
-        for user in readers
+        for user in op.results[0].users
     )
-
-
-def _readers(value: Value) -> Iterator[Operation]:
-    """What reads a value, or its roundings to fewer bits as numbers of its own type again."""
-    for user in value.users:
-        if not isinstance(user, arith.TruncF):
-            yield user
-            continue
-        for wider in user.out.users:
-            if isinstance(wider, arith.ExtF) and wider.out.type is value.type:
-                yield from wider.out.users
-            else:
-                yield wider
 
 
 def _size(value: Value) -> float:

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...dialects import math, memref
+from ...dialects import arith, math, memref, nn
+from ...dialects.marks import IMPLIED
+from ...dialects.strict_math import is_strict
 from ...ir.affine import AffineBinary, AffineConstant, AffineDim, AffineExpr, AffineMap
 from ...ir.comprehension import Access, Comprehension, Extent
-from ...ir.core import Value
-from ...ir.types import MemRefType, Type
+from ...ir.core import Operation, Value
+from ...ir.types import FloatType, MemRefType, Type, bf16, f16
 from ...passes.nn.building import FLUSHES, OVER_NAN
 from .emitter import Emitter
 from .extents import Size
@@ -115,11 +117,45 @@ def lower(e: Emitter, op) -> None:
     result = op.results[0]
     out = e.destination(result, result_sizes(e, form, inputs))
     over_nan = op.ignores_nan or OVER_NAN in op.attributes
+    before = e.block.last
     write(e, form, inputs, out, result.type.element_type, over_nan)
     if FLUSHES in op.attributes and e.block.last is not None:
         for inner in e.block.last.walk():
             if isinstance(inner, math.Exp):
                 inner.fastmath = "afn"
+    if _is_rounded_by_type(op):
+        _contract_casts(e.block.first if before is None else before.next)
+
+
+def _is_rounded_by_type(op: Operation) -> bool:
+    """Whether numbers of 16 bits are rounded only because the op's types are what they are.
+
+    A cast that the model states is a rounding of its own, and what compares numbers counts on
+    rounded ones. With strict math all are.
+    """
+    element = op.results[0].type.element_type  # type: ignore[attr-defined]
+    if is_strict(op) or not isinstance(element, FloatType):
+        return False
+    return not isinstance(op, nn.Cast) or IMPLIED in op.attributes or element.width > 16
+
+
+_STEPS = (math.Ceil, math.Floor, math.RoundEven, arith.RemF)
+"""Functions that jump: where x - floor(x) is computed, both must be of the same x."""
+
+
+def _contract_casts(first: Operation | None) -> None:
+    """Let kernels leave out the casts to 16 bits and back in an operation and those after it."""
+    inner: list[Operation] = []
+    while first is not None:
+        inner += first.walk()
+        first = first.next
+    if any(isinstance(op, _STEPS) for op in inner):
+        return
+    for op in inner:
+        if isinstance(op, arith.ExtF | arith.TruncF):
+            narrow = op.input if isinstance(op, arith.ExtF) else op.out
+            if narrow.type in (f16, bf16):
+                op.fastmath = "contract"
 
 
 def write(

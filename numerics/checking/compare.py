@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ...dialects import arith
 from ...ir.core import Operation
 from ...ir.numpy_types import number_kind
 from ...ir.passes import Pass
@@ -50,11 +51,14 @@ def tolerance_of(one: Pass, options: NumericsOptions, module: Operation) -> Tole
     """The tolerance in a pass's `numerics` (default: exact), or the one in the options.
 
     Where operations have `factor_bits`, values may differ by what rounding to so many bits does.
+    Any pass may leave out roundings that contract, by folding.
     """
     strictness: Strictness = "exact" if options.exact else getattr(one, "numerics", "exact")
     on_graph, relative = False, options.tolerance
     for op in module.walk():
         on_graph = on_graph or op.name.startswith("nn.")
+        if isinstance(op, arith.TruncF) and op.contracts() and not options.exact:
+            strictness = "approximate"  # what is not rounded between may be finite at the end
         bits = getattr(op, "factor_bits", 0)
         if bits and options.tolerance is None:  # the model allows rows to be rounded to so many
             relative = max(relative or 0.0, 2.0 ** (2 - bits))

@@ -10,10 +10,9 @@ from ...ir.attributes import Attribute
 from ...ir.core import Value
 from ...ir.declare import Op
 from ...ir.dialect import registry
-from ...ir.lazy import np
-from ...ir.rewriting import Rewriter, constant_number, constant_value, rewrite
+from ...ir.rewriting import Rewriter, constant_value, rewrite
 from ...ir.traits import Commutative
-from ...ir.types import Type, element_type, i1
+from ...ir.types import element_type, i1
 
 _COMMUTATIVE = tuple(
     op
@@ -166,33 +165,6 @@ def truncate_extension(op: arith.TruncI, rewriter: Rewriter) -> None:
         rewriter.replace(op, arith.TruncI(inner.input, out=op.out.type))
 
 
-_CHOOSING = (arith.MaximumF, arith.MinimumF, arith.MaxNumF, arith.MinNumF, arith.NegF)
-
-
-@rewrite(arith.ExtF)
-def extend_rounded(op: arith.ExtF, rewriter: Rewriter) -> None:
-    """ext(trunc(x)) -> x where nothing is rounded: x is chosen among extended values"""
-    inner = op.input.defined_by(arith.TruncF)
-    if inner is None or inner.input.type is not op.out.type or inner.roundingmode is not None:
-        return
-    if _fits(inner.input, element_type(op.input.type)):
-        rewriter.replace(op, inner.input)
-
-
-def _fits(value: Value, narrow: Type, depth: int = 4) -> bool:
-    """Whether it is seen within `depth` operations that a narrower float type has a value."""
-    if (number := constant_number(value)) is not None:
-        return float(arith.round_to(np.float64(number), narrow)) == number
-    made = value.defining_op
-    if isinstance(made, arith.ExtF):
-        return element_type(made.input.type) is narrow
-    if isinstance(made, arith.Select):
-        return all(_fits(v, narrow, depth - 1) for v in made.operands[1:]) if depth else False
-    if not isinstance(made, _CHOOSING) or not depth:
-        return False
-    return all(_fits(v, narrow, depth - 1) for v in made.operands)
-
-
 @rewrite(arith.Bitcast)
 def merge_bitcasts(op: arith.Bitcast, rewriter: Rewriter) -> None:
     """bitcast(bitcast(x)) -> bitcast(x)"""
@@ -262,7 +234,6 @@ PATTERNS = [
     merge_extensions,
     merge_truncations,
     truncate_extension,
-    extend_rounded,
     merge_bitcasts,
     negate_comparison,
     select_of_negation,

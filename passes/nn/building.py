@@ -8,13 +8,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...dialects import nn
+from ...dialects.marks import IMPLIED
 from ...dialects.nn.traits import Arranging
 from ...ir.attributes import DenseElements, UnitAttr
 from ...ir.builder import Builder
 from ...ir.core import Operation, Value
 from ...ir.declare import ValueLike, as_value
 from ...ir.rewriting import Rewriter
-from ...ir.types import Dim, FloatType, TensorType, Type, f32, i64, is_told_by_count
+from ...ir.types import (
+    Dim,
+    FloatType,
+    TensorType,
+    Type,
+    bf16,
+    f16,
+    f32,
+    i64,
+    is_told_by_count,
+)
 
 WIDE_FLOATS = ("f32", "f64")
 
@@ -116,11 +127,17 @@ def arranged(b: Builder, x: Value, text: str, sizes: Mapping[str, int]) -> Value
 
 
 def cast(b: Builder, x: ValueLike, element: Type) -> Value:
-    """x with another element type, or x itself where it has that one."""
+    """x with another element type, or x itself where it has that one.
+
+    Not for what a model states as a cast: it is rounded to 16 bits where it is stored only.
+    """
     x = as_value(x)
     if element_of(x) is element:
         return x
-    return b.insert(nn.Cast(x, out=TensorType(shape_of(x), element))).result
+    made = b.insert(nn.Cast(x, out=TensorType(shape_of(x), element)))
+    if element in (f16, bf16) and isinstance(element_of(x), FloatType):
+        made.attributes[IMPLIED] = UnitAttr()
+    return made.result
 
 
 def widen(b: Builder, x: ValueLike) -> Value:

@@ -12,7 +12,7 @@ from ...ir.rewrite_rules import Var, rule, rules, term
 from ...ir.rewriting import Rewriter, constant_value, rewrite
 from ...ir.types import FloatType, TensorType
 from ...targets.attribute import target_of
-from .building import element_of, extent, finish, reshape, reshape_to, shape_of
+from .building import element_of, extent, finish, reshape, reshape_to, shape_of, widen
 
 x = Var("x")
 mul, pow_, reciprocal = (term(c) for c in (nn.Mul, nn.Pow, nn.Reciprocal))
@@ -35,6 +35,7 @@ FEW_NUMBERS = 1 << 16
 def divide_by_constant(op: nn.Div, rewriter: Rewriter) -> None:
     """x / c -> x * (1 / c), which rounds twice, unless the math is wanted as written
 
+    The numbers of 16 bits are cast to f32, as 1 / c rounded to 16 bits would show in the result.
     One number is divided: that takes no time, and it may be the scale of many.
     """
     value = constant_value(op.rhs)
@@ -49,7 +50,8 @@ def divide_by_constant(op: nn.Div, rewriter: Rewriter) -> None:
         return
     low, high = ORDINARY
     if all(low <= abs(number) <= high for number in value.values()):
-        rewriter.replace(op, nn.Mul(op.lhs, rewriter(nn.Reciprocal(op.rhs)), out=op.out.type))
+        share = rewriter(nn.Reciprocal(widen(rewriter, op.rhs)))
+        finish(rewriter, op, rewriter(nn.Mul(widen(rewriter, op.lhs), share)))
 
 
 @rewrite(nn.DepthToSpace)

@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from ...dialects import nn
 from ...dialects.nn.reductions import ReductionOp
 from ...dialects.strict_math import is_strict
-from ...ir.attributes import UnitAttr
 from ...ir.core import Operation
 from ...ir.lazy import np
 from ...ir.passes import Pass, PassContext
 from ...ir.rewriting import Rewriter, apply_greedily, constant_number, rewrite
-from ...ir.types import TensorType, bf16, f16, f32, f64
+from ...ir.types import TensorType
 from ...ir.values import Value
-from .building import OVER_NAN, element_of, finish, reshape, shape_of, widen
+from .building import element_of, reshape, shape_of
 from .constants import array_attribute, constant_array
 
 
@@ -35,16 +34,9 @@ class RecognizeComposites(Pass, name="recognize-composites", anchor="func.func")
     numerics = "rounding"
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Apply the patterns, unless the module wants its math as written.
-
-        So do 16-bit floats: spelled out, they are rounded at every step.
-        """
+        """Apply the patterns, unless the module wants its math as written."""
         if not is_strict(op):
             apply_greedily(op, PATTERNS, fold=False, trace=context.trace)
-
-
-def _is_wide(value: Value) -> bool:
-    return element_of(value) in (f32, f64)
 
 
 def _row(value: Value) -> Value:
@@ -68,38 +60,9 @@ def _reduced(value: Value, kind: type[Operation]) -> Value | None:
 def softmax(op: nn.Div, rewriter: Rewriter) -> None:
     """div(e, reduce_sum(e)) -> softmax(x) where e = exp(sub(x, reduce_max(x)))"""
     largest = _largest_of_softmax(op)
-    if largest is not None and _is_wide(op.out):
+    if largest is not None:
         axis = len(shape_of(largest.x)) - 1
         rewriter.replace(op, nn.Softmax(largest.x, axis=axis))
-
-
-@rewrite(nn.Div)
-def rounded_softmax(op: nn.Div, rewriter: Rewriter) -> None:
-    """div(e, s) -> cast(mul(cast(e), reciprocal(cast(s)))) of 16-bit floats in a softmax
-
-    In f32 the product is near enough to the quotient to be rounded as that is, but for halves of
-    the least denormal. NaN is in each result by way of the sum, so that the maximum need not be.
-    """
-    largest = _largest_of_softmax(op)
-    if largest is None or element_of(op.out) not in (f16, bf16):
-        return
-    if _leads_only_to(largest, op):
-        largest.attributes[OVER_NAN] = UnitAttr()
-    share = rewriter(nn.Reciprocal(widen(rewriter, op.rhs)))
-    finish(rewriter, op, rewriter(nn.Mul(widen(rewriter, op.lhs), share)))
-
-
-def _leads_only_to(op: Operation, last: Operation, most: int = 16) -> bool:
-    """Whether an operation's result is read for that of `last` alone, by at most `most` others."""
-    reached = {op}
-    waiting = [op]
-    while waiting and len(reached) <= most:
-        users = {user for result in waiting.pop().results for user in result.users}
-        if not users:
-            return False
-        waiting += users - reached - {last}
-        reached |= users
-    return not waiting
 
 
 def _largest_of_softmax(op: nn.Div) -> nn.ReduceMax | None:
@@ -139,7 +102,7 @@ def gelu(op: nn.Mul, rewriter: Rewriter) -> None:
         return
     factor = constant_number(inner.rhs)
     is_root = factor is not None and math.isclose(factor, math.sqrt(0.5), rel_tol=1e-6)
-    if is_root and negative.operands[0] is half.lhs and _is_wide(op.out):
+    if is_root and negative.operands[0] is half.lhs:
         rewriter.replace(op, nn.Gelu(half.lhs))
 
 
@@ -234,8 +197,6 @@ def layer_norm(op: nn.Add, rewriter: Rewriter) -> None:
     scaled = op.lhs.defined_by(nn.Mul)
     if scaled is None or not (shape := shape_of(op.out)) or shape_of(scaled.rhs) != shape:
         return
-    if not _is_wide(op.out):
-        return
     centered, shift = scaled.lhs.defined_by(nn.Sub), op.rhs
     if centered is not None and (found := _factor(scaled.rhs, centered.lhs)):
         x = centered.lhs
@@ -258,4 +219,4 @@ def layer_norm(op: nn.Add, rewriter: Rewriter) -> None:
         rewriter.replace(op, nn.LayerNorm(x, scale, shift, axis=axis, epsilon=found[1]))
 
 
-PATTERNS = (softmax, rounded_softmax, attention_in_order, gelu, layer_norm)
+PATTERNS = (softmax, attention_in_order, gelu, layer_norm)

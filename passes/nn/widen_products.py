@@ -12,7 +12,7 @@ from math import prod
 from ...dialects import nn
 from ...dialects.strict_math import is_strict
 from ...ir.builder import Builder
-from ...ir.core import Operation
+from ...ir.core import Operation, Value
 from ...ir.decisions import Alternative, Decision, described
 from ...ir.location import Location
 from ...ir.passes import Pass, PassContext, option
@@ -38,7 +38,8 @@ class WidenProducts(
 
     A convolution's weights must be constant. Weights must be few beside the products: they take
     twice the bytes. On devices matrix products stay as they are, and so do all products of a
-    module that wants its math as written.
+    module that wants its math as written. Sums beside products read the same f32, so that a
+    residual network's tensors are stored once.
     """
 
     numerics = "rounding"
@@ -70,6 +71,9 @@ class WidenProducts(
             if context.decide(decided).taken == _WIDE:
                 compute_wide(product)
                 context.statistic("wide-products")
+        if is_processor:
+            for beside in [one for one in op.walk() if _is_beside_wide(one)]:
+                compute_wide(beside)
 
 
 def _is_narrow(product: nn.Conv | nn.Matmul) -> bool:
@@ -77,6 +81,29 @@ def _is_narrow(product: nn.Conv | nn.Matmul) -> bool:
     x, weight = product.operands[:2]
     is_constant = isinstance(product, nn.Matmul) or is_made_of_constants(weight)
     return element_of(x) in (f16, bf16) and is_constant
+
+
+_BESIDE = (nn.Add, nn.Sub, nn.Mul)
+"""What stands beside products in residual networks and gates."""
+
+
+def _is_beside_wide(op: Operation) -> bool:
+    """Whether a sum or product of 16-bit elements reads a tensor that is stored as f32 then."""
+    return (
+        isinstance(op, _BESIDE)
+        and element_of(op.out) in (f16, bf16)
+        and any(map(_is_stored_wide, op.operands))
+    )
+
+
+def _is_stored_wide(value: Value) -> bool:
+    """Whether what reads a tensor of 16 bits may all read the f32 that wide products do."""
+    if value.defining_op is None:
+        return False
+    casts = [user for user in value.users if isinstance(user, nn.Cast)]
+    return any(element_of(one.out) is f32 for one in casts) and all(
+        isinstance(user, (nn.Cast, *_BESIDE)) for user in value.users
+    )
 
 
 def products_of(product: nn.Conv | nn.Matmul, work: Work) -> float:
@@ -109,8 +136,8 @@ def precision(
     )
 
 
-def compute_wide(product: nn.Conv | nn.Matmul) -> None:
-    """conv(x, w, b) -> cast(conv(cast(x), cast(w), cast(b))), and of a matrix product the same."""
+def compute_wide(product: Operation) -> None:
+    """conv(x, w, b) -> cast(conv(cast(x), cast(w), cast(b))), and of other operations the same."""
     b = Builder.before_op(product)
     (out,) = product.results
     type = replace(out.type, element_type=f32)

@@ -102,3 +102,31 @@ func.func @rounding() -> (f16, f16, f32) {
   %2 = math.exp %one : f32
   return %0, %1, %2 : f16, f16, f32
 }
+
+// As upstream, where both casts say that they contract. What compares must see the numbers that
+// others see, so all that extend a rounded number must contract.
+// CHECK-LABEL: func.func @roundings
+// CHECK-SAME:    (%[[X:.*]]: f32, %[[Y:.*]]: vector<4xf32>, %[[Z:.*]]: f64)
+// CHECK-NEXT:    %[[A:.*]] = arith.truncf %[[X]] : f32 to f16
+// CHECK-NEXT:    %[[B:.*]] = arith.extf %[[A]] fastmath<contract> : f16 to f32
+// CHECK-NEXT:    %[[C:.*]] = arith.truncf %[[X]] fastmath<contract> : f32 to f16
+// CHECK-NEXT:    arith.extf %[[C]] fastmath<contract>
+// CHECK-NEXT:    arith.extf %[[C]] : f16 to f32
+// CHECK-NEXT:    %[[D:.*]] = arith.truncf %[[Z]] fastmath<contract> : f64 to bf16
+// CHECK-NEXT:    arith.extf %[[D]] fastmath<contract> : bf16 to f32
+// CHECK-NEXT:    return %[[X]], %[[Y]], %[[B]]
+func.func @roundings(%x: f32, %y: vector<4xf32>, %z: f64)
+    -> (f32, vector<4xf32>, f32, f32, f32, f32) {
+  %0 = arith.truncf %x fastmath<contract> : f32 to bf16
+  %1 = arith.extf %0 fastmath<contract> : bf16 to f32
+  %2 = arith.truncf %y fastmath<fast> : vector<4xf32> to vector<4xf16>
+  %3 = arith.extf %2 fastmath<nnan,contract> : vector<4xf16> to vector<4xf32>
+  %4 = arith.truncf %x : f32 to f16
+  %5 = arith.extf %4 fastmath<contract> : f16 to f32
+  %6 = arith.truncf %x fastmath<contract> : f32 to f16
+  %7 = arith.extf %6 fastmath<contract> : f16 to f32
+  %8 = arith.extf %6 : f16 to f32
+  %9 = arith.truncf %z fastmath<contract> : f64 to bf16
+  %10 = arith.extf %9 fastmath<contract> : bf16 to f32
+  return %1, %3, %5, %7, %8, %10 : f32, vector<4xf32>, f32, f32, f32, f32
+}

@@ -39,9 +39,9 @@ func.func @splat(%x: tensor<8xf32>) -> tensor<8xf32> {
 
 // Halves are computed in single precision and rounded once.
 // CHECK-LABEL: func.func @half(
-// CHECK: %[[WIDE:.*]] = arith.extf %{{.*}} : f16 to f32
+// CHECK: %[[WIDE:.*]] = arith.extf %{{.*}} fastmath<contract> : f16 to f32
 // CHECK: %[[TANH:.*]] = math.tanh %[[WIDE]] : f32
-// CHECK: %[[NARROW:.*]] = arith.truncf %[[TANH]] : f32 to f16
+// CHECK: %[[NARROW:.*]] = arith.truncf %[[TANH]] fastmath<contract> : f32 to f16
 // CHECK: linalg.yield %[[NARROW]] : f16
 func.func @half(%x: tensor<8xf16>) -> tensor<8xf16> {
   %0 = nn.tanh %x : (tensor<8xf16>) -> tensor<8xf16>
