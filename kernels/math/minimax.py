@@ -164,9 +164,9 @@ def erfc_log2(x: Number) -> Number:
     return -mp.log(mp.erfc(x), 2)
 
 
-def erfc_log2_rest(x: Number) -> Number:
-    """-log2(erfc(x)) / x"""
-    return erfc_log2(x) / x
+def erfc_root_rest(x: Number) -> Number:
+    """(1 - erfc(x)^(1/8)) / x"""
+    return (1 - mp.root(mp.erfc(x), 8)) / x
 
 
 def log2_of_s(s: Number) -> Number:
@@ -214,7 +214,7 @@ TABLES = {
         erfc_log2, 0.85, 3.925, range(7), weight=lambda x: mp.erfc(x) * mp.ln2 / mp.erf(x)
     ),
     "error_function.WHOLE": Table(
-        erfc_log2_rest, TINY, 3.925, range(8), weight=lambda x: x * mp.erfc(x) * mp.ln2
+        erfc_root_rest, TINY, 4.0, range(8), weight=lambda x: 8 * x * mp.root(mp.erfc(x), 8) ** 7
     ),
     "power.LOG2": Table(
         log2_of_s, TINY, WIDE_S, _even(5), weight=lambda s: 1 / log2_of_s(s), bits=53

@@ -301,6 +301,8 @@ def test_erf_beside_one_is_one_polynomial(addend):
     # What the sum is rounded by, half an ulp of 4 at most, and 0.7 ulp of 1 of the function.
     most = np.spacing(np.maximum(np.abs(wanted), 0.5).astype(np.float32)) / 2 + 0.7 * 2**-23
     assert (np.abs(found - wanted) <= most).all()
+    far = np.abs(x) >= 4
+    assert (found[far] == np.sign(x[far]) + np.float32(addend)).all()  # GELU of -1e30 is 0
     assert short < added_to(math.Erf, x, 0.25)[1] - 5
     assert np.isnan(added_to(math.Erf, np.float32([np.nan]), addend)[0]).all()
 
@@ -347,7 +349,7 @@ POLYNOMIALS = {
     "trigonometric.ATAN": 0.141,
     "error_function.ERF": 0.06,
     "error_function.ERFC_LOG2": 0.02,
-    "error_function.WHOLE": 0.14,
+    "error_function.WHOLE": 0.05,
     "power.LOG2": 2**-14,
     "power.EXP2": 2**-11,
     "power.ERFC": 2**-5,
