@@ -78,25 +78,35 @@ class BlockedPaddedConv(BlockedConvOp, name="nn.blocked_padded_conv"):
     This pays if dilations make much of the window fall on the padding: for 28 rows and columns
     and a 3x3 kernel with a dilation of 18, a third of the products remain.
 
-    Shapes: x [N, C / B, D.., B], weight [M / A, C / B, K.., B, A] -> out [N, M / A, P.., A];
-    `pads` holds the zeros before each of D.., then those after.
+    Shapes: x [N, C / B, D.., B], weight [M / A, K.., C / B, B, A] -> out [N, M / A, P.., A];
+    `pads` holds the zeros before each of D.., then those after. Weights of one place in the window
+    lie together, since a part of the result reads those of a few places only.
     Numerics: f16 and bf16 accumulate in f32. Infinite weights on the padding do not count.
     """
 
     pads: tuple[int, ...] = attribute(INT_ARRAY)
 
     has_own_lowering = True
-    arrangement = BlockedConv.arrangement
+    arrangement = "(mo mi) (co ci) k.. -> mo k.. co ci mi"
     weight_rank = 1
+    body = (
+        "out[n, mo, p.., mi] += x[n, co, p..*strides + k..*dilations, ci]"
+        " * weight[mo, k.., co, ci, mi]"
+    )
     example = (
         "%y = nn.blocked_padded_conv %x, %w {dilations = array<i64: 6, 6>, "
         "pads = array<i64: 6, 6, 6, 6>} : "
-        "(tensor<1x2x7x7x8xf32>, tensor<2x2x3x3x8x4xf32>) -> tensor<1x2x7x7x4xf32>"
+        "(tensor<1x2x7x7x8xf32>, tensor<2x3x3x2x8x4xf32>) -> tensor<1x2x7x7x4xf32>"
     )
 
     @classmethod
     def comprehend(cls, types, attrs, results=()):
         return None
+
+    @classmethod
+    def part(cls, types, attrs):
+        """The sums of products of a part of the result, to which the same taps contribute."""
+        return super().comprehend(types, attrs)
 
     @classmethod
     def infer(cls, types, attrs):
@@ -107,7 +117,8 @@ class BlockedPaddedConv(BlockedConvOp, name="nn.blocked_padded_conv"):
             raise NncError("pads must not be negative")
         around = (0, 0, *map(add, attrs.pads[:spatial], attrs.pads[spatial:]), 0)
         extents = [d if d is None else d + p for d, p in zip(x.shape, around, strict=True)]
-        return BlockedConv.infer([TensorType(tuple(extents), x.element_type), weight], attrs)
+        form = cls.part([TensorType(tuple(extents), x.element_type), weight], attrs)
+        return [TensorType(form.shape, cls.result_element(types, attrs))]
 
     def evaluate(self, *operands):
         from ...ir.comprehension_numpy import evaluate
@@ -118,7 +129,7 @@ class BlockedPaddedConv(BlockedConvOp, name="nn.blocked_padded_conv"):
         begin, end = self.pads[:spatial], self.pads[spatial:]
         x = np.pad(x, [(0, 0), (0, 0), *zip(begin, end, strict=True), (0, 0)])
         types = [TensorType(v.shape, numpy_to_type(v.dtype)) for v in (x, weight)]
-        form = BlockedConv.comprehend(types, self)
+        form = self.part(types, self)
         return evaluate(form, [x, weight], x.dtype)
 
 

@@ -72,7 +72,7 @@ def lower_blocked_padded_conv(e: Emitter, op: nn.BlockedPaddedConv) -> None:
     ones = (1,) * spatial
     strides, dilations = op.strides or ones, op.dilations or ones
     N, Co, *extents, B = types[0].shape
-    Mo, _, *kernel, _, A = types[1].shape
+    Mo, *kernel, _, _, A = types[1].shape
     wanted = op.out.type.shape[2:-1]
     along = list(map(runs, extents, kernel, strides, dilations, op.pads, wanted))
     for part in itertools.product(*along):
@@ -84,9 +84,9 @@ def lower_blocked_padded_conv(e: Emitter, op: nn.BlockedPaddedConv) -> None:
         spans = zip(counts, taps, strides, dilations, strict=True)
         reach = [(n - 1) * s + (k - 1) * d + 1 for n, k, s, d in spans]
         source = e.subview(x, [0, 0, *(r.first for r in part), 0], [N, Co, *reach, B])
-        used = e.subview(weight, [0, 0, *(r.tap for r in part), 0, 0], [Mo, Co, *taps, B, A])
+        used = e.subview(weight, [0, *(r.tap for r in part), 0, 0, 0], [Mo, *taps, Co, B, A])
         element = types[0].element_type
-        form = nn.BlockedConv.comprehend([type_of(source, element), type_of(used, element)], op)
+        form = op.part([type_of(source, element), type_of(used, element)], op)
         write(e, form, [source, used], target, element)
 
 

@@ -85,7 +85,9 @@ def test_blocked_padded_conv(rng, window, is_lowered):
     x = rng.standard_normal((2, 6, 9, 8)).astype(np.float32)
     w = rng.standard_normal((8, 6, 3, 3)).astype(np.float32)
     expected = run(lambda *v: nn.Conv(*v, **window), x, w)
-    operands = blocks(x, 3), blocked_weight(w, 3, 4)
+    # Weights of one place in the window lie together.
+    weight = np.ascontiguousarray(blocked_weight(w, 3, 4).transpose(0, 2, 3, 1, 4, 5))
+    operands = blocks(x, 3), weight
     apply = lowered if is_lowered else run
     close(apply(lambda *v: nn.BlockedPaddedConv(*v, **window), *operands), blocks(expected, 4))
 

@@ -79,11 +79,11 @@ func.func @odd_channels(%x: tensor<1x3x8x8xf32>) -> (tensor<1x18x8x8xf32>, tenso
 
 // -----
 
-// Where dilations make most of a window fall on padding, products with zeros are left out; not
-// where they are few.
+// Where dilations make most of a window fall on padding, products with zeros are left out, and the
+// weights of one place in the window lie together; not where they are few.
 
 // CHECK-LABEL: func.func @padding(
-// CHECK:         nn.blocked_padded_conv {{.*}} {dilations = array<i64: 4, 4>, pads = array<i64: 4, 4, 4, 4>} : (tensor<1x2x8x8x4xf32>, tensor<1x2x3x3x4x4xf32>) -> tensor<1x1x8x8x4xf32>
+// CHECK:         nn.blocked_padded_conv {{.*}} {dilations = array<i64: 4, 4>, pads = array<i64: 4, 4, 4, 4>} : (tensor<1x2x8x8x4xf32>, tensor<1x3x3x2x4x4xf32>) -> tensor<1x1x8x8x4xf32>
 // CHECK:         nn.pad
 // CHECK:         nn.blocked_conv {{.*}} : (tensor<1x2x10x10x4xf32>
 func.func @padding(%x: tensor<1x8x8x8xf32>) -> (tensor<1x4x8x8xf32>, tensor<1x4x8x8xf32>) {
