@@ -1,5 +1,6 @@
 """Both directions of recurrent networks run side by side, with the results of one thread."""
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +9,7 @@ import onnxruntime
 import pytest
 from nnc.dialects import scf
 from nnc.driver.compile import run_stages
+from nnc.driver.explaining.explain import explain
 from nnc.driver.profiling.collect import profile_model
 from nnc.driver.program import make_program
 from nnc.frontends.onnx import import_model
@@ -117,8 +119,19 @@ def test_profiles_tell_of_loops_side_by_side():
     module = import_model(network("RNN"))
     for_two_cores(module)
     x = np.zeros((STEPS, 1, 4), np.float32)
+    found = explain("rnn", module.clone())
     profile = profile_model("rnn", module, lambda _: {"x0": x}, threads=2, runs=5)
     (loops,) = [one for one in profile.kernels if one.kernel == "loops side by side"]
     assert loops.time.low >= 0
     steps = [one for one in profile.kernels if one.inner_calls == STEPS]
     assert len(steps) > 4
+    # What a run is expected to call is what it calls, and the longer of both loops counts.
+    called = Counter[str]()
+    for one in profile.kernels:
+        called[one.kernel] += one.inner_calls or 1
+    assert {one.kernel: one.calls for one in found.kernels}.items() <= called.items()
+    assert not any(one.is_assumed for one in found.kernels)
+    assert {one.beside for one in found.kernels} >= {0, STEPS, 2 * STEPS}
+    whole = sum(one.total for one in found.kernels)
+    assert whole / 2 < found.microseconds < 0.7 * whole
+    assert found.microseconds == pytest.approx(profile.expected / 1e3)
