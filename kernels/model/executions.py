@@ -128,11 +128,12 @@ def _functions(module: Operation) -> dict[str, func.FuncOp]:
 
 def sides(op: Operation) -> list[Region]:
     """The loops that an operation runs side by side, as `overlap-loops` writes them; else none."""
-    if isinstance(op, scf.Parallel) and len(op.body_block.args) == 1:
-        switch = op.body_block.first
-        if isinstance(switch, scf.IndexSwitch) and switch.arg is op.body_block.args[0]:
-            return list(switch.regions)
-    return []
+    if not isinstance(op, scf.Parallel) or len(op.body_block.args) != 1:
+        return []
+    # Buffers of the loops' iterations may come before the switch.
+    found = (inner for inner in op.body_block if isinstance(inner, scf.IndexSwitch))
+    switches = [one for one in found if one.arg is op.body_block.args[0]]
+    return list(switches[0].regions) if len(switches) == 1 else []
 
 
 def repetitions(op: Operation, region: Region) -> int | None:

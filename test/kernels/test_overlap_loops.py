@@ -1,5 +1,6 @@
 """Both directions of recurrent networks run side by side, with the results of one thread."""
 
+import pickle
 from collections import Counter
 from dataclasses import replace
 
@@ -8,15 +9,30 @@ import onnx
 import onnxruntime
 import pytest
 from nnc.dialects import scf
+from nnc.dialects.marks import REPEATED
 from nnc.driver.compile import run_stages
 from nnc.driver.explaining.explain import explain
 from nnc.driver.profiling.collect import profile_model
 from nnc.driver.program import make_program
+from nnc.driver.tuning.checking import difference
+from nnc.driver.tuning.default import (
+    run_loops_side_by_side,
+    run_pass,
+    running_default,
+    scheduled_kernels,
+    store_default,
+)
+from nnc.driver.tuning.patching import candidate_module
+from nnc.driver.tuning.worker import Request, Worker, _kernels, _Patched
 from nnc.frontends.onnx import import_model
 from nnc.ir.decisions import Decisions
+from nnc.ir.weights_file import write_module
+from nnc.kernels.policy.variants import Variants
+from nnc.kernels.tuned import fingerprint
 from nnc.runtime.executable import Executable
 from nnc.targets.attribute import attach
 from nnc.targets.base import find_host, target
+from nnc.targets.processor import processor_of
 from onnx.helper import make_graph, make_model, make_node, make_opsetid, make_tensor_value_info
 
 HIDDEN, STEPS = 128, 40
@@ -111,6 +127,42 @@ def test_directions_run_side_by_side(case):
             np.testing.assert_array_equal(one, same)
     for one, expected in zip(first, wanted, strict=True):
         np.testing.assert_allclose(one, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.slow
+def test_candidates_are_measured_beside_the_other_loop(tmp_path):
+    """Both loops are in one candidate's code at once, each with temporary memory of its own."""
+    module = import_model(network("RNN"))
+    for_two_cores(module)
+    run_stages(module, last="bufferize")
+    one_by_one = scheduled_kernels(module.clone())
+    run_loops_side_by_side(module)
+    assert beside(module) == [2]
+    run_pass(module, "instrument-kernels")
+    kernels = scheduled_kernels(module.clone())
+    step = next(n for n, one in kernels.items() if "matmul" in n and REPEATED in one.attributes)
+    assert fingerprint(kernels[step]) == fingerprint(one_by_one[step])
+    request = Request(tmp_path, tmp_path / "schedules", 2, 0.0, 1e-4, 0)
+    write_module(module, request.model)
+    model = running_default(request, store_default(request, module))
+    x = np.random.default_rng(1).standard_normal((STEPS, 1, 4), np.float32)
+    request.inputs.write_bytes(pickle.dumps({"x0": x}))
+    patched = _Patched(Worker(request), _kernels(request))
+    program, machine = patched._program, processor_of(module)
+    variants = Variants(step, kernels[step].body.blocks[0], machine, ("parallel",))
+    wanted, count = model.run({"x0": x}), 0
+    for _, variant in zip(range(40), variants.ranked(), strict=False):
+        part = candidate_module(
+            patched._module, patched._functions[step], variant.schedule,
+            patched._kernels[step].interface,
+        )  # fmt: skip
+        if "@nnc_candidate_scratch" not in str(part):
+            continue
+        count += 1
+        program.use({step: program.load(step, program.compiled(part))})
+        for _ in range(100):
+            assert difference(wanted, program.run({"x0": x}), 1e-4) == ""
+    assert count
 
 
 @pytest.mark.slow
