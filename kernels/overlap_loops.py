@@ -12,13 +12,13 @@ from ..ir.builder import Builder
 from ..ir.core import Block, Operation, Region, Value
 from ..ir.decisions import Alternative, Decision, Terms
 from ..ir.passes import Pass, PassContext, option
-from ..ir.rewriting import constant_int
 from ..ir.traits import Pure, Terminator
 from ..targets.attribute import target_of
 from ..targets.processor import Processor
 from ..targets.roofline import Roofline
 from .call_effects import CallEffects, Touched
 from .kernel_costs import kernel_cost
+from .model.executions import repetitions
 
 SIDE_BY_SIDE, ONE_BY_ONE = "side by side", "one after the other"
 
@@ -103,7 +103,7 @@ class _Work:
             cycles = roofline.beside(arithmetic, bytes / roofline.bandwidth(bytes))
             is_shared = threads > 1 and kernel.sym_name in self.shared
             total += cycles / threads + region if is_shared else cycles
-        return total * (_trips(loop) or costs.unknown_trips)
+        return total * (repetitions(loop, loop.after) or costs.unknown_trips)
 
     def is_enough(self, loop: scf.While) -> bool:
         """Whether a loop is worth a thread of its own."""
@@ -123,13 +123,6 @@ class _Work:
         )
         taken = SIDE_BY_SIDE if together < apart else ONE_BY_ONE
         return Decision("loops", ways, taken, loops[0].loc)
-
-
-def _trips(loop: scf.While) -> int | None:
-    """The constant that the number of a loop's iterations is checked to be less than, or None."""
-    checks = (op for op in loop.after.block if isinstance(op, arith.CmpI))
-    found = next((op for op in checks if op.predicate == "slt"), None)
-    return None if found is None else constant_int(found.rhs)
 
 
 @dataclass

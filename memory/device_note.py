@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from ..dialects import func, gpu
@@ -10,6 +11,7 @@ from ..ir.attributes import ArrayAttr, DictAttr, I64Attr, IntegerAttr, StringAtt
 from ..ir.core import Operation
 from ..ir.location import node_of
 from ..ir.types import MemRefType
+from ..kernels.model.executions import executions
 from ..targets.attribute import target_of
 
 
@@ -17,16 +19,23 @@ def device_note(module: Operation) -> DictAttr:
     """The value of `marks.DEVICE` for a module whose memory is planned."""
     functions = {f.sym_name: f for f in module.body_block if isinstance(f, func.FuncOp)}
     calls = list(calls_of_kernels(module))
-    launched = [one for one in calls if ON_HOST not in functions[one.callee].attributes]
     hosted = [one for one in calls if ON_HOST in functions[one.callee].attributes]
-    cycles = sum(_number(functions[one.callee], CYCLES) for one in launched)
+    times = Counter[Operation]()
+    for one in executions(module):
+        times[one.op] += one.times
+    cycles = launches = 0
+    for one in calls:
+        kernel = functions[one.callee]
+        if ON_HOST not in kernel.attributes:
+            cycles += times[one] * _number(kernel, CYCLES)
+            launches += times[one] * _launches(kernel)
     machine = target_of(module).machine
-    launches = sum(_launches(functions[one.callee]) for one in launched)
     lines = dict.fromkeys(
         f"{node_of(one.loc) or one.callee}: {functions[one.callee].attributes[ON_HOST].value}"  # type: ignore[attr-defined]
         for one in hosted
     )
-    copied = sum(_bytes(op) for op in module.walk() if isinstance(op, gpu.Memcpy))
+    copies = [op for op in module.walk() if isinstance(op, gpu.Memcpy)]
+    copied = sum(times.get(op, 1) * _bytes(op) for op in copies)
     return DictAttr(
         (
             ("launches", I64Attr(launches)),

@@ -11,6 +11,7 @@ from ..ir.attributes import Attribute, DenseArrayAttr
 from ..ir.builder import Builder
 from ..ir.core import Block, Operation, Value
 from ..ir.types import IntegerType, MemRefType
+from ..kernels.model.executions import sides
 from ..runtime.abi import aligned
 from .memory_plan import Buffer, MemoryPlan, plan
 
@@ -189,9 +190,7 @@ def _calls_by_thread(op: Operation) -> list[list[func.Call]]:
 
     Such calls are in the cases of a switch that is the body of a parallel loop.
     """
-    parts: list[Iterable[Operation]] = [[op]]
-    if isinstance(op, scf.Parallel) and isinstance(op.body_block.first, scf.IndexSwitch):
-        parts = [region.ops for region in op.body_block.first.regions]
+    parts: list[Iterable[Operation]] = [region.ops for region in sides(op)] or [[op]]
     return [
         [inner for one in part for inner in one.walk() if isinstance(inner, func.Call)]
         for part in parts

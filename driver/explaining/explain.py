@@ -15,7 +15,7 @@ from ...ir.decisions import Decision, Decisions
 from ...ir.diagnostics import NncError
 from ...ir.location import node_names, node_of
 from ...kernels.kernel_costs import kernel_cost
-from ...memory.device_note import calls_of_kernels
+from ...kernels.model.executions import Execution, kernel_calls, run_time
 from ...targets.attribute import attach, target_of
 from ...targets.base import Target
 from ...targets.machine import Machine
@@ -75,11 +75,18 @@ class Bound:
 
 @dataclass(frozen=True)
 class KernelReason:
-    """The explanation of a kernel. Units: microseconds of one call; None if unknown."""
+    """The explanation of a kernel. Units: microseconds of one call; None if unknown.
+
+    `calls` are those of a run, at most where branches or loops that values end decide: with
+    `is_assumed`, the iterations of a loop around one are open. `beside` of them are on one thread,
+    in loops that run side by side.
+    """
 
     kernel: str
     nodes: tuple[str, ...]
     calls: int
+    is_assumed: bool
+    beside: int
     target: str
     on_host: str
     cores: int
@@ -92,7 +99,12 @@ class KernelReason:
     @property
     def total(self) -> float:
         """The microseconds of all calls."""
-        return self.calls * (self.microseconds or 0.0)
+        alone = self.calls - self.beside
+        return alone * self.of_a_call(False) + self.beside * self.of_a_call(True)
+
+    def of_a_call(self, is_beside: bool) -> float:
+        """The microseconds of a call, which may be beside others, on one thread; 0 if unknown."""
+        return (self.microseconds or 0.0) * (self.cores if is_beside else 1)
 
 
 @dataclass(frozen=True)
@@ -109,10 +121,8 @@ class Explanation:
     copied: int
     copying: float
     """The time of copying, in microseconds."""
-
-    @property
-    def microseconds(self) -> float:
-        return sum(one.total for one in self.kernels) + self.copying
+    microseconds: float
+    """The time of a run, of loops side by side the longest one's."""
 
     @property
     def calls(self) -> int:
@@ -120,7 +130,7 @@ class Explanation:
 
     def as_json(self) -> dict[str, Any]:
         """The explanation as JSON data. Units: microseconds, bytes."""
-        return {**asdict(self), "microseconds": self.microseconds, "calls": self.calls}
+        return {**asdict(self), "calls": self.calls}
 
 
 def explain(
@@ -158,6 +168,7 @@ def explanation(
     launches = [walk.number("launches") for walk in walks] if target.caller is not target else None
     copied = sum(walk.number("copied") for walk in walks)
     bandwidth = getattr(target.machine, "copy_bandwidth", None)
+    copying = copied / bandwidth / 1000 if bandwidth else 0.0
     return Explanation(
         name,
         target.name,
@@ -166,7 +177,8 @@ def explanation(
         host_steps,
         None if launches is None else sum(launches),
         copied,
-        copied / bandwidth / 1000 if bandwidth else 0.0,
+        copying,
+        sum(walk.microseconds for walk in walks) + copying,
     )
 
 
@@ -205,6 +217,8 @@ class Walk:
         self.names: set[str] = set()
         """The names of all kernels, and of the nodes that they came from."""
         self.note: DictAttr | None = None
+        self.microseconds = 0.0
+        """The time of all its kernels in a run."""
 
     def run(
         self,
@@ -241,21 +255,29 @@ class Walk:
 
     def _explained(self, module: Operation) -> list[KernelReason]:
         functions = {f.sym_name: f for f in module.body_block if isinstance(f, func.FuncOp)}
-        nodes: dict[str, dict[str, None]] = {}
-        calls: dict[str, int] = {}
-        for call in calls_of_kernels(module):
-            calls[call.callee] = calls.get(call.callee, 0) + 1
-            nodes.setdefault(call.callee, {}).update(dict.fromkeys(node_names(call.loc)))
+        calls = kernel_calls(module)
+        nodes = {
+            name: tuple(dict.fromkeys(n for one in own for n in node_names(one.op.loc)))
+            for name, own in calls.items()
+        }
         whole = [d for d in self.decisions.made if d.kind == "batch"]
         self.choices = [self._choice(d, self.target.machine) for d in whole]
         self.names = {*calls, *(n for names in nodes.values() for n in names)}
-        return [
-            self._kernel(functions[name], tuple(nodes[name]), count)
-            for name, count in calls.items()
+        found = {
+            name: self._kernel(functions[name], nodes[name], own)
+            for name, own in calls.items()
             if self.node is None or any(_is_named(self.node, one) for one in (name, *nodes[name]))
-        ]
+        }
+        self.microseconds = run_time(
+            module,
+            lambda name, beside: found[name].of_a_call(beside) if name in found else 0.0,
+            self.target.caller.machine.cores,
+        )
+        return list(found.values())
 
-    def _kernel(self, kernel: func.FuncOp, nodes: tuple[str, ...], calls: int) -> KernelReason:
+    def _kernel(
+        self, kernel: func.FuncOp, nodes: tuple[str, ...], calls: Sequence[Execution]
+    ) -> KernelReason:
         target = target_of(kernel)
         machine, name = target.machine, kernel.sym_name
         own = [d for d in self.decisions.made if d.subject == name]
@@ -272,7 +294,9 @@ class Walk:
         return KernelReason(
             name,
             nodes,
-            calls,
+            sum(one.times for one in calls),
+            any(one.is_assumed for one in calls),
+            sum(one.times for one in calls if one.is_beside),
             target.name,
             getattr(host, "value", ""),
             cores,

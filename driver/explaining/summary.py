@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...ir.core import Operation
 from ...ir.decisions import Alternative, Decision
 from ...ir.location import node_of
-from ...memory.device_note import calls_of_kernels
+from ...kernels.model.executions import kernel_calls, run_time
 from ...targets.attribute import target_of
+from ...targets.machine import Machine
 
 _LEAST = 0.01
 """The least gain of a choice, as a part of a run's time, that is mentioned."""
@@ -51,7 +52,7 @@ class Summary:
     def line(self, device: str) -> str:
         """The summary in one line; `device` is a device's own summary in place of a processor's."""
         steps = (
-            f"{self.kernels} kernels in {self.calls} calls, 0 steps of the host, 0 bytes copied "
+            f"{self.kernels} kernels in {self.calls:,} calls, 0 steps of the host, 0 bytes copied "
             f"per run, {self.microseconds / 1000:.3g} ms expected"
         )
         if self.unknown:
@@ -59,28 +60,56 @@ class Summary:
         return "; ".join(filter(None, (device or steps, str(self.not_taken or ""))))
 
 
+@dataclass(frozen=True)
+class Expected:
+    """The expected times of kernels by their schedules. Units: microseconds."""
+
+    chosen: Mapping[str, Alternative]
+    unit: float
+    """Cycles in a microsecond."""
+
+    @staticmethod
+    def of(decisions: Iterable[Decision], kernels: Container[str], machine: Machine) -> Expected:
+        """The expected times of those of the kernels whose schedules were decided on."""
+        made = [d for d in decisions if d.kind == "schedule" and d.subject in kernels]
+        return Expected({d.subject: d.chosen for d in made}, machine.cycles_per_microsecond)
+
+    def of_a_call(self, kernel: str, threads: int) -> float | None:
+        """The time of a call on so many threads; None if no decision tells."""
+        found = self.chosen.get(kernel)
+        return None if found is None else found.cycles * max(1, found.cores / threads) / self.unit
+
+    def of_run(self, module: Operation, threads: int) -> float:
+        """The time of all kernels of a run."""
+
+        def of_a_call(kernel: str, is_beside: bool) -> float:
+            return self.of_a_call(kernel, 1 if is_beside else threads) or 0.0
+
+        return run_time(module, of_a_call, threads)
+
+
 def summary(module: Operation, decisions: Sequence[Decision]) -> Summary | None:
     """The summary of a module with schedules; None if none of its kernels was decided on here."""
-    calls = [call.callee for call in calls_of_kernels(module)]
-    target = target_of(module)
-    made = [d for d in decisions if d.kind == "schedule" and d.subject in calls]
-    if not made:
+    calls = {
+        name: sum(one.times for one in executed) for name, executed in kernel_calls(module).items()
+    }
+    machine = target_of(module).machine
+    expected = Expected.of(decisions, calls, machine)
+    if not expected.chosen:
         return None
-    unit = target.machine.cycles_per_microsecond
-    total = sum(calls.count(d.subject) * d.chosen.cycles for d in made) / unit
+    unit, total = machine.cycles_per_microsecond, expected.of_run(module, machine.cores)
     others = [one for one in _not_taken(decisions, calls, unit) if one.chosen >= _LEAST * total]
     least = min(others, key=lambda one: one.microseconds - one.chosen, default=None)
-    kernels = set(calls)
-    unknown = len(kernels.difference(d.subject for d in made))
-    return Summary(len(kernels), len(calls), total, least, unknown)
+    unknown = len(calls.keys() - expected.chosen.keys())
+    return Summary(len(calls), sum(calls.values()), total, least, unknown)
 
 
 def _not_taken(
-    decisions: Iterable[Decision], calls: Sequence[str], unit: float
+    decisions: Iterable[Decision], calls: Mapping[str, int], unit: float
 ) -> Iterable[NotTaken]:
     """The alternatives with a known time."""
     for one in decisions:
-        count = calls.count(one.subject) if one.subject else 1
+        count = calls.get(one.subject, 0) if one.subject else 1
         if not count or one.chosen.terms is None or one.told:
             continue
         for other in one.others:

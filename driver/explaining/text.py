@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...kernels.model.executions import UNKNOWN_TRIPS
+from ...kernels.model.extents import UNKNOWN_EXTENT
 from .changes import FACTORS
 from .explain import Choice, Explanation, KernelReason, slowest
 from .words import WORDS
@@ -18,7 +20,7 @@ def overview(found: Explanation) -> Iterator[str]:
     if not found.kernels:
         return
     yield f"{'us':>10}{'share':>7}{'of roofline':>12}  bound by, kernel, nodes; what was not taken"
-    total = found.microseconds or 1.0
+    total = sum(one.total for one in found.kernels) + found.copying or 1.0
     ordered = slowest(found.kernels)
     for one in ordered[:ROWS]:
         part = "?" if not one.microseconds or one.roofline is None else (
@@ -48,10 +50,17 @@ def _head(found: Explanation) -> Iterator[str]:
     if found.copying:
         copied += f" ({found.copying:.3g} us)"
     yield (
-        f"{found.model} for {found.target}: {len(found.kernels)} kernels in {found.calls} calls, "
+        f"{found.model} for {found.target}: {len(found.kernels)} kernels in {found.calls:,} calls, "
         f"{device}{len(found.host_steps)} steps of the host, {copied}, "
         f"{found.microseconds / 1000:.3g} ms expected"
     )
+    if any(one.is_assumed for one in found.kernels):
+        yield (
+            f"assumed of loops whose iterations only a run tells: {UNKNOWN_EXTENT:,}, "
+            f"or {UNKNOWN_TRIPS} where values end them"
+        )
+    if any(one.beside for one in found.kernels):
+        yield "of loops that run side by side, the longest counts; shares are of all work"
     for choice in found.choices:
         yield from _choice(choice)
     for step in found.host_steps:
@@ -60,8 +69,9 @@ def _head(found: Explanation) -> Iterator[str]:
 
 def _name(one: KernelReason) -> str:
     nodes = ", ".join(one.nodes)
-    times = f" x {one.calls}" if one.calls > 1 else ""
-    return f"{one.kernel}{times}" + (f": {nodes}" if nodes else "")
+    times = f" x {one.calls:,}" if one.calls > 1 else ""
+    assumed = " (assumed)" if one.is_assumed else ""
+    return f"{one.kernel}{times}{assumed}" + (f": {nodes}" if nodes else "")
 
 
 def _second(one: KernelReason) -> str:

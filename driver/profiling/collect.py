@@ -13,14 +13,17 @@ import numpy as np
 from ...dialects import func, scf
 from ...dialects.marks import ENTRY
 from ...ir.core import Operation
+from ...ir.decisions import Decisions
 from ...ir.diagnostics import NncError
 from ...ir.location import node_names
 from ...ir.passes import PassContext, PassManager
 from ...kernels.kernel_costs import Cost, kernel_cost
+from ...kernels.model.executions import kernel_calls
 from ...lowering.pipelines import pipeline
 from ...memory.instrument_kernels import INNER, PIECES, TIMES, inner_calls, kernel_units
 from ...targets.attribute import attach, target_of
 from ..compile import compile_model, run_stages
+from ..explaining.summary import Expected
 from .peaks import Peaks, measure_peaks
 
 if TYPE_CHECKING:
@@ -30,8 +33,9 @@ WARM_UP = 2
 """The runs that do not count: they touch memory for the first time."""
 
 Progress = Callable[[str], None]
-Called = tuple[str, tuple[str, ...], Cost]
-"""(the name of a called kernel, the names of the model's nodes in it, its cost)."""
+Called = tuple[str, tuple[str, ...], Cost, float | None]
+"""(the name of a called kernel, the names of the model's nodes in it, its cost, its expected time).
+"""
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,8 @@ class KernelRun:
     thread did, empty if all ran on the calling thread; `waited` is the time that this thread then
     waited for the others. Both are means, as few runs may be disturbed. Units: nanoseconds.
 
+    `expected` is the time by which the schedule was chosen, of as many calls; None if unknown.
+
     `inner_calls` is the number of calls per run of a kernel inside a branch or loop; its times are
     for all of them. A branch or loop itself has the time outside of its kernels.
     """
@@ -91,6 +97,7 @@ class KernelRun:
     kernel: str
     nodes: tuple[str, ...]
     cost: Cost
+    expected: float | None
     start: int
     duration: int
     time: Spread
@@ -133,6 +140,8 @@ class Profile:
     runs: Sequence[Run]
     kernels: Sequence[KernelRun]
     peaks: Peaks
+    expected: float = 0.0
+    """The time of a run that is expected of all kernels, in nanoseconds; 0 if unknown."""
 
     @staticmethod
     def of(
@@ -177,16 +186,16 @@ class Profile:
         units = list(self.kernels)
         inside = np.zeros((len(self.runs), len(units)))
         found = []
-        for i, (unit, (name, nodes, cost)) in enumerate(calls):
+        for i, (unit, (name, nodes, cost, expected)) in enumerate(calls):
             took = [float(one[i, 0]) for one in times]
             count = float(np.mean([one[i, 1] for one in times]))
             inside[:, unit] += took
             if count:
                 all_calls = Cost(_times(cost.operations, count), _times(cost.bytes, count))
                 start = units[unit].start
-                found.append(
-                    KernelRun(name, nodes, all_calls, start, 0, Spread.of(took), inner_calls=count)
-                )
+                whole = None if expected is None else count * expected
+                about = (name, nodes, all_calls, whole, start, 0, Spread.of(took))
+                found.append(KernelRun(*about, inner_calls=count))
         for unit in {unit for unit, _ in calls}:
             # Of loops side by side, the kernels may take more time than has passed.
             own = [max(0.0, run.kernels[unit] - inside[r, unit]) for r, run in enumerate(self.runs)]
@@ -234,24 +243,33 @@ class _Instrumented:
         self.inner: list[tuple[int, Called]] = []
         self.target = attach(module, target_of(module, target))
         self.target.check_runs(emulate=False)
-        run_stages(module, target=target, last="schedule", progress=progress)
+        decisions = Decisions()
+        run_stages(module, target=target, last="schedule", progress=progress, decisions=decisions)
+        executed = kernel_calls(module)
+        expected = Expected.of(decisions.made, executed, target_of(module).machine)
+        self.expected = 1e3 * expected.of_run(module, threads)
         counted = threads if threads > 1 else 0
         clock = pipeline(f"builtin.module(instrument-kernels{{threads={counted}}})")
         PassManager(clock, PassContext(), (), False).run(module)
-        self._describe(module)
+        beside = {name for name, own in executed.items() if any(one.is_beside for one in own)}
+        self._describe(
+            module, lambda name: expected.of_a_call(name, 1 if name in beside else threads)
+        )
         self.executable = compile_model(
             module, threads=threads, cache=False, emulate=False, progress=progress
         )
 
-    def _describe(self, module: Operation) -> None:
+    def _describe(self, module: Operation, expected: Callable[[str], float | None]) -> None:
         functions = {f.sym_name: f for f in module.body_block if isinstance(f, func.FuncOp)}
 
         def called(op: Operation) -> Called:
             if isinstance(op, func.Call):
-                return op.callee, node_names(op.loc), kernel_cost(functions[op.callee])
+                time = expected(op.callee)
+                cost = kernel_cost(functions[op.callee])
+                return op.callee, node_names(op.loc), cost, None if time is None else 1e3 * time
             kinds = {scf.If: "branch", scf.Parallel: "loops side by side"}
             kind = kinds.get(type(op), "loop")
-            return kind, node_names(op.loc), Cost(None, None)
+            return kind, node_names(op.loc), Cost(None, None), None
 
         for entry in functions.values():
             if ENTRY in entry.attributes:
@@ -295,7 +313,9 @@ def profile_model(
     progress("measuring what the machine can do")
     engine = made.target if made.target.engine() is not None else None
     peaks = measure_peaks(threads, engine)
-    profile = Profile.of(name, threads, made.calls, measured, peaks)
+    profile = replace(
+        Profile.of(name, threads, made.calls, measured, peaks), expected=made.expected
+    )
     return profile.with_pieces(counts[WARM_UP:]).with_inner(made.inner, inner[WARM_UP:])
 
 

@@ -17,6 +17,7 @@ def table(profile: Profile, rows: int | None = 20) -> Iterator[str]:
     shared = [shares(k) for k in profile.kernels] if profile.threads > 1 else []
     width = max(map(len, [*shared, "pieces"])) + 2
     heads = f"{'pieces':>{width}}{'waited us':>11}" if shared else ""
+    heads = f"{'expected':>10}{heads}"
     yield summary(profile)
     yield (
         f"{'ms':>9}{'10 %':>9}{'90 %':>9}{'share':>7}"
@@ -30,6 +31,7 @@ def table(profile: Profile, rows: int | None = 20) -> Iterator[str]:
             f"{_times(kernel.time)}{kernel.median / total:7.1%}"
             f"{_number(kernel.gflops, 1):>9}{percent(profile.part_of_arithmetic(kernel)):>8}"
             f"{_number(kernel.gigabytes, 1):>8}{reading(profile, kernel):>12}"
+            f"{expected(kernel):>10}"
             f"{f'{shares(kernel):>{width}}{waited(kernel):>11}' if shared else ''}"
             f"  {kernel.label}: {nodes}"
         )
@@ -51,11 +53,17 @@ def summary(profile: Profile) -> str:
     return (
         f"{whole.median / 1e6:.3f} ms a run (median of {len(profile.runs)}; "
         f"{whole.low / 1e6:.3f} to {whole.high / 1e6:.3f} from the 10th to the 90th percentile), "
-        f"{profile.threads} thread(s), {len(profile.kernels)} kernels, "
+        f"{profile.threads} thread(s), {profile.expected / 1e6:.3g} ms expected, "
+        f"{len(profile.kernels)} kernels, "
         f"{profile.operations / 1e9:.3f} GFLOP, {rate:.1f} GFLOP/s; the machine: "
         f"{profile.peaks.gflops:.0f} GFLOP/s of float32, "
         + ", ".join(f"{one.gigabytes:.0f} GB/s from {one.name}" for one in profile.peaks.levels)
     )
+
+
+def expected(kernel: KernelRun) -> str:
+    """The milliseconds that are expected of a kernel's calls; `?` if unknown."""
+    return "?" if kernel.expected is None else f"{kernel.expected / 1e6:.3f}"
 
 
 EXCESS = (
@@ -117,6 +125,7 @@ def _arguments(kernel: KernelRun) -> dict[str, object]:
         "median": kernel.time.median / 1e3,
         "10th percentile": kernel.time.low / 1e3,
         "90th percentile": kernel.time.high / 1e3,
+        "expected": None if kernel.expected is None else kernel.expected / 1e3,
         "operations": kernel.cost.operations,
         "bytes": kernel.cost.bytes,
         "GFLOP/s": kernel.gflops,

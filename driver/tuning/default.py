@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from ...dialects import linalg
+from ...dialects import linalg, scf, schedule
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.passes import PassContext, PassManager
@@ -44,14 +44,35 @@ _ABOUT = "experiments.json"
 Say = Callable[[str], None]
 
 
+def run_pass(module: Operation, name: str) -> None:
+    """Run a pass, given by its name, on a module."""
+    PassManager(pipeline(f"builtin.module({name})"), PassContext(), (), False).run(module)
+
+
+def run_loops_side_by_side(module: Operation) -> None:
+    """Decide for a bufferized module which of its loops run side by side, by the default schedules.
+
+    Behind clocks, whose times all loops write, none could. So candidates are measured beside the
+    other loop, as they run later.
+    """
+    if not any(isinstance(op, scf.While) for op in module.walk()):
+        return
+    scheduled = run_stages(module.clone(), last="schedule")
+    schedules = [one.clone() for one in schedule.schedules(scheduled).values()]
+    for one in schedules:
+        module.body_block.append(one)
+    run_pass(module, "overlap-loops")
+    for one in schedules:
+        one.erase()
+
+
 def scheduled_kernels(module: Operation) -> dict[str, func.FuncOp]:
     """The kernels of a bufferized module that get schedules, by name.
 
     They are marked as by `choose-schedules`: what they may do in place, and whether a device runs
     them.
     """
-    steps = pipeline("builtin.module(mark-in-place)")
-    PassManager(steps, PassContext(), (), False).run(module)
+    run_pass(module, "mark-in-place")
     found = {f.sym_name: f for f in kernel_functions(module) if _has_stages(f)}
     for function in found.values():
         keep_on_host(function, target_of(module))

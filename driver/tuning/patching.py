@@ -286,9 +286,8 @@ def _add_candidate(
     if has_pool:
         arguments.append(block.args[-1] if interface.has_pool else _need(builder, _POOL_ROW))
     builder.insert(llvm.Call.of(name, arguments))
-    if memory is not None and _is_for_device(part):
-        number = builder.insert(llvm.PtrToInt(memory, res=i64)).res
-        builder.insert(llvm.Call.of(_declared(part, DEVICE_GIVE, [i64]), [number]))
+    if memory is not None:
+        _give_back(part, builder, memory)
     if interface.returns_status:
         # Nobody calls the kernel in its own module, so a check that fails ends the process.
         success = builder.insert(llvm.Constant(IntegerAttr(0, i32), res=i32)).result
@@ -299,24 +298,76 @@ def _add_candidate(
 
 
 def _memory(part: ModuleOp, builder: Builder, bytes: int) -> Value:
-    """The address of memory in the code itself, or allocated on the device."""
+    """The address of memory in the code itself, of one of several slots, or allocated on the
+    device.
+    """
     if _is_for_device(part):
         size = builder.insert(llvm.Constant(IntegerAttr(bytes, i64), res=i64)).result
         name = _declared(part, DEVICE_TAKE, [i64], llvm.ptr)
         return builder.insert(llvm.Call.of(name, [size], llvm.ptr)).results[0]
-    part.body_block.prepend(_global(_MEMORY.replace("BYTES", str(bytes))))
-    return builder.insert(llvm.AddressOf("nnc_candidate_scratch", res=llvm.ptr)).res
+    bytes = -(-bytes // _LINE) * _LINE
+    numbers = {
+        "TAKE": _TAKE,
+        "GIVE": _GIVE,
+        "BYTES": bytes,
+        "SLOT": bytes + _LINE,
+        "ALL": _SLOTS * (bytes + _LINE),
+    }
+    text = _MEMORY
+    for name, number in numbers.items():
+        text = text.replace(name, str(number))
+    for op in list(parse_module(text).body_block):
+        part.body_block.prepend(op.clone())
+    return builder.insert(llvm.Call.of(_TAKE, [], llvm.ptr)).results[0]
+
+
+def _give_back(part: ModuleOp, builder: Builder, memory: Value) -> None:
+    """End the use of such memory."""
+    if _is_for_device(part):
+        number = builder.insert(llvm.PtrToInt(memory, res=i64)).res
+        builder.insert(llvm.Call.of(_declared(part, DEVICE_GIVE, [i64]), [number]))
+    else:
+        builder.insert(llvm.Call.of(_GIVE, [memory]))
 
 
 def _global(text: str) -> Operation:
     return next(iter(parse_module(text).body_block)).clone()
 
 
+_TAKE, _GIVE = "nnc_candidate_take", "nnc_candidate_give"
+_SLOTS = 4
+"""How many threads may be in a candidate's code before others wait: those of loops side by side."""
+_LINE = 64  # bytes
 _MEMORY = """
-!bytes = !llvm.array<BYTES x i8>
-llvm.mlir.global internal @nnc_candidate_scratch() {alignment = 64 : i64} : !bytes {
-  %0 = llvm.mlir.zero : !bytes
-  llvm.return %0 : !bytes
+llvm.mlir.global internal @nnc_candidate_scratch() {alignment = 64 : i64} : !llvm.array<ALL x i8> {
+  %0 = llvm.mlir.zero : !llvm.array<ALL x i8>
+  llvm.return %0 : !llvm.array<ALL x i8>
+}
+llvm.func internal @TAKE() -> !llvm.ptr {
+  %first = llvm.mlir.constant(0 : i64) : i64
+  %slot = llvm.mlir.constant(SLOT : i64) : i64
+  %all = llvm.mlir.constant(ALL : i64) : i64
+  %free = llvm.mlir.constant(0 : i32) : i32
+  %taken = llvm.mlir.constant(1 : i32) : i32
+  %memory = llvm.mlir.addressof @nnc_candidate_scratch : !llvm.ptr
+  llvm.br ^look(%first : i64)
+^look(%at: i64):
+  %found = llvm.getelementptr %memory[%at] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+  %flag = llvm.getelementptr %found[BYTES] : (!llvm.ptr) -> !llvm.ptr, i8
+  %old = llvm.atomicrmw xchg %flag, %taken acquire : !llvm.ptr, i32
+  %is_free = llvm.icmp "eq" %old, %free : i32
+  %after = llvm.add %at, %slot : i64
+  %is_last = llvm.icmp "eq" %after, %all : i64
+  %next = llvm.select %is_last, %first, %after : i1, i64
+  llvm.cond_br %is_free, ^found, ^look(%next : i64)
+^found:
+  llvm.return %found : !llvm.ptr
+}
+llvm.func internal @GIVE(%slot: !llvm.ptr) {
+  %free = llvm.mlir.constant(0 : i32) : i32
+  %flag = llvm.getelementptr %slot[BYTES] : (!llvm.ptr) -> !llvm.ptr, i8
+  llvm.store %free, %flag atomic release {alignment = 4 : i64} : i32, !llvm.ptr
+  llvm.return
 }
 """
 _NEEDS = f"""

@@ -14,17 +14,22 @@ from typing import TYPE_CHECKING, Any
 
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
-from ...ir.passes import PassContext, PassManager
 from ...ir.types import FloatType, IntegerType, MemRefType
 from ...ir.weights_file import write_module
 from ...kernels.choose_schedules import choose
 from ...kernels.policy.variants import Variant
 from ...kernels.tuned import TunedSchedule, fingerprint, kernel_functions
-from ...lowering.pipelines import pipeline
 from ...targets.attribute import TARGET, attach, detailed, target_of
 from ..compile import run_stages
 from .crew import Crew, LocalCrew
-from .default import Described, running_default, scheduled_kernels, store_default
+from .default import (
+    Described,
+    run_loops_side_by_side,
+    run_pass,
+    running_default,
+    scheduled_kernels,
+    store_default,
+)
 from .experiments import ExperimentError, OverError
 from .fleet import Fleet
 from .fleet_crew import FleetCrew
@@ -230,7 +235,8 @@ class Prepared:
         run_stages(module, last="bufferize", progress=say)
         self._clocked = chosen.has_clock
         if self._clocked:
-            self._pass(module, "instrument-kernels")
+            run_loops_side_by_side(module)
+            run_pass(module, "instrument-kernels")
         self._names = unit_names(module)
         if not any(chain(*self._names)):
             raise NncError("the model has no kernels to measure")
@@ -319,10 +325,6 @@ class Prepared:
     def local_crew(self, workers: int = 1) -> LocalCrew:
         """`workers` processes of this machine for the experiments."""
         return LocalCrew(self._request, self._limit, workers)
-
-    @staticmethod
-    def _pass(module: Operation, name: str) -> None:
-        PassManager(pipeline(f"builtin.module({name})"), PassContext(), (), False).run(module)
 
     def _run(self, inputs: Mapping[str, Any], tolerance: float) -> dict[str, float]:
         """Times of kernels in the default model. Raises NncError if two runs differ."""

@@ -112,6 +112,7 @@ def test_json_has_the_same_numbers(tmp_path, capsys):
     assert found["microseconds"] == pytest.approx(
         sum(one["calls"] * one["microseconds"] for one in found["kernels"])
     )
+    assert not any(one["is_assumed"] or one["beside"] for one in found["kernels"])
     for kernel in found["kernels"]:
         assert sum(kernel["terms"].values()) == pytest.approx(kernel["microseconds"])
         assert kernel["terms"][kernel["bound"]] == max(kernel["terms"].values())
@@ -186,6 +187,71 @@ def test_a_slower_cache_bounds_winograds_algorithm():
         slower = replace(AVX512, **{number: 0.5})
         found = algorithm(slower, CONVOLUTION, UNKNOWN).alternatives[2]
         assert found.terms is not None and found.terms.bound == resource
+
+
+LOOP = """
+func.func @main(%n: tensor<i64>, %x: tensor<256x256xf32>) -> tensor<256x256xf32> {
+  %i0 = nn.constant dense<0> : tensor<i64>
+  %one = nn.constant dense<1> : tensor<i64>
+  %limit = nn.constant dense<200> : tensor<i64>
+  %i, %y = nn.while (%i = %i0, %v = %x) : (tensor<i64>, tensor<256x256xf32>) -> (tensor<i64>, tensor<256x256xf32>) {
+    %go = nn.less %i, %limit : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    nn.condition(%go)
+  } do {
+  ^bb0(%i: tensor<i64>, %v: tensor<256x256xf32>):
+    %next = nn.add %i, %one : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %w = nn.exp %v : (tensor<256x256xf32>) -> tensor<256x256xf32>
+    nn.yield %next, %w : tensor<i64>, tensor<256x256xf32>
+  }{count}
+  return %y : tensor<256x256xf32>
+}
+"""  # fmt: skip
+
+
+def test_kernels_in_loops_find_their_arguments_in_a_cache(tmp_path):
+    """What an iteration read, the next one reads again: 512 KB of a second cache of 1 MB."""
+    once = (
+        "func.func @main(%x: tensor<256x256xf32>) -> tensor<256x256xf32> {\n"
+        "  %w = nn.exp %x : (tensor<256x256xf32>) -> tensor<256x256xf32>\n"
+        "  return %w : tensor<256x256xf32>\n}\n"
+    )
+    found = []
+    for text in (once, LOOP.replace("{count}", "")):
+        explained = explain("m", load_module(model_in(tmp_path, text)), target="x86-64-v4")
+        found += [one for one in explained.kernels if one.kernel == "exp_0"]
+    alone, again = found
+    assert alone.microseconds is not None and again.microseconds is not None
+    assert again.microseconds < 0.7 * alone.microseconds
+    assert again.terms["arithmetic"] == pytest.approx(alone.terms["arithmetic"])
+
+
+@pytest.mark.parametrize(
+    ("count", "calls", "said"),
+    [
+        (" count %limit", 200, "exp_0 x 200"),
+        (" count %n", 1024, "exp_0 x 1,024 (assumed)"),
+        ("", 64, "exp_0 x 64 (assumed)"),
+    ],
+)
+def test_kernels_in_loops_count_for_each_iteration(count, calls, said, tmp_path, capsys):
+    model = model_in(tmp_path, LOOP.replace("{count}", count))
+    assert why(model) == 0
+    assert said in (text := capsys.readouterr().out)
+    assert ("assumed of loops whose iterations only a run tells: 1,024, or 64" in text) == (
+        calls != 200
+    )
+    assert why(model, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    (one,) = [kernel for kernel in found["kernels"] if kernel["kernel"] == "exp_0"]
+    assert one["calls"] == calls and one["is_assumed"] == (calls != 200)
+    assert found["microseconds"] > calls * one["microseconds"]
+    decisions = Decisions()
+    module = run_stages(
+        load_module(model), target="x86-64-v4", last="schedule", decisions=decisions
+    )
+    line = summary(module, decisions.made)
+    assert line is not None and line.calls == found["calls"]
+    assert line.microseconds == pytest.approx(found["microseconds"])
 
 
 # -- the line ----------------------------------------------------------------------------------

@@ -85,7 +85,10 @@ def disturbed() -> Profile:
         Run((a + b + rest) * MS, (i * MS, (i + a) * MS, (i + a + b) * MS))
         for i, (a, b, rest) in enumerate(MEASURED)
     ]
-    calls = [("first", ("n",), Cost(10 * MS, 5 * MS)), ("second", (), Cost(None, None))]
+    calls = [
+        ("first", ("n",), Cost(10 * MS, 5 * MS), 8.0 * MS),
+        ("second", (), Cost(None, None), None),
+    ]
     return Profile.of("model", 1, calls, runs, Peaks(100.0, LEVELS))
 
 
@@ -115,6 +118,7 @@ def test_what_varies_is_shown_as_variation():
         ["20.000", "20.000", "50.000", "66.7%"],
         ["10.000", "10.000", "40.000", "33.3%"],
     ]
+    assert "? " in lines[2] and " 8.000  first: n" in lines[3]
     assert lines[4].split()[:6] == ["1.000", "1.000", "25.400", "outside", "of", "kernels:"]
     assert lines[2].index("second") == lines[4].index("outside")
     page = html_page(profile)
@@ -229,9 +233,9 @@ def test_a_loop_with_a_clock_gives_the_same():
 
 def test_bytes_are_judged_by_the_memory_that_holds_them():
     calls = [
-        ("near", (), Cost(10, 1000)),  # 1,000 bytes in 4 ns: 250 GB/s, from L2
-        ("far", (), Cost(10, 4000)),  # 4,000 in 100 ns: 40 GB/s
-        ("many", (), Cost(10, None)),
+        ("near", (), Cost(10, 1000), None),  # 1,000 bytes in 4 ns: 250 GB/s, from L2
+        ("far", (), Cost(10, 4000), None),  # 4,000 in 100 ns: 40 GB/s
+        ("many", (), Cost(10, None), None),
     ]
     profile = Profile.of("model", 1, calls, [Run(130, (0, 4, 104, 124))], Peaks(1.0, LEVELS))
     assert [profile.part_of_reading(k) for k in profile.kernels] == [

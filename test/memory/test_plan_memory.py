@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nnc.dialects import func, memref
 from nnc.ir.passes import PassContext
+from nnc.ir.rewriting import constant_int
 from nnc.ir.syntax.parser import parse_module
 from nnc.kernels.mark_in_place import MarkInPlace
 from nnc.memory.memory_plan import Buffer, plan
@@ -317,3 +318,45 @@ def test_buffers_that_calls_return(kernel, bytes):
     """One that the callee made is no operand of it, which may go; and any number is soon planned."""
     _, statistics = planned(chain(40, kernel))
     assert statistics["arena-bytes"] == bytes
+
+
+SIDES = """
+    func.func private @k(%b: memref<64xf32>) {
+      %t = memref.alloc() : memref<64xf32>
+      memref.copy %b, %t : memref<64xf32> to memref<64xf32>
+      memref.copy %t, %b : memref<64xf32> to memref<64xf32>
+      memref.dealloc %t : memref<64xf32>
+      return
+    }
+    func.func @main(%x: memref<64xf32>, %y: memref<64xf32>) attributes {nn.entry} {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
+      scf.parallel (%i) = (%c0) to (%c2) step (%c1) {
+        FIRST
+        scf.index_switch %i
+        case 0 {
+          INSIDE
+          func.call @k(%x) : (memref<64xf32>) -> ()
+          scf.yield
+        }
+        default {
+          func.call @k(%y) : (memref<64xf32>) -> ()
+        }
+        scf.reduce
+      }
+      return
+    }
+"""
+
+
+@pytest.mark.parametrize("where", ["", "FIRST", "INSIDE"])
+def test_calls_side_by_side_have_scratch_memory_of_their_own(where):
+    """Also where a buffer of one side comes before the switch, as on the stack."""
+    text = SIDES.replace(where or "nowhere", "%s = memref.alloc() : memref<8xf32>")
+    module, _ = planned(text.replace("FIRST", "").replace("INSIDE", ""))
+    calls = [op for op in module.walk() if isinstance(op, func.Call)]
+    views = [call.operands[-1].defining_op for call in calls]
+    offsets = {constant_int(view.byte_shift) for view in views}
+    assert len(calls) == len(offsets) == 2
+    assert max(offsets) - min(offsets) >= 64 * 4

@@ -1,0 +1,172 @@
+"""How often a run executes operations outside of kernels, and how long its kernels take together.
+
+A loop multiplies what it contains by its iterations. Their number may be open: it is that of the
+rows of some tensor, which count as other unknown extents do, or depends on values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from math import prod
+
+from ...dialects import arith, cf, func, scf
+from ...dialects.marks import ENTRY, KERNEL
+from ...ir.core import Operation, Region, Value
+from ...ir.rewriting import constant_int
+from ...targets.costs import ThreadCosts
+from .extents import UNKNOWN_EXTENT
+
+UNKNOWN_TRIPS = ThreadCosts.unknown_trips
+"""The iterations that are assumed of a loop that ends when values say so."""
+
+
+@dataclass(frozen=True)
+class Execution:
+    """An operation that a run executes so many times; in a branch, at most.
+
+    With `is_assumed`, the iterations of a loop around it are open. `is_beside` says that it is in
+    one of several loops that run side by side, so that one thread executes it.
+    """
+
+    op: Operation
+    times: int
+    is_assumed: bool = False
+    is_beside: bool = False
+
+    def within(self, op: Operation, times: int | None, is_beside: bool) -> Execution:
+        """The execution of an operation that this one contains or calls; None if it is open how
+        many `times`.
+        """
+        count = _assumed(self.op) if times is None else times
+        is_assumed = self.is_assumed or times is None
+        return Execution(op, self.times * count, is_assumed, self.is_beside or is_beside)
+
+
+def executions(module: Operation) -> Iterator[Execution]:
+    """All operations that a run of the entry executes outside of kernels.
+
+    One occurs again for each call of its function, and functions that call themselves once.
+    """
+    functions = _functions(module)
+    for function in functions.values():
+        if ENTRY in function.attributes:
+            yield from _inside(Execution(function, 1), functions, ())
+
+
+def _inside(
+    around: Execution, functions: Mapping[str, func.FuncOp], callers: tuple[str, ...]
+) -> Iterator[Execution]:
+    """The operations in the regions of one, or in the function that it calls."""
+    op, beside = around.op, bool(sides(around.op))
+    for region in op.regions:
+        for inner in region.ops:
+            found = around.within(inner, repetitions(op, region), beside)
+            yield found
+            yield from _inside(found, functions, callers)
+    if isinstance(op, func.Call):
+        called = functions.get(op.callee)
+        if called is not None and KERNEL not in called.attributes and op.callee not in callers:
+            inside = around.within(called, 1, False)
+            yield from _inside(inside, functions, (*callers, op.callee))
+
+
+def kernel_calls(module: Operation) -> dict[str, list[Execution]]:
+    """The calls of each kernel that a run makes, by the kernel's name."""
+    functions, found = _functions(module), dict[str, list[Execution]]()
+    for one in executions(module):
+        called = functions.get(one.op.callee) if isinstance(one.op, func.Call) else None
+        if called is not None and KERNEL in called.attributes:
+            found.setdefault(called.sym_name, []).append(one)
+    return found
+
+
+def run_time(module: Operation, call: Callable[[str, bool], float], cores: int) -> float:
+    """The time of all kernels of a run, from that of a call of each: of loops side by side as on
+    so many cores, and of branches the longer one.
+
+    `call` takes a kernel's name, and whether one thread executes it beside others.
+    """
+    functions = _functions(module)
+    open_functions: list[str] = []
+
+    def several(region: Region, is_beside: bool) -> float:
+        return sum(one(op, is_beside) for op in region.ops)
+
+    def one(op: Operation, is_beside: bool) -> float:
+        if isinstance(op, func.Call):
+            return called(op.callee, is_beside)
+        if apart := sides(op):
+            times = [several(region, True) for region in apart]
+            return max(*times, sum(times) / cores)
+        parts = [(repetitions(op, region), several(region, is_beside)) for region in op.regions]
+        found = [(_assumed(op) if n is None else n) * time for n, time in parts]
+        return max(found) if isinstance(op, scf.If | scf.IndexSwitch) else sum(found)
+
+    @cache
+    def called(name: str, is_beside: bool) -> float:
+        function = functions.get(name)
+        if function is None or name in open_functions:
+            return 0.0
+        if KERNEL in function.attributes:
+            return call(name, is_beside)
+        open_functions.append(name)
+        found = several(function.body, is_beside)
+        open_functions.pop()
+        return found
+
+    return sum(called(f.sym_name, False) for f in functions.values() if ENTRY in f.attributes)
+
+
+def _functions(module: Operation) -> dict[str, func.FuncOp]:
+    return {f.sym_name: f for f in module.body_block if isinstance(f, func.FuncOp)}
+
+
+# -- loops -----------------------------------------------------------------------------------------
+
+
+def sides(op: Operation) -> list[Region]:
+    """The loops that an operation runs side by side, as `overlap-loops` writes them; else none."""
+    if not isinstance(op, scf.Parallel) or len(op.body_block.args) != 1:
+        return []
+    # Buffers of the loops' iterations may come before the switch.
+    found = (inner for inner in op.body_block if isinstance(inner, scf.IndexSwitch))
+    switches = [one for one in found if one.arg is op.body_block.args[0]]
+    return list(switches[0].regions) if len(switches) == 1 else []
+
+
+def repetitions(op: Operation, region: Region) -> int | None:
+    """How often an operation runs one of its regions; None if that is open."""
+    match op:
+        case scf.For():
+            return op.trip_count()
+        case scf.Parallel() if not sides(op):
+            rank = len(op.body_block.args)
+            bounds = [
+                [constant_int(v) for v in op.operands[i : 3 * rank : rank]] for i in range(rank)
+            ]
+            known = [-((b[0] - b[1]) // b[2]) for b in bounds if None not in b]  # type: ignore[operator]
+            return prod(max(0, n) for n in known) if len(known) == rank else None
+        case scf.While():
+            count = iterations(op)
+            known = None if count is None else constant_int(count)
+            # The condition is asked once more than it holds.
+            return known if known is None or region is op.after else known + 1
+    return 1
+
+
+def iterations(loop: scf.While) -> Value | None:
+    """The number of iterations that a loop is checked to have had; None without such a check."""
+    for result in loop.results:
+        for user in result.users:
+            is_check = isinstance(user, arith.CmpI) and user.predicate == "eq"
+            if is_check and any(isinstance(one, cf.Assert) for one in user.result.users):
+                return next(v for v in user.operands if v is not result)
+    return None
+
+
+def _assumed(loop: Operation) -> int:
+    """The iterations that are assumed of a loop where they are open."""
+    is_counted = not isinstance(loop, scf.While) or iterations(loop) is not None
+    return UNKNOWN_EXTENT if is_counted else UNKNOWN_TRIPS
