@@ -322,7 +322,6 @@ def test_gaussian_yolo(tmp_path, point, move):
     center = (place + np.stack([columns, rows], -1)[:, :, None]) / [4, 3]
     size = np.exp(cells[..., [4, 6]]) * anchors / [4, 3]
     doubt = sigmoid(cells[..., [1, 3, 5, 7]])
-    doubt[..., :2] = doubt[..., :2] * 1.1 - 0.05
     sure = sigmoid(cells[..., 8:9])
     likely = sure * sigmoid(cells[..., 9:]) * (1 - doubt.mean(-1, keepdims=True))
     likely = np.where(likely > 0.1, likely, 0)
