@@ -41,7 +41,7 @@ _POINTS = {"center": 0.0, "left_top": 0.5, "right_bottom": -0.5}
 
 @rows("Gaussian_yolo")
 def gaussian_yolo(n: DarknetLayer, x: Value, image: Value) -> Value:
-    """YOLO boxes whose coordinates are each followed by an uncertainty, which `scale_x_y` leaves."""
+    """YOLO boxes whose coordinates are each followed by an uncertainty, which is not scaled."""
     anchors, width = _chosen(n), 9 + n.int("classes", 20)
     cells = _cells(n, x, len(anchors), width)
     numbers = cells.gather(constant(n, np.array([0, 2, 4, 6])), 4)

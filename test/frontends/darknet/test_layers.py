@@ -347,6 +347,18 @@ def test_detection(tmp_path):
     agree(found, np.array(wanted, "f4"))
 
 
+def test_options_of_training(tmp_path):
+    """As Darknet's own yolo-voc.cfg and darknet19.cfg have them; a comma may be missing."""
+    x = draw(12, 2, 2)
+    text = "[empty]\n[region]\nanchors=1.0,1.5 9, 2.5,2.0\nnum=2\nclasses=1\nthresh=0.1\n"
+    found = [
+        only(net(tmp_path, x.shape, text + more), x)
+        for more in ("", "absolute=1\nbias_match=1\nrescore=1\n")
+    ]
+    agree(*found)
+    agree(only(net(tmp_path, x.shape, "[activation]\n[cost]\ntype=sse\n"), x), x)
+
+
 def test_weights_of_branches(tmp_path):
     """Weights stand in the order of the sections, whichever branch needs them first."""
     x, weights = draw(2, 4, 4), [w for _ in range(3) for w in (draw(2), draw(2, 2, 1, 1))]
