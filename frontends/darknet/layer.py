@@ -31,7 +31,7 @@ IGNORED = IgnoredFields(
         "yolo region detection Gaussian_yolo",
     ),
     Ignored("absolute", "of training", "region"),
-    Ignored("type", "a loss, of training", "cost"),
+    Ignored("*", "of training", "cost contrastive"),
     Ignored("num", "as the masks or anchors tell", "yolo Gaussian_yolo"),
     Ignored("probability", "of training", "dropout"),
     Ignored("flip angle saturation exposure noadjust shift", "of training", "crop"),
