@@ -1,4 +1,4 @@
-"""CatBoost's models, saved as JSON: trees that ask one question at each depth, and others.
+"""CatBoost's models, as JSON or `.cbm`: trees that ask one question at each depth, and others.
 
 Source: CatBoost's documentation, "Export CatBoost models to JSON".
 """
@@ -16,7 +16,8 @@ from ..common.fields import Ignored, IgnoredFields
 from ..common.graph import Graph
 from ..common.source import Source
 from ..common.trees import EQUAL, LEAF, MORE
-from .categories import Categories, Statistic
+from . import cbm
+from .categories import Categories, Counts, Statistic
 from .ensemble import Ensemble, Forest, Levels, front_end, graph_of
 
 LINKS = {
@@ -26,23 +27,28 @@ LINKS = {
 }  # fmt: skip
 """The link of each loss, which maps sums to probabilities, expectations or variances; other losses
 have none."""
+SEVERAL_LABELS = ("MultiLogloss", "MultiCrossEntropy", "MultiRMSE", "MultiRMSEWithMissingValues")
 DEEPEST = 16
 IGNORED = IgnoredFields(
     Ignored("ctr_data cat_features_hash", "not asked for, or words of hashes", "file"),
-    Ignored("feature_id feature_name has_nans", "as the splits have it", "feature"),
+    Ignored("feature_id feature_name has_nans used", "as the splits have it", "feature"),
     Ignored("borders values string_values", "as the splits have it", "feature"),
     Ignored("*feature_index", "the other way to count", "feature"),
     Ignored("leaf_weights weight", "of training", "tree"),
     Ignored("split_index", "as the borders tell", "split"),
     Ignored("ctr_target_border_idx", "as the statistic has it", "split"),
 )
+_STATISTIC = (
+    "identifier", "target_border_idx", "prior_numerator", "prior_denomerator", "shift", "scale",
+)  # fmt: skip
+"""What tells statistics of one label from each other."""
 _FEATURES = ("float_features", "categorical_features", "cat_features_hash", "ctrs")
 
 
 def _graph(source: Source) -> Graph:
     levels = Levels(source, IGNORED)
-    model = levels.of("file", json.loads(source.text))
-    features = model["features_info"]
+    model = levels.of("file", _parsed(source))
+    features = model["features_info"] or {}
     others = [key for key in features if key not in _FEATURES and features[key]]
     if others:
         raise source.error(f"features of other kinds are not supported: {', '.join(others)}")
@@ -50,20 +56,24 @@ def _graph(source: Source) -> Graph:
         [levels.of("feature", one) for one in features.get(f"{kind}_features") or ()]
         for kind in ("float", "categorical")
     )
-    missing = [one.get("nan_value_treatment") == "AsTrue" for one in floats]
     # Beside categories, which are an input of their own, numbers stand as they are counted.
     key = "feature_index" if texts else "flat_feature_index"
-    places = [int(one[key]) for one in floats]
-    count = max(places, default=-1) + 1
+    columns = {
+        int(one["feature_index"]): (int(one[key]), one.get("nan_value_treatment") == "AsTrue")
+        for one in floats
+    }
+    count = max((place for place, _ in columns.values()), default=-1) + 1
     scale, bias = model["scale_and_bias"]
     base = np.asarray(bias, np.float32).reshape(-1)
-    loss = str(model["model_info"]["params"]["loss_function"]["type"])
+    loss = _loss(model["model_info"])
     ensemble = Ensemble(Forest(), len(base), LINKS.get(loss, "identity"), base, f32)
-    trees = _Trees(levels, ensemble.forest, places, missing, len(base), float(scale))
+    trees = _Trees(levels, ensemble.forest, columns, len(base), float(scale))
     if texts:
         given, tables = features.get("ctrs") or (), model.get("ctr_data") or {}
-        made = [Statistic.of(source, one, tables) for one in given]
-        ensemble.categories = Categories(len(texts), places, made)
+        made = [Statistic.of(source, one, _counts(tables[one["identifier"]])) for one in given]
+        places = {index: place for index, (place, _) in columns.items()}
+        known = 1 + max(int(one["feature_index"]) for one in texts)
+        ensemble.categories = Categories(known, places, made)
         trees.categories, trees.first = ensemble.categories, count
         trees.find_statistics(floats, texts, given)
     for tree in model.get("oblivious_trees", ()):
@@ -78,6 +88,42 @@ def _graph(source: Source) -> Graph:
     return graph_of(ensemble, count, "", _all_named(names), **notes)
 
 
+def _parsed(source: Source) -> dict[str, Any]:
+    """The model as the objects of its JSON. Raises NncError where JSON has lost a table.
+
+    Statistics of several labels have one table each, but JSON has the last of them only.
+    """
+    if source.head.startswith(cbm.MAGIC):
+        return cbm.parsed(source)
+    model = json.loads(source.text)
+    alone = ("identifier",) if _loss(model["model_info"]) in SEVERAL_LABELS else _STATISTIC
+    found = [
+        [one[name] for name in alone] for one in (model["features_info"] or {}).get("ctrs") or ()
+    ]
+    if any(one in found[:i] for i, one in enumerate(found)):
+        text = "statistics of several labels, of which JSON has one; save the model as .cbm"
+        raise source.error(text)
+    return model
+
+
+def _counts(table: Any) -> Counts:
+    return table if isinstance(table, Counts) else Counts.of_json(table)
+
+
+def _loss(info: Mapping[str, Any]) -> str:
+    """The loss function's name, also in a sum of models; a value may be JSON within a text.
+
+    "" if there is none, as in models that were trained together.
+    """
+
+    def value(key: str) -> Any:
+        found = info.get(key) or {}
+        return json.loads(found) if isinstance(found, str) else found
+
+    loss = value("params").get("loss_function") or value("loss_function")
+    return str(loss.get("type", ""))
+
+
 def _all_named(names: Sequence[str]) -> Sequence[str]:
     """The names of the features if all have one, else none."""
     return names if all(names) else ()
@@ -90,13 +136,13 @@ class _Trees:
         self,
         levels: Levels,
         forest: Forest,
-        places: Sequence[int],
-        missing: Sequence[bool],
+        columns: Mapping[int, tuple[int, bool]],
         groups: int,
         scale: float,
     ) -> None:
         self.levels, self.source, self.forest = levels, levels.source, forest
-        self.places, self.missing = places, missing
+        self.columns = columns
+        """The column of each float feature, and whether splits of it hold for NaN."""
         self.groups, self.scale = groups, scale
         self.categories: Categories | None = None
         self.first = self.before = 0
@@ -120,8 +166,9 @@ class _Trees:
         match kind := split.get("split_type", "FloatFeature"):
             case "FloatFeature":
                 index = int(split["float_feature_index"])
-                if 0 <= index < len(self.places):
-                    return self.places[index], float(split["border"]), MORE, self.missing[index]
+                if index in self.columns:
+                    place, missing = self.columns[index]
+                    return place, float(split["border"]), MORE, missing
             case "OneHotFeature":
                 index = int(split["cat_feature_index"])
                 if self.categories is not None and 0 <= index < self.categories.count:

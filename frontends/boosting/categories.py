@@ -52,6 +52,24 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Counts:
+    """What was counted in training for each combination of values: [combinations, C]."""
+
+    hashes: np.ndarray
+    numbers: np.ndarray
+    denominator: float
+    """What counts of a combination are divided by, in statistics of how often it occurs."""
+
+    @staticmethod
+    def of_json(table: Mapping[str, Any]) -> Counts:
+        """The counts that a JSON object of the file has."""
+        rows = np.array(table["hash_map"], dtype=object).reshape(-1, int(table["hash_stride"]))
+        rows = rows[[int(h) != EMPTY for h in rows[:, 0]]]
+        hashes = np.array([int(h) for h in rows[:, 0]], np.uint64).view(np.int64)
+        return Counts(hashes, rows[:, 1:].astype(float), float(table["counter_denominator"]))
+
+
+@dataclass(frozen=True)
 class Statistic:
     """A number for each combination of values, and one for combinations not seen in training."""
 
@@ -61,29 +79,25 @@ class Statistic:
     other: float
 
     @staticmethod
-    def of(source: Source, given: Mapping[str, Any], tables: Mapping[str, Any]) -> Statistic:
+    def of(source: Source, given: Mapping[str, Any], table: Counts) -> Statistic:
         """The statistic that a JSON object of the file describes. Raises NncError."""
-        table, kind = tables[given["identifier"]], str(given["ctr_type"])
-        stride = int(table["hash_stride"])
-        rows = np.array(table["hash_map"], dtype=object).reshape(-1, stride)
-        rows = rows[[int(h) != EMPTY for h in rows[:, 0]]]
-        hashes = np.array([int(h) for h in rows[:, 0]], np.uint64).view(np.int64)
-        counts = rows[:, 1:].astype(np.float64)
+        counts, kind = table.numbers, str(given["ctr_type"])
         border = int(given["target_border_idx"])
         total: Any = counts.sum(axis=1)
         unknown = 0.0
         match kind:
-            case "Borders":
+            case "Borders" if 0 <= border < counts.shape[1] - 1:
                 good = counts[:, border + 1 :].sum(axis=1)
             case "Buckets":
                 good = counts[:, border]
             case "BinarizedTargetMeanValue" | "FloatTargetMeanValue":
                 good, total = counts[:, 0], counts[:, 1]
             case "Counter" | "FeatureFreq":
-                good, total = counts[:, 0], float(table["counter_denominator"])
+                good, total = counts[:, 0], table.denominator
                 unknown = total
             case _:
-                raise source.error(f"statistics of the type '{kind}' are not supported")
+                text = f"statistics of the type '{kind}' with border {border} are not supported"
+                raise source.error(text)
         shift, scale = float(given["shift"]), float(given["scale"])
         above, below = float(given["prior_numerator"]), float(given["prior_denomerator"])
 
@@ -93,10 +107,13 @@ class Statistic:
         other = number(np.float64(0.0), np.float64(unknown))
         parts = [Part.of(source, part) for part in given["elements"]]
         return Statistic(
-            parts, hashes, np.asarray(number(good, total), np.float32), float(np.float32(other))
+            parts,
+            table.hashes,
+            np.asarray(number(good, total), np.float32),
+            float(np.float32(other)),
         )
 
-    def column(self, n: Layer, rows: Term | None, hashes: Term, places: Sequence[int]) -> Term:
+    def column(self, n: Layer, rows: Term | None, hashes: Term, places: Mapping[int, int]) -> Term:
         """The statistic for each row, in f64: [B, 1]."""
         whole = constant(n, 0, i64)
         order = ("cat_feature_value", "float_feature", "cat_feature_exact_value")
@@ -124,8 +141,8 @@ class Categories:
     """The categorical features, and the columns made of them: their hashes, then the statistics."""
 
     count: int
-    places: Sequence[int]
-    """The columns of the numeric features."""
+    places: Mapping[int, int]
+    """The columns of the numeric features, by the features' indices."""
     statistics: list[Statistic] = field(default_factory=list)
 
     def columns(self, n: Layer, rows: Term | None, words: Value) -> list[Term]:

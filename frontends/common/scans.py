@@ -38,6 +38,24 @@ def logcumsumexp(n: Layer, x: Value, axis: int) -> Value:
     return found.value
 
 
+def running_extremes(n: Layer, x: Value, axis: int, greatest: bool) -> list[Value]:
+    """The running extremes along an axis, and their indices in i64: of equal ones, the last.
+
+    From the first NaN on, all are NaN.
+    """
+    place = counting(n, extent(n, (x, axis))).spread(0, x.type.rank - 1 - axis)
+    places = Term(n, broadcast(n, place.value, dims(x)))
+
+    def combine(before: Sequence[Term], here: Sequence[Term]) -> list[Term]:
+        a, b = before[0], here[0]
+        wins = a > b if greatest else a < b
+        if isinstance(a.element, FloatType):
+            wins = (wins | a.function(nn.IsNan)) & ~b.function(nn.IsNan)
+        return [wins.choose(x, y) for x, y in zip(before, here, strict=True)]
+
+    return [found.value for found in running(n, [Term(n, x), places], axis, combine)]
+
+
 def _running_open(n: Layer, values: Sequence[Term], axis: int, combine: Combine) -> Sequence[Term]:
     """`running` as a loop, for an extent that is known at run time only."""
     size = extent(n, (values[0].value, axis))

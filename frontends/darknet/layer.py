@@ -25,10 +25,13 @@ IGNORED = IgnoredFields(
         "yolo region detection Gaussian_yolo",
     ),
     Ignored(
-        "softmax_* focal_loss uc_normalizer nms_kind beta_nms show_details map_*",
+        "softmax_* focal_loss uc_normalizer nms_kind beta_nms beta1 show_details map_* "
+        "embedding_layer sim_thresh dets_for_*",
         "of training and of tools",
         "yolo region detection Gaussian_yolo",
     ),
+    Ignored("absolute", "of training", "region"),
+    Ignored("*", "of training", "cost contrastive"),
     Ignored("num", "as the masks or anchors tell", "yolo Gaussian_yolo"),
     Ignored("probability", "of training", "dropout"),
     Ignored("flip angle saturation exposure noadjust shift", "of training", "crop"),
@@ -72,10 +75,10 @@ class DarknetLayer(NodeLayer):
         return float(self._number(name, default, float))
 
     def numbers(self, name: str) -> list[float]:
-        """The numbers of an option, between commas."""
-        words = [word.strip() for word in self.text(name).split(",")]
+        """The numbers of an option, between commas; what follows one's first word is ignored."""
+        words = [word.split() for word in self.text(name).split(",")]
         try:
-            return [float(word) for word in words if word]
+            return [float(word[0]) for word in words if word]
         except ValueError:
             raise self.error(f"option '{name}' is {self.text(name)!r}, expected numbers") from None
 

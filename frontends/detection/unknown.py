@@ -12,7 +12,6 @@ _MAGIC = (
     (b"\x89HDF", "an HDF5 file (a Keras model?)"),
     (b"\x93NUMPY", "an array of NumPy"),
     (b"\x1f\x8b", "compressed by gzip; unpack it first"),
-    (b"CBM1", "CatBoost's own format; write it with model.save_model(.., format='json')"),
     (b"BZh", "compressed by bzip2; unpack it first"),
     (b"\xfd7zXZ", "compressed by xz; unpack it first"),
     (b"\x28\xb5\x2f\xfd", "compressed by zstd; unpack it first"),

@@ -57,6 +57,9 @@ bitwise_or bitwise_or X Y -> Out
 bitwise_xor bitwise_xor X Y -> Out
 copysign copysign x y -> out
 dist dist X Y -> Out
+cummax cummax x -> out indices
+cummin cummin x -> out indices
+bincount bincount X Weights none@minlength -> Out
 masked_fill masked_fill x mask value@value -> out
 multiplex multiplex *X Ids -> Out
 spectral_norm spectral_norm Weight U V -> Out

@@ -73,7 +73,6 @@ def test_an_empty_file(tmp_path):
         (b"hello, world\n", "it is text"),
         (b'{"a": ', "it is text"),
         (b"\x93NUMPY\x01\x00", "an array of NumPy"),
-        (b"CBM1" + bytes(20), "CatBoost's own format; write it with .* format='json'"),
         (b"\x1f\x8b\x08\x00" + bytes(20), "compressed by gzip; unpack it first"),
         (b"\x7f\0\0\0\0\0\0\0" + b'{"}', "cannot be decoded"),
         (b"\x02\0\0\0\0\0\0\0" + b'{"a":{}}', "weights of safetensors, without a program"),

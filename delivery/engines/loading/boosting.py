@@ -49,15 +49,15 @@ _MEANINGS = {
 
 
 def load_catboost(task: Task) -> Run:
-    """Load a CatBoost model from JSON: it gives probabilities, expectations or values, by its loss.
+    """Load a CatBoost model: it gives probabilities, expectations or values, by its loss.
 
     For two classes it gives the second one's probability.
     """
     catboost = import_module("catboost")
 
-    model = catboost.CatBoost().load_model(task.model, format="json")
-    about = json.loads(Path(task.model).read_text(encoding="utf-8"))
-    loss = about["model_info"]["params"]["loss_function"]["type"]
+    is_json = Path(task.model).suffix == ".json"
+    model = catboost.CatBoost().load_model(task.model, format="json" if is_json else "cbm")
+    loss = json.loads(model.get_metadata()["params"])["loss_function"]["type"]
     meaning = _MEANINGS.get(loss, "RawFormulaVal")
     rows = _rows(task)
     task.ships(task.model, *task.libraries("catboost"))

@@ -9,8 +9,12 @@ from ..layer import Caffe2Layer, rows
 
 def _runs(n: Caffe2Layer, x: Value, lengths: Value) -> Value:
     """The number of each row's run, from the lengths of all runs: [rows]."""
-    ends = Term(n, n(nn.Cumsum(n.cast(lengths, i64), axis=0)))
-    place = counting(n, extent(n, (x, 0))).spread(0, 1)
+    own, count = Term(n, n.cast(lengths, i64)), extent(n, (x, 0))
+    fits = own.sum(0).equals(count) & (own < 0).cast(i64).sum(0).equals(0)
+    text = "the lengths of runs do not add up to the number of rows"
+    own = own.made(nn.Assume(own.value, fits.value, text))
+    ends = own.made(nn.Cumsum(own.value, axis=0))
+    place = counting(n, count).spread(0, 1)
     return (place >= ends).cast(i64).sum(1).value
 
 

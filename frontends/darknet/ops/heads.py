@@ -41,15 +41,12 @@ _POINTS = {"center": 0.0, "left_top": 0.5, "right_bottom": -0.5}
 
 @rows("Gaussian_yolo")
 def gaussian_yolo(n: DarknetLayer, x: Value, image: Value) -> Value:
-    """YOLO boxes whose coordinates are each followed by an uncertainty."""
+    """YOLO boxes whose coordinates are each followed by an uncertainty, which is not scaled."""
     anchors, width = _chosen(n), 9 + n.int("classes", 20)
     cells = _cells(n, x, len(anchors), width)
     numbers = cells.gather(constant(n, np.array([0, 2, 4, 6])), 4)
     doubts = cells.gather(constant(n, np.array([1, 3, 5, 7])), 4).function(nn.Sigmoid)
     scale, extents = n.float("scale_x_y", 1.0), (image.type.shape[3], image.type.shape[2])
-    if scale != 1:  # moved like the positions that they are about
-        place = doubts.part(4, 0, 2) * scale - (scale - 1) / 2
-        doubts = joined([place, doubts.part(4, 2, 4)], 4)
     boxes = _boxes(n, numbers, anchors, extents, scale, False)
     move, size = _POINTS.get(n.text("yolo_point", "center")), boxes.part(4, 2, 4)
     if move is None:

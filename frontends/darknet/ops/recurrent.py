@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ...common.recurrent import gru_state, lstm_states
 from ...common.vocabulary import *
-from ..layer import DarknetLayer, rows
+from ..layer import DarknetLayer, of_images, rows
 from .weighted import convolved, multiplied, options_of, weights_of
 
 Product = Callable[[str, Value], Term]
@@ -39,7 +39,7 @@ def rnn(n: DarknetLayer, x: Value) -> Value:
     return _plain(n, x, n.state("state", TensorType((1, hidden), f32)), product)
 
 
-@rows("crnn")
+@of_images("crnn")
 def crnn(n: DarknetLayer, x: Value) -> Value:
     how = options_of(n, n.int("output", 1), 3, "logistic")
     hidden = n.int("hidden", how.filters)
@@ -85,7 +85,7 @@ def lstm(n: DarknetLayer, x: Value) -> Value:
     return n.set_state("state", h)
 
 
-@rows("conv_lstm")
+@of_images("conv_lstm")
 def conv_lstm(n: DarknetLayer, x: Value) -> Value:
     """A convolutional LSTM; peephole weights come first in the file."""
     how = options_of(n, n.int("output", 1), 3, "linear")

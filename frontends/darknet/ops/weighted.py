@@ -182,6 +182,8 @@ def local(n: DarknetLayer, x: Value) -> Value:
     pad = size // 2 if n.int("pad") else 0
     if x.type.rank != 4 or None in x.type.shape or min(filters, size, stride) < 1:
         raise n.error("it needs images of known extents")
+    if n.int("pad") and size != 3:  # of which Darknet itself has two ideas
+        raise n.error(f"a padding of windows of {size} is not supported")
     check_fit(n, x, (size, size), (pad,) * 4)
     columns = unfolded(n, x, (size, size), (stride, stride), (1, 1), (pad,) * 4)
     counts = [(extent + 2 * pad - size) // stride + 1 for extent in x.type.shape[2:]]

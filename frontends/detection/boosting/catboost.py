@@ -6,6 +6,8 @@ from ...common.source import Source
 
 
 def is_it(source: Source) -> bool:
-    """Whether a source is JSON of CatBoost."""
+    """Whether a source is JSON of CatBoost, or its own format."""
     head = source.head.lstrip()
+    if head.startswith(b"CBM1"):
+        return True
     return head.startswith(b"{") and (b'"features_info"' in head or b'"ctr_data"' in head)

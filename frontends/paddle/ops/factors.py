@@ -1,8 +1,10 @@
-"""Matrix factorizations, inverses and powers, linear systems, medians."""
+"""Matrix factorizations, inverses and powers, linear systems, order statistics, counts."""
 
 from __future__ import annotations
 
+from ...common import arrays
 from ...common import linear_algebra as algebra
+from ...common.scans import running_extremes
 from ...common.segments import combined_segments, count_of, segment_means
 from ...common.vocabulary import *
 from ..layer import PaddleLayer, rows
@@ -88,6 +90,19 @@ def median(n: PaddleLayer, x: Value) -> list[Any]:
         axes = axes or list(kept)
         found = found.reshape(*(1 if i in axes else (x, i) for i in kept))
     return [found.value, None]
+
+
+@rows("cummax", "cummin")
+def running_extreme(n: PaddleLayer, x: Value) -> list[Value]:
+    found, places = running_extremes(n, x, n.axis(x, n.int("axis", -1)), n.kind == "cummax")
+    return [found, n.cast(places, n.element("dtype", i64))]
+
+
+@rows("bincount")
+def bincount(n: PaddleLayer, x: Value, weights: Any = None, least: Any = None) -> Value:
+    (count,) = n.numbers(least, "the least number of counts")
+    given = None if weights is None else Term(n, weights)
+    return arrays.bincount(Term(n, x), given, constant(n, count, i64)).value
 
 
 # -- rows of graphs --------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...common import arrays
-from ...common.scans import logcumsumexp, running
+from ...common.scans import logcumsumexp, running_extremes
 from ...common.unique import unique_rows
 from ...common.vocabulary import *
 from ..layer import AtenLayer, ends_of
@@ -15,22 +15,11 @@ from .reductions import sort, sum_
 
 
 @ROWS("aten.cummax", "aten.cummin")
-def running_extremes(n: AtenLayer, self: Value, dim: int) -> list[Value]:
-    """The running extremes, and their indices: of equal ones, the last."""
+def cummax(n: AtenLayer, self: Value, dim: int) -> list[Value]:
     if self.type.rank == 0:
         return [self, n.constant(0, i64)]
     axis = n.axis(dim, self.type.rank)
-    place = counting(n, extent(n, (self, axis))).spread(0, self.type.rank - 1 - axis)
-    places = Term(n, n.expand(place.value, n.shape(self)))
-
-    def combine(before: Sequence[Term], here: Sequence[Term]) -> list[Term]:
-        a, b = before[0], here[0]
-        wins = a > b if "cummax" in n.kind else a < b
-        if isinstance(a.element, FloatType):
-            wins = (wins | a.function(nn.IsNan)) & ~b.function(nn.IsNan)
-        return [wins.choose(x, y) for x, y in zip(before, here, strict=True)]
-
-    return [found.value for found in running(n, [Term(n, self), places], axis, combine)]
+    return running_extremes(n, self, axis, n.kind.endswith("cummax"))
 
 
 @ROWS("aten.logcumsumexp")

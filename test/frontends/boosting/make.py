@@ -40,6 +40,7 @@ def labels(kind):
     return {
         "real": SCORE,
         "positive": low,
+        "labels": np.stack([SCORE > 0.3, SCORE > 0.8], 1).astype(int),
         "share": 1 / (1 + np.exp(-SCORE)),
         "two": (SCORE > 0.3).astype(float),
         "three": np.digitize(SCORE, [0, 1]).astype(float),
@@ -89,19 +90,31 @@ def lgb(name, objective, kind, **more):
     np.savez_compressed(FOLDER / f"{name}.txt.npz", x=given, y=again.predict(given))
 
 
-def cat(name, loss, kind, how=None, **more):
-    choices = {"iterations": 3, "depth": 3, "verbose": 0, "allow_writing_files": False, **more}
-    model = catboost.CatBoost({"loss_function": loss, **choices})
-    model.fit(X, labels(kind))
+def save(model, name, pool=None):
+    """Write a model of CatBoost as JSON, without notes on its training, and in its own format."""
     path = FOLDER / f"{name}.json"
-    model.save_model(str(path), format="json")
+    model.save_model(str(path), format="json", pool=pool)
     found = json.loads(path.read_text())
     params = {"loss_function": found["model_info"]["params"]["loss_function"]}
     found["model_info"] = {"params": params}
     path.write_text(json.dumps(found))
+    model.save_model(str(path.with_suffix(".cbm")))
+
+
+def cat(name, loss, kind, how=None, drop=False, **more):
+    """A model of CatBoost; with `drop`, the file lacks the features that no tree asks for."""
+    choices = {"iterations": 3, "depth": 3, "verbose": 0, "allow_writing_files": False, **more}
+    model = catboost.CatBoost({"loss_function": loss, **choices})
+    model.fit(X, labels(kind))
+    importance = model.get_feature_importance()
+    if drop:
+        model.drop_unused_features()
+    save(model, name)
     y = model.predict(GIVEN, prediction_type=how or "RawFormulaVal")
     y = y[:, 1] if how == "Probability" and y.shape[1] == 2 else y
-    np.savez_compressed(FOLDER / f"{name}.json.npz", x=GIVEN, y=y)
+    used = importance.nonzero()[0].max() + 1 if drop else None
+    x = GIVEN[:, :used]
+    np.savez_compressed(FOLDER / f"{name}.json.npz", x=x, y=y)
 
 
 def words(name, loss, kind, how="RawFormulaVal", hashes=False, **more):
@@ -116,15 +129,10 @@ def words(name, loss, kind, how="RawFormulaVal", hashes=False, **more):
     model = catboost.CatBoost({"loss_function": loss, "one_hot_max_size": 4, **choices})
     pool = catboost.Pool(frame, labels(kind), cat_features=[2, 3, 4])
     model.fit(pool)
-    path = FOLDER / f"{name}.json"
-    model.save_model(str(path), format="json", pool=pool if hashes else None)
-    found = json.loads(path.read_text())
-    params = {"loss_function": found["model_info"]["params"]["loss_function"]}
-    found["model_info"] = {"params": params}
-    path.write_text(json.dumps(found))
+    save(model, name, pool if hashes else None)
     given = [*frame[:40], [0.5, np.nan, "none", "of", "these"]]
     y = model.predict(given, prediction_type=how)
-    y = y[:, 1] if how == "Probability" and y.shape[1] == 2 else y
+    y = y[:, 1] if loss == "Logloss" else y
     x = np.float32([row[:2] for row in given])
     np.savez_compressed(FOLDER / f"{name}.json.npz", x=x, y=y, words=[row[2:] for row in given])
 
@@ -136,12 +144,7 @@ def alone(name):
     choices = {"iterations": 3, "depth": 3, "verbose": 0, "allow_writing_files": False}
     model = catboost.CatBoost({"loss_function": "RMSE", "one_hot_max_size": 10, **choices})
     model.fit(pool)
-    path = FOLDER / f"{name}.json"
-    model.save_model(str(path), format="json", pool=pool)
-    found = json.loads(path.read_text())
-    params = {"loss_function": found["model_info"]["params"]["loss_function"]}
-    found["model_info"] = {"params": params}
-    path.write_text(json.dumps(found))
+    save(model, name, pool)
     np.savez_compressed(FOLDER / f"{name}.json.npz", words=frame[:40], y=model.predict(frame[:40]))
 
 
@@ -152,7 +155,10 @@ def main():
     words("cat_words_hashes", "RMSE", "real", hashes=True, iterations=2)
     mean = {"simple_ctr": ["BinarizedTargetMeanValue"], "max_ctr_complexity": 3}
     words("cat_words_mean", "RMSE", "real", combinations_ctr=["Borders"], depth=5, **mean)
+    words("cat_words_labels", "MultiLogloss", "labels", "Probability", iterations=10)
+    (FOLDER / "cat_words_labels.json").unlink()  # it lacks the statistics of a label
     alone("cat_words_alone")
+    cat("cat_few", "RMSE", "real", drop=True, iterations=1, depth=2)
     cat("cat_square", "RMSE", "real")
     cat("cat_two", "Logloss", "two", "Probability")
     cat("cat_focal", "Focal:focal_alpha=0.5;focal_gamma=1", "two", "Probability")

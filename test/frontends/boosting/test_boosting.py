@@ -16,7 +16,7 @@ MODELS = sorted(p.name for p in FILES.iterdir() if p.suffix != ".npz")
 
 @pytest.mark.parametrize("name", MODELS)
 def test_predictions_are_those_of_the_library(name):
-    arrays = np.load(FILES / f"{name}.npz")
+    arrays = np.load(FILES / f"{name.replace('.cbm', '.json')}.npz")
     given = [arrays[key] for key in ("x", "words") if key in arrays]
     found = nnc.compile(FILES / name)(*given)
     expected = arrays["y"]
@@ -167,6 +167,46 @@ def test_catboosts_means_and_variances():
     np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
+def cat_json(name, change):
+    model = json.loads((FILES / name).read_text())
+    change(model)
+    return json.dumps(model).encode()
+
+
+def test_a_sum_of_catboosts_models_has_its_loss_as_text():
+    loss = {"loss_function": '{"type": "Logloss", "params": {}}'}
+    data = cat_json("cat_two.json", lambda model: model.update(model_info=loss))
+    arrays = np.load(FILES / "cat_two.json.npz")
+    np.testing.assert_allclose(nnc.compile(data)(arrays["x"]), arrays["y"], rtol=1e-5)
+
+
+def test_statistics_that_json_of_catboost_lacks_are_an_error():
+    def change(model):
+        statistics = model["features_info"]["ctrs"]
+        statistics.append(statistics[0] | {"borders": [0.5]})
+
+    with pytest.raises(nnc.NncError, match="of which JSON has one; save the model"):
+        nnc.load(cat_json("cat_words.json", change))
+
+
+CBM = (FILES / "cat_lossguide.cbm").read_bytes()
+VERSION = b"FlabuffersModel_v"
+
+
+@pytest.mark.parametrize(
+    "data, message",
+    [
+        (CBM[:4], "the file ends within its contents"),
+        (CBM[:-1], "the file ends within its contents"),
+        (CBM.replace(VERSION + b"1", VERSION + b"2"), "version 'FlabuffersModel_v2' of CatBoost's"),
+        (CBM[:8] + b"\xff" * 4 + CBM[12:], "broken model of CatBoost: FlatbufferError"),
+    ],
+)
+def test_errors_of_catboosts_own_format_name_what_is_wrong(data, message):
+    with pytest.raises(nnc.NncError, match=message):
+        nnc.load(data)
+
+
 def test_trees_that_lead_back_are_an_error():
     data = changed("xgb_logistic.json", lambda m: first_tree(m)["left_children"].__setitem__(1, 0))
     with pytest.raises(nnc.NncError, match="cycle"):
@@ -191,7 +231,14 @@ def test_errors_of_lightgbm_name_what_is_wrong(old, new, message):
 
 
 @pytest.mark.parametrize(
-    "name", ["xgb_logistic.json", "xgb_softprob.ubj", "lgb_binary.txt", "cat_two.json"]
+    "name",
+    [
+        "xgb_logistic.json",
+        "xgb_softprob.ubj",
+        "lgb_binary.txt",
+        "cat_two.json",
+        "cat_lossguide.cbm",
+    ],
 )
 def test_broken_files_give_errors(name):
     for data in mutated((FILES / name).read_bytes(), 100, 5):

@@ -277,9 +277,11 @@ def test_a_given_shape_replaces_an_assumed_one(tmp_path):
 def test_embeddings_of_runs(tmp_path, kind):
     table, indices, lengths = drawn(9, 4), np.array([3, 8, 0, 3, 1, 5]), np.array([2, 0, 3, 1])
     save(tmp_path, [operator(kind, "t i l", "y")], {"t": table}, inputs="i l")
-    found = nnc.compile(tmp_path, shapes={"i": (6,), "l": (4,)}).run(
-        {"i": indices, "l": lengths.astype(np.int32)}
-    )
+    program = nnc.compile(tmp_path, shapes={"i": (6,), "l": (4,)})
+    found = program.run({"i": indices, "l": lengths.astype(np.int32)})
+    for wrong in ([2, 0, 3, 2], [2, 0, 3, 0], [-1, 3, 3, 1]):  # Caffe2 refuses these
+        with pytest.raises(NncError, match="do not add up to the number of rows"):
+            program.run({"i": indices, "l": np.array(wrong, np.int32)})
     parts = np.split(table[indices], np.cumsum(lengths)[:-1])
     reduce = np.sum if kind.endswith("Sum") else np.mean
     wanted = [reduce(part, 0) if len(part) else np.zeros(4) for part in parts]

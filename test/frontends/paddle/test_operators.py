@@ -27,6 +27,8 @@ ONE = np.float32([1])
         ("spectral_norm", (np.float32([[3, 0], [0, 1]]), np.float32([1, 0]), np.float32([1, 0])),
          {"dim": 0, "power_iters": 2}, [1, 0, 0, 1 / 3]),
         ("logcumsumexp", (np.zeros(3, np.float32),), {"axis": 0}, np.log([1, 2, 3])),
+        ("cummax", (np.float32([1, 3, 3, 2]),), {"axis": 0}, [1, 3, 3, 3]),
+        ("cummin", (np.float32([3, 1, math.nan, 0]),), {"axis": 0}, [3, 1, math.nan, math.nan]),
         ("lp_pool2d", (np.float32([[[[3, 4], [0, 0]]]]),),
          {"kernel_size": [2, 2], "strides": [1, 1], "paddings": [0, 0], "norm_type": 2.0}, 5),
     ],
