@@ -110,13 +110,13 @@ def dilated(n: Layer, x: Value, steps: Sequence[int], fill: Value | None) -> Val
     for axis, step in enumerate(steps):
         if step == 1 or x.type.shape[axis] in (0, 1):
             continue
-        own, rank = dims(x), x.type.rank
+        rank = x.type.rank
         apart = unsqueezed(n, x, axis + 1)
         wide = padded_by(
             n, apart, [(i == rank + axis + 2) * (step - 1) for i in range(2 * rank + 2)], fill
         )
-        own[axis] = n.extent(x, axis) * step
-        whole = reshape(n, wide, own)
+        spans = [(i, i + 1) for i in range(rank + 1)]
+        whole = merge(n, wide, [*spans[:axis], (axis, axis + 2), *spans[axis + 2 :]])
         x = slice_axis(n, whole, axis, 0, 1 - step)
     return x
 

@@ -199,3 +199,15 @@ def square_root(x: tuple[Term, Term]) -> tuple[Term, Term]:
 def pair(real: Term, imag: Term) -> Pair:
     """Terms as a complex tensor."""
     return Pair(real.value, imag.value)
+
+
+def real_matrix(n: Layer, x: Pair) -> Term:
+    """[[A, -B], [B, A]], which acts on stacked real and imaginary parts as A + Bi does."""
+    a, b = terms(n, x)
+    return joined([joined([a, -b], -1), joined([b, a], -1)], -2)
+
+
+def stacked_parts(x: Term) -> Pair:
+    """The complex matrix whose real parts are the upper half of the rows of x [B.., 2 * M, K]."""
+    rows = x.shape[-2] or 0
+    return pair(x.part(x.rank - 2, 0, rows // 2), x.part(x.rank - 2, rows // 2, rows))

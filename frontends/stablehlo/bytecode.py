@@ -58,7 +58,10 @@ CONV = [
 ]
 
 PARTS = {
-    ("convolution", "dimension_numbers"): (CONV, lambda **given: conv_dims(*given.values())),
+    **{
+        (op, "dimension_numbers"): (CONV, lambda **given: conv_dims(*given.values()))
+        for op in ("convolution", "dynamic_conv")
+    },
     **{
         key: (list(made.parameters), made)
         for key, made in {
@@ -83,6 +86,7 @@ ABSENT = {
     "call_v1": "arg_attrs no_inline res_attrs",
     "custom_call_v1": "result_tilings",
     "dot_general_v1": " ".join(DotAlgorithm.parameters),
+    "dynamic_conv_v2": "padding",
     "dynamic_gather_v1": "operand_batching_dims start_indices_batching_dims",
     "func_v1": "no_inline",
     "gather_v1": "operand_batching_dims start_indices_batching_dims",

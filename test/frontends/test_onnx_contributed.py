@@ -280,6 +280,7 @@ def test_embed_layer_normalization():
 
 def test_fused_matmul_with_the_batch_behind():
     check("FusedMatMul", floats(4, 3, 5), floats(3, 5, 2), domain=MS, transBatchA=1, alpha=0.5)
+    check("FusedMatMul", floats(3, 5), floats(5, 2), domain=MS, transBatchA=0, transBatchB=0)
 
 
 @pytest.mark.parametrize("op", ["QLinearAdd", "QLinearMul"])

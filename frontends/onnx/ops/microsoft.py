@@ -48,7 +48,8 @@ def _turned(n: Node, x: Value, side: str) -> Value:
     """A matrix operand transposed as the attributes say: batch moved, then transposed."""
     rank = x.type.rank
     order = list(range(rank))
-    if rank > 2 and n.int(f"transBatch{side}"):
+    moved = n.int(f"transBatch{side}")
+    if rank > 2 and moved:
         # The first dimension of a matrix stands before the batch.
         order = [*range(1, rank - 1), 0, rank - 1]
     if rank >= 2 and n.int(f"trans{side}"):

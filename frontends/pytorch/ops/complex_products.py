@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...common.complexes import Pair, pair, terms
+from ...common.complexes import Pair, pair, real_matrix, stacked_parts, terms
 from ...common.linear_algebra import solve as solve_real
 from ...common.vocabulary import *
 from ..layer import AtenLayer
@@ -106,17 +106,6 @@ def einsum_(n: AtenLayer, equation: str, tensors: list[Any], path: Any = None) -
 # -- equations -------------------------------------------------------------------------------------
 
 
-def _as_real(n: AtenLayer, x: Pair) -> Term:
-    """[[A, -B], [B, A]], which acts on stacked real and imaginary parts as A + Bi does."""
-    a, b = terms(n, x)
-    return joined([joined([a, -b], -1), joined([b, a], -1)], -2)
-
-
-def _halves(x: Term) -> Pair:
-    rows = x.shape[-2] or 0
-    return pair(x.part(x.rank - 2, 0, rows // 2), x.part(x.rank - 2, rows // 2, rows))
-
-
 def _complex_terms(n: AtenLayer, x: Any) -> tuple[Term, Term]:
     return terms(n, x) if isinstance(x, Pair) else (Term(n, x), Term(n, x).zeros())
 
@@ -129,18 +118,20 @@ def solve(n: AtenLayer, A: Any, B: Any, left: bool = True, check_errors: bool = 
         return [conjugate_transpose(n, turned)]
     vector = b.type.rank == 1 or b.type.shape == a.type.shape[:-1]
     columns = [part.spread(0, int(vector)) for part in terms(n, b)]
-    found = _halves(solve_real(_as_real(n, a), joined(columns, -2)))
+    found = stacked_parts(solve_real(real_matrix(n, a), joined(columns, -2)))
     return [pair(*(part.column(0) for part in terms(n, found))) if vector else found]
 
 
 @ROWS("complex.linalg_inv", "complex.linalg_inv_ex", "complex.inverse")
 def inverse(n: AtenLayer, A: Any = None, self: Any = None, check_errors: bool = False) -> list:
     """The inverse, as the left half of the inverse of the real matrix."""
-    whole = _as_real(n, self if A is None else A)
+    whole = real_matrix(n, self if A is None else A)
     rows = whole.shape[-1] or 0
     ones = constant(n, np.eye(rows, rows // 2), whole.element)
     batch = n.shape(whole.value)[:-2]
-    return [_halves(solve_real(whole, Term(n, n.expand(ones.value, [*batch, rows, rows // 2]))))]
+    return [
+        stacked_parts(solve_real(whole, Term(n, n.expand(ones.value, [*batch, rows, rows // 2]))))
+    ]
 
 
 @ROWS("complex.linalg_eig", "complex.linalg_eigvals", "complex._linalg_eigvals")

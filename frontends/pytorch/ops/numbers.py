@@ -33,7 +33,8 @@ ROWS.formulas(
             sum((Term(n, n.as_value(v)) for v in a[1:]), Term(n, n.as_value(a[0]))).value
         ),
         "torch.sym_float": lambda n, a: n.as_value(a, f64),
-        "math.trunc torch.sym_int": lambda n, a: n.cast(n.as_value(a, f64), i64),
+        "math.trunc": lambda n, x: n.cast(n.as_value(x, f64), i64),
+        "torch.sym_int": lambda n, a: n.cast(n.as_value(a, f64), i64),
         "aten.item aten._local_scalar_dense": lambda n, self: as_scalar(n, self),
         "torch.sym_sqrt torch._sym_sqrt": lambda n, a: n(nn.Sqrt(n.as_value(a, f64))),
     }
@@ -46,8 +47,8 @@ def number_truediv(n: AtenLayer, a: Any, b: Any) -> Value:
 
 
 def _rounded(op: Any) -> Row:
-    return lambda n, a: n.cast(n(op(n.as_value(a, f64))), i64)
+    return lambda n, x: n.cast(n(op(n.as_value(x, f64))), i64)
 
 
 ROWS.add({"math.floor": _rounded(nn.Floor), "math.ceil": _rounded(nn.Ceil)})
-ROWS.add({"builtins.round": _rounded(nn.Round)})
+ROWS.add({"builtins.round": lambda n, number: _rounded(nn.Round)(n, number)})

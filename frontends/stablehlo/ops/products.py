@@ -149,13 +149,8 @@ def _convolved(
 
 def _cut(n: HloLayer, x: Value, pads: Any) -> Value:
     """x cropped by negative padding."""
-    starts = [0, 0, *(max(-low, 0) for low, _ in pads)]
-    shape = list(x.type.shape)
-    for i, (low, high) in enumerate(pads, 2):
-        if shape[i] is None:
-            raise n.error("negative padding needs known extents")
-        shape[i] += min(low, 0) + min(high, 0)
-    return portion(n, x, starts, shape)
+    low, high = ([min(pad[i], 0) for pad in pads] for i in range(2))
+    return padded_by(n, x, [0, 0, *low, 0, 0, *high])
 
 
 def _transposed(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ....ir.core import Block
 from ...common.complexes import Pair
@@ -13,26 +13,24 @@ from .pointwise import total_order
 
 @dataclass(frozen=True)
 class Key:
-    """A compared operand, its direction, and whether its floats are in total order.
-
-    `exact`: the comparator takes the elements as they are, so that 0 is more than -0.
+    """What the comparator compares of two elements: the name of it of one, as a value of the
+    region; how it is computed; its direction; and whether its floats are in total order.
     """
 
-    operand: int
+    name: str
+    formula: Any
     descending: bool
     total: bool
-    exact: bool
 
 
 @rows("stablehlo.sort")
 def sort(n: HloLayer, *inputs: Any) -> list[Any]:
-    block = n.op.comparator.blocks[0]
-    keys = _keys(n, n.last(0).operands[0], block)
+    keys = _keys(n, n.last(0).operands[0])
     rank = n.out().rank
     axis = (-1 if n.op.dimension is None else n.op.dimension) % rank
     order: Value | None = None
     for key in reversed(keys):  # the last key first, as each sort keeps the order of equal ones
-        value = _comparable(n, inputs[key.operand], key)
+        value = _comparable(n, inputs, key)
         if order is not None:
             value = gathered_elements(n, value, order, axis)
         found = _order(n, value, axis, key.descending)
@@ -46,19 +44,17 @@ def _moved(n: HloLayer, value: Any, order: Any, axis: int) -> Any:
     return gathered_elements(n, value, order, axis)
 
 
-def _comparable(n: HloLayer, x: Any, key: Key) -> Value:
-    """The key as numbers that are ordered as intended."""
+def _comparable(n: HloLayer, inputs: Sequence[Any], key: Key) -> Value:
+    """The key of all elements, as numbers that are ordered as intended."""
+    region = replace(n.node.graphs["0"], outputs=[("0", key.name)])
+    (x,) = n.builder.call(region, [x for one in inputs for x in (one, one)], n)
     if isinstance(x, Pair):
-        raise n.error("complex numbers cannot be sorted")
+        raise n.error("complex numbers have no order")
     element = x.type.element_type
     if element is i1:
         return n.cast(x, IntegerType(32))
     if isinstance(element, FloatType) and key.total:
-        term = Term(n, x)
-        if key.exact:
-            return total_order(term).value
-        plain = term.equals(0.0).choose(0.0, term)
-        return total_order(term.equals(term).choose(plain, float("nan"))).value
+        return total_order(Term(n, x)).value
     return x
 
 
@@ -68,51 +64,53 @@ def _order(n: HloLayer, x: Value, axis: int, descending: bool) -> Value:
     return largest(n, x, count, axis, greatest=descending)[1]
 
 
-def _keys(n: HloLayer, value: Any, block: Block) -> list[Key]:
+def _keys(n: HloLayer, value: Any) -> list[Key]:
     """The keys of a comparator: `a < b`, or `a < b or (a == b and the keys that follow)`."""
     op = getattr(value, "owner", None)
-    match getattr(op, "name", ""):
-        case "stablehlo.compare":
-            return [_key(n, op, block)]
-        case "stablehlo.or":
-            first, rest = op.operands  # type: ignore[union-attr]
+    match getattr(op, "name", ""), getattr(op, "operands", ()):
+        case "stablehlo.compare", _:
+            return [_key(n, op)]
+        case "stablehlo.or", (first, rest):
             both = getattr(rest, "owner", None)
             if getattr(both, "name", "") == "stablehlo.and":
-                equal, following = both.operands  # type: ignore[union-attr]
-                key = _keys(n, first, block)
-                is_equal = getattr(equal.owner, "comparison_direction", "") == "EQ"
-                if is_equal and _key(n, equal.owner, block).operand == key[0].operand:
-                    return [*key, *_keys(n, following, block)]
+                return _in_turn(n, first, *both.operands)  # type: ignore[union-attr]
+        case "stablehlo.select", (equal, rest, first):
+            return _in_turn(n, first, equal, rest)
     raise n.error("the comparator is none of keys that are compared one after the other")
 
 
-def _key(n: HloLayer, op: Any, block: Block) -> Key:
-    sides = [_arguments(value, block) for value in op.operands]
-    if any(len(side) != 1 for side in sides):
-        raise n.error("the comparator compares other things than the elements of an operand")
-    (first,), (second,) = sides
-    if first // 2 != second // 2 or first == second:
-        raise n.error("the comparator compares elements of different operands")
+def _in_turn(n: HloLayer, first: Any, equal: Any, following: Any) -> list[Key]:
+    """The first keys, and those that follow where the first are equal."""
+    keys = _keys(n, first)
+    is_equal = getattr(getattr(equal, "owner", None), "comparison_direction", "") == "EQ"
+    if not is_equal or [key.formula for key in keys] != [_key(n, equal.owner).formula]:
+        raise n.error("the comparator is none of keys that are compared one after the other")
+    return [*keys, *_keys(n, following)]
+
+
+def _key(n: HloLayer, op: Any) -> Key:
+    block = n.op.comparator.blocks[0]
+    (first, one), (second, other) = (_formula(value, block) for value in op.operands)
+    if one != other or {*first} != {not side for side in second} or len(first) != 1:
+        raise n.error("the comparator compares other things than one formula of two elements")
     descending = op.comparison_direction in ("GT", "GE")
-    if first % 2:
+    if True in first:
         descending = not descending
-    total = op.compare_type == "TOTALORDER"
-    return Key(first // 2, descending, total, all(value in block.args for value in op.operands))
+    made = next(node for node in n.node.graphs["0"].nodes if node.attributes is op)
+    return Key(made.inputs[0], one, descending, op.compare_type == "TOTALORDER")
 
 
-def _arguments(value: Any, block: Block) -> set[int]:
-    """The arguments of a block that a value depends on."""
-    found, pending, seen = set(), [value], set()
-    while pending:
-        one = pending.pop()
-        if one in seen:
-            continue
-        seen.add(one)
-        if one in block.args:
-            found.add(block.args.index(one))
-        elif (op := getattr(one, "owner", None)) is not None and hasattr(op, "operands"):
-            pending += op.operands
-    return found
+def _formula(value: Any, block: Block) -> tuple[set[bool], Any]:
+    """Which of two elements a value is computed of, True for the second, and how."""
+    if value in block.args:
+        at = block.args.index(value)
+        return {bool(at % 2)}, at // 2
+    op = getattr(value, "owner", None)
+    if op is None or op.parent is not block:
+        return set(), id(value)
+    parts = [_formula(operand, block) for operand in op.operands]
+    sides = {side for part, _ in parts for side in part}
+    return sides, (op.name, str(op.attributes), op.results.index(value), *(f for _, f in parts))
 
 
 @rows("chlo.top_k")

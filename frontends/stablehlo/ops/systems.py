@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...common import linear_algebra as algebra
-from ...common.complexes import Pair, pair, terms
+from ...common.complexes import Pair, pair, real_matrix, stacked_parts, terms
 from ...common.eigenvalues import Complex, eig
 from ...common.vocabulary import *
 from ..layer import HloLayer, rows
@@ -20,9 +20,16 @@ def _success(n: HloLayer, i: int) -> Value:
     return n.constant(np.zeros([d or 0 for d in n.out(i).shape], np.int32))
 
 
-def _solve(
-    n: HloLayer, a: Value, b: Value, left: bool, lower: bool, turned: bool, unit: bool
-) -> Value:
+def _solve(n: HloLayer, a: Any, b: Any, left: bool, lower: bool, turn: str, unit: bool) -> Any:
+    """The solution of a triangular system; `turn` is C where the matrix is to be conjugated and
+    transposed, T where only transposed, else N.
+    """
+    turned = turn != "N"
+    if isinstance(a, Pair):
+        parts = [_triangle(part, lower, unit, i) for i, part in enumerate(terms(n, a))]
+        return _complex_solve(
+            n, (parts[0], -parts[1] if turn == "C" else parts[1]), b, left, turned
+        )
     matrix, right = Term(n, a), Term(n, b)
     if not left:
         right, turned = algebra.transposed(right), not turned
@@ -32,34 +39,79 @@ def _solve(
     return (found if left else algebra.transposed(found)).value
 
 
+def _triangle(x: Term, lower: bool, unit: bool, imaginary: int) -> Term:
+    """The triangle of x that is read, with zeros beside it."""
+    places = algebra.Places.of(x)
+    read = places.rows >= places.columns if lower else places.rows <= places.columns
+    x = read.choose(x, 0.0)
+    return places.rows.equals(places.columns).choose(float(not imaginary), x) if unit else x
+
+
+def _complex_solve(n: HloLayer, a: Any, b: Pair, left: bool, turned: bool) -> Pair:
+    right = terms(n, b)
+    if not left:
+        right, turned = [algebra.transposed(part) for part in right], not turned
+    if turned:
+        a = [algebra.transposed(part) for part in a]
+    found = algebra.solve(real_matrix(n, pair(*a)), joined(list(right), -2))
+    found = stacked_parts(found)
+    return found if left else pair(*(algebra.transposed(part) for part in terms(n, found)))
+
+
 @rows("stablehlo.triangular_solve")
-def triangular_solve(n: HloLayer, a: Value, b: Value) -> Value:
+def triangular_solve(n: HloLayer, a: Any, b: Any) -> Any:
     op = n.op
-    turned = op.transpose_a != "NO_TRANSPOSE"
-    return _solve(n, a, b, op.left_side, op.lower, turned, op.unit_diagonal)
+    turn = {"TRANSPOSE": "T", "ADJOINT": "C"}.get(op.transpose_a, "N")
+    return _solve(n, a, b, op.left_side, op.lower, turn, op.unit_diagonal)
 
 
-@rows("custom_call @lapack_strsm_ffi", "custom_call @lapack_dtrsm_ffi")
-def trsm(n: HloLayer, a: Value, b: Value) -> Value:
+@rows(*(f"custom_call @lapack_{kind}trsm_ffi" for kind in "sdcz"))
+def trsm(n: HloLayer, a: Any, b: Any) -> Any:
     how = _config(n)
-    sides = how["side"] == "L", how["uplo"] == "L", how["trans_x"] != "N", how["diag"] == "U"
-    return _solve(n, a, b, *sides)
+    return _solve(
+        n, a, b, how["side"] == "L", how["uplo"] == "L", how["trans_x"], how["diag"] == "U"
+    )
 
 
-def _cholesky(n: HloLayer, a: Value, lower: bool) -> Value:
+def _cholesky(n: HloLayer, a: Any, lower: bool) -> Any:
     """Only the triangle that is asked for is read, and the other one is zero."""
+    if isinstance(a, Pair):
+        return _complex_cholesky(n, a, lower)
     if lower:
         return algebra.cholesky(Term(n, a)).value
     return algebra.transposed(algebra.cholesky(algebra.transposed(Term(n, a)))).value
 
 
+def _complex_cholesky(n: HloLayer, a: Pair, lower: bool) -> Pair:
+    """The factor of a Hermitian matrix A + Bi: the one of [[A, -B], [B, A]], with its rows and
+    columns in pairs, has real numbers' pairs [[x, -y], [y, x]] of it.
+    """
+    re, im = (_triangle(part, lower, False, 0) for part in terms(n, a))
+    places = algebra.Places.of(re)
+    strict = places.rows.equals(places.columns).choose
+    re = re + algebra.transposed(strict(0.0, re))
+    im = strict(0.0, im) - algebra.transposed(strict(0.0, im))
+    count = re.shape[-1] or 0
+    order = np.arange(2 * count).reshape(2, count).T.reshape(-1)
+    whole = real_matrix(n, pair(re, im))
+    places = constant(n, order)
+    whole = whole.gather(places, whole.rank - 2).gather(places, whole.rank - 1)
+    found = algebra.cholesky(whole)
+    even = constant(n, np.arange(0, 2 * count, 2))
+    columns = found.gather(even, found.rank - 1)
+    real, imag = (columns.gather(even + i, found.rank - 2) for i in range(2))
+    if lower:
+        return pair(real, imag)
+    return pair(algebra.transposed(real), -algebra.transposed(imag))
+
+
 @rows("stablehlo.cholesky")
-def cholesky(n: HloLayer, a: Value) -> Value:
+def cholesky(n: HloLayer, a: Any) -> Any:
     return _cholesky(n, a, bool(n.op.lower))
 
 
-@rows("custom_call @lapack_spotrf_ffi", "custom_call @lapack_dpotrf_ffi")
-def potrf(n: HloLayer, a: Value) -> list[Value]:
+@rows(*(f"custom_call @lapack_{kind}potrf_ffi" for kind in "sdcz"))
+def potrf(n: HloLayer, a: Any) -> list[Any]:
     return [_cholesky(n, a, _config(n)["uplo"] == "L"), _success(n, 1)]
 
 

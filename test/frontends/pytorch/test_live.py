@@ -157,3 +157,20 @@ def test_positions_of_a_lone_element_with_corners_aligned(torch):
     theta = torch.randn(1, 2, 3)
     found = nnc.compile(positions, (theta,), cache=False)(theta)
     np.testing.assert_allclose(found, positions(theta), rtol=1e-5, atol=1e-6)
+
+
+def test_extents_by_rounding_in_a_file(torch, tmp_path):
+    """Their operators name their operands otherwise than those of tensors."""
+
+    class Scaled(torch.nn.Module):
+        def forward(self, x):
+            scaled = torch.nn.functional.interpolate
+            return scaled(x, scale_factor=1.3, mode="bilinear", recompute_scale_factor=True)
+
+    x = torch.sin(torch.arange(2 * 7 * 9.0)).reshape(1, 2, 7, 9)
+    sizes = {2: torch.export.Dim.AUTO, 3: torch.export.Dim.AUTO}
+    path = tmp_path / "scaled.pt2"
+    program = torch.export.export(Scaled(), (torch.zeros(1, 2, 12, 10),), dynamic_shapes=(sizes,))
+    torch.export.save(program, path)
+    found = nnc.compile(path, cache=False)(x.numpy())
+    np.testing.assert_allclose(found, Scaled()(x).numpy(), atol=1e-5)

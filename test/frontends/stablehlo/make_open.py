@@ -143,9 +143,32 @@ for exponent, mantissa in ((5, 10), (8, 7), (4, 3), (5, 2), (8, 0), (1, 0), (2, 
 case("reduced_f64", lambda x: lax.reduce_precision(x, 6, 9), ["n"], (odd.astype(np.float64),))
 
 
+def convolutions(x):
+    """x [B, H, W, 4], padded by computed numbers, cropped, with holes."""
+    kernel = jnp.cos(jnp.arange(3 * 2 * 4 * 3, dtype=jnp.float32)).reshape(3, 2, 4, 3)
+    how = {"dimension_numbers": ("NHWC", "HWIO", "NHWC")}
+    made = lax.conv_general_dilated
+    return (
+        made(x, kernel, (2, 1), "SAME", rhs_dilation=(1, 2), **how),
+        made(x, kernel, (1, 2), [(3, 1), (-1, 2)], lhs_dilation=(3, 2), **how),
+        lax.conv_transpose(x, kernel, (2, 2), "VALID"),
+    )
+
+
+def write_convolutions(folder: Path) -> None:
+    """The convolutions, exported, and results of one shape."""
+    x = np.sin(np.arange(2 * 7 * 6 * 4, dtype=np.float32)).reshape(2, 7, 6, 4)
+    spec = jax.ShapeDtypeStruct(export.symbolic_shape("b, h, w, 4"), x.dtype)
+    compiled = jax.jit(convolutions)
+    data = export.export(compiled)(spec).serialize()
+    (folder / "open_convolutions.jax").write_bytes(data)
+    np.savez_compressed(folder / "open_convolutions.npz", x, *compiled(x))
+
+
 def main() -> None:
     """Write the archive."""
     target = Path(__file__).parent / "files" / "open.tar.xz"
+    write_convolutions(target.parent)
     with tarfile.open(target, "w:xz") as archive, jax.enable_x64(True):
 
         def add(name: str, data: bytes) -> None:

@@ -1,6 +1,7 @@
 """Functions of symbolic shapes give what JAX computed, for inputs of several shapes."""
 
 import io
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -48,6 +49,13 @@ def test_windows_of_one_axis(lead):
     module = import_model(ONE_AXIS.encode())
     module.verify()
     check(Interpreter(module).call("main", [x]), [x[:, :, :-1] + x[:, :, 1:]])
+
+
+def test_convolutions():
+    files = Path(__file__).parent / "files"
+    x, *wanted = np.load(files / "open_convolutions.npz").values()
+    model = compile_model(files / "open_convolutions.jax", cache=False)
+    check(model(x), wanted)
 
 
 def runs(name):

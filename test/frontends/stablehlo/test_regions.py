@@ -106,3 +106,38 @@ def test_singular_values_and_their_vectors(height, width):
     np.testing.assert_allclose(u * s @ v, a, atol=1e-5)
     np.testing.assert_allclose(u.T @ u, np.eye(least), atol=1e-5)
     np.testing.assert_allclose(v @ v.T, np.eye(least), atol=1e-5)
+
+
+TRIANGLES = """
+func.func @main(%a: tensor<4x4xcomplex<f32>>, %b: tensor<ROWSxcomplex<f32>>)
+    -> (tensor<ROWSxcomplex<f32>>, tensor<4x4xcomplex<f32>>) {
+  %0 = "stablehlo.triangular_solve"(%a, %b) <{left_side = LEFT, lower = LOWER,
+    transpose_a = #stablehlo<transpose TURNED>, unit_diagonal = UNIT}>
+    : (tensor<4x4xcomplex<f32>>, tensor<ROWSxcomplex<f32>>) -> tensor<ROWSxcomplex<f32>>
+  %1 = stablehlo.cholesky %a, lower = LOWER : tensor<4x4xcomplex<f32>>
+  return %0, %1 : tensor<ROWSxcomplex<f32>>, tensor<4x4xcomplex<f32>>
+}
+"""
+
+
+@pytest.mark.parametrize("turned", ["NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"])
+@pytest.mark.parametrize("left, lower, unit", [(1, 1, 0), (1, 0, 1), (0, 1, 1), (0, 0, 0)])
+def test_complex_triangles(turned, left, lower, unit):
+    """Of a Hermitian matrix the other triangle is not read."""
+    a, b = (rng.standard_normal((2, 4, n)).astype(np.float32) for n in (4, 3))
+    a, b = a[0] + 1j * a[1], b[0] + 1j * b[1]
+    whole = a @ a.conj().T + 4 * np.eye(4)
+    read = (np.tril if lower else np.triu)(whole).astype(np.complex64)
+    given = read + 9 * (np.triu if lower else np.tril)(np.ones((4, 4)), 1 if lower else -1)
+    text = TRIANGLES.replace("ROWS", "4x3" if left else "3x4").replace("TURNED", turned)
+    for word, value in (("LEFT", left), ("LOWER", lower), ("UNIT", unit)):
+        text = text.replace(word, str(bool(value)).lower())
+    b = (b if left else b.T).astype(np.complex64)
+    found, factor = nnc.compile(text.encode(), cache=False)(given.astype(np.complex64), b)
+    if unit:
+        np.fill_diagonal(read, 1)
+    read = {"N": read, "T": read.T, "A": read.conj().T}[turned[0]]
+    want = np.linalg.solve(read, b) if left else np.linalg.solve(read.T, b.T).T
+    np.testing.assert_allclose(found, want, atol=1e-4 * np.abs(want).max())
+    want = np.linalg.cholesky(whole, upper=not lower)
+    np.testing.assert_allclose(factor, want, atol=1e-5 * np.abs(want).max())
