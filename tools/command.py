@@ -113,7 +113,8 @@ def run_command(name: str, command: Command, argv: Sequence[str], streams: Strea
         return 0
     except OSError as error:  # a full disk, say, below standard output
         _discard_output(streams)
-        print(f"{name}: error: {error.strerror or error}", file=said.stderr)
+        place = f"'{error.filename}': " if error.filename else ""
+        print(f"{name}: error: {place}{error.strerror or error}", file=said.stderr)
         return 1
     except RecursionError:
         print(f"{name}: error: the input is nested too deeply", file=said.stderr)

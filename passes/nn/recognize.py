@@ -37,7 +37,8 @@ class RecognizeComposites(Pass, name="recognize-composites", anchor="func.func")
     def run(self, op: Operation, context: PassContext) -> None:
         """Apply the patterns, unless the module wants its math as written.
 
-        So do 16-bit floats: spelled out, they are rounded at every step.
+        Except for `rounded_softmax`, they decline 16-bit floats: separate ops round those at
+        every step, one op only once.
         """
         if not is_strict(op):
             apply_greedily(op, PATTERNS, fold=False, trace=context.trace)
