@@ -11,6 +11,7 @@ from .. import __version__
 from ..ir.collection import collect_rarely
 from ..ir.diagnostics import NncError
 from .command import OPS_HELP, Streams, leave, load_operators, read_text, run_command
+from .parser import Parser
 
 if TYPE_CHECKING:
     from ..ir.core import Operation
@@ -39,14 +40,9 @@ def cli() -> None:
     leave(main())
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str):
-        raise NncError(f"nn-run: {message}; nn-run --help explains")
-
-
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the command line."""
-    parser = _Parser(
+    parser = Parser(
         prog="nn-run",
         description=DESCRIPTION,
         allow_abbrev=False,

@@ -8,10 +8,10 @@ from functools import cache
 
 from ..artifacts.bindings import LANGUAGES
 from ..artifacts.options import FORMS, PLACES, chosen_languages
-from ..ir.diagnostics import NncError
 from ..numerics.options import add_arguments as add_numerics
 from .command import OPS_HELP
 from .package_options import add_package
+from .parser import Parser
 from .remote_options import add_remote
 from .serve_options import add_serve
 from .shared_options import (
@@ -28,22 +28,17 @@ DESCRIPTION = (
 )
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str):
-        raise NncError(f"{self.prog}: {message}; {self.prog} --help explains")
-
-
 @cache
 def argument_parser() -> argparse.ArgumentParser:
     """The parser of nnc's command line."""
-    parser = _Parser(prog="nnc", description=DESCRIPTION, allow_abbrev=False)
+    parser = Parser(prog="nnc", description=DESCRIPTION, allow_abbrev=False)
     parser.add_argument("--version", action="store_true", help="show the version")
     parser.add_argument(
         "--completion",
         choices=("bash", "zsh", "fish"),
         help="print a script that completes nnc's command line in this shell",
     )
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     for name, (help, add_options) in COMMANDS.items():
         sub = commands.add_parser(name, help=help, description=help, allow_abbrev=False)
         if name not in WITHOUT_MODEL:
