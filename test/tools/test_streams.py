@@ -94,6 +94,16 @@ def test_interruption(tmp_path: Path, warm_cache: Path) -> None:
     assert (process.returncode, said) == (130, "nn-opt: interrupted\n")
 
 
+def test_interruption_of_imports() -> None:
+    code = "import nnc.tools; raise {}"
+    done = run(
+        [sys.executable, "-c", code.format("KeyboardInterrupt")], Path(), capture_output=True
+    )
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "interrupted\n")
+    done = run([sys.executable, "-c", code.format("KeyError")], Path(), capture_output=True)
+    assert done.returncode == 1 and "Traceback" in done.stderr
+
+
 _BUSY = """
 import tempfile, threading, time
 import numpy as np
