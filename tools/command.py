@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import io
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -44,10 +45,13 @@ class Streams:
             sys.stdin or _Closed("standard input is closed"),
             sys.stdout or _Closed("standard output is closed"),
             sys.stderr or io.StringIO(),
-            Path.cwd(),
+            _working_directory(),
         )
 
     def path(self, name: str) -> Path:
+        """The path that a name on the command line means. Raises NncError for an empty name."""
+        if not name:
+            raise NncError("the name of a file or folder is empty")
         return self.directory / name
 
     def for_people(self, *, output: bool) -> Streams:
@@ -56,6 +60,13 @@ class Streams:
         """
         stdout = Visible(self.stdout) if output else self.stdout
         return Streams(self.stdin, stdout, Visible(self.stderr), self.directory)
+
+
+def _working_directory() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError:  # it was removed: absolute names still mean something
+        return Path()
 
 
 class Visible(io.TextIOBase, TextIO):
@@ -89,6 +100,8 @@ class _Closed(io.TextIOBase, TextIO):
 
 Command = Callable[[Sequence[str], Streams], int]
 
+_HEAD = 256
+"""Bytes in which a model's file, unlike text, has a character below those for white space."""
 INTERRUPTED = 130
 """The exit status of a command ended by Ctrl-C, as in shells."""
 
@@ -221,6 +234,8 @@ def read_text(name: str, streams: Streams) -> SourceFile:
         raise NncError(f"cannot read '{name}': {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         raise NncError(f"<stdin>: not UTF-8 text (byte {error.start})") from None
+    if not name.endswith(".mlir") and re.search(rb"[\0-\x08]", data[:_HEAD]):
+        raise NncError(f"'{name}' is no IR text but binary; `nnc import` makes IR of a model")
     try:
         return SourceFile(name, data.decode("utf-8"))
     except UnicodeDecodeError as error:

@@ -146,7 +146,7 @@ def _run(args: argparse.Namespace, session: Session) -> int:
         session.say(describe(name, array))
     if args.output:
         save_outputs(session.streams.path(args.output), outputs)
-    if args.expect:
+    if args.expect is not None:
         from .inputs import compare
 
         expected = read_expected(session.streams.path(args.expect), executable)

@@ -11,7 +11,7 @@ import nnc
 import numpy as np
 import onnx
 import pytest
-from nnc.tools import nn_opt
+from nnc.tools import nn_opt, nn_run
 from nnc.tools import nnc as nnc_tool
 from nnc.tools.command import Streams
 from onnx import TensorProto, helper
@@ -191,6 +191,18 @@ def test_a_caret_points_at_the_fault(tmp_path: Path) -> None:
 def test_not_utf8(tmp_path: Path) -> None:
     (tmp_path / "in.mlir").write_bytes(b"module {\n\xff\xfe\n}")
     check_error(*run(nn_opt, ["in.mlir"], tmp_path)[::2], "in.mlir:2", "UTF-8")
+
+
+def test_a_model_in_place_of_text(relu: Path) -> None:
+    said = "error: 'relu.onnx' is no IR text but binary; `nnc import` makes IR of a model\n"
+    for tool in (nn_opt, nn_run):
+        assert run(tool, [relu.name], relu.parent)[::2] == (1, said)
+
+
+@pytest.mark.parametrize("option", ["--tuned", "--ops", "--expect", "--input"])
+def test_empty_names(relu: Path, option: str) -> None:
+    code, _, message = run(nnc_tool, ["run", relu, "--random", option, ""], relu.parent)
+    check_error(code, message, "the name of a file or folder is empty")
 
 
 @pytest.mark.parametrize(

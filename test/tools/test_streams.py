@@ -70,6 +70,12 @@ def test_closed_standard_input(warm_cache: Path) -> None:
     assert done.stderr == "error: standard input is closed\n"
 
 
+def test_working_directory_that_is_gone(tmp_path: Path, warm_cache: Path) -> None:
+    (tmp_path / "in.mlir").write_text(TEXT)
+    script = f"mkdir gone; cd gone; rmdir ../gone; {' '.join(NN_OPT)} {tmp_path / 'in.mlir'}"
+    check_success(run(["sh", "-c", script], warm_cache, cwd=tmp_path, capture_output=True))
+
+
 def test_reader_that_stops(warm_cache: Path) -> None:
     text = "".join(f"func.func private @f{i}()\n" for i in range(20_000))
     done = run(
