@@ -221,6 +221,13 @@ def test_bad_command_lines(arguments: list[str], tmp_path: Path) -> None:
     check_error(*run(nn_opt, arguments, tmp_path, stdin="module {}")[::2])
 
 
+@pytest.mark.parametrize("words", ["user list", "user remove ann", "token ann"])
+def test_questions_to_a_service_begin_none(words: str, tmp_path: Path) -> None:
+    code, _, message = run(nnc_tool, ["serve", *words.split(), "gone"], tmp_path)
+    check_error(code, message, f"no service was begun in '{tmp_path / 'gone'}'")
+    assert not (tmp_path / "gone").exists()
+
+
 @pytest.mark.skipif(os.name != "posix", reason="POSIX paths")
 def test_unwritable_output(tmp_path: Path, relu: Path) -> None:
     for tool, start in ((nn_opt, ["-"]), (nnc_tool, ["import", relu])):
