@@ -102,6 +102,8 @@ Command = Callable[[Sequence[str], Streams], int]
 
 _HEAD = 256
 """Bytes in which a model's file, unlike text, has a character below those for white space."""
+_MOST_TEXT = 1 << 30
+"""Bytes of text that are read: a device may have any number."""
 INTERRUPTED = 130
 """The exit status of a command ended by Ctrl-C, as in shells."""
 
@@ -229,13 +231,17 @@ def read_text(name: str, streams: Streams) -> SourceFile:
     try:
         if name == "-":
             return SourceFile("<stdin>", streams.stdin.read())
-        data = streams.path(name).read_bytes()
+        with open(streams.path(name), "rb") as file:
+            data = file.read(_HEAD)
+            if not name.endswith(".mlir") and re.search(rb"[\0-\x08]", data):
+                raise NncError(f"'{name}' is binary, not text: `nnc import` makes IR of a model")
+            data += file.read(_MOST_TEXT)
     except OSError as error:
         raise NncError(f"cannot read '{name}': {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         raise NncError(f"<stdin>: not UTF-8 text (byte {error.start})") from None
-    if not name.endswith(".mlir") and re.search(rb"[\0-\x08]", data[:_HEAD]):
-        raise NncError(f"'{name}' is no IR text but binary; `nnc import` makes IR of a model")
+    if len(data) > _MOST_TEXT:
+        raise NncError(f"cannot read '{name}': more than {_MOST_TEXT >> 20} MiB of text")
     try:
         return SourceFile(name, data.decode("utf-8"))
     except UnicodeDecodeError as error:

@@ -194,9 +194,12 @@ def test_not_utf8(tmp_path: Path) -> None:
 
 
 def test_a_model_in_place_of_text(relu: Path) -> None:
-    said = "error: 'relu.onnx' is no IR text but binary; `nnc import` makes IR of a model\n"
+    said = "error: 'relu.onnx' is binary, not text: `nnc import` makes IR of a model\n"
     for tool in (nn_opt, nn_run):
         assert run(tool, [relu.name], relu.parent)[::2] == (1, said)
+        if os.path.exists("/dev/zero"):  # of which there is no end
+            zeros = said.replace(relu.name, "/dev/zero")
+            assert run(tool, ["/dev/zero"], relu.parent)[::2] == (1, zeros)
 
 
 @pytest.mark.parametrize("option", ["--tuned", "--ops", "--expect", "--input"])
