@@ -71,6 +71,14 @@ def test_missing_model(tmp_path: Path) -> None:
     check_error(*run(nnc_tool, ["run", "no.onnx", "--random"], tmp_path)[::2], "no.onnx")
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="POSIX")
+@pytest.mark.parametrize("command", [["run", "--random"], ["check"]])
+def test_a_pipe_in_place_of_a_model(tmp_path: Path, command: list[str]) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    code, _, message = run(nnc_tool, [*command, "pipe"], tmp_path)
+    check_error(code, message, "pipe' is a pipe or a device, expected a model's file or folder")
+
+
 def test_all_unsupported_nodes_are_listed(tmp_path: Path) -> None:
     nodes = [
         helper.make_node("NoSuchOp", ["x"], ["a"], "first"),
@@ -132,7 +140,8 @@ def test_wrong_number_of_inputs(relu: Path) -> None:
 
 def test_unreadable_input_file(relu: Path, tmp_path: Path) -> None:
     (tmp_path / "x.npy").write_bytes(b"rubbish")
-    check_error(*run(nnc_tool, ["run", relu, "--input", "x.npy"], tmp_path)[::2], "x.npy")
+    code, _, message = run(nnc_tool, ["run", relu, "--input", "x.npy"], tmp_path)
+    check_error(code, message, "x.npy: not a readable array file: expected .npy, .npz or .pb\n")
     check_error(*run(nnc_tool, ["run", relu, "--input", "no.npy"], tmp_path)[::2], "no.npy")
     check_error(*run(nnc_tool, ["run", relu], tmp_path)[::2], "x: tensor<2x3xf32>", "--random")
 
