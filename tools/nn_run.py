@@ -74,10 +74,20 @@ def build_parser() -> argparse.ArgumentParser:
     add(
         "--compare",
         metavar="FILE",
-        help="compare the values with this .npz or .npy; 1 if they differ",
+        help="compare the values with this .npz or .npy; exit code 1 if they differ",
     )
-    add("--rtol", type=float, default=0.0, help="relative, for --compare (default: 0)")
-    add("--atol", type=float, default=0.0, help="absolute, for --compare (default: 0)")
+    add(
+        "--rtol",
+        type=float,
+        default=0.0,
+        help="the relative difference that --compare allows (default: 0)",
+    )
+    add(
+        "--atol",
+        type=float,
+        default=0.0,
+        help="the absolute difference that --compare allows (default: 0)",
+    )
     add(
         "--resource-dir", metavar="DIR", help="where weights files lie (default: the file's folder)"
     )

@@ -68,7 +68,7 @@ def _add_model(sub: argparse.ArgumentParser, command: str) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="the value of an input for good, which is no input then: a number, true, false, "
+        help="compile an input in as a constant, so that nobody gives it: a number, true, false, "
         "a list as 1,2 or [[1,2]], or a .npy file",
     )
     sub.add_argument(
@@ -101,7 +101,11 @@ def _add_import(sub: argparse.ArgumentParser) -> None:
 
 def _add_compile(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
-        "-o", "--output", required=True, metavar="FILE", help="a folder with --bindings"
+        "-o",
+        "--output",
+        required=True,
+        metavar="FILE",
+        help="what to write, by its suffix; a folder with --bindings",
     )
     sub.add_argument(
         "--weights",
@@ -161,7 +165,12 @@ def _add_run(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--expect", metavar="FILE", help="compare the output with this .npy, .npz or .json"
     )
-    sub.add_argument("--tolerance", type=float, default=1e-4, help="relative, for --expect")
+    sub.add_argument(
+        "--tolerance",
+        type=float,
+        default=1e-4,
+        help="the largest relative difference that --expect allows (default: 1e-4)",
+    )
 
 
 def _add_bench(sub: argparse.ArgumentParser) -> None:
@@ -188,7 +197,9 @@ def _add_stages(sub: argparse.ArgumentParser) -> None:
 
 
 def _add_check(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("--threads", type=int, default=1, help="that the times are for (default: 1)")
+    sub.add_argument(
+        "--threads", type=int, default=1, help="of which the times are estimated (default: 1)"
+    )
     sub.add_argument("--json", action="store_true", help="all of it as JSON")
 
 
@@ -227,8 +238,18 @@ def _add_explore(sub: argparse.ArgumentParser) -> None:
 def _add_compare(sub: argparse.ArgumentParser) -> None:
     add_inputs(sub)
     add = sub.add_argument
-    add("--rtol", type=float, default=1e-4, help="of the largest value (default: 1e-4)")
-    add("--atol", type=float, default=1e-5, help="absolute (default: 1e-5)")
+    add(
+        "--rtol",
+        type=float,
+        default=1e-4,
+        help="the difference allowed, relative to the largest value (default: 1e-4)",
+    )
+    add(
+        "--atol",
+        type=float,
+        default=1e-5,
+        help="the difference allowed beside that (default: 1e-5)",
+    )
     add(
         "--against",
         metavar="MODEL",
@@ -268,8 +289,8 @@ def _add_package(sub: argparse.ArgumentParser) -> None:
 COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "import": ("Write a model as IR, its weights in a safetensors file beside it.", _add_import),
     "compile": (
-        "Compile a model; the suffix says to what: .mlir .ll .s, or with a C header .o .so .dll "
-        ".dylib .a, with a JavaScript module .wasm.",
+        "Compile a model; the suffix of the output says to what: .mlir .ll .s, or with a C header "
+        ".o .so .dll .dylib .a .c, with a JavaScript module .wasm; .mjs for WebGPU, .cpp for HLS.",
         _add_compile,
     ),
     "run": ("Compile a model and run it once.", _add_run),
@@ -281,7 +302,8 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "profile": ("Time each kernel of a model: a table, a page, a trace.", _add_profile),
     "calibrate": (
         "Measure this machine's numbers (clock, arithmetic, caches, memory, threads, functions) "
-        "and keep them: code for `host` is then scheduled by them. 1 if nothing can be kept.",
+        "and keep them: code for `host` is then scheduled by them. Exit code 1 if nothing "
+        "can be kept.",
         add_calibrate,
     ),
     "tune": (
@@ -291,8 +313,8 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     ),
     "try": (
         "Try a kernel's schedule that was edited by hand: is it legal, does it compute what the "
-        "default does, what does it take beside the default in the model. 1 if it is not legal or "
-        "not right.",
+        "default does, what does it take beside the default in the model. Exit code 1 if it is not "
+        "legal or not right.",
         add_try,
     ),
     "worker": (
@@ -320,7 +342,8 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "stages": ("Write the IR after every stage, one file each.", _add_stages),
     "check": (
         "Say what a model needs and what it would get, without compiling it: operators, what is "
-        "not supported, open dimensions, operations, memory, time. 1 if something is missing.",
+        "not supported, open dimensions, operations, memory, time. Exit code 1 if "
+        "something is missing.",
         _add_check,
     ),
     "why": (
@@ -335,7 +358,7 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     ),
     "compare": (
         "Compare a model's outputs with ONNX Runtime's or with another compilation; where they "
-        "differ, find the first node at which. 1 if they differ.",
+        "differ, find the first node at which. Exit code 1 if they differ.",
         _add_compare,
     ),
     "package": (
