@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from nnc.frontends.wire.protobuf import varint_bytes
 from onnx import GraphProto, TensorProto, helper, numpy_helper
 
 from .hostile_archives import Upload
@@ -119,7 +120,7 @@ class Models:
                 ("count.txt", f"tree\nversion=v4\nmax_feature_idx={count}\n".encode()),
                 ("count.cfg", f"[net]\nwidth={count}\n[convolutional]\nsize={count}\n".encode()),
                 ("count.ubj", b"{L" + struct.pack(">q", count % 2**63) + b"x"),
-                ("count.onnx", b"\x3a" + _varint(count)),
+                ("count.onnx", b"\x3a" + varint_bytes(count)),
             ]
         )  # fmt: skip
 
@@ -187,7 +188,7 @@ class Models:
         data = made.SerializeToString()
         if choice.random() < 0.5:  # and deeper than messages may be
             for _ in range(choice.choice([200, 2000])):
-                data = b"\x3a" + _varint(len(data)) + data
+                data = b"\x3a" + varint_bytes(len(data)) + data
         return "deep.onnx", data
 
     def deep_text(self, choice: random.Random) -> Upload:
@@ -232,15 +233,6 @@ def private(mark: str) -> bytes:
     weights = numpy_helper.from_array(np.frombuffer((mark * 16).encode()[:256], np.float32), mark)
     node = ("Add", ["x", mark], {"doc_string": mark, "name": mark})
     return _model([node], [weights])
-
-
-def _varint(value: int) -> bytes:
-    """A number as messages have it."""
-    made = bytearray()
-    while value > 127:
-        made.append(value & 127 | 128)
-        value >>= 7
-    return bytes([*made, value])
 
 
 def _model(

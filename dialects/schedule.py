@@ -374,8 +374,9 @@ class Cache(Named, name="schedule.cache", traits=(_INSIDE,)):
     loops bound to groups, copies what it needs into a buffer in the group's own memory. With
     several `buffers`, what an iteration needs is on its way while the ones before compute.
 
-    A `padded` operand is a buffer that other stages fill with one number around a copy of another
-    buffer, which copies are then made from; those stages go.
+    `padded` says that other stages made the operand from another buffer by padding it with one
+    number. Those stages are removed, and what an iteration needs is copied from the unpadded
+    buffer, with that number around it.
     """
 
     number = attribute(I64)

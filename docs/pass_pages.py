@@ -106,5 +106,6 @@ def nn_opt_page() -> str:
     ]
     for group in GROUPS:
         rows = [f"| `{cell(flag.usage())}` | {cell(flag.help)} |" for flag in group.flags]
-        parts.append(f"## {group.title.capitalize()}\n\n{table(('option', ''), rows)}")
+        title = group.title[0].upper() + group.title[1:]
+        parts.append(f"## {title}\n\n{table(('option', ''), rows)}")
     return "\n\n".join(parts) + "\n"

@@ -234,7 +234,7 @@ class NewEntry:
             self.complete = True
 
     def store_hosted(self, module: Operation, keys: Sequence[str]) -> None:
-        """Write the host's module, and the keys of the parts."""
+        """Write a module of host steps, and the cache keys of the compiled parts that it calls."""
         from ..ir.syntax.printer import print_op
         from ..ir.weights_file import write_module
 

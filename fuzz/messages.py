@@ -10,6 +10,8 @@ import random
 from functools import lru_cache
 from typing import Any
 
+from nnc.frontends.wire.protobuf import varint_bytes
+
 INTEGERS = (0, 1, 2, 3, 9, 127, 1 << 31, (1 << 31) - 1, 1 << 40, 1 << 62, (1 << 63) - 1)
 NEGATIVE = tuple((1 << 64) - n for n in (1, 2, 1 << 31, 1 << 63))
 WIDTHS = {1: 8, 5: 4}
@@ -83,7 +85,9 @@ def _other(value: Any, wire: int, choice: random.Random) -> Any:
     return choice.choice(
         (
             *(b"", b"x", b"..", b"/", b"\xff\xfe", value * 2, value[:-1], value + b"_1"),
-            b"".join(map(_varint, choice.choices(INTEGERS + NEGATIVE, k=choice.randrange(1, 6)))),
+            b"".join(
+                map(varint_bytes, choice.choices(INTEGERS + NEGATIVE, k=choice.randrange(1, 6)))
+            ),
         )
     )
 
@@ -149,24 +153,16 @@ def _read(data: bytes, at: int) -> tuple[int, int]:
     return 0, len(data) + 1
 
 
-def _varint(value: int) -> bytes:
-    made = bytearray()
-    while value > 127:
-        made.append(value & 127 | 128)
-        value >>= 7
-    return bytes([*made, value])
-
-
 def written(fields: list[Field]) -> bytes:
     """The message of fields."""
     made = bytearray()
     for number, wire, value in fields:
-        made += _varint(number << 3 | wire)
+        made += varint_bytes(number << 3 | wire)
         if wire == 0:
-            made += _varint(value)
+            made += varint_bytes(value)
         elif wire == 2:
             inner = written(value) if isinstance(value, list) else value
-            made += _varint(len(inner)) + inner
+            made += varint_bytes(len(inner)) + inner
         else:
             made += value
     return bytes(made)

@@ -90,7 +90,7 @@ def mark(path: Path, sums: Sums) -> None:
 
 
 def is_whole(path: Path, data: np.ndarray, sums: Sums) -> bool:
-    """Whether a file is marked with the sums, or its `data` has them; then it gets marked."""
+    """Whether a file is marked with the sums, or its `data` has them; marks it in that case."""
     if path.stat().st_mtime_ns % 10**9 // _TICK == sums.mark:
         return True
     if sums_of([data]) != sums:

@@ -184,7 +184,7 @@ def _content(module: ModuleOp) -> TunedSchedule:
     later = [(name, StringAttr) for name in _LATER_TEXTS] + [("threads", IntegerAttr)]
     for name, kind in (*expected, *(row for row in later if row[0] in given)):
         if not isinstance(given.get(name), kind):
-            raise module.error(f"'{TUNED}' has no '{name}', or not of its type")
+            raise module.error(f"'{TUNED}': '{name}' is missing, or of another type than expected")
     names = [name for name, _ in (*expected, *later) if name in given]
     values = {name: given[name].value for name in names}  # type: ignore[attr-defined]
     return TunedSchedule(schedule=found[0], **values)

@@ -174,7 +174,7 @@ def _at_end(function: func.FuncOp) -> set[Operation]:
     last = function.body.blocks[-1]
     if ENTRY not in function.attributes or not isinstance(last.terminator, func.Return):
         return found
-    returned = [memref.base_buffer(v) for v in last.terminator.operands if _is_buffer(v)]
+    returned = [memref.base_buffer(v) for v in last.terminator.operands if memref.is_buffer(v)]
     for op in reversed(list(last)):
         if isinstance(op, gpu.Memcpy):
             base = memref.base_buffer(op.dst)
@@ -185,10 +185,6 @@ def _at_end(function: func.FuncOp) -> set[Operation]:
         elif not isinstance(op, memref.Alloc | memref.Dealloc | func.Return) and not is_pure(op):
             break
     return found
-
-
-def _is_buffer(value: Value) -> bool:
-    return isinstance(value.type, MemRefType)
 
 
 Part = tuple[str, Value, int]

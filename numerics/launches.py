@@ -16,12 +16,11 @@ from typing import Any
 import numpy as np
 
 from ..dialects import gpu
-from ..dialects.memref.aliasing import base_buffer
+from ..dialects.memref.aliasing import base_buffer, is_buffer
 from ..dialects.memref.buffers import new_array
-from ..ir.core import BlockArgument, Operation, Value
+from ..ir.core import BlockArgument, Operation
 from ..ir.diagnostics import Diagnostic, NncError
 from ..ir.traits import WritesMemory
-from ..ir.types import MemRefType
 from .interpreter import Frame, Interpreter
 from .races import Memory
 from .threads import Axes, Group, Thread, Waiting
@@ -71,11 +70,11 @@ def _written(kernel: gpu.GPUFuncOp, ops: Sequence[Operation]) -> list[int]:
 
     Races are looked for in their memory alone, through whichever argument it is read.
     """
-    numbers = {id(arg): i for i, arg in enumerate(kernel.args) if _is_buffer(arg)}
+    numbers = {id(arg): i for i, arg in enumerate(kernel.args) if is_buffer(arg)}
     written = set()
     for op in ops:
         for value in op.operands if op.has_trait(WritesMemory) else ():
-            if not _is_buffer(value):
+            if not is_buffer(value):
                 continue
             base = base_buffer(value)
             if id(base) in numbers:
@@ -83,10 +82,6 @@ def _written(kernel: gpu.GPUFuncOp, ops: Sequence[Operation]) -> list[int]:
             elif isinstance(base, BlockArgument) and base.owner is not kernel.body.blocks[0]:
                 return sorted(numbers.values())  # It may be any of them.
     return sorted(written)
-
-
-def _is_buffer(value: Value) -> bool:
-    return isinstance(value.type, MemRefType)
 
 
 def _check_sizes(kernel: gpu.GPUFuncOp, groups: Axes, threads: Axes) -> None:

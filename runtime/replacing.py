@@ -59,7 +59,11 @@ class GrowingCode(LinkedCode, Protocol):
 
 
 class ReplacingModel(Model):
-    """Calls use the candidates chosen last; calls that compare report differences."""
+    """A model whose kernels can be replaced by candidates between calls, or compared with them.
+
+    Calls use the candidates of the last `use`; after `compare` they run both, and report what
+    differs.
+    """
 
     @abstractmethod
     def compiled(self, part: Any) -> bytes:

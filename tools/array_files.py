@@ -12,6 +12,8 @@ from ..dialects import nn
 from ..ir.diagnostics import NncError
 from ..ir.types import TensorType
 
+_MAGIC = (b"\x93NUMPY", b"PK\x03\x04", b"PK\x05\x06")
+"""How files of an array begin, archives, and empty archives."""
 _LARGE = 1 << 30
 _TIMES = 100
 """An archive of more than _LARGE bytes unpacked is refused if it grows by more than this factor and
@@ -29,6 +31,9 @@ def read_arrays(path: Path, most_bytes: int | None = None) -> dict[str, np.ndarr
 
             tensor = onnx.TensorProto.FromString(path.read_bytes())
             return {tensor.name: onnx.numpy_helper.to_array(tensor)}
+        with path.open("rb") as file:
+            if not file.read(len(_MAGIC[0])).startswith(_MAGIC):
+                raise NncError(f"{path}: not a readable array file: expected .npy, .npz or .pb")
         loaded = np.load(path, allow_pickle=False)
         if isinstance(loaded, np.ndarray):
             return {path.stem: loaded}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import io
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -44,10 +45,13 @@ class Streams:
             sys.stdin or _Closed("standard input is closed"),
             sys.stdout or _Closed("standard output is closed"),
             sys.stderr or io.StringIO(),
-            Path.cwd(),
+            _working_directory(),
         )
 
     def path(self, name: str) -> Path:
+        """The path that a name on the command line means. Raises NncError for an empty name."""
+        if not name:
+            raise NncError("the name of a file or folder is empty")
         return self.directory / name
 
     def for_people(self, *, output: bool) -> Streams:
@@ -56,6 +60,13 @@ class Streams:
         """
         stdout = Visible(self.stdout) if output else self.stdout
         return Streams(self.stdin, stdout, Visible(self.stderr), self.directory)
+
+
+def _working_directory() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError:  # it was removed: absolute names still mean something
+        return Path()
 
 
 class Visible(io.TextIOBase, TextIO):
@@ -89,6 +100,10 @@ class _Closed(io.TextIOBase, TextIO):
 
 Command = Callable[[Sequence[str], Streams], int]
 
+_HEAD = 256
+"""Bytes in which a model's file, unlike text, has a character below those for white space."""
+_MOST_TEXT = 1 << 30
+"""Bytes of text that are read: a device may have any number."""
 INTERRUPTED = 130
 """The exit status of a command ended by Ctrl-C, as in shells."""
 
@@ -113,7 +128,8 @@ def run_command(name: str, command: Command, argv: Sequence[str], streams: Strea
         return 0
     except OSError as error:  # a full disk, say, below standard output
         _discard_output(streams)
-        print(f"{name}: error: {error.strerror or error}", file=said.stderr)
+        place = f"'{error.filename}': " if error.filename else ""
+        print(f"{name}: error: {place}{error.strerror or error}", file=said.stderr)
         return 1
     except RecursionError:
         print(f"{name}: error: the input is nested too deeply", file=said.stderr)
@@ -215,11 +231,17 @@ def read_text(name: str, streams: Streams) -> SourceFile:
     try:
         if name == "-":
             return SourceFile("<stdin>", streams.stdin.read())
-        data = streams.path(name).read_bytes()
+        with open(streams.path(name), "rb") as file:
+            data = file.read(_HEAD)
+            if not name.endswith(".mlir") and re.search(rb"[\0-\x08]", data):
+                raise NncError(f"'{name}' is binary, not text: `nnc import` makes IR of a model")
+            data += file.read(_MOST_TEXT)
     except OSError as error:
         raise NncError(f"cannot read '{name}': {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         raise NncError(f"<stdin>: not UTF-8 text (byte {error.start})") from None
+    if len(data) > _MOST_TEXT:
+        raise NncError(f"cannot read '{name}': more than {_MOST_TEXT >> 20} MiB of text")
     try:
         return SourceFile(name, data.decode("utf-8"))
     except UnicodeDecodeError as error:

@@ -11,6 +11,7 @@ from .. import __version__
 from ..ir.collection import collect_rarely
 from ..ir.diagnostics import NncError
 from .command import OPS_HELP, Streams, leave, load_operators, read_text, run_command
+from .parser import Parser
 
 if TYPE_CHECKING:
     from ..ir.core import Operation
@@ -39,14 +40,9 @@ def cli() -> None:
     leave(main())
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str):
-        raise NncError(f"nn-run: {message}; nn-run --help explains")
-
-
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the command line."""
-    parser = _Parser(
+    parser = Parser(
         prog="nn-run",
         description=DESCRIPTION,
         allow_abbrev=False,
@@ -78,10 +74,20 @@ def build_parser() -> argparse.ArgumentParser:
     add(
         "--compare",
         metavar="FILE",
-        help="compare the values with this .npz or .npy; 1 if they differ",
+        help="compare the values with this .npz or .npy; exit code 1 if they differ",
     )
-    add("--rtol", type=float, default=0.0, help="relative, for --compare (default: 0)")
-    add("--atol", type=float, default=0.0, help="absolute, for --compare (default: 0)")
+    add(
+        "--rtol",
+        type=float,
+        default=0.0,
+        help="the relative difference that --compare allows (default: 0)",
+    )
+    add(
+        "--atol",
+        type=float,
+        default=0.0,
+        help="the absolute difference that --compare allows (default: 0)",
+    )
     add(
         "--resource-dir", metavar="DIR", help="where weights files lie (default: the file's folder)"
     )

@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from .. import __version__
 from ..ir.collection import collect_rarely
@@ -21,9 +20,6 @@ from ..targets.base import target as find_target
 from .command import Streams, leave, run_command
 from .nnc_options import argument_parser
 from .session import Session
-
-if TYPE_CHECKING:
-    pass
 
 
 def main(argv: Sequence[str] | None = None, streams: Streams | None = None) -> int:
@@ -150,7 +146,7 @@ def _run(args: argparse.Namespace, session: Session) -> int:
         session.say(describe(name, array))
     if args.output:
         save_outputs(session.streams.path(args.output), outputs)
-    if args.expect:
+    if args.expect is not None:
         from .inputs import compare
 
         expected = read_expected(session.streams.path(args.expect), executable)

@@ -8,10 +8,10 @@ from functools import cache
 
 from ..artifacts.bindings import LANGUAGES
 from ..artifacts.options import FORMS, PLACES, chosen_languages
-from ..ir.diagnostics import NncError
 from ..numerics.options import add_arguments as add_numerics
 from .command import OPS_HELP
 from .package_options import add_package
+from .parser import Parser
 from .remote_options import add_remote
 from .serve_options import add_serve
 from .shared_options import (
@@ -28,22 +28,17 @@ DESCRIPTION = (
 )
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str):
-        raise NncError(f"{self.prog}: {message}; {self.prog} --help explains")
-
-
 @cache
 def argument_parser() -> argparse.ArgumentParser:
     """The parser of nnc's command line."""
-    parser = _Parser(prog="nnc", description=DESCRIPTION, allow_abbrev=False)
+    parser = Parser(prog="nnc", description=DESCRIPTION, allow_abbrev=False)
     parser.add_argument("--version", action="store_true", help="show the version")
     parser.add_argument(
         "--completion",
         choices=("bash", "zsh", "fish"),
         help="print a script that completes nnc's command line in this shell",
     )
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     for name, (help, add_options) in COMMANDS.items():
         sub = commands.add_parser(name, help=help, description=help, allow_abbrev=False)
         if name not in WITHOUT_MODEL:
@@ -73,7 +68,7 @@ def _add_model(sub: argparse.ArgumentParser, command: str) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="the value of an input for good, which is no input then: a number, true, false, "
+        help="compile an input in as a constant, so that nobody gives it: a number, true, false, "
         "a list as 1,2 or [[1,2]], or a .npy file",
     )
     sub.add_argument(
@@ -107,7 +102,11 @@ def _add_import(sub: argparse.ArgumentParser) -> None:
 
 def _add_compile(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
-        "-o", "--output", required=True, metavar="FILE", help="a folder with --bindings"
+        "-o",
+        "--output",
+        required=True,
+        metavar="FILE",
+        help="what to write, by its suffix; a folder with --bindings",
     )
     sub.add_argument(
         "--weights",
@@ -167,7 +166,12 @@ def _add_run(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--expect", metavar="FILE", help="compare the output with this .npy, .npz or .json"
     )
-    sub.add_argument("--tolerance", type=float, default=1e-4, help="relative, for --expect")
+    sub.add_argument(
+        "--tolerance",
+        type=float,
+        default=1e-4,
+        help="the largest relative difference that --expect allows (default: 1e-4)",
+    )
 
 
 def _add_bench(sub: argparse.ArgumentParser) -> None:
@@ -194,7 +198,9 @@ def _add_stages(sub: argparse.ArgumentParser) -> None:
 
 
 def _add_check(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("--threads", type=int, default=1, help="that the times are for (default: 1)")
+    sub.add_argument(
+        "--threads", type=int, default=1, help="of which the times are estimated (default: 1)"
+    )
     sub.add_argument("--json", action="store_true", help="all of it as JSON")
 
 
@@ -233,8 +239,18 @@ def _add_explore(sub: argparse.ArgumentParser) -> None:
 def _add_compare(sub: argparse.ArgumentParser) -> None:
     add_inputs(sub)
     add = sub.add_argument
-    add("--rtol", type=float, default=1e-4, help="of the largest value (default: 1e-4)")
-    add("--atol", type=float, default=1e-5, help="absolute (default: 1e-5)")
+    add(
+        "--rtol",
+        type=float,
+        default=1e-4,
+        help="the difference allowed, relative to the largest value (default: 1e-4)",
+    )
+    add(
+        "--atol",
+        type=float,
+        default=1e-5,
+        help="the difference allowed beside that (default: 1e-5)",
+    )
     add(
         "--against",
         metavar="MODEL",
@@ -274,8 +290,8 @@ def _add_package(sub: argparse.ArgumentParser) -> None:
 COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "import": ("Write a model as IR, its weights in a safetensors file beside it.", _add_import),
     "compile": (
-        "Compile a model; the suffix says to what: .mlir .ll .s, or with a C header .o .so .dll "
-        ".dylib .a, with a JavaScript module .wasm.",
+        "Compile a model; the suffix of the output says to what: .mlir .ll .s, or with a C header "
+        ".o .so .dll .dylib .a .c, with a JavaScript module .wasm; .mjs for WebGPU, .cpp for HLS.",
         _add_compile,
     ),
     "run": ("Compile a model and run it once.", _add_run),
@@ -287,7 +303,8 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "profile": ("Time each kernel of a model: a table, a page, a trace.", _add_profile),
     "calibrate": (
         "Measure this machine's numbers (clock, arithmetic, caches, memory, threads, functions) "
-        "and keep them: code for `host` is then scheduled by them. 1 if nothing can be kept.",
+        "and keep them: code for `host` is then scheduled by them. Exit code 1 if nothing "
+        "can be kept.",
         add_calibrate,
     ),
     "tune": (
@@ -297,8 +314,8 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     ),
     "try": (
         "Try a kernel's schedule that was edited by hand: is it legal, does it compute what the "
-        "default does, what does it take beside the default in the model. 1 if it is not legal or "
-        "not right.",
+        "default does, what does it take beside the default in the model. Exit code 1 if it is not "
+        "legal or not right.",
         add_try,
     ),
     "worker": (
@@ -326,7 +343,8 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "stages": ("Write the IR after every stage, one file each.", _add_stages),
     "check": (
         "Say what a model needs and what it would get, without compiling it: operators, what is "
-        "not supported, open dimensions, operations, memory, time. 1 if something is missing.",
+        "not supported, open dimensions, operations, memory, time. Exit code 1 if "
+        "something is missing.",
         _add_check,
     ),
     "why": (
@@ -341,7 +359,7 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     ),
     "compare": (
         "Compare a model's outputs with ONNX Runtime's or with another compilation; where they "
-        "differ, find the first node at which. 1 if they differ.",
+        "differ, find the first node at which. Exit code 1 if they differ.",
         _add_compare,
     ),
     "package": (

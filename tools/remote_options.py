@@ -103,7 +103,9 @@ def _add_order(sub: argparse.ArgumentParser) -> None:
     _add_model(sub)
     _add_what(sub)
     sub.add_argument(
-        "--wait", action="store_true", help="until all of it is done; 1 if something failed"
+        "--wait",
+        action="store_true",
+        help="until all of it is done; exit code 1 if something failed",
     )
     _add_quiet(sub)
 
@@ -172,7 +174,10 @@ ACTIONS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "explore": ("Take the page to look inside a model.", _add_explore),
     "order": ("Order packages of a model: one for each target and precision.", _add_order),
     "orders": ("List your orders with their jobs.", _nothing),
-    "watch": ("Follow an order until all of it is done. 1 if something failed.", _add_watch),
+    "watch": (
+        "Follow an order until all of it is done. Exit code 1 if something failed.",
+        _add_watch,
+    ),
     "download": ("Take a job's package.", _add_download),
     "report": ("Take a job's report.", _add_report),
     "log": ("Print what the command of a job said.", _add_job),

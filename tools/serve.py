@@ -37,15 +37,15 @@ def serve(args: argparse.Namespace, streams: Streams) -> int:
     """Serve until Ctrl-C, or run the operator's command. Raises NncError."""
     match args.words:
         case ["user", "list", *folder]:
-            return _list_users(_service(args, streams, folder), streams)
+            return _list_users(_kept_service(args, streams, folder), streams)
         case ["user", "add", name, *folder]:
             return _add_user(_service(args, streams, folder), name, args, streams)
         case ["user", "remove", name, *folder]:
-            return _remove_user(_service(args, streams, folder), name, streams)
+            return _remove_user(_kept_service(args, streams, folder), name, streams)
         case ["user", *_]:
             raise NncError("nnc: serve user: expected add NAME, remove NAME or list")
         case ["token", name, *folder]:
-            return _add_token(_service(args, streams, folder), name, streams)
+            return _add_token(_kept_service(args, streams, folder), name, streams)
         case ["token"]:
             raise NncError("nnc: serve token: expected the NAME of a user")
         case folder:
@@ -153,16 +153,26 @@ def _service(
         raise NncError(
             f"nnc serve needs {error.name}, which is not installed: pip install 'nnc[serve]'"
         ) from None
-    path = streams.path(folder[0]) if folder else _default_folder()
     return Service(
-        path,
+        _folder(streams, folder),
         catalogue=catalogue() if catalogue else Catalogue((), ()),
         database=args.database or os.environ.get("NNC_DATABASE"),
         blobs=args.blobs,
     )
 
 
-def _default_folder() -> Path:
+def _kept_service(args: argparse.Namespace, streams: Streams, folder: list[str]) -> Service:
+    """The service of a folder that is there, or of a database. Raises NncError."""
+    path = _folder(streams, folder)
+    if not (args.database or os.environ.get("NNC_DATABASE") or path.is_dir()):
+        raise NncError(f"no service was begun in '{path}'")
+    return _service(args, streams, folder)
+
+
+def _folder(streams: Streams, folder: list[str]) -> Path:
+    """The folder that a command line names, or the user's own."""
+    if folder:
+        return streams.path(folder[0])
     data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     return Path(data) / "nnc" / "serve"
 

@@ -49,9 +49,13 @@ class Session:
         return folder
 
     def path(self, model: str) -> str:
-        """The path of the model that the user gives."""
-        packaged = model.startswith("onnx:")
-        return str(packaged_model(model) if packaged else self.streams.path(model))
+        """The path of the model that the user gives. Raises NncError if it cannot be one."""
+        if model.startswith("onnx:"):
+            return str(packaged_model(model))
+        path = self.streams.path(model)
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise NncError(f"'{path}' is a pipe or a device, expected a model's file or folder")
+        return str(path)
 
     def progress(self, message: str) -> None:
         if not self.quiet:

@@ -1,4 +1,4 @@
-"""Which buffer a memref is part of."""
+"""Which values are buffers, and which buffer a memref is part of."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ from ..vocabulary import *
 
 class ViewLike(Trait):
     """A result that is a buffer is the operand of the same number, seen in another way."""
+
+
+def is_buffer(value: Value) -> bool:
+    """Whether the value is a buffer of known rank."""
+    return isinstance(value.type, MemRefType)
 
 
 def base_buffer(value: Value) -> Value:

@@ -191,9 +191,11 @@ class NnOp(Op, traits=(Pure,)):
         for type in (*self.operand_types, *self.result_types):
             if fault := size_fault(type):
                 raise SizeError(f"'{self.name}' op {fault}", self.loc)
-        for operand in self._operands:
-            if not isinstance(operand.type, TensorType):
-                return
+        if all(isinstance(operand.type, TensorType) for operand in self._operands):
+            self.check_results()
+
+    def check_results(self) -> None:
+        """Raise VerifyError unless `check` passes and the results fit the inferred types."""
         try:
             inferred = self.inferred(self.operand_types, self.properties)
             self.check()

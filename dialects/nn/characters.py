@@ -6,7 +6,7 @@ from ..vocabulary import *
 from .base import broadcast_shapes, one_of, tensor
 from .host import HostOp
 from .host_types import Strings, string
-from .strings import BYTES, _texts
+from .strings import BYTES, texts_of
 
 UNITS = one_of("byte", "character")
 
@@ -54,7 +54,7 @@ class Substring(HostOp, name="nn.substring"):
     def evaluate(self, x, begin, length):
         rows = np.broadcast_arrays(x, begin, length)
         parts = (self._part(*row) for row in zip(*(row.reshape(-1) for row in rows), strict=True))
-        return _texts(rows[0].shape, parts)
+        return texts_of(rows[0].shape, parts)
 
     def _part(self, text, begin, length):
         units = _units(text, self.unit)
@@ -146,7 +146,7 @@ class FromCodePoints(HostOp, name="nn.from_code_points"):
     def evaluate(self, points, counts):
         rows = points.reshape(counts.size, points.shape[-1])
         pairs = zip(rows, counts.reshape(-1), strict=True)
-        return _texts(counts.shape, ("".join(map(self._text, row[:n])) for row, n in pairs))
+        return texts_of(counts.shape, ("".join(map(self._text, row[:n])) for row, n in pairs))
 
     def _text(self, point) -> str:
         is_character = 0 <= point < 0x110000 and not 0xD800 <= point < 0xE000

@@ -10,21 +10,22 @@ ALL = (1 << 64) - 1
 K0, K1, K2 = 0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F
 
 
-def _rotated(x: int, by: int) -> int:
+def rotated(x: int, by: int) -> int:
     """The low 64 bits of x, rotated to the right."""
     x &= ALL
     return (x >> by | x << (64 - by)) & ALL
 
 
-def _folded(x: int) -> int:
+def folded(x: int) -> int:
+    """The low 64 bits of x, the lowest 17 of them combined with the highest 17 by xor."""
     x &= ALL
     return x ^ x >> 47
 
 
 def _pair(u: int, v: int, factor: int) -> int:
     """A hash of two words."""
-    a = _folded((u ^ v) * factor)
-    return _folded((v ^ a) * factor) * factor & ALL
+    a = folded((u ^ v) * factor)
+    return folded((v ^ a) * factor) * factor & ALL
 
 
 def farm_fingerprint(data: bytes) -> int:
@@ -37,7 +38,7 @@ def farm_fingerprint(data: bytes) -> int:
     return _up_to_64(data) if size <= 64 else _longer(data)
 
 
-def _word(data: bytes, at: int, size: int = 8) -> int:
+def word_at(data: bytes, at: int, size: int = 8) -> int:
     """The little-endian word at an offset; a negative one counts from the end."""
     at += len(data) if at < 0 else 0
     return int.from_bytes(data[at : at + size], "little")
@@ -47,41 +48,41 @@ def _up_to_16(data: bytes) -> int:
     size = len(data)
     factor = K2 + 2 * size
     if size >= 8:
-        a, b = _word(data, 0) + K2, _word(data, -8)
-        c = _rotated(b, 37) * factor + a
-        return _pair(c & ALL, (_rotated(a, 25) + b) * factor & ALL, factor)
+        a, b = word_at(data, 0) + K2, word_at(data, -8)
+        c = rotated(b, 37) * factor + a
+        return _pair(c & ALL, (rotated(a, 25) + b) * factor & ALL, factor)
     if size >= 4:
-        return _pair(size + (_word(data, 0, 4) << 3), _word(data, -4, 4), factor)
+        return _pair(size + (word_at(data, 0, 4) << 3), word_at(data, -4, 4), factor)
     if size == 0:
         return K2
     low = data[0] + (data[size // 2] << 8)
-    return _folded(low * K2 ^ (size + (data[-1] << 2)) * K0) * K2 & ALL
+    return folded(low * K2 ^ (size + (data[-1] << 2)) * K0) * K2 & ALL
 
 
 def _up_to_32(data: bytes) -> int:
     factor = K2 + 2 * len(data)
-    a, b = _word(data, 0) * K1, _word(data, 8)
-    c, d = _word(data, -8) * factor, _word(data, -16) * K2
-    u = _rotated(a + b, 43) + _rotated(c, 30) + d
-    return _pair(u & ALL, (a + _rotated(b + K2, 18) + c) & ALL, factor)
+    a, b = word_at(data, 0) * K1, word_at(data, 8)
+    c, d = word_at(data, -8) * factor, word_at(data, -16) * K2
+    u = rotated(a + b, 43) + rotated(c, 30) + d
+    return _pair(u & ALL, (a + rotated(b + K2, 18) + c) & ALL, factor)
 
 
 def _up_to_64(data: bytes) -> int:
     factor = K2 + 2 * len(data)
-    a, b = _word(data, 0) * K2, _word(data, 8)
-    c, d = _word(data, -8) * factor, _word(data, -16) * K2
-    y = _rotated(a + b, 43) + _rotated(c, 30) + d
-    z = _pair(y & ALL, (a + _rotated(b + K2, 18) + c) & ALL, factor)
-    e, f = _word(data, 16) * factor, _word(data, 24)
-    g, h = (y + _word(data, -32)) * factor, (z + _word(data, -24)) * factor
-    u = _rotated(e + f, 43) + _rotated(g, 30) + h
-    return _pair(u & ALL, (e + _rotated(f + a, 18) + g) & ALL, factor)
+    a, b = word_at(data, 0) * K2, word_at(data, 8)
+    c, d = word_at(data, -8) * factor, word_at(data, -16) * K2
+    y = rotated(a + b, 43) + rotated(c, 30) + d
+    z = _pair(y & ALL, (a + rotated(b + K2, 18) + c) & ALL, factor)
+    e, f = word_at(data, 16) * factor, word_at(data, 24)
+    g, h = (y + word_at(data, -32)) * factor, (z + word_at(data, -24)) * factor
+    u = rotated(e + f, 43) + rotated(g, 30) + h
+    return _pair(u & ALL, (e + rotated(f + a, 18) + g) & ALL, factor)
 
 
 def _longer(data: bytes) -> int:
     """The hash of more than 64 bytes, by blocks of 64; the last overlaps the one before."""
     y = 81 * K1 + 113
-    state = (81 * K2 + _word(data, 0), y, _folded(y * K2 + 113) * K2, 0, 0, 0, 0)
+    state = (81 * K2 + word_at(data, 0), y, folded(y * K2 + 113) * K2, 0, 0, 0, 0)
     blocks = (len(data) - 1) // 64
     for i in range(blocks):
         state = _block(data, 64 * i, state, K1, 1)
@@ -92,7 +93,7 @@ def _longer(data: bytes) -> int:
     w += v
     state = _block(data, len(data) - 64, (x, y, z, v, v2, w, w2), factor, 9)
     x, y, z, v, v2, w, w2 = state
-    first = _pair(v, w, factor) + _folded(y) * K0 + z
+    first = _pair(v, w, factor) + folded(y) * K0 + z
     return _pair(first & ALL, (_pair(v2, w2, factor) + x) & ALL, factor)
 
 
@@ -102,23 +103,23 @@ State = tuple[int, int, int, int, int, int, int]
 def _block(data: bytes, at: int, state: State, factor: int, weight: int) -> State:
     """The state after a block of 64 bytes: x, y, z and two pairs."""
     x, y, z, v, v2, w, w2 = state
-    x = _rotated(x + y + v + _word(data, at + 8), 37) * factor
-    y = _rotated(y + v2 + _word(data, at + 48), 42) * factor
+    x = rotated(x + y + v + word_at(data, at + 8), 37) * factor
+    y = rotated(y + v2 + word_at(data, at + 48), 42) * factor
     x = (x ^ w2 * weight) & ALL
-    y += v * weight + _word(data, at + 40)
-    z = _rotated(z + w, 33) * factor
-    v, v2 = _weak(data, at, v2 * factor, x + w)
-    w, w2 = _weak(data, at + 32, z + w2, y + _word(data, at + 16))
+    y += v * weight + word_at(data, at + 40)
+    z = rotated(z + w, 33) * factor
+    v, v2 = weak_hash(data, at, v2 * factor, x + w)
+    w, w2 = weak_hash(data, at + 32, z + w2, y + word_at(data, at + 16))
     return z & ALL, y & ALL, x, v, v2, w, w2
 
 
-def _weak(data: bytes, at: int, a: int, b: int) -> tuple[int, int]:
+def weak_hash(data: bytes, at: int, a: int, b: int) -> tuple[int, int]:
     """Two hash sums of 32 bytes and the seeds a and b."""
-    first, second, third, last = (_word(data, at + i) for i in (0, 8, 16, 24))
+    first, second, third, last = (word_at(data, at + i) for i in (0, 8, 16, 24))
     a += first
-    b = _rotated(b + a + last, 21)
+    b = rotated(b + a + last, 21)
     total = a + second + third
-    return (total + last) & ALL, (b + _rotated(total, 44) + a) & ALL
+    return (total + last) & ALL, (b + rotated(total, 44) + a) & ALL
 
 
 def sip_hash(data: bytes, key: tuple[int, int]) -> int:
@@ -132,7 +133,7 @@ def sip_hash(data: bytes, key: tuple[int, int]) -> int:
     )
     padded = data + bytes(7 - len(data) % 8) + bytes([len(data) & 0xFF])
     for at in range(0, len(padded), 8):
-        word = _word(padded, at)
+        word = word_at(padded, at)
         a, b, c, d = _sip_round(_sip_round((*state[:3], state[3] ^ word)))
         state = (a ^ word, b, c, d)
     state = (*state[:2], state[2] ^ 0xFF, state[3])
@@ -144,6 +145,6 @@ def sip_hash(data: bytes, key: tuple[int, int]) -> int:
 def _sip_round(state: tuple[int, int, int, int]) -> tuple[int, int, int, int]:
     a, b, c, d = state
     a, c = (a + b) & ALL, (c + d) & ALL
-    b, d = _rotated(b, 51) ^ a, _rotated(d, 48) ^ c
-    a, c = (_rotated(a, 32) + d) & ALL, (c + b) & ALL
-    return a, _rotated(b, 47) ^ c, _rotated(c, 32), _rotated(d, 43) ^ a
+    b, d = rotated(b, 51) ^ a, rotated(d, 48) ^ c
+    a, c = (rotated(a, 32) + d) & ALL, (c + b) & ALL
+    return a, rotated(b, 47) ^ c, rotated(c, 32), rotated(d, 43) ^ a

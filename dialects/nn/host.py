@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...ir.attributes import StringAttr as Text
 from ..vocabulary import *
-from .base import NnOp, compatible
+from .base import NnOp
 from .host_types import AnyValue, is_host_type
 from .traits import OnHost
 
@@ -60,16 +60,7 @@ class HostOp(NnOp, traits=(OnHost,)):
 
     def verify_op(self) -> None:
         """Check that the results have the inferred types, up to `?` on either side."""
-        try:
-            inferred = self.inferred(self.operand_types, self.properties)
-            self.check()
-        except VerifyError:
-            raise
-        except NncError as error:
-            raise self.error(error.message) from None
-        for expected, found in zip(inferred or (), self.result_types, strict=False):
-            if not compatible(expected, found):
-                raise self.error(f"infers result type '{expected}', but got '{found}'")
+        self.check_results()
 
 
 def python_values(attributes: DictAttr | None) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from .base import tensor
 from .creation import ELEMENTS
 from .host import HostOp
 from .host_types import AnyMap, AnySequence, MapType, SequenceType, string
-from .strings import _integer, _number_text
+from .strings import integer_of, number_text
 
 
 class ZipMap(HostOp, name="nn.zip_map"):
@@ -96,9 +96,9 @@ class CastMap(HostOp, name="nn.cast_map"):
                 raise NncError(f"a key of the map is not in 0..{self.width - 1}")
             row = [map.get(i, lacking) for i in range(self.width)]
         if self.element is string:
-            row = [one if isinstance(one, str) else _number_text(np.float32(one)) for one in row]
+            row = [one if isinstance(one, str) else number_text(np.float32(one)) for one in row]
         elif self.element is i64:
-            row = [_integer(one) if isinstance(one, str) else int(one) for one in row]
+            row = [integer_of(one) if isinstance(one, str) else int(one) for one in row]
         else:
             row = [float(one) for one in row]
         return np.array([row], type_to_numpy(self.element)).reshape(1, len(row))

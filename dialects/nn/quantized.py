@@ -206,7 +206,7 @@ class QuantizedByteMatmul(ProductOp, name="nn.quantized_byte_matmul"):
         if lhs.rank < 5 or lhs.shape[-1] != 8 // attrs.bits:
             raise NncError(f"'{lhs}' does not hold the bytes for integers of {attrs.bits} bits")
         if weight.rank != 5 or lhs.shape[-2] is None or weight.shape[-2] != lhs.shape[-2]:
-            raise NncError(f"a step has other words in '{weight}' than in '{lhs}'")
+            raise NncError(f"'{weight}' has other words in a step (axis -2) than '{lhs}'")
         dots = [
             f"dot_{attrs.packing}({_bytes(f'weight[no, g, h, {w}, ni]', place, attrs.bits)},"
             f" lhs[b.., m, g, h, {w}, {place}])"

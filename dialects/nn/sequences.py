@@ -213,7 +213,7 @@ class SequenceSplit(HostOp, name="nn.sequence_split"):
         sizes = np.array(1) if lengths is None else lengths
         if sizes.ndim == 0:
             if sizes < 1:
-                raise NncError(f"parts of length {sizes} are asked for")
+                raise NncError(f"the length of parts is {sizes}, expected at least 1")
             starts = range(0, extent, int(sizes))
         else:
             if sizes.sum() != extent or (sizes < 0).any():

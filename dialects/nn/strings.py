@@ -27,10 +27,10 @@ def filled_up(rows, shape):
     counts = np.array([len(row) for row in rows], np.int64).reshape(shape)
     width = int(counts.max(initial=0))
     filled = [piece for row in rows for piece in (*row, *[""] * (width - len(row)))]
-    return _texts((*shape, width), filled), counts
+    return texts_of((*shape, width), filled), counts
 
 
-def _texts(shape, texts):
+def texts_of(shape, texts):
     """An array of strings, in row-major order."""
     found = np.empty(shape, object)
     found.reshape(-1)[:] = list(texts)
@@ -141,7 +141,7 @@ class StringNormalize(HostOp, name="nn.string_normalize"):
         if self.case != "none":
             kept = [text.lower() if self.case == "lower" else text.upper() for text in kept]
         kept = kept or [""]
-        return _texts((*x.shape[:-1], len(kept)), kept)
+        return texts_of((*x.shape[:-1], len(kept)), kept)
 
 
 class RegexMatch(HostOp, name="nn.regex_match"):
@@ -212,7 +212,7 @@ class Tokenize(HostOp, name="nn.tokenize"):
             rows = [["\x02", *row, "\x03"] for row in rows]
             width += 2
         filled = [piece for row in rows for piece in (*row, *[self.padding] * (width - len(row)))]
-        return _texts((*x.shape, width), filled)
+        return texts_of((*x.shape, width), filled)
 
     def _pieces(self, text: str) -> list[str]:
         if self.pattern:
@@ -336,10 +336,11 @@ class ToString(HostOp, name="nn.to_string"):
         return [tensor(types[0].shape, string)]
 
     def evaluate(self, x):
-        return _texts(x.shape, map(_number_text, x.reshape(-1)))
+        return texts_of(x.shape, map(number_text, x.reshape(-1)))
 
 
-def _number_text(number) -> str:
+def number_text(number) -> str:
+    """A NumPy number as ONNX casts it to a string: `1`, `0.5`, `NaN`, `INF`."""
     if isinstance(number, np.bool_):
         return str(int(number))
     if number != number:
@@ -374,7 +375,7 @@ class FromString(HostOp, name="nn.from_string"):
         from ...ir.numpy_types import number_kind, type_to_numpy
 
         dtype = type_to_numpy(self.outs[0].type.element_type)
-        read = float if number_kind(dtype) == "f" else _integer
+        read = float if number_kind(dtype) == "f" else integer_of
         found = np.empty(x.shape, dtype)
         for i, text in enumerate(x.reshape(-1)):
             try:
@@ -384,7 +385,8 @@ class FromString(HostOp, name="nn.from_string"):
         return found
 
 
-def _integer(text: str) -> int:
+def integer_of(text: str) -> int:
+    """The integer that a text is, or its number truncated. Raises ValueError."""
     try:
         return int(text)
     except ValueError:

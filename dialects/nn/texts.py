@@ -11,7 +11,7 @@ from .city_hash import city_hash
 from .fingerprints import farm_fingerprint, sip_hash
 from .host import HostOp
 from .host_types import Strings, string
-from .strings import BYTES, _texts, filled_up
+from .strings import BYTES, filled_up, texts_of
 
 
 class StringCase(HostOp, name="nn.string_case"):
@@ -33,8 +33,8 @@ class StringCase(HostOp, name="nn.string_case"):
     def evaluate(self, x):
         if self.ascii:
             table = {a: a - 32 if self.case == "upper" else a + 32 for a in self._letters()}
-            return _texts(x.shape, (text.translate(table) for text in x.reshape(-1)))
-        return _texts(x.shape, (getattr(text, self.case)() for text in x.reshape(-1)))
+            return texts_of(x.shape, (text.translate(table) for text in x.reshape(-1)))
+        return texts_of(x.shape, (getattr(text, self.case)() for text in x.reshape(-1)))
 
     def _letters(self):
         return range(97, 123) if self.case == "upper" else range(65, 91)
@@ -69,7 +69,7 @@ class RegexReplace(HostOp, name="nn.regex_replace"):
             raise NncError(f"the pattern is not valid: {error}") from None
 
     def evaluate(self, x):
-        return _texts(x.shape, map(self._replaced, x.reshape(-1)))
+        return texts_of(x.shape, map(self._replaced, x.reshape(-1)))
 
     def _replaced(self, text: str) -> str:
         end, plain = -1, "\\" not in self.rewrite
@@ -201,7 +201,7 @@ class StringReduce(HostOp, name="nn.string_reduce"):
         shape = tuple(x.shape[i] for i in rest)
         count = math.prod(x.shape[i] for i in self.axes)
         rows = x.transpose(*rest, *self.axes).reshape(math.prod(shape), count)
-        found = _texts(shape, (_whole(self.separator.join(row)) for row in rows))
+        found = texts_of(shape, (_whole(self.separator.join(row)) for row in rows))
         return np.expand_dims(found, self.axes) if self.keep_dims else found
 
 
@@ -225,7 +225,7 @@ class FormatNumber(HostOp, name="nn.format_number"):
         return [tensor(types[0].shape, string)]
 
     def evaluate(self, x):
-        return _texts(x.shape, (self.pattern % number for number in x.reshape(-1).tolist()))
+        return texts_of(x.shape, (self.pattern % number for number in x.reshape(-1).tolist()))
 
 
 def _whole(text: str) -> str:

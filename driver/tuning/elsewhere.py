@@ -32,7 +32,7 @@ def patched(program: Program, kernels: Mapping[str, Kernel], threads: int) -> Pa
 
 
 class PatchedEngine(Patched):
-    """A program with replaceable kernels in an engine; a candidate is a number there."""
+    """A program with replaceable kernels that an engine runs, which numbers its candidates."""
 
     def __init__(self, model: ReplacingModel, kernels: Mapping[str, Kernel]) -> None:
         super().__init__(model.signature)

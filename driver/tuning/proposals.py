@@ -75,7 +75,10 @@ class Proposals:
         return found
 
     def skip_known(self) -> Variant | None:
-        """The earlier result, which is then not proposed; None if it is no longer legal."""
+        """The best variant of an earlier search, which is then not proposed again.
+
+        None if there is none, or if it is no longer legal.
+        """
         found = self.variants and self._earlier_variant
         if found is not None:
             next(self._first)

@@ -23,7 +23,7 @@ class Ratio:
 
     @staticmethod
     def of(pairs: Sequence[tuple[float, float]]) -> Ratio:
-        """From pairs of the default's time and the candidate's."""
+        """The ratio from pairs (the default's time, the candidate's time) of one unit."""
         return Ratio._of_samples([candidate / max(default, 1.0) for default, candidate in pairs])
 
     @staticmethod

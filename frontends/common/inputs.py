@@ -49,7 +49,7 @@ class Place(Protocol):
     """An object that makes errors which name the model."""
 
     def error(self, message: str) -> NncError:
-        """The error."""
+        """An error with this message that names the model."""
         ...
 
 

@@ -196,6 +196,30 @@ def deformable_convolution(
             f"offsets are {shape_text(offset)}, expected {parts * places * dims} channels for "
             f"{parts} groups of {channels} channels"
         )
+    total = _at_offsets(n, x, offset, windows, channels)
+    count = total.value, 3
+    if mask is not None:
+        mask_rows = _with_one_place(Term(n, mask), 2)
+        total = total * mask_rows.reshape((x, 0), parts, places, count, 1)
+    columns = total.transpose(0, 1, 4, 2, 3).reshape(
+        (x, 0), groups, channels // groups * places, count
+    )
+    made = weight.type.shape[0]
+    matrices = Term(n, weight).reshape(groups, made // groups, channels // groups * places)
+    y = (matrices @ columns).reshape((x, 0), made, *((offset, 2 + d) for d in range(dims)))
+    if bias is not None:
+        y = y + Term(n, bias).spread(0, dims)
+    return y.value
+
+
+def _at_offsets(
+    n: Layer, x: Value, offset: Value, windows: DeformableWindows, channels: int
+) -> Term:
+    """x interpolated linearly at each kernel position plus its offset.
+
+    x [N, C, D..], offset [N, OG * K * d, O..] -> [N, OG, K, product of O.., C / OG]
+    """
+    parts, places, dims = windows.parts, math.prod(windows.kernel), len(windows.kernel)
     batch, out = (x, 0), [(offset, 2 + d) for d in range(dims)]
     sizes = [extent(n, (x, 2 + d)) for d in range(dims)]
     moved = Term(n, offset).cast(f64 if offset.type.element_type is f64 else f32)
@@ -205,10 +229,9 @@ def deformable_convolution(
         at = _regular(n, windows, offset, d).cast(moved.element) + moved.column(d, axis=3)
         at = _with_one_place(at, 3)
         sides.append((_zero_taps if windows.reaches else _inner_taps)(at, sizes[d]))
-    inner = channels // parts
     image = _with_one_place(Term(n, x), 2)
     pixels = image.value, 2
-    image = image.reshape(batch, parts, inner, pixels).transpose(0, 1, 3, 2)
+    image = image.reshape(batch, parts, channels // parts, pixels).transpose(0, 1, 3, 2)
     rows = image.flattened(3)
     first = counting(n, extent(n, batch)).spread(0, 1) * parts + constant(n, arange(parts))
     base = (first * extent(n, pixels)).spread(0, 2)
@@ -219,19 +242,7 @@ def deformable_convolution(
             index = index + reduce(mul, sizes[d + 1 :], place)
         part = reduce(mul, (own for _, own in taps))
         reads.append(rows.gather(index) * part.cast(rows.element).spread(0, 1))
-    total = reduce(add, reads)
-    count = total.value, 3
-    if mask is not None:
-        total = total * _with_one_place(Term(n, mask), 2).reshape(batch, parts, places, count, 1)
-    columns = total.transpose(0, 1, 4, 2, 3).reshape(
-        batch, groups, channels // groups * places, count
-    )
-    made = weight.type.shape[0]
-    matrices = Term(n, weight).reshape(groups, made // groups, channels // groups * places)
-    y = (matrices @ columns).reshape(batch, made, *out)
-    if bias is not None:
-        y = y + Term(n, bias).spread(0, dims)
-    return y.value
+    return reduce(add, reads)
 
 
 def _with_one_place(x: Term, lead: int) -> Term:

@@ -350,7 +350,7 @@ def _unary(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
 def _batchnorm(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
     epsilon = np.float32(p.epsilon if p.has("epsilon") else 1e-5)
     if p.computeMeanVar and not p.instanceNormalization:
-        raise r.error("statistics of a batch that are computed are not supported")
+        raise r.error("mean and variance that are computed from the batch are not supported")
     names = ["gamma", "beta"] if p.instanceNormalization else ["gamma", "beta", "mean", "variance"]
     parts = {name: r.weight(p.part(name), [p.channels]) for name in names}
     op = "instance_norm" if p.instanceNormalization else "batch_norm"

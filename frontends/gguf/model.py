@@ -440,7 +440,7 @@ class _Decoder:
         return f"version {self.file.version}, {self.name}"
 
     def notes(self) -> Mapping[str, str]:
-        """The short metadata, with the tokenizer's; the lengths of lists."""
+        """The metadata as text, also the tokenizer's; of a long list only its number of entries."""
         notes = {}
         for key, value in self.file.metadata.items():
             if isinstance(value, list) and len(value) > 16:

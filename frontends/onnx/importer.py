@@ -86,7 +86,7 @@ class OnnxImporter(Importer):
         """Bodies of the model's own functions, by the identity of their protos, which it holds."""
 
     def check_operators(self) -> None:
-        """Nothing: `ordered` checks the operators that are needed."""
+        """Do nothing: `ordered` checks the operators, only those that are needed."""
 
     def ordered(self, scope: Scope, given: Iterable[str]) -> list[GraphNode]:
         """The needed nodes, operands first. Raises NncError if nnc lacks an operator of them."""

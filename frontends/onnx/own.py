@@ -147,7 +147,7 @@ def load_operators(path: Path) -> None:
     sys.modules[name] = module  # classes find their module by its name
     try:
         exec(compile(text, str(path), "exec"), module.__dict__)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         _forget(str(path), name)
         raise _in_file(error, path) from None
     if str(path) not in _declared.values():
@@ -168,7 +168,7 @@ def _forget(file: str, module: str) -> None:
         ops.forget_op(op)
 
 
-def _in_file(error: Exception, path: Path) -> NncError:
+def _in_file(error: Exception | SystemExit, path: Path) -> NncError:
     """The error with the line of the file at which it was raised."""
     if isinstance(error, SyntaxError):
         return NncError(error.msg or "not Python", FileLineColLoc(str(path), error.lineno or 0, 1))

@@ -33,9 +33,10 @@ class Written:
 
 @dataclass(frozen=True)
 class TensorList:
-    """A list: a tensor of its elements, its replaced elements, or neither yet.
+    """A list of `count` tensors: the slices of `stack`, with `items` by index in their place.
 
-    `written` is what the iteration of a loop that does not read the list has written.
+    Without a stack, elements that are not in `items` are not written yet, and read as zeros. In a
+    loop that does not read the list, `written` is what an iteration has written.
     """
 
     element: Type

@@ -3,9 +3,10 @@
 Each row, or each image, has a scale of its own, from its least and its largest element. Here the
 rounded numbers stay floats, `steps * scale`, which the dequantized weights are multiplied with.
 
-What LiteRT's interpreter does without any options is meant: XNNPACK takes products whose weights
-are constants, in which it always lets the zero point move, and rounds halves to even. LiteRT's own
-kernels round halves away from 0, and recurrent ones keep 0 in the middle unless the file asks.
+Results are those of LiteRT's interpreter without options. There, XNNPACK computes the products with
+constant weights: it chooses a zero point for each row, and rounds halves to even. LiteRT's own
+kernels compute the others: they round halves away from 0, and recurrent ones have the zero point 0
+unless the file asks for others.
 """
 
 from __future__ import annotations

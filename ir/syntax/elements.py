@@ -101,7 +101,10 @@ class OperandElement(Element):
 
 
 class OperandRun(Element):
-    """`$a , $b (, $c^)?` read as one list, which is one token; its operands write themselves."""
+    """Operands in a row, `$a`, `$b`, .., which the parser reads as one list.
+
+    It only reads: the elements of the operands print them.
+    """
 
     def __init__(self, operands: list[OperandElement]) -> None:
         self.operands = operands

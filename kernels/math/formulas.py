@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from ...dialects import arith, math
 from ...ir.builder import Builder
 from ...ir.core import Operation, Value
-from ...ir.types import Type, f32, f64, i1, i32, i64, with_shape_of
+from ...ir.types import Type, f32, f64, i32, i64, with_shape_of
 
 
 @dataclass
@@ -39,7 +39,6 @@ class Formulas:
     def __post_init__(self) -> None:
         self.float_type = with_shape_of(self.shape_of, f64 if self.wide else f32)
         self.int_type = with_shape_of(self.shape_of, i64 if self.wide else i32)
-        self.bool_type = with_shape_of(self.shape_of, i1)
 
     def emit(self, op: Operation) -> Value:
         """Insert an op; its result."""

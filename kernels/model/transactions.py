@@ -36,10 +36,12 @@ class DeviceMemory:
         fastest: int | None,
         is_global: bool,
     ) -> tuple[int, int]:
-        """The sum of `lines`, or `turns`, over all rows that threads access at once.
+        """(transactions, the least that would do) of one access by all threads of a subgroup.
 
-        Addresses have the threads, then the dimensions of a vector; elements along the `fastest`
-        one lie side by side, and are accessed at once where all threads' addresses are aligned.
+        Transactions are `lines` of global memory, else `turns` of banks. Shapes: addresses, in
+        bytes, and `active` [threads, vector dimensions..]. Elements of `size` bytes along the
+        `fastest` vector dimension are adjacent, and are accessed at once where all threads'
+        addresses are aligned.
         """
         width = 1
         if fastest is not None:

@@ -51,7 +51,7 @@ class Shaping:
         """For each stage, the outer loops that it shares with other groups: left as they are."""
 
     def free(self, stage: Stage) -> list[Loop]:
-        """The loops of a stage that are not scheduled yet, those that it shares excepted."""
+        """The unscheduled loops of a stage, except those that it shares with other groups."""
         outer = self.nested.get(stage)
         if outer is None:
             return self.writer.loops(stage)

@@ -91,10 +91,11 @@ class Marks:
 
 
 class SetOfElements:
-    """A region of any buffer whose launches' views can be compared.
+    """The elements of a buffer that are left, as an integer set, of open extents also.
 
-    Elements by indices have a shape, which is refined when an access has a finer one. The set may
-    then contain more elements than are left.
+    Elements are named by their indices in a shape, or by their position if `shape` is None. An
+    access by a finer shape, with more dimensions, refines the set to that shape. From then on it
+    may contain more elements than are really left.
     """
 
     def __init__(self, buffer: Value, sets: Sets, left: Any, forms: Forms, shape: Shape | None):

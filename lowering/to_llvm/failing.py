@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ...dialects import func, llvm, memref, scf
 from ...ir.builder import Builder
 from ...ir.core import Block, Operation, Value
-from ...ir.types import MemRefType, Type, i32
+from ...ir.types import Type, i32
 from .conversion import FunctionLowering
 
 LIKELY = (1 << 20, 1)
@@ -138,10 +138,10 @@ def _results_of(loop: scf.While, i: int) -> Iterator[Value]:
 
 def owned_by(loop: scf.While) -> tuple[list[bool], list[bool]]:
     """Which carried values, and which results, of a loop are owned: see `is_freed_here`."""
-    results = [_is_buffer(v) and is_freed_here(v) for v in loop.results]
+    results = [memref.is_buffer(v) and is_freed_here(v) for v in loop.results]
     owned = {v for v, own in zip(loop.results, results, strict=True) if own}
     carried = [
-        _is_buffer(v) and any(r in owned for r in _results_of(loop, i))
+        memref.is_buffer(v) and any(r in owned for r in _results_of(loop, i))
         for i, v in enumerate(loop.inits)
     ]
     return carried, results
@@ -156,11 +156,7 @@ def pointers(f: FunctionLowering, values: Sequence[Value], owned: Sequence[bool]
 
 def owned_results(op: Operation) -> list[bool]:
     """Which results of an operation are buffers that its block owns: see `is_freed_here`."""
-    return [_is_buffer(v) and is_freed_here(v) for v in op.results]
-
-
-def _is_buffer(value: Value) -> bool:
-    return isinstance(value.type, MemRefType)
+    return [memref.is_buffer(v) and is_freed_here(v) for v in op.results]
 
 
 def made_on_heap(f: FunctionLowering, buffer: Value, pointer: Value) -> None:

@@ -172,7 +172,10 @@ class _Kernel(FunctionLowering):
         return self.func
 
     def flat_memref(self, memref: MemRef, type: MemRefType) -> list[Value]:
-        """The parts of a buffer that blocks pass, as a generic pointer without address space."""
+        """The pointer, dynamic sizes and dynamic strides of a memref of this type.
+
+        The pointer is generic, without an address space, as blocks take buffers of any.
+        """
         pointer, *rest = super().flat_memref(memref, type)
         if pointer.type is not llvm.ptr:
             pointer = self.emit(llvm.AddrSpaceCast, [pointer], llvm.ptr)

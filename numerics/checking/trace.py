@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from ...dialects import func
-from ...ir.core import Operation, Value
+from ...dialects.memref.aliasing import is_buffer
+from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.traits import Pure, WritesMemory
-from ...ir.types import MemRefType
 from ..interpreter import Interpreter, Observer, TooManyStepsError
 
 EXECUTIONS = 4
@@ -76,19 +76,15 @@ class Tracer(Observer):
 def buffers_written(op: Operation) -> list[int]:
     """The numbers of the operands that are memrefs which the operation may write."""
     if isinstance(op, func.Call):
-        return [i for i, v in enumerate(op.operands) if isinstance(v.type, MemRefType)]
+        return [i for i, v in enumerate(op.operands) if is_buffer(v)]
     if op.regions and not hasattr(op, "outputs"):
         return []
     outputs = list(getattr(op, "outputs", ()))
     if outputs:
-        return [i for i, v in enumerate(op.operands) if v in outputs and _is_buffer(v)]
+        return [i for i, v in enumerate(op.operands) if v in outputs and is_buffer(v)]
     if not op.has_trait(WritesMemory):
         return []
-    return [i for i, v in enumerate(op.operands) if _is_buffer(v)]
-
-
-def _is_buffer(value: Value) -> bool:
-    return isinstance(value.type, MemRefType)
+    return [i for i, v in enumerate(op.operands) if is_buffer(v)]
 
 
 def _copied(value: Any) -> Any:
@@ -116,4 +112,4 @@ def trace(
 
 def is_view(op: Operation) -> bool:
     """Whether the operation only makes a view of a buffer."""
-    return op.has_trait(Pure) and any(isinstance(r.type, MemRefType) for r in op.results)
+    return op.has_trait(Pure) and any(is_buffer(r) for r in op.results)

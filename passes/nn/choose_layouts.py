@@ -331,7 +331,10 @@ def block_conv(
     costs: LayoutCosts,
     integers: IntegerProduct | None = None,
 ) -> None:
-    """Replace a convolution by one on blocked tensors; one of integers by one of words."""
+    """Replace a convolution by one on tensors in blocks of `before` and `after` channels.
+
+    With `integers`, it multiplies words, each of several quantized channels.
+    """
     M, _, *kernel = shape_of(conv.weight)
     form = form_of(conv, after, costs)
     if integers is not None and form is nn.BlockedPaddedConv:

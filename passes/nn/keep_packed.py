@@ -68,7 +68,10 @@ class KeepPacked(
 
 
 def packed_rows(product: nn.Matmul) -> nn.Dequantize | None:
-    """The groups that the columns of a product's right-hand side are made of, in order."""
+    """The constant integers, in groups, whose dequantized rows are all columns of `rhs`.
+
+    None if `rhs` is no transposed matrix of such rows; rows may be shortened at their end.
+    """
     turned = uncast(product.rhs).defined_by(nn.Transpose)
     if turned is None or turned.permutation != (1, 0) or len(shape_of(product.lhs)) < 2:
         return None

@@ -75,15 +75,7 @@ class KernelMaker:
             loc=fuse_locations([op.loc for op in ops]),
         )
         self.describe(kernel, [*inputs], outs)
-        block = ops[-1].parent
-        assert block is not None
-        block.insert_before(kernel, ops[-1])
-        for op in ops:
-            op.detach()
-            body.append(op)
-            for i, value in enumerate(op.operands):
-                if value in mapping.values:
-                    op.set_operand(i, mapping[value])
+        _enclose(ops, kernel, mapping)
         for old, new in zip(outs, kernel.results, strict=True):
             new.name_hint = old.name_hint
             self.shapes.remember(new, self.shapes.of(old), self.shapes.elements(old))
@@ -131,6 +123,19 @@ class KernelMaker:
             before = [v.defining_op for v in op.operands if is_short(v.type)]
             op.erase()
             waiting += [made for made in before if made is not None]
+
+
+def _enclose(ops: Sequence[Operation], kernel: nn.Kernel, mapping: IRMapping) -> None:
+    """Insert a kernel where the last op stands, and move the ops with their operands into it."""
+    block, (body,) = ops[-1].parent, kernel.body.blocks
+    assert block is not None
+    block.insert_before(kernel, ops[-1])
+    for op in ops:
+        op.detach()
+        body.append(op)
+        for i, value in enumerate(op.operands):
+            if value in mapping.values:
+                op.set_operand(i, mapping[value])
 
 
 def escapes(value: Value, group: set[Operation]) -> bool:

@@ -48,6 +48,8 @@ def _is_loopback(host: str) -> bool:
 
 def checked_token(token: str) -> str:
     """A token that can go into a header. Raises NncError, which does not show it."""
+    if not token:
+        raise NncError("no token was given")
     if not _TOKEN.fullmatch(token):
         raise NncError("a token has letters, digits and signs alone, without spaces")
     return token

@@ -73,7 +73,7 @@ def caller(tmp_path_factory: pytest.TempPathFactory) -> Caller:
     return Caller(path)
 
 
-def test_what_is_right(caller: Caller) -> None:
+def test_right_arguments_are_accepted(caller: Caller) -> None:
     assert caller.status() == 0
     assert caller.status(((0, 3, 5), (0, 2)), null=("x", "z")) == 0  # no elements, no address
     assert caller.status(((2, 3, 0), (2, 2)), null=("x",)) == 0

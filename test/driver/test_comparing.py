@@ -98,7 +98,7 @@ def test_nodes_that_differ_together_only():
     assert named[0] == "tanh4" and named[-1] == "add6" and len(named) <= 5
 
 
-def test_all_agree():
+def test_no_culprit_where_all_nodes_agree():
     assert culprit(ladder(), Reference())[0] is None
 
 

@@ -44,7 +44,7 @@ def test_without_end(callee):
         nnc.compile(nnc.parse(TWO.replace("CALLEE", callee)), cache=False)
 
 
-def test_functions_that_end():
+def test_calls_that_end_are_compiled():
     x = np.float32([-1, 2])
     model = nnc.compile(nnc.parse(TWO.replace("CALLEE", "g")), cache=False)
     np.testing.assert_array_equal(model(x), np.maximum(x, 0))

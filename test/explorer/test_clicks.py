@@ -167,7 +167,7 @@ def of_many_nodes() -> onnx.ModelProto:
         (of_many_nodes, "b98/Sqrt3", r"\bvsqrtps\b"),
     ],
 )
-def test_two_clicks(
+def test_two_clicks_lead_from_a_node_to_its_instructions(
     tmp_path: Path, make: Callable[[], onnx.ModelProto], node: str, instruction: str
 ) -> None:
     made = make()

@@ -176,7 +176,7 @@ EMPTY = {
 
 
 @pytest.mark.parametrize("name", EMPTY)
-def test_nothing_of(name):
+def test_operators_on_empty_tensors(name):
     text, arrays, wanted = EMPTY[name]
     compiled = nnc.compile(model(text), cache=False)(*arrays)
     compiled = compiled if isinstance(compiled, tuple | list) else [compiled]

@@ -11,7 +11,7 @@ import nnc
 import numpy as np
 import onnx
 import pytest
-from nnc.tools import nn_opt
+from nnc.tools import nn_opt, nn_run
 from nnc.tools import nnc as nnc_tool
 from nnc.tools.command import Streams
 from onnx import TensorProto, helper
@@ -69,6 +69,14 @@ def test_binary_rubbish_as_a_model(tmp_path: Path) -> None:
 
 def test_missing_model(tmp_path: Path) -> None:
     check_error(*run(nnc_tool, ["run", "no.onnx", "--random"], tmp_path)[::2], "no.onnx")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="POSIX")
+@pytest.mark.parametrize("command", [["run", "--random"], ["check"]])
+def test_a_pipe_in_place_of_a_model(tmp_path: Path, command: list[str]) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    code, _, message = run(nnc_tool, [*command, "pipe"], tmp_path)
+    check_error(code, message, "pipe' is a pipe or a device, expected a model's file or folder")
 
 
 def test_all_unsupported_nodes_are_listed(tmp_path: Path) -> None:
@@ -132,7 +140,8 @@ def test_wrong_number_of_inputs(relu: Path) -> None:
 
 def test_unreadable_input_file(relu: Path, tmp_path: Path) -> None:
     (tmp_path / "x.npy").write_bytes(b"rubbish")
-    check_error(*run(nnc_tool, ["run", relu, "--input", "x.npy"], tmp_path)[::2], "x.npy")
+    code, _, message = run(nnc_tool, ["run", relu, "--input", "x.npy"], tmp_path)
+    check_error(code, message, "x.npy: not a readable array file: expected .npy, .npz or .pb\n")
     check_error(*run(nnc_tool, ["run", relu, "--input", "no.npy"], tmp_path)[::2], "no.npy")
     check_error(*run(nnc_tool, ["run", relu], tmp_path)[::2], "x: tensor<2x3xf32>", "--random")
 
@@ -193,6 +202,21 @@ def test_not_utf8(tmp_path: Path) -> None:
     check_error(*run(nn_opt, ["in.mlir"], tmp_path)[::2], "in.mlir:2", "UTF-8")
 
 
+def test_a_model_in_place_of_text(relu: Path) -> None:
+    said = "error: 'relu.onnx' is binary, not text: `nnc import` makes IR of a model\n"
+    for tool in (nn_opt, nn_run):
+        assert run(tool, [relu.name], relu.parent)[::2] == (1, said)
+        if os.path.exists("/dev/zero"):  # of which there is no end
+            zeros = said.replace(relu.name, "/dev/zero")
+            assert run(tool, ["/dev/zero"], relu.parent)[::2] == (1, zeros)
+
+
+@pytest.mark.parametrize("option", ["--tuned", "--ops", "--expect", "--input"])
+def test_empty_names(relu: Path, option: str) -> None:
+    code, _, message = run(nnc_tool, ["run", relu, "--random", option, ""], relu.parent)
+    check_error(code, message, "the name of a file or folder is empty")
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -207,6 +231,13 @@ def test_not_utf8(tmp_path: Path) -> None:
 )
 def test_bad_command_lines(arguments: list[str], tmp_path: Path) -> None:
     check_error(*run(nn_opt, arguments, tmp_path, stdin="module {}")[::2])
+
+
+@pytest.mark.parametrize("words", ["user list", "user remove ann", "token ann"])
+def test_questions_to_a_service_begin_none(words: str, tmp_path: Path) -> None:
+    code, _, message = run(nnc_tool, ["serve", *words.split(), "gone"], tmp_path)
+    check_error(code, message, f"no service was begun in '{tmp_path / 'gone'}'")
+    assert not (tmp_path / "gone").exists()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="POSIX paths")

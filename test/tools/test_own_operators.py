@@ -117,6 +117,7 @@ def written(folder: Path, body: str) -> Path:
     [
         ("x = (", "ops.py:3:1: error: '(' was never closed"),
         ("1 / 0", "ops.py:3:1: error: ZeroDivisionError: division by zero"),
+        ("import sys; sys.exit(3)", "ops.py:3:1: error: SystemExit: 3"),
         ("x = 1", "ops.py: error: the file declares no operator: see nnc.operator"),
         ("nnc.operator('Relu')", "operator 'Relu': expected a domain and a name"),
         ("nnc.operator('a.B')(3)", "operator 'a.B': expected an op's class or a function"),

@@ -13,6 +13,7 @@ from nnc.targets.llvm.native import emit_object
 
 TEXT = "func.func @f(%a: i32) -> i32 {\n  return %a : i32\n}\n"
 NN_OPT = [sys.executable, "-m", "nnc.tools.nn_opt"]
+NNC = [sys.executable, "-m", "nnc.tools.nnc"]
 
 
 def run(
@@ -45,6 +46,9 @@ def test_full_disk(warm_cache: Path) -> None:
     assert done.returncode == 1, done.stderr
     assert done.stderr.count("\n") == 1
     assert "No space left" in done.stderr
+    with open("/dev/full", "w") as full:
+        done = run([*NNC, "compile", "--help"], warm_cache, stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 1 and done.stderr == "nnc: error: No space left on device\n"
     done = run([*NN_OPT, "-o", "/dev/full"], warm_cache, capture_output=True)
     assert done.returncode == 1
     assert "/dev/full" in done.stderr
@@ -53,16 +57,23 @@ def test_full_disk(warm_cache: Path) -> None:
 
 def test_closed_standard_output(warm_cache: Path) -> None:
     """`>&-`: there is no standard output at all."""
-    script = f"{' '.join(NN_OPT)} >&-"
-    done = run(["sh", "-c", script], warm_cache, capture_output=True)
-    assert done.returncode == 1
-    assert done.stderr == "error: standard output is closed\n"
+    for command in (NN_OPT, [*NNC, "--help"]):
+        script = f"{' '.join(command)} >&-"
+        done = run(["sh", "-c", script], warm_cache, capture_output=True)
+        assert done.returncode == 1
+        assert done.stderr == "error: standard output is closed\n"
 
 
 def test_closed_standard_input(warm_cache: Path) -> None:
     done = run(["sh", "-c", f"{' '.join(NN_OPT)} <&-"], warm_cache, capture_output=True)
     assert done.returncode == 1
     assert done.stderr == "error: standard input is closed\n"
+
+
+def test_working_directory_that_is_gone(tmp_path: Path, warm_cache: Path) -> None:
+    (tmp_path / "in.mlir").write_text(TEXT)
+    script = f"mkdir gone; cd gone; rmdir ../gone; {' '.join(NN_OPT)} {tmp_path / 'in.mlir'}"
+    check_success(run(["sh", "-c", script], warm_cache, cwd=tmp_path, capture_output=True))
 
 
 def test_reader_that_stops(warm_cache: Path) -> None:
@@ -87,6 +98,16 @@ def test_interruption(tmp_path: Path, warm_cache: Path) -> None:
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
     assert (process.returncode, said) == (130, "nn-opt: interrupted\n")
+
+
+def test_interruption_of_imports() -> None:
+    code = "import nnc.tools; raise {}"
+    done = run(
+        [sys.executable, "-c", code.format("KeyboardInterrupt")], Path(), capture_output=True
+    )
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "interrupted\n")
+    done = run([sys.executable, "-c", code.format("KeyError")], Path(), capture_output=True)
+    assert done.returncode == 1 and "Traceback" in done.stderr
 
 
 _BUSY = """

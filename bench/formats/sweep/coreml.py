@@ -17,6 +17,7 @@ PARTS = (
     "coreml_layers",
     "coreml_sampling",
     "coreml_torch",
+    "coreml_torch_layers",
 )
 
 

@@ -270,7 +270,7 @@ class InsertElement(Directive):
 
 @directive("HideZero")
 class HideZero(Directive):
-    """Nothing, and the attribute is left out where it is zero. Argument: $attribute."""
+    """An attribute that is left out of the text where it is zero. Argument: $attribute."""
 
     fragment = "hide_zero"
     rules = {"hide_zero": ""}  # noqa: RUF012

@@ -181,7 +181,9 @@ def _kernels(n: CoreMLLayer, rows: Term) -> Term:
         for i, one in enumerate(sparse):
             for node in one.nodes:  # features are counted from 1 on
                 if not 0 < node.index <= width:
-                    raise n.error(f"a support vector has feature {node.index} of {width}")
+                    raise n.error(
+                        f"a support vector uses feature {node.index}, but there are {width}"
+                    )
                 matrix[i, node.index - 1] = node.value
     which = p.part("kernel").which("linearKernel", "rbfKernel", "polyKernel", "sigmoidKernel")
     own = p.part("kernel").part(which or "linearKernel")
@@ -313,7 +315,7 @@ def neighbors(n: CoreMLLayer, *inputs: Value) -> list[Value]:
     if {len(one) for one in samples} != {row.shape[1]} or len(classes) != len(samples):
         raise n.error(f"samples or their labels misfit {row.shape[1]} features")
     if not 0 < count <= len(samples):
-        raise n.error(f"{count} neighbors of {len(samples)} samples")
+        raise n.error(f"numberOfNeighbors is {count}, but there are {len(samples)} samples")
     apart = row - constant(n, np.array(samples), f64)
     squares = (apart * apart).sum(1)
     nearest, places = largest(n, squares.value, n.constant(count, i64), 0, greatest=False)

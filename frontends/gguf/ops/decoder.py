@@ -130,7 +130,7 @@ def angles(n: NodeLayer, at: Value, first: Value | None = None, long: Value | No
     if len(turns) == 2:
         original = n.attributes["original"]
         if not isinstance(original, int):
-            raise n.error("the length of the context that it was trained on is not told")
+            raise n.error("the file does not say for what length of context the model was trained")
         is_long = place.largest(0) >= original
         speed = is_long.choose(turns[1], turns[0])
     turned = place.cast(f32).spread(0, 1) * speed

@@ -140,7 +140,7 @@ def dot(n: KerasLayer) -> Value:
     axes = [given, given] if isinstance(given, int) else list(given)
     first, second = (normalize_axis(n, a, t.rank) for a, t in zip(axes, (x, y), strict=True))
     if 0 in (first, second):
-        raise n.error("'axes' has that of the batch")
+        raise n.error(f"'axes' is {given}, and the batch's axis, 0, cannot be summed over")
     if n.option("normalize", False):
         x, y = (
             t * (t * t).sum(a, keep=True).max(1e-12).function(nn.Rsqrt)

@@ -57,7 +57,7 @@ def stitch(n: TfLayer, *given: Value) -> Value:
     order = np.concatenate(places)
     last = {int(at): i for i, at in enumerate(order)}
     if sorted(last) != list(range(len(last))):
-        raise n.error("positions are left out")
+        raise n.error(f"the positions {sorted(last)} leave out some below the largest")
     source = np.array([last[i] for i in range(len(last))], np.int64)
     return joined(parts, 0).gather(constant(n, source)).value
 
@@ -104,7 +104,7 @@ def permute_format(n: TfLayer, x: Value) -> Value:
     if x.type.shape[0] == len(source) - 2:
         source, target = (text.replace("N", "").replace("C", "") for text in (source, target))
     if sorted(source) != sorted(target) or x.type.shape[0] != len(source):
-        raise n.error(f"{x.type.shape[0]} elements are not in the order {source}")
+        raise n.error(f"cannot permute {x.type.shape[0]} elements from '{source}' to '{target}'")
     order = np.array([source.index(c) for c in target], np.int64)
     return Term(n, x).gather(constant(n, order)).value
 

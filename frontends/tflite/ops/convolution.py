@@ -168,7 +168,7 @@ def dense(n: TfliteLayer, x: Value, weight: Value) -> Value:
     if n.options.keep_dims:
         own = x.type.shape[-1]
         if own != width and None not in (own, width):
-            raise n.error(f"rows of {own} do not fit weights for {width}")
+            raise n.error(f"rows have {own} elements, but the weight expects {width}")
         x = reshape(n, x, [*dims(x)[:-1], (weight, 1)])
     elif x.type.rank != 2 or x.type.shape[-1] != width:
         total = product(x.type.shape)

@@ -151,7 +151,10 @@ def transform_landmarks(n: TfliteLayer, landmarks: Value, matrix: Value) -> Valu
 
 @ROWS("TransformTensorBilinear")
 def transform_tensor(n: TfliteLayer, x: Value, matrix: Value) -> Value:
-    """Where a matrix leads from each pixel of the result, between four pixels of x."""
+    """x sampled at the position to which the matrix takes each pixel of the result.
+
+    Interpolates bilinearly between four pixels of x; 0 outside of it.
+    """
     rows, columns = (_size(n, f"output_{side}") for side in ("height", "width"))
     height, width = _extents(n, x)
     if x.type.shape[0] != 1:

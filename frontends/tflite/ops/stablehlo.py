@@ -70,12 +70,12 @@ class Described:
 
 @dataclass(frozen=True)
 class _Numbers:
-    """Numbers of dimensions by their names."""
+    """The dimension numbers of a gather or scatter, by their names in StableHLO."""
 
     table: Mapping[str, Any]
 
     def value(self, name: str) -> Any:
-        """Those of a name, none where there are no such."""
+        """The number or tuple of numbers called `name`; an empty tuple if it is not given."""
         found = self.table.get(name, ())
         return found if isinstance(found, int) else tuple(int(v) for v in found)
 

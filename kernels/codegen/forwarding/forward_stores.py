@@ -224,9 +224,9 @@ class _Forwarding:
         return self.prefetches.pop(op, None)
 
     def place_loads(self, written: frozenset, place: Place | None = None) -> None:
-        """Move waiting loads from written buffers to where the walk is.
+        """Move waiting loads before the write that the walk has reached, as it may change them.
 
-        `place` says what is written of them, all if None.
+        `written` are the buffers that it writes, and `place` the part of them, all if None.
         """
         for alias in [a for a in self.loads if a in written]:
             for op, own in list(self.loads[alias].items()):

@@ -288,7 +288,7 @@ def write_pieces(e: Expansion, op: vector.TransferWrite) -> None:
 
 
 def scatter_pieces(e: Expansion, op: vector.Scatter) -> None:
-    """Store all pieces of a vector anywhere along the last dimension."""
+    """Store a vector, piece by piece: element i at position `indices[i]` of the last dimension."""
     code, value = e.code, op.valueToStore
     for copies, part in e.places(value):
         count = _lane_count(e, op.mask, copies, part)

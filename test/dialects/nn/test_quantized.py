@@ -131,7 +131,7 @@ def test_dequantize_is_verified(x, scale, bits, message):
     [
         ({0: TensorType((1, 2, 1, 4, 2), f32)}, "expected integers of i32"),
         ({0: TensorType((1, 2, 1, 4, 4), i32)}, "does not hold the bytes for integers of 4 bits"),
-        ({0: TensorType((1, 2, 1, 2, 2), i32)}, "a step has other words"),
+        ({0: TensorType((1, 2, 1, 2, 2), i32)}, "has other words in a step"),
         ({"packing": "none"}, "4 bits as 'none' are not multiplied"),
         ({"bits": 3}, "3 bits as 'u8s8' are not multiplied"),
     ],

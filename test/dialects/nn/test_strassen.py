@@ -47,7 +47,7 @@ def test_images(rng, rows):
         (nn.StrassenOutput, (2, 7, 3, 2, 5), {"rows": 2, "columns": 1, "products": 1}),
     ],
 )
-def test_lowered(rng, kind, shape, axes):
+def test_lowered_steps_equal_the_interpreted(rng, kind, shape, axes):
     x = rng.standard_normal(shape).astype(np.float32)
     np.testing.assert_array_equal(
         lowered(lambda value: kind(value, **axes), x), run(lambda value: kind(value, **axes), x)

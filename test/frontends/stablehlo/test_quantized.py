@@ -105,7 +105,7 @@ TYPES = [
 
 
 @pytest.mark.parametrize("type", TYPES)
-def test_text(type):
+def test_types_are_printed_as_mlir_opt_does(type):
     """As `mlir-opt` 22 prints it."""
     text = f"func.func private @f(tensor<2x{type}>)"
     assert text in str(nnc.parse(text))

@@ -12,6 +12,7 @@ from nnc.frontends.formats import find_format, import_model, model_files
 from nnc.ir.diagnostics import NncError
 
 from ..mutate import mutated
+from ..protobuf_writer import varint
 
 FILES = Path(__file__).parent / "files"
 INDEX, DATA = "variables/variables.index", "variables/variables.data-00000-of-00001"
@@ -27,10 +28,6 @@ def message(path) -> str:
     with pytest.raises(NncError) as caught:
         import_model(path)
     return str(caught.value)
-
-
-def varint(n: int) -> bytes:
-    return bytes([n & 127 | 128]) + varint(n >> 7) if n > 127 else bytes([n])
 
 
 def field(number: int, data: bytes | str | int) -> bytes:
