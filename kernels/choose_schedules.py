@@ -15,7 +15,6 @@ from ..ir.core import Operation
 from ..ir.decisions import Alternative, Decision, Terms
 from ..ir.passes import Pass, PassContext, option
 from ..targets.attribute import target_of
-from ..targets.processor import Processor
 from .kernel_costs import kernel_cost
 from .on_host import copy_at_once, keep_on_host
 from .policy import policy_of
@@ -140,19 +139,13 @@ def choose(
 
 
 def _as_it_finds(function: func.FuncOp, machine: Machine) -> Machine:
-    """The machine; kernels that only loops call find its threads awake, and share less work, and
-    their arguments in the cache that holds them all.
-    """
+    """The machine; kernels that only loops call find its threads awake, and share less work."""
     threads = machine.costs.threads
     if REPEATED not in function.attributes:
         return machine
     least = min(threads.least_microseconds, threads.awake_microseconds)
     awake = replace(threads, least_microseconds=least)
-    machine = replace(machine, costs=replace(machine.costs, threads=awake))
-    bytes = kernel_cost(function).bytes
-    if bytes is None or not isinstance(machine, Processor):
-        return machine
-    return replace(machine, memory_bandwidth=machine.bandwidth_of(bytes))
+    return replace(machine, costs=replace(machine.costs, threads=awake))
 
 
 def decision(

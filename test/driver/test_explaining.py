@@ -208,23 +208,6 @@ func.func @main(%n: tensor<i64>, %x: tensor<256x256xf32>) -> tensor<256x256xf32>
 """  # fmt: skip
 
 
-def test_kernels_in_loops_find_their_arguments_in_a_cache(tmp_path):
-    """What an iteration read, the next one reads again: 512 KB of a second cache of 1 MB."""
-    once = (
-        "func.func @main(%x: tensor<256x256xf32>) -> tensor<256x256xf32> {\n"
-        "  %w = nn.exp %x : (tensor<256x256xf32>) -> tensor<256x256xf32>\n"
-        "  return %w : tensor<256x256xf32>\n}\n"
-    )
-    found = []
-    for text in (once, LOOP.replace("{count}", "")):
-        explained = explain("m", load_module(model_in(tmp_path, text)), target="x86-64-v4")
-        found += [one for one in explained.kernels if one.kernel == "exp_0"]
-    alone, again = found
-    assert alone.microseconds is not None and again.microseconds is not None
-    assert again.microseconds < 0.7 * alone.microseconds
-    assert again.terms["arithmetic"] == pytest.approx(alone.terms["arithmetic"])
-
-
 @pytest.mark.parametrize(
     ("count", "calls", "said"),
     [
