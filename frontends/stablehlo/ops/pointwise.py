@@ -136,7 +136,17 @@ def cast(n: HloLayer, x: Value, element: Any) -> Value:
     given = x.type.element_type
     if isinstance(given, FloatType) and isinstance(element, IntegerType) and element is not i1:
         return _saturated(n, x, element)
+    if isinstance(element, FloatType) and element.kind == "f8E8M0FNU":
+        return _power_of_two(n, x, element)
     return n.cast(x, element, saturate=False)
+
+
+def _power_of_two(n: HloLayer, x: Value, element: FloatType) -> Value:
+    """Numbers as the nearest powers of two, the least of them or more; NaN if not above 0."""
+    given = x.type.element_type
+    term = Term(n, x if given in (f32, f64) else n.cast(x, f32))
+    positive = (term > 0.0).choose(term.max(2.0**-127), float("nan"))
+    return n.cast(positive.value, element, saturate=False, round_mode="nearest")
 
 
 def _saturated(n: HloLayer, x: Value, element: IntegerType) -> Value:

@@ -30,6 +30,28 @@ def test_floats_beyond_the_integers(given, kind, x, wanted, numbers):
     assert found.tolist() == numbers
 
 
+POWERS = [1.5, 1.49, 6, 1, 0, -0.0, -1.5, INF, -INF, NAN, 2.0**-127, 1e-45, 2.5e38, 2.6e38]
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "x"),
+    [
+        ("f32", np.float32, POWERS),
+        ("f64", np.float64, POWERS),
+        ("f16", np.float16, [1.5, -3, 0, INF, 65504, 6e-8]),
+        ("bf16", ml_dtypes.bfloat16, POWERS),
+        ("i32", np.int32, [0, 3, -3, 2**31 - 1]),
+    ],
+)
+def test_powers_of_two(given, kind, x):
+    """Only numbers above 0 have one; it is the nearest, or the least."""
+    text = ONE_ARGUMENT.format(n=len(x), given=given, wanted="f8E8M0FNU")
+    x = np.array(x, kind)
+    found = nnc.compile(text.encode(), cache=False)(x)
+    wanted = x.astype(np.float32).astype(ml_dtypes.float8_e8m0fnu)
+    np.testing.assert_array_equal(found.astype(np.float32), wanted.astype(np.float32))
+
+
 TOP = """module { func.func @main(%x: tensor<6xf32>) -> tensor<6xi32> {
   %v, %i = chlo.top_k(%x, k = 6) : tensor<6xf32> -> (tensor<6xf32>, tensor<6xi32>)
   return %i : tensor<6xi32>
