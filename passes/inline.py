@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..dialects.func import Call, FuncOp, Return
 from ..dialects.marks import KERNEL
 from ..ir.core import IRMapping, Operation
+from ..ir.diagnostics import NncError
 from ..ir.passes import Pass, PassContext
 from .dead_code import symbol_references
+
+MOST = 1_000_000
+"""The operations that the calls of a function may become: far more than any model has, and fewer
+than fill the memory of a small machine.
+"""
 
 
 @dataclass(frozen=True)
@@ -28,6 +35,7 @@ class Inline(
 
     Functions of one block are inlined unless they are kernels (nn.kernel), recursive, or marked
     `no_inline`, as the call may be too. Private ones that nothing mentions any more are erased.
+    Calls that would become more than a million operations are an error.
     """
 
     def run(self, op: Operation, context: PassContext) -> None:
@@ -37,14 +45,18 @@ class Inline(
             name: {c.callee for c in calls_of(f) if c.callee in functions}
             for name, f in functions.items()
         }
-        inlined: set[str] = set()
-        for name in _callees_first(callees):
-            for call in calls_of(functions[name]):
-                callee = functions.get(call.callee)
-                if callee is not None and not call.no_inline and _is_inlinable(callee, callees):
-                    inline_call(call, callee)
-                    inlined.add(callee.sym_name)
-                    context.statistic("inlined")
+        inlinable = {f.sym_name for f in functions.values() if _is_inlinable(f, callees)}
+        order = _callees_first(callees)
+        calls = {
+            name: [c for c in calls_of(f) if not c.no_inline and c.callee in inlinable]
+            for name, f in functions.items()
+        }
+        _check_sizes(order, functions, calls)
+        for name in order:
+            for call in calls[name]:
+                inline_call(call, functions[call.callee])
+                context.statistic("inlined")
+        inlined = {call.callee for own in calls.values() for call in own}
         mentioned = {name for f in op.regions[0].ops for name in symbol_references(f)}
         for name in inlined - mentioned:
             if functions[name].sym_visibility == "private":
@@ -70,6 +82,21 @@ def _callees_first(callees: dict[str, set[str]]) -> list[str]:
                 stack.append((name, True))
                 stack += [(callee, False) for callee in sorted(callees[name])]
     return order
+
+
+def _check_sizes(
+    order: Sequence[str], functions: Mapping[str, FuncOp], calls: Mapping[str, Sequence[Call]]
+) -> None:
+    """Raise NncError if the calls would become more than `MOST` operations: functions that call
+    each other twice grow with a power of two.
+    """
+    sizes: dict[str, int] = {}
+    for name in order:
+        inner = sum(sizes[call.callee] for call in calls[name])
+        sizes[name] = inner + sum(1 for _ in functions[name].walk())
+        if inner > MOST:
+            message = f"the calls in '@{name}' would become more than {MOST:,} operations inline"
+            raise NncError(message, functions[name].loc)
 
 
 def _is_inlinable(callee: FuncOp, callees: dict[str, set[str]]) -> bool:
