@@ -11,6 +11,7 @@ from ...dialects import arith
 from ...ir.core import Operation
 from ...ir.numpy_types import number_kind
 from ...ir.passes import Pass
+from ...ir.types import FLOAT_KINDS, element_type
 from ..options import NumericsOptions
 
 Strictness = Literal["exact", "rounding", "approximate"]
@@ -51,7 +52,8 @@ def tolerance_of(one: Pass, options: NumericsOptions, module: Operation) -> Tole
     """The tolerance in a pass's `numerics` (default: exact), or the one in the options.
 
     Where operations have `factor_bits`, values may differ by what rounding to so many bits does.
-    Any pass may leave out roundings that contract, by folding.
+    Any pass may leave out roundings that contract, by folding; what follows from a value that was
+    rounded is compared as values of its type are.
     """
     strictness: Strictness = "exact" if options.exact else getattr(one, "numerics", "exact")
     on_graph, relative = False, options.tolerance
@@ -59,6 +61,9 @@ def tolerance_of(one: Pass, options: NumericsOptions, module: Operation) -> Tole
         on_graph = on_graph or op.name.startswith("nn.")
         if isinstance(op, arith.TruncF) and op.contracts() and not options.exact:
             strictness = "approximate"  # what is not rounded between may be finite at the end
+            if options.tolerance is None:
+                kind = element_type(op.out.type).kind
+                relative = max(relative or 0.0, _SMALL * 2.0 ** -FLOAT_KINDS[kind][2])
         bits = getattr(op, "factor_bits", 0)
         if bits and options.tolerance is None:  # the model allows rows to be rounded to so many
             relative = max(relative or 0.0, 2.0 ** (2 - bits))
