@@ -50,8 +50,9 @@ THREADS = "nn.threads"
 of a group."""
 
 IMPLIED = "nn.implied"
-"""On an `nn.cast` to 16-bit floats that no model has, but an op's element type asks for. What reads
-its result in the same kernel may take the number that is not rounded. A unit attribute."""
+"""On an `nn.cast` to 16-bit floats, or of them to others, that no model has, but an op's element
+type asks for. Where both are in one kernel, the number need not be rounded between. A unit
+attribute."""
 
 KERNEL_ARGUMENTS = "nn.kernel_arguments"
 """On a kernel in the llvm dialect: a letter for each machine argument, as in

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...ir.core import Operation
+from ..common.graph import Graph, Node
 from ..common.importer import NodeLayer
 from ..common.rows import Rows
 from ..common.vocabulary import *
@@ -31,6 +32,14 @@ class HloLayer(NodeLayer):
     def region(self, at: int, *arguments: Any) -> list[Any]:
         """What a region of the operation returns for these arguments."""
         return self.graph(str(at), *arguments)
+
+    def region_graph(self, at: int) -> Graph:
+        """A region of the operation as a graph."""
+        return self.node.graphs[str(at)]
+
+    def region_node(self, at: int, op: Any) -> Node:
+        """The node that an operation is in the graph of a region."""
+        return next(node for node in self.region_graph(at).nodes if node.attributes is op)
 
     def last(self, at: int) -> Operation:
         """The terminator of a region."""

@@ -136,7 +136,7 @@ def _is_rounded_by_type(op: Operation) -> bool:
     element = op.results[0].type.element_type  # type: ignore[attr-defined]
     if is_strict(op) or not isinstance(element, FloatType):
         return False
-    return not isinstance(op, nn.Cast) or IMPLIED in op.attributes or element.width > 16
+    return not isinstance(op, nn.Cast) or IMPLIED in op.attributes
 
 
 _STEPS = (math.Ceil, math.Floor, math.RoundEven, arith.RemF)

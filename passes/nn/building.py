@@ -135,7 +135,8 @@ def cast(b: Builder, x: ValueLike, element: Type) -> Value:
     if element_of(x) is element:
         return x
     made = b.insert(nn.Cast(x, out=TensorType(shape_of(x), element)))
-    if element in (f16, bf16) and isinstance(element_of(x), FloatType):
+    types = (element, element_of(x))
+    if (f16 in types or bf16 in types) and all(isinstance(type, FloatType) for type in types):
         made.attributes[IMPLIED] = UnitAttr()
     return made.result
 

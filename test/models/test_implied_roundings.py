@@ -66,6 +66,18 @@ def test_a_chain_is_rounded_once(kind: str, target: str):
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("kind", KINDS)
+def test_what_a_model_casts_is_rounded(kind: str, target: str):
+    a, b = numbers(kind, 2)
+    body = """
+        %0 = nn.mul %a, %b
+        %out = nn.cast %0 -> f32
+    """
+    found = run(body, kind, a, b, result="f32", target=target)
+    np.testing.assert_array_equal(found, (a * b).astype(np.float32))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_without_fast_math_each_step_is_rounded(kind: str, target: str):
     a, b = numbers(kind, 2)
     step = lambda x: x.astype(KINDS[kind]).astype("f8")  # noqa: E731

@@ -19,7 +19,7 @@ def cummax(n: AtenLayer, self: Value, dim: int) -> list[Value]:
     if self.type.rank == 0:
         return [self, n.constant(0, i64)]
     axis = n.axis(dim, self.type.rank)
-    return running_extremes(n, self, axis, n.kind.endswith("cummax"))
+    return running_extremes(n, self, axis, "cummax" in n.kind)
 
 
 @ROWS("aten.logcumsumexp")

@@ -46,7 +46,7 @@ def _moved(n: HloLayer, value: Any, order: Any, axis: int) -> Any:
 
 def _comparable(n: HloLayer, inputs: Sequence[Any], key: Key) -> Value:
     """The key of all elements, as numbers that are ordered as intended."""
-    region = replace(n.node.graphs["0"], outputs=[("0", key.name)])
+    region = replace(n.region_graph(0), outputs=[("0", key.name)])
     (x,) = n.builder.call(region, [x for one in inputs for x in (one, one)], n)
     if isinstance(x, Pair):
         raise n.error("complex numbers have no order")
@@ -96,8 +96,7 @@ def _key(n: HloLayer, op: Any) -> Key:
     descending = op.comparison_direction in ("GT", "GE")
     if True in first:
         descending = not descending
-    made = next(node for node in n.node.graphs["0"].nodes if node.attributes is op)
-    return Key(made.inputs[0], one, descending, op.compare_type == "TOTALORDER")
+    return Key(n.region_node(0, op).inputs[0], one, descending, op.compare_type == "TOTALORDER")
 
 
 def _formula(value: Any, block: Block) -> tuple[set[bool], Any]:
@@ -106,7 +105,7 @@ def _formula(value: Any, block: Block) -> tuple[set[bool], Any]:
         at = block.args.index(value)
         return {bool(at % 2)}, at // 2
     op = getattr(value, "owner", None)
-    if op is None or op.parent is not block:
+    if op is None or op not in list(block.ops):
         return set(), id(value)
     parts = [_formula(operand, block) for operand in op.operands]
     sides = {side for part, _ in parts for side in part}

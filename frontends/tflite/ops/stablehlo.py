@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from ....ir.attributes import DenseElements
-from ...common.graph import Graph
+from ...common.graph import Graph, Node
 from ...common.loops import branch
 from ...common.vocabulary import *
 from ...stablehlo.layer import HloLayer
@@ -188,8 +188,18 @@ class OptionsLayer(HloLayer):
 
     def region(self, at: int, *arguments: Any) -> list[Any]:
         """What the graph of a region gives for these arguments."""
-        names = REGIONS[self.node.kind.removeprefix(PREFIX)]
-        return self.graph(names[at], *arguments)
+        return self.graph(self._name_of(at), *arguments)
+
+    def region_graph(self, at: int) -> Graph:
+        """The graph of a region, of nodes with TensorFlow Lite's names."""
+        return self.node.graphs[self._name_of(at)]
+
+    def region_node(self, at: int, op: Any) -> Node:
+        """The node that an operation of a region describes."""
+        return self.region_graph(at).nodes[self.op.regions[at].blocks[0].ops.index(op)]
+
+    def _name_of(self, at: int) -> str:
+        return REGIONS[self.node.kind.removeprefix(PREFIX)][at]
 
 
 def _described(kind: str, about: Any, **more: Any) -> Described:
@@ -206,8 +216,8 @@ def _region(graph: Graph) -> _Region:
         operands = [values.setdefault(name, _Argument()) for name in node.inputs]
         op = _described(node.kind, node.attributes, operands=operands)
         ops.append(op)
-        made = zip(node.outputs, node.attributes.outputs, strict=False)
-        values |= {name: _Argument(op, _type(tensor)) for name, tensor in made}
+        op.results = [_Argument(op, _type(tensor)) for tensor in node.attributes.outputs]
+        values |= zip(node.outputs, op.results, strict=False)
     results = [values.setdefault(name, _Argument()) for _, name in graph.outputs]
     ops.append(Described("stablehlo.return", operands=results))
     return _Region([_Block(args, ops)])

@@ -3,9 +3,9 @@
 // RUN: nn-opt --widen-products --check-numerics %s
 
 // CHECK-LABEL: @fires
-// CHECK-DAG:     %[[X:.*]] = nn.cast %arg0 : (tensor<1x3x34x34xf16>) -> tensor<1x3x34x34xf32>
-// CHECK-DAG:     %[[W:.*]] = nn.cast %{{.*}} : (tensor<8x3x3x3xf16>) -> tensor<8x3x3x3xf32>
-// CHECK-DAG:     %[[B:.*]] = nn.cast %{{.*}} : (tensor<8xf16>) -> tensor<8xf32>
+// CHECK-DAG:     %[[X:.*]] = nn.cast %arg0 {nn.implied} : (tensor<1x3x34x34xf16>) -> tensor<1x3x34x34xf32>
+// CHECK-DAG:     %[[W:.*]] = nn.cast %{{.*}} {nn.implied} : (tensor<8x3x3x3xf16>) -> tensor<8x3x3x3xf32>
+// CHECK-DAG:     %[[B:.*]] = nn.cast %{{.*}} {nn.implied} : (tensor<8xf16>) -> tensor<8xf32>
 // CHECK:         %[[Y:.*]] = nn.conv %[[X]], %[[W]], %[[B]]
 // CHECK:         nn.cast %[[Y]] {nn.implied} : (tensor<1x8x32x32xf32>) -> tensor<1x8x32x32xf16>
 func.func @fires(%x: tensor<1x3x34x34xf16>) -> tensor<1x8x32x32xf16> {
