@@ -34,6 +34,7 @@ EXPLAINED = {
     ("kernels/proof/enumeration.py", "MOST_POINTS"): "memory to prove",
     ("kernels/proof/sets.py", "OPERATIONS"): "time to prove",
     ("kernels/proof/sets.py", "EQUALITIES"): "time to prove",
+    ("passes/inline.py", "MOST"): "time and memory to compile",
     ("passes/nn/byte_rows.py", "_MOST"): "numbers of 8 bits",
     ("passes/nn/byte_rows.py", "_LEAST_SCALE"): "numerics: whose reciprocals f32 holds",
     ("passes/nn/choose_algorithms.py", "ERROR"): "numerics: what an algorithm is said to be off by",
