@@ -24,7 +24,17 @@ from ...ir.core import BlockArgument, Operation, Value
 from ...ir.rewriting import constant_int
 from ...ir.traits import is_pure
 from ...ir.types import MemRefType, i1
-from .expressions import ALWAYS, NEVER, Form, added, is_condition, is_number, number, scaled
+from .expressions import (
+    ALWAYS,
+    NEVER,
+    Form,
+    added,
+    is_condition,
+    is_fixed,
+    is_number,
+    number,
+    scaled,
+)
 from .parameters import Parameters
 from .polynomials import Polynomial
 
@@ -156,7 +166,8 @@ class Forms:
             case memref.Cast() | memref.MemorySpaceCast() as op:
                 return self.extent(op.operands[0], dim)
         if buffer in self.calls:
-            return self.extent(self.calls[buffer], dim)
+            first, its = _first_of_name(buffer, dim)
+            return self.extent(self.calls[first], its)
         first = self.parameters.equal.get((buffer, dim), (buffer, dim))
         form = self.parameter(_name_of_extent(*first))
         if is_number(form):
@@ -244,10 +255,10 @@ class Forms:
 
     def division(self, op: Operation, up: bool = False, signed: bool = False) -> Form:
         """A quotient by a constant, rounded down or `up`; requires >= 0 unless `signed`."""
-        by = constant_int(op.operands[1])
-        if by is None or by <= 0:
+        divisor = self.of(op.operands[1])
+        if not is_number(divisor) or int(divisor.text) <= 0:
             return self._part(op)
-        a = self.of(op.operands[0])
+        a, by = self.of(op.operands[0]) + divisor, int(divisor.text)
         more = by - 1 if up else 0
         found = a if signed else a.wanting(f"{a.text} >= 0")
         fixed = self.parameters.polynomial(a)
@@ -257,10 +268,10 @@ class Forms:
 
     def remainder(self, op: Operation) -> Form:
         """A remainder by a constant; requires that the dividend is not negative."""
-        by = constant_int(op.operands[1])
-        if by is None or by <= 0:
+        divisor = self.of(op.operands[1])
+        if not is_number(divisor) or int(divisor.text) <= 0:
             return self._part(op)
-        a = self.of(op.operands[0])
+        a, by = self.of(op.operands[0]) + divisor, int(divisor.text)
         found = a.wanting(f"{a.text} >= 0")
         fixed = self.parameters.polynomial(a)
         if fixed is None:
@@ -281,7 +292,16 @@ class Forms:
         one = f"({a.text}) {relation} ({b.text}) and @ = {a.text}"
         other = f"({b.text}) {relation} ({a.text}) and @ = {b.text}"
         value = f"{'least' if relation == '<=' else 'most'}({a.text}, {b.text})"
-        found = self.defined(value, f"(({one}) or ({other}))") + a + b
+        condition = f"(({one}) or ({other}))"
+        if first is None or second is None:
+            found = self.defined(value, condition) + a + b
+        else:
+            found = self.parameters.defined(value, condition) + a + b
+            itself = Polynomial({(found.text,): 1})
+            for each in (first, second):
+                above = each - itself if relation == "<=" else itself - each
+                self.parameters.suppose_natural(above)
+            self._count_if(found, first, second, any if relation == ">=" else all)
         self.extremes[found.text] = relation, a, b
         return found
 
@@ -310,7 +330,18 @@ class Forms:
         taken = f"({where.text}) and @ = {a.text}"
         other = f"not ({where.text}) and @ = {b.text}"
         value = f"choice({where.text}, {a.text}, {b.text})"
-        return self.defined(value, f"(({taken}) or ({other}))") + where + a + b
+        condition = f"(({taken}) or ({other}))"
+        first, second = self.parameters.polynomial(a), self.parameters.polynomial(b)
+        if first is None or second is None or not is_fixed(where):
+            return self.defined(value, condition) + where + a + b
+        found = self.parameters.defined(value, condition) + where + a + b
+        self._count_if(found, first, second, all)
+        return found
+
+    def _count_if(self, form: Form, a: Polynomial, b: Polynomial, of: Callable[..., bool]) -> None:
+        """Record that a parameter is not negative if `of` the two polynomials are not."""
+        if of(map(self.parameters.is_natural, (a, b))):
+            self.parameters.count(form.text)
 
     def comparison(self, op: arith.CmpI) -> Form:
         """The condition of a comparison; unsigned ones require operands that are not negative."""
@@ -356,17 +387,38 @@ def _either(condition: str, then: str, otherwise: str) -> str:
 
 
 def _name_of_extent(buffer: Value, dim: int) -> str:
-    """The name that the function gives to an unknown extent; equal names mean equal extents."""
-    if isinstance(buffer, BlockArgument):
-        function = buffer.owner.parent_op
-        names = function.attributes.get(INPUT_DIMS) if function is not None else None
-        if isinstance(names, ArrayAttr) and buffer.index < len(names.elements):
-            own = names.elements[buffer.index]
-            if isinstance(own, ArrayAttr) and dim < len(own.elements):
-                name = own.elements[dim]
-                if isinstance(name, StringAttr) and name.value:
-                    return f"extent {name.value} of {id(function)}"
-    return f"extent {dim} of {id(buffer)}"
+    """The key of an unknown extent's parameter; equal keys mean equal extents."""
+    name = _given_name(buffer, dim)
+    if name is None:
+        return f"extent {dim} of {id(buffer)}"
+    return f"extent {name} of {id(buffer.owner.parent_op)}"  # type: ignore[attr-defined]
+
+
+def _given_name(buffer: Value, dim: int) -> str | None:
+    """The name that the function gives to an extent of its argument; None without one."""
+    if not isinstance(buffer, BlockArgument) or buffer.owner.parent_op is None:
+        return None
+    names = buffer.owner.parent_op.attributes.get(INPUT_DIMS)
+    if isinstance(names, ArrayAttr) and buffer.index < len(names.elements):
+        own = names.elements[buffer.index]
+        if isinstance(own, ArrayAttr) and dim < len(own.elements):
+            name = own.elements[dim]
+            return name.value or None if isinstance(name, StringAttr) else None
+    return None
+
+
+def _first_of_name(buffer: Value, dim: int) -> tuple[Value, int]:
+    """The first (argument, dimension) of the function with the name of this extent."""
+    name = _given_name(buffer, dim)
+    if name is None:
+        return buffer, dim
+    return next(
+        (other, d)
+        for other in buffer.owner.args  # type: ignore[attr-defined]
+        if isinstance(other.type, MemRefType)
+        for d in range(other.type.rank)
+        if _given_name(other, d) == name
+    )
 
 
 def _extent(forms: Forms, op: memref.Dim) -> Form:

@@ -68,6 +68,12 @@ class Parameters:
         self.counts[name] = None
         self.suppose(f"{name} >= 0")
 
+    def defined(self, value: str, condition: str) -> Form:
+        """The parameter that a condition, which speaks of it as `@`, defines as a value."""
+        name = self.named(value)
+        self.suppose(condition.replace("@", name))
+        return Form(name)
+
     def is_natural(self, polynomial: Polynomial) -> bool:
         """Whether a polynomial is known not to be negative."""
         return any(
