@@ -12,7 +12,7 @@ from itertools import product
 from ...dialects import arith, func
 from ...ir.core import Value
 from ...ir.types import IndexType
-from .expressions import is_condition, is_fixed, is_number
+from .expressions import is_condition, is_number
 from .forms import Forms
 from .parameters import Parameters
 from .results import Written
@@ -63,8 +63,8 @@ def _conditions(function: func.FuncOp, forms: Forms) -> list[list[arith.CmpI]]:
         if isinstance(op, arith.Select) and isinstance(op.results[0].type, IndexType):
             condition = op.condition.defining_op
             if isinstance(condition, arith.CmpI) and condition.predicate in ("eq", "ne"):
-                form = forms.of(condition.result)
-                if is_condition(form) and is_fixed(form) and not form.wanted:
+                form = forms.fixed(forms.of(condition.result))
+                if form is not None and is_condition(form) and not form.wanted:
                     found.setdefault(form.text, []).append(condition)
     return list(found.values()) if len(found) <= _MOST else []
 
@@ -74,11 +74,13 @@ def _suppose(forms: Forms, condition: arith.CmpI, outcome: bool) -> bool:
 
     Where a parameter is a number then, it stands for it.
     """
-    parameters, text = forms.parameters, forms.of(condition.result).text
-    one, other = forms.of(condition.lhs), forms.of(condition.rhs)
+    parameters = forms.parameters
+    operands = condition.result, condition.lhs, condition.rhs
+    found, one, other = (forms.fixed(forms.of(value)) for value in operands)
+    assert found is not None and one is not None and other is not None
     if is_number(one) and is_number(other):
         return outcome == ((one.text == other.text) == (condition.predicate == "eq"))
-    either = f"({text})", f"not ({text})"
+    either = f"({found.text})", f"not ({found.text})"
     if either[outcome] in parameters.known:
         return False
     parameters.suppose(either[not outcome])

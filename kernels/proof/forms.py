@@ -11,8 +11,10 @@ without conditions, and its form is not exact.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -29,6 +31,8 @@ from .expressions import (
     NEVER,
     Form,
     added,
+    choice_of,
+    extreme_of,
     is_condition,
     is_fixed,
     is_number,
@@ -37,6 +41,8 @@ from .expressions import (
 )
 from .parameters import Parameters
 from .polynomials import Polynomial
+
+_VARIABLE = re.compile(r"\bv\d+\b")
 
 
 @dataclass(frozen=True)
@@ -72,6 +78,8 @@ class Forms:
     extremes: dict[str, tuple[str, Form, Form]] = field(default_factory=dict)
     """For each variable that is a minimum ("<=") or maximum (">="): that relation, and the two
     forms."""
+    choices: dict[str, tuple[Form, Form, Form]] = field(default_factory=dict)
+    """For each variable that is one of two forms: the condition, and the two."""
     _known: dict[Value, Form] = field(default_factory=dict)
     _numbers: Any = field(default_factory=count)
 
@@ -222,6 +230,47 @@ class Forms:
             return self._unknown_of(op)
         return Form("b3" if type(op) in _QUOTIENTS else f"b{of.axis}")
 
+    # -- what stays the same -------------------------------------------------------------------
+
+    def polynomial(self, form: Form) -> Polynomial | None:
+        """The polynomial in parameters that a form is; None if it is not one."""
+        found = self.fixed(form)
+        return None if found is None else self.parameters.polynomial(found)
+
+    def fixed(self, form: Form) -> Form | None:
+        """A form of parameters only; None if it changes during a launch.
+
+        A maximum, minimum or choice of parameters becomes a parameter itself.
+        """
+        made: dict[str, str] = {}
+        for variable in dict.fromkeys(_VARIABLE.findall(form.text)):
+            name = self._as_parameter(variable)
+            if name is None:
+                return None
+            made[variable] = name
+        text = _VARIABLE.sub(lambda found: made[found[0]], form.text)
+        found = Form(text, (), (), form.wanted, form.is_exact)
+        return found if is_fixed(found) else None
+
+    def _as_parameter(self, variable: str) -> str | None:
+        """The parameter for a variable that is a maximum, a minimum or a choice of parameters."""
+        relation, *of = self.extremes.get(variable) or ("", *self.choices.get(variable, ()))
+        parts = [found for found in map(self.fixed, of) if found is not None]
+        either = [found for one in parts[-2:] if (found := self.parameters.polynomial(one))]
+        if not parts or len(parts) < len(of) or len(either) < 2:
+            return None
+        define = partial(extreme_of, relation) if relation else choice_of
+        name = self.parameters.defined(*define(*parts))
+        itself, is_least = Polynomial({(name,): 1}), relation == "<="
+        for each in either if relation else ():
+            above = each - itself if is_least else itself - each
+            if not self.parameters.is_natural(above):
+                self.parameters.naturals.append(above)
+        enough = any if relation == ">=" else all
+        if enough(map(self.parameters.is_natural, either)):
+            self.parameters.count(name)
+        return name
+
     # -- arithmetic ----------------------------------------------------------------------------
 
     def product(self, op: Operation) -> Form:
@@ -239,7 +288,7 @@ class Forms:
             if self.parameters.is_natural(first) and self.parameters.is_natural(second):
                 self.parameters.suppose_natural(found)
             made = (a + b).saying(self.parameters.form(found).text)
-            is_all = None not in map(self.parameters.polynomial, (a, b))
+            is_all = None not in map(self.polynomial, (a, b))
             return replace(made, is_exact=made.is_exact and is_all)
         return self._unknown()
 
@@ -247,7 +296,7 @@ class Forms:
         """A value that stays the same; what the host computes otherwise, such as a choice, is a
         parameter of which nothing is known.
         """
-        found = self.parameters.polynomial(self.of(value))
+        found = self.polynomial(self.of(value))
         op = self.arguments.get(value, value).defining_op
         if found is not None or op is None:
             return found
@@ -289,19 +338,7 @@ class Forms:
                 return small + large
             if self.parameters.is_natural(first - second):
                 return large + small
-        one = f"({a.text}) {relation} ({b.text}) and @ = {a.text}"
-        other = f"({b.text}) {relation} ({a.text}) and @ = {b.text}"
-        value = f"{'least' if relation == '<=' else 'most'}({a.text}, {b.text})"
-        condition = f"(({one}) or ({other}))"
-        if first is None or second is None:
-            found = self.defined(value, condition) + a + b
-        else:
-            found = self.parameters.defined(value, condition) + a + b
-            itself = Polynomial({(found.text,): 1})
-            for each in (first, second):
-                above = each - itself if relation == "<=" else itself - each
-                self.parameters.suppose_natural(above)
-            self._count_if(found, first, second, any if relation == ">=" else all)
+        found = self.defined(*extreme_of(relation, a, b)) + a + b
         self.extremes[found.text] = relation, a, b
         return found
 
@@ -327,21 +364,9 @@ class Forms:
             if not (is_condition(a) and is_condition(b)):
                 return self._unknown_of(op)
             return (where + a + b).saying(_either(where.text, a.text, b.text))
-        taken = f"({where.text}) and @ = {a.text}"
-        other = f"not ({where.text}) and @ = {b.text}"
-        value = f"choice({where.text}, {a.text}, {b.text})"
-        condition = f"(({taken}) or ({other}))"
-        first, second = self.parameters.polynomial(a), self.parameters.polynomial(b)
-        if first is None or second is None or not is_fixed(where):
-            return self.defined(value, condition) + where + a + b
-        found = self.parameters.defined(value, condition) + where + a + b
-        self._count_if(found, first, second, all)
+        found = self.defined(*choice_of(where, a, b)) + where + a + b
+        self.choices[found.text] = where, a, b
         return found
-
-    def _count_if(self, form: Form, a: Polynomial, b: Polynomial, of: Callable[..., bool]) -> None:
-        """Record that a parameter is not negative if `of` the two polynomials are not."""
-        if of(map(self.parameters.is_natural, (a, b))):
-            self.parameters.count(form.text)
 
     def comparison(self, op: arith.CmpI) -> Form:
         """The condition of a comparison; unsigned ones require operands that are not negative."""

@@ -189,11 +189,7 @@ def _distance(forms: Forms, step: int | Value) -> Polynomial | None:
     if other is not None and step in other.strides:
         window = _window(forms, other.source)
         return None if window is None else window.strides[other.strides.index(step)]
-    return _polynomial(forms, forms.of(step))
-
-
-def _polynomial(forms: Forms, form: Form) -> Polynomial | None:
-    return forms.parameters.polynomial(form)
+    return forms.polynomial(forms.of(step))
 
 
 def _by_type(forms: Forms, buffer: Value) -> tuple[Polynomial, ...] | None:
@@ -206,7 +202,7 @@ def _by_type(forms: Forms, buffer: Value) -> tuple[Polynomial, ...] | None:
         return None if known is None else tuple(map(Polynomial.number, known))
     strides = [Polynomial.number(1)]
     for d in range(type.rank - 1, 0, -1):
-        extent = _polynomial(forms, forms.extent(buffer, d))
+        extent = forms.polynomial(forms.extent(buffer, d))
         if extent is None:
             return None
         strides.insert(0, strides[0] * extent)
