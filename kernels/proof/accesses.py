@@ -46,7 +46,8 @@ class Access:
     @property
     def is_exact(self) -> bool:
         """Whether its elements are known exactly, and not only a superset of them."""
-        return self.holds.is_exact and all(form.is_exact for form in self.at)
+        forms = (self.holds, *self.at)
+        return self.place.is_exact and all(form.is_exact for form in forms)
 
     @property
     def has_exact_extents(self) -> bool:

@@ -12,7 +12,7 @@ from itertools import product
 from ...dialects import arith, func
 from ...ir.core import Value
 from ...ir.types import IndexType
-from .expressions import is_condition, is_fixed, is_number
+from .expressions import is_condition, is_number
 from .forms import Forms
 from .parameters import Parameters
 from .results import Written
@@ -30,12 +30,13 @@ def cases(
     conditions = _conditions(function, _forms(calls, Parameters(equal=dict(equal))))
     for outcomes in product((True, False), repeat=len(conditions)):
         found = Parameters(equal=dict(equal))
-        forms = _forms(calls, found)
         for alike, outcome in zip(conditions, outcomes, strict=True):
-            _suppose(forms, alike[0], outcome)
-        for alike, outcome in zip(conditions, outcomes, strict=True):
+            # Outcomes chosen before may simplify this condition.
+            if not _suppose(_forms(calls, found), alike[0], outcome):
+                break
             found.chosen.update((op.result, outcome) for op in alike)
-        yield found
+        else:
+            yield found
 
 
 def in_all(found: Sequence[Sequence[Written]]) -> Iterator[Written]:
@@ -61,18 +62,29 @@ def _conditions(function: func.FuncOp, forms: Forms) -> list[list[arith.CmpI]]:
     for op in function.walk():
         if isinstance(op, arith.Select) and isinstance(op.results[0].type, IndexType):
             condition = op.condition.defining_op
-            if isinstance(condition, arith.CmpI):
-                form = forms.of(condition.result)
-                if is_condition(form) and is_fixed(form) and not form.wanted:
+            if isinstance(condition, arith.CmpI) and condition.predicate in ("eq", "ne"):
+                form = forms.fixed(forms.of(condition.result))
+                if form is not None and is_condition(form) and not form.wanted:
                     found.setdefault(form.text, []).append(condition)
     return list(found.values()) if len(found) <= _MOST else []
 
 
-def _suppose(forms: Forms, condition: arith.CmpI, outcome: bool) -> None:
-    """Suppose the outcome of a comparison: where a parameter is a number, it stands for it."""
-    parameters, text = forms.parameters, forms.of(condition.result).text
-    parameters.suppose(f"({text})" if outcome else f"not ({text})")
-    one, other = forms.of(condition.lhs), forms.of(condition.rhs)
+def _suppose(forms: Forms, condition: arith.CmpI, outcome: bool) -> bool:
+    """Suppose the outcome of a comparison; returns whether it is possible after those before.
+
+    Where a parameter is a number then, it stands for it.
+    """
+    parameters = forms.parameters
+    operands = condition.result, condition.lhs, condition.rhs
+    found, one, other = (forms.fixed(forms.of(value)) for value in operands)
+    assert found is not None and one is not None and other is not None
+    if is_number(one) and is_number(other):
+        return outcome == ((one.text == other.text) == (condition.predicate == "eq"))
+    either = f"({found.text})", f"not ({found.text})"
+    if either[outcome] in parameters.known:
+        return False
+    parameters.suppose(either[not outcome])
     is_equal = outcome and condition.predicate == "eq"
     if is_equal and is_number(other) and one.text in parameters.names.values():
         parameters.values[one.text] = int(other.text)
+    return True

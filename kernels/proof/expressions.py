@@ -72,6 +72,21 @@ def number(value: int) -> Form:
     return Form(str(value))
 
 
+def extreme_of(relation: str, a: Form, b: Form) -> tuple[str, str]:
+    """(value, condition) that define a minimum or maximum."""
+    one = f"({a.text}) {relation} ({b.text}) and @ = {a.text}"
+    other = f"({b.text}) {relation} ({a.text}) and @ = {b.text}"
+    value = f"{'least' if relation == '<=' else 'most'}({a.text}, {b.text})"
+    return value, f"(({one}) or ({other}))"
+
+
+def choice_of(where: Form, a: Form, b: Form) -> tuple[str, str]:
+    """(value, condition) that define a number that is `a` or `b`."""
+    taken = f"({where.text}) and @ = {a.text}"
+    other = f"not ({where.text}) and @ = {b.text}"
+    return f"choice({where.text}, {a.text}, {b.text})", f"(({taken}) or ({other}))"
+
+
 def added(a: Form, b: Form) -> Form:
     """A sum. Its constant comes last, even 0, so that the pieces of a tile have equal texts."""
     (rest, constant), (other, more) = _parts(a.text), _parts(b.text)

@@ -11,8 +11,10 @@ without conditions, and its form is not exact.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -24,9 +26,23 @@ from ...ir.core import BlockArgument, Operation, Value
 from ...ir.rewriting import constant_int
 from ...ir.traits import is_pure
 from ...ir.types import MemRefType, i1
-from .expressions import ALWAYS, NEVER, Form, added, is_condition, is_number, number, scaled
+from .expressions import (
+    ALWAYS,
+    NEVER,
+    Form,
+    added,
+    choice_of,
+    extreme_of,
+    is_condition,
+    is_fixed,
+    is_number,
+    number,
+    scaled,
+)
 from .parameters import Parameters
 from .polynomials import Polynomial
+
+_VARIABLE = re.compile(r"\bv\d+\b")
 
 
 @dataclass(frozen=True)
@@ -62,6 +78,8 @@ class Forms:
     extremes: dict[str, tuple[str, Form, Form]] = field(default_factory=dict)
     """For each variable that is a minimum ("<=") or maximum (">="): that relation, and the two
     forms."""
+    choices: dict[str, tuple[Form, Form, Form]] = field(default_factory=dict)
+    """For each variable that is one of two forms: the condition, and the two."""
     _known: dict[Value, Form] = field(default_factory=dict)
     _numbers: Any = field(default_factory=count)
 
@@ -156,7 +174,8 @@ class Forms:
             case memref.Cast() | memref.MemorySpaceCast() as op:
                 return self.extent(op.operands[0], dim)
         if buffer in self.calls:
-            return self.extent(self.calls[buffer], dim)
+            first, its = _first_of_name(buffer, dim)
+            return self.extent(self.calls[first], its)
         first = self.parameters.equal.get((buffer, dim), (buffer, dim))
         form = self.parameter(_name_of_extent(*first))
         if is_number(form):
@@ -211,6 +230,47 @@ class Forms:
             return self._unknown_of(op)
         return Form("b3" if type(op) in _QUOTIENTS else f"b{of.axis}")
 
+    # -- what stays the same -------------------------------------------------------------------
+
+    def polynomial(self, form: Form) -> Polynomial | None:
+        """The polynomial in parameters that a form is; None if it is not one."""
+        found = self.fixed(form)
+        return None if found is None else self.parameters.polynomial(found)
+
+    def fixed(self, form: Form) -> Form | None:
+        """A form of parameters only; None if it changes during a launch.
+
+        A maximum, minimum or choice of parameters becomes a parameter itself.
+        """
+        made: dict[str, str] = {}
+        for variable in dict.fromkeys(_VARIABLE.findall(form.text)):
+            name = self._as_parameter(variable)
+            if name is None:
+                return None
+            made[variable] = name
+        text = _VARIABLE.sub(lambda found: made[found[0]], form.text)
+        found = Form(text, (), (), form.wanted, form.is_exact)
+        return found if is_fixed(found) else None
+
+    def _as_parameter(self, variable: str) -> str | None:
+        """The parameter for a variable that is a maximum, a minimum or a choice of parameters."""
+        relation, *of = self.extremes.get(variable) or ("", *self.choices.get(variable, ()))
+        parts = [found for found in map(self.fixed, of) if found is not None]
+        either = [found for one in parts[-2:] if (found := self.parameters.polynomial(one))]
+        if not parts or len(parts) < len(of) or len(either) < 2:
+            return None
+        define = partial(extreme_of, relation) if relation else choice_of
+        name = self.parameters.defined(*define(*parts))
+        itself, is_least = Polynomial({(name,): 1}), relation == "<="
+        for each in either if relation else ():
+            above = each - itself if is_least else itself - each
+            if not self.parameters.is_natural(above):
+                self.parameters.naturals.append(above)
+        enough = any if relation == ">=" else all
+        if enough(map(self.parameters.is_natural, either)):
+            self.parameters.count(name)
+        return name
+
     # -- arithmetic ----------------------------------------------------------------------------
 
     def product(self, op: Operation) -> Form:
@@ -228,7 +288,7 @@ class Forms:
             if self.parameters.is_natural(first) and self.parameters.is_natural(second):
                 self.parameters.suppose_natural(found)
             made = (a + b).saying(self.parameters.form(found).text)
-            is_all = None not in map(self.parameters.polynomial, (a, b))
+            is_all = None not in map(self.polynomial, (a, b))
             return replace(made, is_exact=made.is_exact and is_all)
         return self._unknown()
 
@@ -236,7 +296,7 @@ class Forms:
         """A value that stays the same; what the host computes otherwise, such as a choice, is a
         parameter of which nothing is known.
         """
-        found = self.parameters.polynomial(self.of(value))
+        found = self.polynomial(self.of(value))
         op = self.arguments.get(value, value).defining_op
         if found is not None or op is None:
             return found
@@ -244,10 +304,10 @@ class Forms:
 
     def division(self, op: Operation, up: bool = False, signed: bool = False) -> Form:
         """A quotient by a constant, rounded down or `up`; requires >= 0 unless `signed`."""
-        by = constant_int(op.operands[1])
-        if by is None or by <= 0:
+        divisor = self.of(op.operands[1])
+        if not is_number(divisor) or int(divisor.text) <= 0:
             return self._part(op)
-        a = self.of(op.operands[0])
+        a, by = self.of(op.operands[0]) + divisor, int(divisor.text)
         more = by - 1 if up else 0
         found = a if signed else a.wanting(f"{a.text} >= 0")
         fixed = self.parameters.polynomial(a)
@@ -257,10 +317,10 @@ class Forms:
 
     def remainder(self, op: Operation) -> Form:
         """A remainder by a constant; requires that the dividend is not negative."""
-        by = constant_int(op.operands[1])
-        if by is None or by <= 0:
+        divisor = self.of(op.operands[1])
+        if not is_number(divisor) or int(divisor.text) <= 0:
             return self._part(op)
-        a = self.of(op.operands[0])
+        a, by = self.of(op.operands[0]) + divisor, int(divisor.text)
         found = a.wanting(f"{a.text} >= 0")
         fixed = self.parameters.polynomial(a)
         if fixed is None:
@@ -278,10 +338,7 @@ class Forms:
                 return small + large
             if self.parameters.is_natural(first - second):
                 return large + small
-        one = f"({a.text}) {relation} ({b.text}) and @ = {a.text}"
-        other = f"({b.text}) {relation} ({a.text}) and @ = {b.text}"
-        value = f"{'least' if relation == '<=' else 'most'}({a.text}, {b.text})"
-        found = self.defined(value, f"(({one}) or ({other}))") + a + b
+        found = self.defined(*extreme_of(relation, a, b)) + a + b
         self.extremes[found.text] = relation, a, b
         return found
 
@@ -307,10 +364,9 @@ class Forms:
             if not (is_condition(a) and is_condition(b)):
                 return self._unknown_of(op)
             return (where + a + b).saying(_either(where.text, a.text, b.text))
-        taken = f"({where.text}) and @ = {a.text}"
-        other = f"not ({where.text}) and @ = {b.text}"
-        value = f"choice({where.text}, {a.text}, {b.text})"
-        return self.defined(value, f"(({taken}) or ({other}))") + where + a + b
+        found = self.defined(*choice_of(where, a, b)) + where + a + b
+        self.choices[found.text] = where, a, b
+        return found
 
     def comparison(self, op: arith.CmpI) -> Form:
         """The condition of a comparison; unsigned ones require operands that are not negative."""
@@ -356,17 +412,38 @@ def _either(condition: str, then: str, otherwise: str) -> str:
 
 
 def _name_of_extent(buffer: Value, dim: int) -> str:
-    """The name that the function gives to an unknown extent; equal names mean equal extents."""
-    if isinstance(buffer, BlockArgument):
-        function = buffer.owner.parent_op
-        names = function.attributes.get(INPUT_DIMS) if function is not None else None
-        if isinstance(names, ArrayAttr) and buffer.index < len(names.elements):
-            own = names.elements[buffer.index]
-            if isinstance(own, ArrayAttr) and dim < len(own.elements):
-                name = own.elements[dim]
-                if isinstance(name, StringAttr) and name.value:
-                    return f"extent {name.value} of {id(function)}"
-    return f"extent {dim} of {id(buffer)}"
+    """The key of an unknown extent's parameter; equal keys mean equal extents."""
+    name = _given_name(buffer, dim)
+    if name is None:
+        return f"extent {dim} of {id(buffer)}"
+    return f"extent {name} of {id(buffer.owner.parent_op)}"  # type: ignore[attr-defined]
+
+
+def _given_name(buffer: Value, dim: int) -> str | None:
+    """The name that the function gives to an extent of its argument; None without one."""
+    if not isinstance(buffer, BlockArgument) or buffer.owner.parent_op is None:
+        return None
+    names = buffer.owner.parent_op.attributes.get(INPUT_DIMS)
+    if isinstance(names, ArrayAttr) and buffer.index < len(names.elements):
+        own = names.elements[buffer.index]
+        if isinstance(own, ArrayAttr) and dim < len(own.elements):
+            name = own.elements[dim]
+            return name.value or None if isinstance(name, StringAttr) else None
+    return None
+
+
+def _first_of_name(buffer: Value, dim: int) -> tuple[Value, int]:
+    """The first (argument, dimension) of the function with the name of this extent."""
+    name = _given_name(buffer, dim)
+    if name is None:
+        return buffer, dim
+    return next(
+        (other, d)
+        for other in buffer.owner.args  # type: ignore[attr-defined]
+        if isinstance(other.type, MemRefType)
+        for d in range(other.type.rank)
+        if _given_name(other, d) == name
+    )
 
 
 def _extent(forms: Forms, op: memref.Dim) -> Form:

@@ -25,6 +25,8 @@ class Parameters:
     """The conditions known to hold for parameters; a dictionary keeps their order."""
     factors: dict[str, Monomial] = field(default_factory=dict)
     """For each parameter that stands for a product: its factors."""
+    definitions: dict[str, str] = field(default_factory=dict)
+    """Of the known conditions that define a parameter: its name. They say nothing of others."""
     counts: dict[str, None] = field(default_factory=dict)
     """The parameters that are known to be >= 0."""
     naturals: list[Polynomial] = field(default_factory=list)
@@ -56,7 +58,13 @@ class Parameters:
         found = {name for text in texts for name in _PARAMETER.findall(text)}
         known = {one: set(_PARAMETER.findall(one)) for one in self.known}
         while True:
-            about = [one for one, names in known.items() if not names.isdisjoint(found)]
+            about = [
+                one
+                for one, names in known.items()
+                if not found.isdisjoint(
+                    {self.definitions[one]} if one in self.definitions else names
+                )
+            ]
             more = {name for one in about for name in known[one]}
             more |= {factor for name in found for factor in self.factors.get(name, ())}
             if more <= found:
@@ -67,6 +75,14 @@ class Parameters:
         """Record that a parameter is not negative."""
         self.counts[name] = None
         self.suppose(f"{name} >= 0")
+
+    def defined(self, value: str, condition: str) -> str:
+        """The parameter that a condition, which speaks of it as `@`, defines as a value."""
+        name = self.named(value)
+        defines = condition.replace("@", name)
+        self.definitions[defines] = name
+        self.suppose(defines)
+        return name
 
     def is_natural(self, polynomial: Polynomial) -> bool:
         """Whether a polynomial is known not to be negative."""

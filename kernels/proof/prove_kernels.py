@@ -81,7 +81,7 @@ class ProveKernels(
             if not launches:
                 continue
             asked: dict[gpu.LaunchFunc, dict[Unknown, None]] = {one: {} for one in launches}
-            found = []
+            found, given_up = [], set[Value]()
             for number, parameters in enumerate(cases(function, calls, equal)):
                 read = []
                 for launch in launches:
@@ -89,7 +89,7 @@ class ProveKernels(
                     one, questions = self._prove(launch, op, calls, parameters, counted)
                     asked[launch].update(dict.fromkeys(questions))
                     read += [one] if one is not None else []
-                found.append(list(written(function, read)))
+                found.append(list(written(function, read, given_up)))
             for questions in asked.values():
                 for question in questions:
                     self._say(question, context)

@@ -44,12 +44,15 @@ class Written:
     """The first thing that could not be proven, or None."""
 
 
-def written(function: func.FuncOp, launched: Sequence[Launched]) -> Iterator[Written]:
+def written(
+    function: func.FuncOp, launched: Sequence[Launched], given_up: set[Value]
+) -> Iterator[Written]:
     """The findings on each buffer that a function's launches write, in their order.
 
     An argument that a launch reads before any write is an operand, whose other elements keep their
     values. Other arguments and returned buffers must be written completely, and of other buffers
-    all elements that are read: else raises NncError.
+    all elements that are read: else raises NncError. Buffers `given_up`, of which the question took
+    too long in another case, are not asked about again; new ones are added.
     """
     for buffer in dict.fromkeys(
         access.place.buffer
@@ -59,9 +62,10 @@ def written(function: func.FuncOp, launched: Sequence[Launched]) -> Iterator[Wri
     ):
         one = _Buffer(function, buffer, launched)
         try:
-            found = one.written()
+            found = one.too_large() if buffer in given_up else one.written()
         except TooLargeError:
-            found = Written(buffer, False, open=one.too_large())
+            given_up.add(buffer)
+            found = one.too_large()
         if found is not None:
             yield found
 
@@ -132,9 +136,9 @@ class _Buffer:
         where = self.buffer.defining_op or self._last
         raise NncError(f"element {left.element()} of a buffer is written by no launch", where.loc)
 
-    def too_large(self) -> Unknown:
+    def too_large(self) -> Written:
         """The finding if the question takes too long."""
-        return self._unknown("its parts are too many")
+        return Written(self.buffer, False, open=self._unknown("its parts are too many"))
 
     def _unknown(self, reason: str) -> Unknown:
         return Unknown(self._last, f"that all is written: {reason}")

@@ -61,7 +61,7 @@ def _is_open(buffer: Value) -> bool:
 
 def _extents(forms: Forms, buffer: Value) -> list[Polynomial] | None:
     rank = buffer.type.rank  # type: ignore[attr-defined]
-    found = [forms.parameters.polynomial(forms.extent(buffer, d)) for d in range(rank)]
+    found = [forms.polynomial(forms.extent(buffer, d)) for d in range(rank)]
     return None if None in found else found  # type: ignore[return-value]
 
 

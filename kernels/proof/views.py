@@ -45,6 +45,11 @@ class Place:
         """Whether the element is known."""
         return self.indices is not None or self.flat is not None
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether no part of its position is a value of which nothing is known."""
+        return all(form.is_exact for form in (*(self.indices or ()), self.flat or number(0)))
+
 
 @dataclass(frozen=True)
 class _Window:
@@ -137,10 +142,9 @@ def _window(forms: Forms, view: Value) -> _Window | None:
         case memref.ReinterpretCast():
             buffer = _outer(forms, memref.base_buffer(op.source))
             buffer = _outer(forms, memref.base_buffer(buffer))
-            strides = _distances(forms, op)
-            if strides is None:
+            strides, start = _distances(forms, op), _start(forms, op)
+            if strides is None or start is None:
                 return None
-            start = ((_offsets(forms, op)[0], Polynomial.number(1)),)
             return _Window(buffer, start, strides, is_cast=True)
         case memref.SubView() if source is not None:
             kept, steps = op.kept, _distances(forms, op)
@@ -159,19 +163,33 @@ def _window(forms: Forms, view: Value) -> _Window | None:
     return None
 
 
+def _start(forms: Forms, op: memref.ReinterpretCast) -> tuple[tuple[Form, Polynomial], ...] | None:
+    """The start of a view: its offset, or where another view starts whose offset it has."""
+    offset = mix(op.static_offsets, op.offsets)[0]
+    if isinstance(offset, Value):
+        other = offset.defined_by(memref.ExtractStridedMetadata)
+        if other is not None and offset is other.offset:
+            window = _window(forms, other.source)
+            return None if window is None else window.start
+    return ((_offsets(forms, op)[0], Polynomial.number(1)),)
+
+
 def _distances(
     forms: Forms, op: memref.SubView | memref.ReinterpretCast
 ) -> tuple[Polynomial, ...] | None:
     """The strides that a view names; None if they change during a launch."""
-    found = [
-        Polynomial.number(step) if isinstance(step, int) else _polynomial(forms, forms.of(step))
-        for step in mix(op.static_strides, op.strides)
-    ]
+    found = [_distance(forms, step) for step in mix(op.static_strides, op.strides)]
     return None if None in found else tuple(found)  # type: ignore[arg-type]
 
 
-def _polynomial(forms: Forms, form: Form) -> Polynomial | None:
-    return forms.parameters.polynomial(form)
+def _distance(forms: Forms, step: int | Value) -> Polynomial | None:
+    if isinstance(step, int):
+        return Polynomial.number(step)
+    other = step.defined_by(memref.ExtractStridedMetadata)
+    if other is not None and step in other.strides:
+        window = _window(forms, other.source)
+        return None if window is None else window.strides[other.strides.index(step)]
+    return forms.polynomial(forms.of(step))
 
 
 def _by_type(forms: Forms, buffer: Value) -> tuple[Polynomial, ...] | None:
@@ -184,7 +202,7 @@ def _by_type(forms: Forms, buffer: Value) -> tuple[Polynomial, ...] | None:
         return None if known is None else tuple(map(Polynomial.number, known))
     strides = [Polynomial.number(1)]
     for d in range(type.rank - 1, 0, -1):
-        extent = _polynomial(forms, forms.extent(buffer, d))
+        extent = forms.polynomial(forms.extent(buffer, d))
         if extent is None:
             return None
         strides.insert(0, strides[0] * extent)

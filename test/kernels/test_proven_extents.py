@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from nnc.dialects import func
+from nnc.driver.compile import run_stages
 from nnc.ir.diagnostics import NncError
-from nnc.ir.passes import PassContext
+from nnc.ir.passes import PassContext, PassManager
 from nnc.ir.syntax.parser import parse_module
+from nnc.kernels.proof.cases import cases
 from nnc.kernels.proof.prove_kernels import ProveKernels
+from nnc.lowering.pipelines import GRAPH_STAGES, pipeline
 
 pytest.importorskip("islpy")
 
@@ -145,3 +149,159 @@ def test_products_of_what_the_host_chooses(blocks, proven):
     ProveKernels().run(parse_module(CHOSEN.format(blocks=blocks)), context)
     assert context.statistics[""].get("proven", 0) == proven
     assert any("memref.store" in d.message for d in context.diagnostics) != proven
+
+
+# -- what the host computes ------------------------------------------------------------------------
+
+LAST = """
+module attributes {{gpu.container_module}} {{
+  gpu.module @kernels {{
+    gpu.func @copy(%a: memref<4x1x2048xf32>, %from: index, %n: index, %b: memref<4x1x?xf32>) kernel {{
+      %view = memref.subview %a[0, 0, %from] [4, 1, %n] [1, 1, 1]
+          : memref<4x1x2048xf32> to memref<4x1x?xf32, strided<[2048, 2048, 1], offset: ?>>
+      %base, %offset, %sizes:3, %strides:3 = memref.extract_strided_metadata %view
+          : memref<4x1x?xf32, strided<[2048, 2048, 1], offset: ?>>
+          -> memref<f32>, index, index, index, index, index, index, index
+      %in = memref.reinterpret_cast %view to offset: [%offset], sizes: [%n, 4], strides: [1, %strides#0]
+          : memref<4x1x?xf32, strided<[2048, 2048, 1], offset: ?>> to memref<?x4xf32, strided<[1, ?], offset: ?>>
+      %out = memref.reinterpret_cast %b to offset: [0], sizes: [%n, 4], strides: [1, %n]
+          : memref<4x1x?xf32> to memref<?x4xf32, strided<[1, ?]>>
+      %x = gpu.block_id x
+      %y = gpu.block_id y
+      %v = memref.load %in[%x, %y] : memref<?x4xf32, strided<[1, ?], offset: ?>>
+      memref.store %v, %out[%x, %y] : memref<?x4xf32, strided<[1, ?]>>
+      gpu.return
+    }}
+  }}
+  func.func @main(%a: memref<4x1x2048xf32>, %i: memref<?xi64>) -> memref<4x1x?xf32> {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
+    %all = arith.constant 2048 : index
+    %k = memref.dim %i, %c0 : memref<?xi64>
+    %left = arith.subi %all, %k : index
+    %some = arith.maxsi %left, {least} : index
+    %from = arith.minsi %some, %all : index
+    %rest = arith.subi {all}, %from : index
+    %n = arith.maxsi %rest, %c0 : index
+    %b = memref.alloc(%n) : memref<4x1x?xf32>
+    gpu.launch_func @kernels::@copy blocks in ({blocks}, %c4, %c1) threads in (%c1, %c1, %c1)
+        args(%a : memref<4x1x2048xf32>, %from : index, %n : index, %b : memref<4x1x?xf32>)
+    return %b : memref<4x1x?xf32>
+  }}
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("changed", "fault"),
+    [
+        ({}, None),
+        ({"least": "%left"}, "outside of its buffer"),  # From a negative number on.
+        ({"all": "%k"}, "outside of its buffer"),
+        ({"blocks": "%all"}, "outside of its buffer"),
+        ({"blocks": "%rest"}, None),  # Which is not negative.
+        ({"blocks": "%c4"}, "outside of its buffer"),
+    ],
+)
+def test_the_last_elements_of_rows(changed, fault):
+    """The host computes where a view begins, and how long it is."""
+    text = LAST.format(**{"least": "%c0", "all": "%all", "blocks": "%n", **changed})
+    context = PassContext()
+    if fault is None:
+        ProveKernels().run(parse_module(text), context)
+        assert context.statistics[""]["proven"] == 1 and not context.diagnostics
+    else:
+        with pytest.raises(NncError, match=fault):
+            ProveKernels().run(parse_module(text), context)
+
+
+TILES = """
+module attributes {{gpu.container_module}} {{
+  gpu.module @kernels {{
+    gpu.func @fill(%n: index, %a: memref<3x?xf32>) kernel {{
+      %c4 = arith.constant 4 : index
+      %zero = arith.constant 0.0 : f32
+      %z = gpu.block_id x
+      %lane = gpu.block_id y
+      %tiles = arith.ceildivui %n, %c4 : index
+      %tile = arith.remui %z, %tiles : index
+      %row = arith.divui %z, %tiles : index
+      %first = arith.muli %tile, %c4 : index
+      %at = arith.addi %first, %lane : index
+      %inside = arith.cmpi slt, %at, %n : index
+      scf.if %inside {{
+        memref.store %zero, %a[%row, %at] : memref<3x?xf32>
+      }}
+      gpu.return
+    }}
+  }}
+  func.func @main(%a: memref<3x?xf32>, %m: index) -> index {{
+    %c1 = arith.constant 1 : index
+    %c3 = arith.constant {rows} : index
+    %c4 = arith.constant 4 : index
+    %n = memref.dim %a, %c1 : memref<3x?xf32>
+    %tiles = arith.ceildivui %n, %c4 : index
+    %groups = arith.muli %tiles, %c3 : index
+    gpu.launch_func @kernels::@fill blocks in (%groups, %c4, %c1) threads in (%c1, %c1, %c1)
+        args(%n : index, %a : memref<3x?xf32>)
+    %one = arith.cmpi eq, %n, %c1 : index
+    %chosen = arith.select %one, %m, %n : index
+    %same = arith.cmpi eq, %chosen, %c1 : index
+    %extent = arith.select %same, %n, %chosen : index
+    return %extent : index
+  }}
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "fault"), [(3, None), (4, "outside"), (2, "written by no launch")]
+)
+def test_groups_numbered_by_an_extent_that_is_one(rows, fault):
+    """Where the host chooses by an extent, this is a number in one case, and so are its tiles."""
+    context = PassContext()
+    module = parse_module(TILES.format(rows=rows))
+    if fault is None:
+        ProveKernels().run(module, context)
+        assert context.statistics[""]["proven"] == 1 and not context.diagnostics
+    else:
+        with pytest.raises(NncError, match=fault):
+            ProveKernels().run(module, context)
+
+
+def test_cases_that_exclude_each_other_are_left_out():
+    """If n is not 1, the chosen number is n, and so is not 1 either."""
+    module = parse_module(TILES.format(rows=3))
+    (main,) = (op for op in module.walk() if isinstance(op, func.FuncOp))
+    outcomes = [tuple(one.chosen.values()) for one in cases(main, {}, {})]
+    assert outcomes == [(True, True), (True, False), (False, False)]
+
+
+JOINED = """
+func.func @main(%i: tensor<?x?xi64>, %t: tensor<9x8xf32>) -> tensor<?x?x24xf32> {
+  %zero = nn.constant dense<0> : tensor<1xi64>
+  %one = nn.constant dense<1> : tensor<1xi64>
+  %minus = nn.constant dense<-1> : tensor<1xi64>
+  %pad = nn.constant dense<0.0> : tensor<f32>
+  %x = nn.gather %t, %i : (tensor<9x8xf32>, tensor<?x?xi64>) -> tensor<?x?x8xf32>
+  %a = nn.slice %x {starts = array<i64: 0, 1, 0>, steps = array<i64: 1, 1, 1>} : (tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  %b = nn.pad %a, %pad {pads = array<i64: 0, 0, 0, 0, 1, 0>} : (tensor<?x?x8xf32>, tensor<f32>) -> tensor<?x?x8xf32>
+  %c = nn.slice_dynamic %x, %zero, %minus, %one, %one : (tensor<?x?x8xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?x?x8xf32>
+  %d = nn.pad %c, %pad {pads = array<i64: 0, 1, 0, 0, 0, 0>} : (tensor<?x?x8xf32>, tensor<f32>) -> tensor<?x?x8xf32>
+  %y = nn.concat %b, %x, %d {axis = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x24xf32>
+  return %y : tensor<?x?x24xf32>
+}"""
+
+
+def test_extents_with_one_name_are_equal_in_a_call():
+    """Each token joined with those before and after it: all have as many rows, as the names say."""
+    found = []
+
+    def prove_tiles(stage, module):
+        if stage == GRAPH_STAGES[-1].name:
+            context = PassContext()
+            text = "apply-schedules,canonicalize,outline-launches,prove-kernels"
+            PassManager(pipeline(text), context).run(module.clone())
+            found.append(context.statistics["prove-kernels"].get("open", 0))
+
+    run_stages(parse_module(JOINED), target="opencl", after_stage=prove_tiles)
+    assert found == [1]  # The gather's.
