@@ -34,7 +34,7 @@ def erf(x: Float) -> Float:
 
 
 def erf_beside_one(x: Float) -> Float:
-    """1 - (1 - u)**8 with one polynomial u for all x; within 0.9 ulp of 1, not of the result.
+    """1 - (1 - u)**8 with one polynomial u for all x; within 1 ulp of 1, not of the result.
 
     Three times 1 - (1 - u)**2 = 2 u - u**2, without 1 - u, which would round what small u hold.
     """
