@@ -162,6 +162,15 @@ def _iq4_xs(x: np.ndarray) -> Blocks:
     return Blocks(wide(d) * steps, _LEVELS[_bits(numbers, 4, 16)], 8, middle=128)
 
 
+def _mxfp4(x: np.ndarray) -> Blocks:
+    scale = np.ldexp(np.float32(1), x[:, :1].astype(np.int32) - 128)
+    return Blocks(scale, _FLOATS[_bits(x[:, 1:], 4, 16)], 8, middle=12)
+
+
+_FLOATS = np.array([12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0], np.uint8)
+"""Twice the values of the 16 codes of f4E2M1FN, plus 12."""
+
+
 def _plain(type: type | str) -> Callable[[str], Kind]:
     dtype = np.dtype(type)
     return lambda name: Kind(name, 1, dtype.itemsize, None, dtype)
@@ -183,5 +192,6 @@ KINDS: dict[int, Kind] = {
     14: Kind("Q6_K", 256, 210, _q6_k),
     20: Kind("IQ4_NL", 32, 18, _iq4_nl),
     23: Kind("IQ4_XS", 256, 136, _iq4_xs),
+    39: Kind("MXFP4", 32, 17, _mxfp4),
 }
 """The kinds by ggml's numbers."""

@@ -12,7 +12,17 @@ from ..layer import rows
 ACTIVATIONS = {
     "silu": lambda x: x.function(nn.Swish),
     "gelu": lambda x: x.made(nn.Gelu(x.value, approximate="tanh")),
+    "relu_squared": lambda x: x.max(0.0) * x.max(0.0),
 }
+
+
+def let_through(function: str, gate: Term, up: Term) -> Term:
+    """The product of a gate and the values that it lets pass."""
+    if function == "clamped":
+        # Source: gpt-oss: values to 7, the gate's function as GELU's approximation by a sigmoid.
+        gate, up = gate.min(7.0), up.min(7.0).max(-7.0)
+        return gate * (gate * 1.702).function(nn.Sigmoid) * (up + 1.0)
+    return ACTIVATIONS[function](gate) * up
 
 
 # -- weights -----------------------------------------------------------------------------------
@@ -67,17 +77,31 @@ def embedding(n: NodeLayer, tokens: Value, weight: Value) -> Value:
 
 
 @rows("Norm")
-def norm(n: NodeLayer, x: Value, weight: Value, bias: Value | None = None) -> Value:
+def norm(n: NodeLayer, x: Value, weight: Value | None = None, bias: Value | None = None) -> Value:
+    """A norm of the last axis. Weights may differ between the heads of [1, H, S, D]: [H, D]."""
     axes, epsilon = (x.type.rank - 1,), n.attributes["epsilon"]
-    if n.attributes["form"] == "rms":
-        return rms_normed(n, x, weight, axes, epsilon)
-    return layer_normed(n, x, weight, bias, axes, epsilon)
+    each = weight if weight is not None and weight.type.rank == 2 else None
+    whole = None if each is not None else weight
+    if n.attributes["form"] == "layer":
+        found = Term(n, layer_normed(n, x, whole, bias, axes, epsilon))
+    else:
+        found = Term(n, rms_normed(n, x, whole, axes, epsilon))
+        found = found if bias is None else found + Term(n, bias)
+    if each is not None:
+        heads, size = each.type.shape
+        assert heads is not None and size is not None
+        found = found * Term(n, each).reshape(heads, 1, size)
+    return found.value
 
 
 rows.formulas(
     {
         "Sum": lambda n, a, b: n(nn.Add(a, b)),
         "Activation": lambda n, x: ACTIVATIONS[n.attributes["function"]](Term(n, x)).value,
+        "Scale": lambda n, x: (Term(n, x) * n.attributes["factor"]).value,
+        "Clamp": lambda n, x: (
+            Term(n, x).min(n.attributes["limit"]).max(-n.attributes["limit"]).value
+        ),
         "Softcap": lambda n, x: capped(Term(n, x), n.attributes["limit"]).value,
         "Heads": lambda n, x: split_heads(Term(n, x), n.attributes["heads"]).value,
     }
@@ -86,7 +110,7 @@ rows.formulas(
 
 @rows("Gate")
 def gate(n: NodeLayer, x: Value, up: Value) -> Value:
-    return (ACTIVATIONS[n.attributes["function"]](Term(n, x)) * Term(n, up)).value
+    return let_through(n.attributes["function"], Term(n, x), Term(n, up)).value
 
 
 def capped(x: Term, limit: float) -> Term:
@@ -162,21 +186,46 @@ def rotate(n: NodeLayer, x: Value, cosines: Value, sines: Value) -> Value:
 
 @rows("Mask")
 def mask(n: NodeLayer, at: Value) -> Value:
-    """The mask: -inf where a key is after the query or before its window: [S, T]."""
+    """The mask: -inf where a key is after the query or before its window: [S, T].
+
+    With a slope of each head, there is a bias by the distance: [H, S, T].
+    """
     own, window = Term(n, at), n.attributes["window"]
     row = own.spread(0, 1)
     column = counting(n, own.largest(0) + 1)
     seen = column <= row
     if window is not None:
         seen = seen & (column > row - window)
-    return seen.choose(constant(n, 0.0, f32), -math.inf).value
+    bias = constant(n, 0.0, f32)
+    slopes = n.attributes["slopes"]
+    if slopes is not None:
+        bias = (column - row).cast(f32) * constant(n, slopes.reshape(-1, 1, 1), f32)
+    return seen.choose(bias, -math.inf).value
+
+
+@rows("Temperature")
+def temperature(n: NodeLayer, q: Value, at: Value) -> Value:
+    """Queries [1, H, S, D] times 1 + scale * log(1 + floor(position / every))."""
+    steps = (Term(n, at).cast(f32) / n.attributes["every"]).function(nn.Floor)
+    factor = (steps + 1.0).function(nn.Log) * n.attributes["scale"] + 1.0
+    return (Term(n, q) * factor.spread(0, 1)).value
 
 
 @rows("Attention")
 def attention(
-    n: NodeLayer, q: Value, k: Value, v: Value, past_key: Value, past_value: Value, mask: Value
+    n: NodeLayer,
+    q: Value,
+    k: Value,
+    v: Value,
+    past_key: Value,
+    past_value: Value,
+    mask: Value,
+    sinks: Value | None = None,
 ) -> list[Value]:
-    """softmax(q k^T * scale + mask) v, with the cached keys and values before the new ones."""
+    """softmax(q k^T * scale + mask) v, with the cached keys and values before the new ones.
+
+    A head's sink [H] is one more score of each softmax, with a value of zeros.
+    """
     query = Term(n, q) * n.attributes["scale"]
     key = joined([Term(n, past_key), Term(n, k)], 2)
     value = joined([Term(n, past_value), Term(n, v)], 2)
@@ -186,6 +235,12 @@ def attention(
     if n.attributes["limit"] is not None:
         scores = capped(scores, n.attributes["limit"])
     scores = scores + Term(n, mask)
-    weights = scores.made(nn.Softmax(scores.value, axis=3))
+    if sinks is None:
+        weights = scores.made(nn.Softmax(scores.value, axis=3))
+    else:
+        sink = Term(n, sinks).cast(f32).spread(0, 2)
+        most = scores.largest(3, keep=True).max(sink)
+        powers = (scores - most).function(nn.Exp)
+        weights = powers / (powers.sum(3, keep=True) + (sink - most).function(nn.Exp))
     out = joined_heads(weights @ grouped(value, count))
     return [out.value, key.value, value.value]

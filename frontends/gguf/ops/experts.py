@@ -7,16 +7,26 @@ from ...common.loops import branch
 from ...common.vocabulary import *
 from ..blocks import Kind
 from ..layer import rows
-from .decoder import ACTIVATIONS, unpacked
+from .decoder import let_through, unpacked
 
 
 @rows("Shares")
-def shares(n: NodeLayer, logits: Value) -> Value:
-    """The weight of each expert's result for a token [1, S, experts]: mostly 0."""
+def shares(n: NodeLayer, logits: Value, bias: Value | None = None) -> Value:
+    """The weight of each expert's result for a token [1, S, experts]: mostly 0.
+
+    A bias [experts] counts in the choice of experts, not in their weights.
+    """
     used, count = n.attributes["used"], logits.type.shape[2]
     assert count is not None
-    found = n(nn.Softmax(logits, axis=2))
-    values, places = (Term(n, v) for v in largest(n, found, n.constant(used), 2))
+    gating, found = n.attributes["gating"], Term(n, logits)
+    if gating != 3:
+        found = found.made(_GATINGS[gating](logits))
+    chosen = found if bias is None else found + Term(n, bias)
+    values, places = (Term(n, v) for v in largest(n, chosen.value, n.constant(used), 2))
+    if bias is not None:
+        values = found.gather_elements(places, 2)
+    if gating == 3:
+        values = values.made(nn.Softmax(values.value, axis=2))
     if n.attributes["normalizes"]:
         values = values / values.sum(2, keep=True)
     if n.attributes["scale"] != 1:
@@ -26,16 +36,22 @@ def shares(n: NodeLayer, logits: Value) -> Value:
     return chosen.choose(values.spread(0, 1), 0.0).sum(2).value
 
 
+_GATINGS = {1: lambda x: nn.Softmax(x, axis=2), 2: nn.Sigmoid}
+"""What makes weights of the router's results, by the file's number."""
+
+
 @rows("Experts")
-def experts(n: NodeLayer, x: Value, shares: Value, gate: Value, up: Value, down: Value) -> Value:
-    """The sum of the experts' results, weighted by `shares`.
+def experts(
+    n: NodeLayer, x: Value, shares: Value, gate: Value, up: Value, down: Value, *biases: Value
+) -> Value:
+    """The sum of the experts' results, weighted by `shares`. Biases are [experts, width].
 
     An expert without tokens is not computed.
     """
     shape = shape_vector(n, [(x, i) for i in range(3)])
     total = constant(n, 0.0, f32).filled(Term(n, shape))
     weights, kinds = (gate, up, down), n.attributes["packings"]
-    activation = ACTIVATIONS[n.attributes["function"]]
+    function = n.attributes["function"]
     for number in range(shares.type.shape[2] or 0):
         share = Term(n, shares).part(2, number, number + 1)
 
@@ -44,8 +60,12 @@ def experts(n: NodeLayer, x: Value, shares: Value, gate: Value, up: Value, down:
                 _expert(n, weight, kind, number).transpose(1, 0)
                 for weight, kind in zip(weights, kinds, strict=True)
             )
-            hidden = activation(Term(n, x) @ gates) * (Term(n, x) @ ups)
-            return [(total + (hidden @ downs) * share).value]
+            own = [Term(n, bias).column(number, 0).cast(f32) for bias in biases]
+            found = [Term(n, x) @ gates, Term(n, x) @ ups]
+            parts = [a + b for a, b in zip(found, own, strict=False)] or found
+            out = let_through(function, *parts) @ downs
+            out = out + own[2] if own else out
+            return [(total + out * share).value]
 
         def not_sent(total: Term = total) -> list[Value]:
             return [total.value]

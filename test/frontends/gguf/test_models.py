@@ -5,43 +5,13 @@ from pathlib import Path
 import nnc
 import numpy as np
 import pytest
-from nnc.frontends.formats import import_model
-from nnc.numerics.interpreter import Interpreter
 from nnc.tools.nnc import main
 
-from ..models import main_of
+from .running import Model
 
 FILES = Path(__file__).parent / "files"
 EXPECTED = dict(np.load(FILES / "logits.npz"))
 TOKENS = EXPECTED.pop("tokens")
-
-
-class Model:
-    """A model with its cache, interpreted or compiled."""
-
-    def __init__(self, name: str, compiled: bool = False) -> None:
-        path = FILES / f"{name}.gguf"
-        module = import_model(path)
-        module.verify()
-        main = main_of(module)
-        self.names = [name.value for name in main.attributes["nn.input_names"]]
-        self.results = [name.value for name in main.attributes["nn.output_names"]]
-        shapes = [a.type.shape for a in main.body_block.args[1:]]
-        self.past = {
-            name: np.zeros([d or 0 for d in shape], "f")
-            for name, shape in zip(self.names[1:], shapes, strict=True)
-        }
-        if compiled:
-            model = nnc.compile(path)
-            self.call = lambda given: list(model.run(given).values())
-        else:
-            run = Interpreter(module)
-            self.call = lambda given: run.call("main", [given[name] for name in self.names])
-
-    def __call__(self, tokens: np.ndarray) -> np.ndarray:
-        logits, *present = self.call({"tokens": tokens} | self.past)
-        self.past = dict(zip(self.names[1:], present, strict=True))
-        return logits
 
 
 def check(got: np.ndarray, wanted: np.ndarray) -> None:
@@ -51,12 +21,12 @@ def check(got: np.ndarray, wanted: np.ndarray) -> None:
 
 @pytest.mark.parametrize("name", sorted(EXPECTED))
 def test_logits_of_a_whole_text(name):
-    check(Model(name)(TOKENS), EXPECTED[name])
+    check(Model(FILES / f"{name}.gguf")(TOKENS), EXPECTED[name])
 
 
 @pytest.mark.parametrize("name", ["llama", "gemma2", "gpt2"])
 def test_parts_of_a_text_follow_on_their_cache(name):
-    model = Model(name)
+    model = Model(FILES / f"{name}.gguf")
     assert model.names[:3] == ["tokens", "past.0.key", "past.0.value"]
     assert model.results[:3] == ["logits", "present.0.key", "present.0.value"]
     parts = [model(TOKENS[:, a:b]) for a, b in ((0, 7), (7, 8), (8, 12))]
@@ -65,7 +35,7 @@ def test_parts_of_a_text_follow_on_their_cache(name):
 
 @pytest.mark.parametrize("name", ["llama3", "packed", "qwen2moe"])
 def test_compiled(name):
-    model = Model(name, compiled=True)
+    model = Model(FILES / f"{name}.gguf", compiled=True)
     parts = [model(TOKENS[:, a:b]) for a, b in ((0, 11), (11, 12))]
     check(np.concatenate(parts, 1), EXPECTED[name])
 

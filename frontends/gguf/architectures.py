@@ -1,0 +1,133 @@
+"""The architectures of decoders: what a file does not contain, but its architecture's name tells.
+
+They differ by a row of `ARCHITECTURES`, and by which tensors a file has: fused queries, keys and
+values, biases, norms of heads, norms after a layer.
+
+Source: the models of llama.cpp (`src/models`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """The properties of an architecture that files do not contain."""
+
+    norm: str = "rms"
+    """The kind of its norms: by the root mean square (`rms`), or by mean and variance (`layer`)."""
+    bare_norms: bool = False
+    """Whether the norms have no weights."""
+    norms_first: bool = True
+    """Whether attention and the feed-forward part read a norm of their operand."""
+    second_norm: str = "ffn_norm"
+    """The name of the norm that the feed-forward part reads."""
+    head_norms_last: bool = False
+    """Whether queries and keys are normalized after the rotation, not before it."""
+    rotary: str | None = "halves"
+    """Which elements of a head are rotated together: neighbours (`pairs`), or equal places of its
+    two `halves`."""
+    unrotated_every: int | None = None
+    """One layer of so many does not rotate, the last one of them."""
+    rotates_windows: bool = False
+    """Whether only layers with a window rotate, where any layer has one."""
+    alibi: float | None = None
+    """The largest slope's exponent of a bias by distance (ALiBi), in place of a rotation."""
+    rotated_layers: int | None = None
+    """The number of layers of the variant that rotates; others have ALiBi."""
+    activation: str = "silu"
+    gated: bool = True
+    parallel: bool | None = False
+    """Whether the feed-forward part reads the layer's operand, instead of the attention's result.
+    None: where the layer has no norm for the feed-forward part."""
+    scales_embedding: bool = False
+    logits: str | None = None
+    """How `logit_scale` acts on the logits: as a factor (`times`) or a divisor (`over`)."""
+    full_every: int | None = None
+    """One layer of so many attends to all tokens, the others to a window."""
+    full_at: int = 0
+    """The index of that layer among them."""
+    window: int | None = None
+    local_base: float | None = None
+    """The base of the rotary embedding in layers with a window, if another one."""
+    plain_windows: bool = False
+    """Whether layers with a window rotate by frequencies that are not scaled."""
+    wide_layers: int | None = None
+    """The number of layers of the variant whose scores are scaled by the width of all heads, not of
+    one."""
+    gating: int = 1
+    """What makes the weights of a token's experts, where the file does not say: 1 a softmax of all
+    experts, 2 the sigmoid function, 3 a softmax of the chosen ones."""
+    normalizes_experts: bool = True
+    """Whether the weights of a token's experts are scaled to a sum of 1."""
+
+
+LAYER = {"norm": "layer", "activation": "gelu", "gated": False}
+"""The norms and feed-forward parts of GPT-2 and its like."""
+COHERE = {"norm": "layer", "rotary": "pairs", "parallel": True, "logits": "times"}
+
+ARCHITECTURES: Mapping[str, Architecture] = {
+    "llama": Architecture(rotary="pairs"),
+    "arcee": Architecture(rotary="pairs", activation="relu_squared", gated=False),
+    "baichuan": Architecture(rotary="pairs", alibi=8.0, rotated_layers=32),
+    "bloom": Architecture(**LAYER, rotary=None, alibi=8.0),
+    "codeshell": Architecture(**LAYER),
+    "cohere2": Architecture(**COHERE, full_every=4, full_at=3, rotates_windows=True),
+    "command-r": Architecture(**COHERE),
+    "deepseek": Architecture(rotary="pairs", normalizes_experts=False),
+    "dots1": Architecture(normalizes_experts=False),
+    "ernie4_5": Architecture(rotary="pairs"),
+    "ernie4_5-moe": Architecture(rotary="pairs"),
+    "exaone": Architecture(),
+    "exaone4": Architecture(norms_first=False, full_every=4, full_at=3, rotates_windows=True),
+    "falcon": Architecture(**LAYER, parallel=True),
+    "gemma": Architecture(activation="gelu", scales_embedding=True),
+    "gemma2": Architecture(
+        activation="gelu", scales_embedding=True, full_every=2, full_at=1, window=4096,
+        wide_layers=46,
+    ),
+    "gemma3": Architecture(
+        activation="gelu", scales_embedding=True, full_every=6, full_at=5, window=1024,
+        local_base=1e4, wide_layers=62,
+    ),
+    "glm4": Architecture(rotary="pairs"),
+    "glm4moe": Architecture(second_norm="post_attention_norm", gating=2, normalizes_experts=False),
+    "gpt-oss": Architecture(
+        second_norm="post_attention_norm", activation="clamped", gating=3, full_every=2, full_at=1,
+        normalizes_experts=False,
+    ),
+    "gpt2": Architecture(**LAYER, rotary=None),
+    "gptneox": Architecture(**LAYER),
+    "granite": Architecture(rotary="pairs", logits="over"),
+    "granitemoe": Architecture(rotary="pairs", logits="over"),
+    "hunyuan-dense": Architecture(head_norms_last=True),
+    "hunyuan-moe": Architecture(head_norms_last=True),
+    "internlm2": Architecture(rotary="pairs"),
+    "minicpm": Architecture(rotary="pairs", logits="over"),
+    "mistral3": Architecture(rotary="pairs"),
+    "mpt": Architecture(**LAYER, rotary=None),
+    "nemotron": Architecture(norm="layer", activation="relu_squared", gated=False),
+    "olmo": Architecture(norm="layer", bare_norms=True, rotary="pairs"),
+    "olmo2": Architecture(norms_first=False, full_every=4, full_at=3, plain_windows=True),
+    "olmoe": Architecture(normalizes_experts=False),
+    "orion": Architecture(norm="layer"),
+    "phi2": Architecture(**LAYER, parallel=True),
+    "phi3": Architecture(),
+    "qwen": Architecture(),
+    "qwen2": Architecture(),
+    "qwen2moe": Architecture(normalizes_experts=False),
+    "qwen2vl": Architecture(),
+    "qwen3": Architecture(),
+    "qwen3moe": Architecture(),
+    "qwen3vl": Architecture(),
+    "qwen3vlmoe": Architecture(),
+    "refact": Architecture(rotary=None, alibi=8.0),
+    "seed_oss": Architecture(second_norm="post_attention_norm"),
+    "smollm3": Architecture(rotary="pairs", unrotated_every=4),
+    "stablelm": Architecture(norm="layer", parallel=None),
+    "starcoder": Architecture(**LAYER, rotary=None),
+    "starcoder2": Architecture(**LAYER),
+    "xverse": Architecture(rotary="pairs"),
+}  # fmt: skip

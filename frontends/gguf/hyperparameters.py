@@ -1,0 +1,245 @@
+"""The numbers of a decoder, as its file and its architecture give them."""
+
+from __future__ import annotations
+
+import math
+import reprlib
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..common.fields import Fields, Ignored, IgnoredFields
+from ..common.source import Source
+from .architectures import ARCHITECTURES
+from .file import GgufFile
+
+MOST_LAYERS = 4096
+
+IGNORED = IgnoredFields(
+    Ignored("context_length vocab_size *feed_forward_length", "as the tensors tell, or no limit"),
+    Ignored("tensor_data_layout", "the rows of weights, as the file has them"),
+    Ignored("rope.scaling.original_context_length rope.scaling.finetuned", "of training"),
+    Ignored("rope.scaling.factor", "not asked for", values=(1, 1.0)),
+    Ignored(
+        "rope.* attention.sliding_window*",
+        "not asked for, without rotation",
+        "gpt2 bloom mpt refact starcoder baichuan",
+    ),
+    Ignored("attention.causal", "as decoders are", values=(True,)),
+    Ignored("expert_count expert_used_count", "none", values=(0,)),
+    Ignored(
+        "expert_shared_count leading_dense_block_count interleave_moe_layer_step",
+        "as the tensors tell",
+    ),
+    Ignored(
+        "rope.dimension_sections n_deepstack_layers",
+        "equal positions in a text",
+        "qwen*vl qwen*vlmoe ernie4_5*",
+    ),
+    Ignored("attention.clamp_kqv attention.max_alibi_bias", "none", values=(0.0,)),
+    Ignored("attention.*epsilon", "of the other norm"),
+    Ignored("pooling_type", "none", values=(0,)),
+)
+IGNORED_TENSORS = IgnoredFields(
+    Ignored("rope_freqs.weight rope_factors_*", "of rotations of another kind"),
+    Ignored("*.attn_rot_embd", "frequencies that the metadata tells"),
+)
+
+
+class Hyperparameters:
+    """The numbers of one file's model, whose architecture is `name`.
+
+    Raises NncError, as its methods do, for numbers that no model can have.
+    """
+
+    def __init__(self, source: Source, file: GgufFile, name: str) -> None:
+        self.source, self.file, self.name = source, file, name
+        self.metadata = Fields(file.metadata)
+        self.kind = ARCHITECTURES[name]
+        self.width = self.integer("embedding_length")
+        # Layers that predict further tokens follow the model's own.
+        self.further = (
+            self.integer("nextn_predict_layers") if self.get("nextn_predict_layers") else 0
+        )
+        self.layers = self.integer("block_count") - self.further
+        if not 0 < self.layers <= MOST_LAYERS:
+            raise source.error(f"{self.layers} layers")
+        self.heads = self.integer("attention.head_count")
+        self.groups = self.integer("attention.head_count_kv", self.heads)
+        if self.heads % self.groups:
+            raise source.error(f"{self.heads} heads do not divide into {self.groups} groups")
+        self.size = self.integer("attention.key_length", self.width // self.heads)
+        self.value_size = self.integer("attention.value_length", self.size)
+        norm = "layer_norm_rms_epsilon" if self.kind.norm == "rms" else "layer_norm_epsilon"
+        self.epsilon = self.number(f"attention.{norm}", 1e-5)
+
+    # -- metadata ----------------------------------------------------------------------------------
+
+    def get(self, key: str) -> Any:
+        return self.metadata.get(f"{self.name}.{key}")
+
+    def number(self, key: str, default: float | None = None) -> float:
+        """A positive number of the metadata. Raises NncError for others."""
+        value = self.get(key)
+        value = default if value is None else value
+        if not isinstance(value, int | float) or not 0 < value < math.inf:
+            raise self.source.error(
+                f"its '{self.name}.{key}' is {value}, expected a number above 0"
+            )
+        return float(value)
+
+    def integer(self, key: str, default: int | None = None) -> int:
+        """A positive integer, equal for all layers. Raises NncError for others."""
+        value = self.get(key)
+        if isinstance(value, list) and len(set(value)) == 1:
+            value = value[0]
+        value = default if value is None else value
+        if not isinstance(value, int) or not 0 < value < 1 << 31:
+            raise self.source.error(
+                f"its '{self.name}.{key}' is {value}, expected an integer above 0"
+            )
+        return value
+
+    def check_read(self, used: Collection[str]) -> None:
+        """Raise NncError if a number or tensor that may matter is unused."""
+        own = [(k, v) for k, v in self.metadata.unread() if k.startswith(f"{self.name}.")]
+        keys = [(key.removeprefix(f"{self.name}."), value) for key, value in own]
+        for key, value in IGNORED.refused(self.name, keys):
+            shown = reprlib.repr(value)
+            raise self.source.error(f"'{self.name}.{key}' is {shown}, which is not supported")
+        further = tuple(f"blk.{self.layers + i}." for i in range(self.further))
+        tensors = [
+            (name, "a tensor")
+            for name in self.file.tensors
+            if name not in used and not name.startswith(further)
+        ]
+        for name, _ in IGNORED_TENSORS.refused(self.name, tensors):
+            raise self.source.error(f"the tensor '{name}' is not supported")
+
+    # -- attention ---------------------------------------------------------------------------------
+
+    def scale(self) -> float:
+        """The factor of attention scores."""
+        if self.get("attention.scale"):
+            return self.number("attention.scale")
+        wide = self.layers == self.kind.wide_layers
+        return 1 / math.sqrt(self.width / self.heads if wide else self.size)
+
+    @property
+    def has_windows(self) -> bool:
+        return any(self.window(i) is not None for i in range(self.layers))
+
+    def window(self, i: int) -> int | None:
+        """The number of tokens that a layer sees; None for all."""
+        given, pattern = self.get("attention.sliding_window"), self.kind.full_every
+        told = self.get("attention.sliding_window_pattern")
+        if isinstance(told, list) and i < len(told):
+            is_full = not told[i]
+        elif isinstance(told, int) and told > 0:
+            is_full = i % told == told - 1
+        else:
+            is_full = pattern is not None and i % pattern == self.kind.full_at
+        if is_full or (not given and self.kind.window is None):
+            return None
+        return self.integer("attention.sliding_window", self.kind.window)
+
+    def slopes(self) -> np.ndarray | None:
+        """The bias of each head per token of distance (ALiBi). Source: arXiv:2108.12409, 3."""
+        if not self.alibi:
+            return None
+        even = 1 << (self.heads.bit_length() - 1)  # The largest power of two of heads.
+        first = 2.0 ** (-self.alibi * np.arange(1, even + 1) / even)
+        rest = 2.0 ** (-self.alibi * (np.arange(self.heads - even) + 0.5) / even)
+        return np.concatenate([first, rest])
+
+    # -- rotation ----------------------------------------------------------------------------------
+
+    @property
+    def rotary(self) -> str | None:
+        """The order of rotated elements, or None in a model without rotations."""
+        return None if self.is_variant else self.kind.rotary
+
+    @property
+    def alibi(self) -> float | None:
+        """The largest slope's exponent of a bias by distance, or None without such a bias."""
+        if self.kind.rotated_layers is not None and not self.is_variant:
+            return None
+        given = self.get("attention.max_alibi_bias")
+        return self.number("attention.max_alibi_bias") if given else self.kind.alibi
+
+    @property
+    def is_variant(self) -> bool:
+        """Whether this is the variant of its architecture that does not rotate."""
+        return self.kind.rotated_layers not in (None, self.layers)
+
+    def local_base(self) -> float | None:
+        """The base of rotations in layers with a window, where it is one of their own."""
+        given = self.get("rope.freq_base_swa")
+        if given:
+            return self.number("rope.freq_base_swa")
+        return (
+            self.number("rope.freq_base", 1e4) if self.kind.plain_windows else self.kind.local_base
+        )
+
+    @property
+    def turned(self) -> int:
+        """The number of rotated elements of a head."""
+        count = self.integer("rope.dimension_count", self.size)
+        if count > self.size or count % 2:
+            raise self.source.error(f"{count} of the {self.size} elements of a head turn in pairs")
+        return count
+
+    def frequencies(self, base: float | None) -> tuple[np.ndarray, float]:
+        """The angles per position, and the factor of rotated elements."""
+        count = self.turned
+        local = base is not None
+        base = self.number("rope.freq_base", 1e4) if base is None else base
+        found = base ** (-np.arange(0, count, 2, dtype=np.float64) / count)
+        kind = self.get("rope.scaling.type")
+        size = self.number("rope.scaling.attn_factor", 1.0)
+        if local or kind in (None, "none", "longrope"):
+            return found, 1.0 if local else size
+        factor = self.number("rope.scaling.factor", 1.0)
+        if kind == "linear":
+            return found / factor, size
+        if kind != "yarn":
+            raise self.source.error(f"the scaling '{kind}' of rotations is not supported")
+        grown = 0.1 * math.log(max(factor, 1.0))
+        size *= 1 + grown
+        if self.get("rope.scaling.yarn_log_multiplier"):
+            size /= 1 + grown * self.number("rope.scaling.yarn_log_multiplier")
+        return self.yarn(found, base, factor), size
+
+    @property
+    def original(self) -> float:
+        """The length of context that the model was first trained for."""
+        key = "rope.scaling.original_context_length"
+        return self.number(key, self.number("context_length", 4096))
+
+    def yarn(self, found: np.ndarray, base: float, factor: float) -> np.ndarray:
+        """YaRN: low frequencies are stretched, high ones kept. Source: arXiv:2309.00071, 3."""
+        context = self.original
+        count = self.turned
+        bounds = []
+        for key, turns in (("yarn_beta_fast", 32.0), ("yarn_beta_slow", 1.0)):
+            turns = self.number(f"rope.scaling.{key}", turns)
+            place = math.log(context / (turns * 2 * math.pi)) * count / (2 * math.log(base))
+            bounds.append(place)
+        low, high = max(math.floor(bounds[0]), 0), min(math.ceil(bounds[1]), count - 1)
+        ramp = np.clip((np.arange(count // 2) - low) / max(high - low, 0.001), 0, 1)
+        return found / factor * ramp + found * (1 - ramp)
+
+    # -- what the file says ------------------------------------------------------------------------
+
+    def producer(self) -> str:
+        return f"version {self.file.version}, {self.name}"
+
+    def notes(self) -> Mapping[str, str]:
+        """The metadata as text, also the tokenizer's; of a long list only its number of entries."""
+        notes = {}
+        for key, value in self.file.metadata.items():
+            if isinstance(value, list) and len(value) > 16:
+                value = f"{len(value)} entries"
+            notes[key] = str(value)
+        return notes

@@ -1,0 +1,266 @@
+"""Small random decoders of many architectures, as bytes of GGUF files.
+
+The tensors and numbers that a file of an architecture has are those that llama.cpp asks for.
+"""
+
+import struct
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+WIDTH, HEADS, GROUPS, SIZE, HIDDEN, WORDS = 32, 4, 2, 8, 24, 64
+EXPERTS = {"expert_count": 5, "expert_used_count": 2, "expert_feed_forward_length": HIDDEN}
+YARN = {"rope.scaling.type": "yarn", "rope.scaling.factor": 4.0,
+        "rope.scaling.original_context_length": 32}  # fmt: skip
+LAYER_NORM = {"norm": "layer", "bias": "norm"}
+OLD = {"norm": "layer", "bias": "norm qkv output ffn", "gated": False}
+"""As in GPT-2: every product and every norm has a bias."""
+
+SHAPES: Mapping[str, Mapping[str, Any]] = {
+    "arcee": {"gated": False},
+    "baichuan": {"heads_kv": HEADS, "layers": 40},
+    "baichuan 7B": {"heads_kv": HEADS, "layers": 32},
+    "bloom": OLD | {"fused": True, "heads_kv": HEADS, "rope": False, "also": "token_embd_norm:b"},
+    "codeshell": OLD | {"fused": True},
+    "cohere2": {"norm": "layer", "second": None, "tied": True, "layers": 4,
+                "more": {"attention.sliding_window": 5, "logit_scale": 0.25}},
+    "command-r": {"norm": "layer", "second": None, "tied": True,
+                  "more": {"logit_scale": 0.0625}},
+    "deepseek": {"experts": "later", "shared": True,
+                 "more": {"leading_dense_block_count": 1, "expert_shared_count": 1,
+                          "expert_weights_scale": 1.5}},
+    "dots1": {"heads_kv": HEADS, "experts": "later", "shared": True, "head_norms": "same", "probabilities": True,
+              "more": {"leading_dense_block_count": 1, "expert_shared_count": 1,
+                       "expert_weights_scale": 2.5, "expert_weights_norm": True,
+                       "expert_gating_func": 2}},
+    "ernie4_5": {"tied": True},
+    "ernie4_5-moe": {"experts": "later", "shared": True, "probabilities": True,
+                     "more": {"leading_dense_block_count": 1, "interleave_moe_layer_step": 1,
+                              "expert_shared_feed_forward_length": HIDDEN}},
+    "exaone": {},
+    "exaone4": {"first": None, "second": None, "head_norms": "same",
+                "after": "post_attention_norm post_ffw_norm"},
+    "falcon": {"norm": "layer", "bias": "norm", "fused": True, "gated": False, "second": None},
+    "falcon 40B": {"norm": "layer", "bias": "norm", "fused": True, "gated": False,
+                   "second": "attn_norm_2"},
+    "glm4": {"bias": "qkv", "joined": True, "after": "post_attention_norm post_ffw_norm",
+             "more": {"rope.dimension_count": 4}},
+    "glm4moe": {"second": "post_attention_norm", "bias": "qkv", "experts": "later", "shared": True,
+                "head_norms": "same", "probabilities": True, "further": True,
+                "more": {"leading_dense_block_count": 1, "expert_shared_count": 1,
+                         "expert_weights_norm": True, "rope.dimension_count": 4}},
+    "gpt-oss": {"second": "post_attention_norm", "bias": "qkv output experts", "experts": "all",
+                "sinks": True, "layers": 4, "more": YARN | {"attention.sliding_window": 5}},
+    "gptneox": OLD | {"fused": True, "heads_kv": HEADS,
+                      "more": {"use_parallel_residual": True, "rope.dimension_count": 4}},
+    "gptneox in turn": OLD | {"fused": True, "heads_kv": HEADS,
+                              "more": {"use_parallel_residual": False}},
+    "granite": {"tied": True, "more": {"logit_scale": 8.0, "residual_scale": 0.22,
+                                       "embedding_scale": 12.0, "attention.scale": 0.2}},
+    "granitemoe": {"experts": "all", "shared": True,
+                   "more": {"logit_scale": 6.0, "residual_scale": 0.22, "embedding_scale": 12.0,
+                            "attention.scale": 0.2, "expert_shared_feed_forward_length": HIDDEN}},
+    "hunyuan-dense": {"head_norms": "same"},
+    "hunyuan-moe": {"head_norms": "same", "experts": "all", "shared": True,
+                    "more": {"expert_shared_feed_forward_length": HIDDEN}},
+    "internlm2": {},
+    "minicpm": {"more": {"logit_scale": 9.0, "residual_scale": 0.25, "embedding_scale": 12.0}},
+    "mistral3": {"more": YARN | {"attention.temperature_scale": 0.1,
+                                 "rope.scaling.original_context_length": 4,
+                                 "rope.scaling.yarn_log_multiplier": 1.0}},
+    "mpt": OLD | {"bias": "", "fused": True, "heads_kv": HEADS, "rope": False,
+                  "more": {"attention.max_alibi_bias": 8.0, "attention.clamp_kqv": 0.75}},
+    "mpt with 6 heads": OLD | {"bias": "", "fused": True, "heads": 6, "heads_kv": 6, "width": 48,
+                               "rope": False, "more": {"attention.max_alibi_bias": 8.0}},
+    "nemotron": {"norm": "layer", "bias": "norm", "gated": False,
+                 "more": {"rope.dimension_count": 4}},
+    "olmo": {"norm": "layer", "bare": True, "more": {"attention.clamp_kqv": 0.75}},
+    "olmo2": {"first": None, "second": None, "head_norms": "whole",
+              "after": "post_attention_norm post_ffw_norm"},
+    "olmo2 with windows": {"first": None, "second": None, "head_norms": "whole", "layers": 4,
+                           "after": "post_attention_norm post_ffw_norm",
+                           "more": YARN | {"attention.sliding_window": 5}},
+    "olmoe": {"head_norms": "whole", "experts": "all", "heads_kv": HEADS},
+    "orion": LAYER_NORM,
+    "qwen": {"fused": True, "heads_kv": HEADS, "bias": "qkv",
+             "more": {"feed_forward_length": 2 * HIDDEN}},
+    "qwen2vl": {"bias": "qkv", "more": {"rope.dimension_sections": [2, 1, 1, 0]}},
+    "qwen3vl": {"head_norms": "same", "more": {"rope.dimension_sections": [2, 1, 1, 0]}},
+    "qwen3vlmoe": {"head_norms": "same", "experts": "all",
+                   "more": {"rope.dimension_sections": [2, 1, 1, 0]}},
+    "refact": {"heads_kv": 1, "rope": False},
+    "seed_oss": {"second": "post_attention_norm", "bias": "qkv"},
+    "smollm3": {"tied": True, "layers": 4},
+    "stablelm": {"norm": "layer", "bias": "norm qkv", "heads_kv": HEADS,
+                 "more": {"rope.dimension_count": 4}},
+    "stablelm 12B": {"norm": "layer", "bias": "norm", "second": None, "head_norms": "each"},
+    "starcoder": OLD | {"fused": True, "heads_kv": 1, "rope": False, "positions": True},
+    "starcoder2": OLD,
+    "xverse": {},
+}  # fmt: skip
+"""What a model of each architecture has apart from the common tensors; after a space, a variant."""
+
+
+def file(name: str) -> bytes:
+    """A file with a random model."""
+    return container(*parts(name))
+
+
+def parts(name: str) -> tuple[Mapping[str, Any], list[tuple[str, np.ndarray]]]:
+    """The metadata and the tensors of a random model."""
+    given, random = SHAPES[name], np.random.RandomState(len(name))
+    tensors = [(key, _numbers(key, shape, random)) for key, shape in _tensors(given)]
+    return _metadata(name.split()[0], given), tensors
+
+
+def _numbers(key: str, shape: tuple[int, ...], random: np.random.RandomState) -> np.ndarray:
+    numbers = random.standard_normal(shape).astype("f")
+    if "norm" in key and key.endswith("weight"):
+        return 1 + numbers * np.float32(0.1)
+    return numbers * np.float32(0.2 if len(shape) > 1 else 0.1)
+
+
+def _metadata(arch: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    heads, size = given.get("heads", HEADS), SIZE
+    norm = "layer_norm_epsilon" if given.get("norm") == "layer" else "layer_norm_rms_epsilon"
+    found = {
+        "context_length": 64, "embedding_length": given.get("width", WIDTH),
+        "block_count": _layers(given) + bool(given.get("further")), "vocab_size": WORDS,
+        "feed_forward_length": HIDDEN, "attention.head_count": heads,
+        "attention.head_count_kv": given.get("heads_kv", GROUPS), f"attention.{norm}": 1e-5,
+    }  # fmt: skip
+    if given.get("further"):
+        found["nextn_predict_layers"] = 1
+    if given.get("rope", True):
+        found |= {"rope.dimension_count": size, "rope.freq_base": 1e4}
+    if given.get("experts"):
+        found |= EXPERTS
+    named = {f"{arch}.{key}": value for key, value in (found | given.get("more", {})).items()}
+    return {"general.architecture": arch, "tokenizer.ggml.model": "none"} | named
+
+
+def _layers(given: Mapping[str, Any]) -> int:
+    return given.get("layers", 2)
+
+
+def _tensors(given: Mapping[str, Any]) -> Iterator[tuple[str, tuple[int, ...]]]:
+    width = given.get("width", WIDTH)
+    yield "token_embd.weight", (WORDS, width)
+    if given.get("positions"):
+        yield "position_embd.weight", (64, width)
+    if "also" in given:
+        yield "token_embd_norm.weight", (width,)
+        yield "token_embd_norm.bias", (width,)
+    yield from _norm(given, "output_norm", width)
+    if not given.get("tied"):
+        yield "output.weight", (WORDS, width)
+    for i in range(_layers(given)):
+        for name, shape in _layer(given, i, width):
+            yield f"blk.{i}.{name}", shape
+    if given.get("further"):
+        lead = f"blk.{_layers(given)}"
+        for name, shape in _layer(given, _layers(given), width):
+            yield f"{lead}.{name}", shape
+        yield f"{lead}.nextn.eh_proj.weight", (width, 2 * width)
+        for name in ("enorm", "hnorm"):
+            yield f"{lead}.nextn.{name}.weight", (width,)
+
+
+def _norm(given: Mapping[str, Any], name: str, width: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+    if not given.get("bare"):
+        yield f"{name}.weight", (width,)
+        if "norm" in given.get("bias", ""):
+            yield f"{name}.bias", (width,)
+
+
+def _linear(
+    given: Mapping[str, Any], name: str, rows: int, columns: int, kind: str
+) -> Iterator[tuple[str, tuple[int, ...]]]:
+    yield f"{name}.weight", (rows, columns)
+    if kind in given.get("bias", "").split():
+        yield f"{name}.bias", (rows,)
+
+
+def _layer(given: Mapping[str, Any], i: int, width: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+    heads, groups = given.get("heads", HEADS), given.get("heads_kv", GROUPS)
+    rows = {"q": heads * SIZE, "k": groups * SIZE, "v": groups * SIZE}
+    for name in (given.get("first", "attn_norm"), given.get("second", "ffn_norm")):
+        if name is not None:
+            yield from _norm(given, name, width)
+    for name in given.get("after", "").split():
+        yield from _norm(given, name, width)
+    if given.get("fused"):
+        yield from _linear(given, "attn_qkv", sum(rows.values()), width, "qkv")
+    else:
+        for one, count in rows.items():
+            yield from _linear(given, f"attn_{one}", count, width, "qkv")
+    yield from _linear(given, "attn_output", width, heads * SIZE, "output")
+    if given.get("head_norms"):
+        for one, count in (("q", heads), ("k", groups)):
+            shapes = {"same": (SIZE,), "each": (count, SIZE), "whole": (count * SIZE,)}
+            yield f"attn_{one}_norm.weight", shapes[given["head_norms"]]
+    if given.get("sinks"):
+        yield "attn_sinks.weight", (heads,)
+    if given.get("experts") == "all" or (given.get("experts") == "later" and i):
+        yield from _experts(given, width)
+        return
+    if given.get("joined"):
+        yield "ffn_up.weight", (2 * HIDDEN, width)
+    else:
+        for one in ("gate", "up") if given.get("gated", True) else ("up",):
+            yield from _linear(given, f"ffn_{one}", HIDDEN, width, "ffn")
+    yield from _linear(given, "ffn_down", width, HIDDEN, "ffn")
+
+
+def _experts(given: Mapping[str, Any], width: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+    count, hidden = EXPERTS["expert_count"], EXPERTS["expert_feed_forward_length"]
+    yield from _linear(given, "ffn_gate_inp", count, width, "experts")
+    for one in ("gate", "up", "down"):
+        rows, columns = (width, hidden) if one == "down" else (hidden, width)
+        yield f"ffn_{one}_exps.weight", (count, rows, columns)
+        if "experts" in given.get("bias", ""):
+            yield f"ffn_{one}_exps.bias", (count, rows)
+        if given.get("shared"):
+            yield f"ffn_{one}_shexp.weight", (rows, columns)
+    if given.get("probabilities"):
+        yield "exp_probs_b.bias", (count,)
+
+
+# -- the container ---------------------------------------------------------------------------------
+
+
+def text(value: str) -> bytes:
+    data = value.encode()
+    return struct.pack("<Q", len(data)) + data
+
+
+def _value(value: Any) -> bytes:
+    """A number, text or list of integers, after its type."""
+    if isinstance(value, list):
+        return struct.pack(f"<IIQ{len(value)}i", 9, 5, len(value), *value)
+    if isinstance(value, str):
+        return struct.pack("<I", 8) + text(value)
+    if isinstance(value, bool):
+        return struct.pack("<IB", 7, value)
+    return struct.pack("<II", 4, value) if isinstance(value, int) else struct.pack("<If", 6, value)
+
+
+def container(
+    metadata: Mapping[str, Any],
+    tensors: list[tuple[str, np.ndarray]],
+    packed: Mapping[str, tuple[int, np.ndarray]] | None = None,
+) -> bytes:
+    """A file of f32 tensors; of those in `packed`, ggml's kind and the bytes are given."""
+    found = struct.pack("<4sIQQ", b"GGUF", 3, len(tensors), len(metadata))
+    for key, value in metadata.items():
+        found += text(key) + _value(value)
+    at, data = 0, b""
+    for name, numbers in tensors:
+        shape = numbers.shape[::-1]
+        kind, kept = (packed or {}).get(name, (0, numbers))
+        found += text(name) + struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, kind, at)
+        part = kept.tobytes()
+        data += part + bytes(-len(part) % 32)
+        at = len(data)
+    return found + bytes(-len(found) % 32) + data

@@ -1,0 +1,89 @@
+"""Random decoders of the architectures of `random_models`: their logits are llama.cpp's.
+
+See make_logits.py. llama.cpp looks its GELU up in a table of f16.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from nnc.frontends.gguf.architectures import ARCHITECTURES
+from nnc.ir.diagnostics import NncError
+
+from .random_models import SHAPES, container, file, parts
+from .running import Model
+
+EXPECTED = dict(np.load(Path(__file__).parent / "files" / "llama_cpp.npz"))
+TOKENS = EXPECTED.pop("tokens")[None].astype(np.int64)
+
+
+def check(name: str, got: np.ndarray) -> None:
+    wanted = EXPECTED[name]
+    kind = ARCHITECTURES[name.split()[0]]
+    # Of Qwen2-VL, llama.cpp itself has this error.
+    error = 1e-3 if kind.activation == "gelu" or name == "qwen2vl" else 5e-6
+    assert got.shape == wanted.shape
+    np.testing.assert_allclose(got, wanted, rtol=0, atol=error * np.abs(wanted).max())
+
+
+def test_every_architecture_has_a_model():
+    made = {name.split()[0] for name in SHAPES}
+    elsewhere = {"llama", "gemma", "gemma2", "gemma3", "gpt2", "phi2", "phi3"}
+    assert made | elsewhere | {"qwen2", "qwen2moe", "qwen3", "qwen3moe"} == set(ARCHITECTURES)
+    assert set(EXPECTED) == set(SHAPES)
+
+
+@pytest.mark.parametrize("name", list(SHAPES))
+def test_logits(name):
+    check(name, Model(file(name))(TOKENS)[0])
+
+
+@pytest.mark.parametrize("name", ["gpt-oss", "mistral3", "mpt with 6 heads", "cohere2", "glm4moe"])
+def test_parts_of_a_text_follow_on_their_cache(name):
+    model = Model(file(name), compiled=True)
+    found = [model(TOKENS[:, a:b]) for a, b in ((0, 7), (7, 8), (8, 12))]
+    check(name, np.concatenate(found, 1)[0])
+
+
+def test_packed_experts():
+    """MXFP4, in which gpt-oss has its experts: floats of 4 bits, 32 with an exponent."""
+    metadata, tensors = parts("gpt-oss")
+    levels = np.float32([0, 0.5, 1, 1.5, 2, 3, 4, 6])
+    random, packed, plain = np.random.RandomState(0), {}, []
+    for name, numbers in tensors:
+        if name.endswith(("gate_exps.weight", "up_exps.weight")):
+            codes = random.randint(0, 256, (*numbers.shape[:2], 17)).astype(np.uint8)
+            codes[..., 0] = random.randint(122, 126, codes.shape[:2])
+            packed[name] = 39, codes
+            places = np.concatenate([codes[..., 1:] & 15, codes[..., 1:] >> 4], -1)
+            scale = np.exp2(codes[..., :1].astype("f") - 127)
+            numbers = np.concatenate([levels, -levels])[places] * scale
+        plain.append((name, numbers))
+    found = Model(container(metadata, tensors, packed), compiled=True)(TOKENS)
+    wanted = Model(container(metadata, plain))(TOKENS)
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=5e-6 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("dots1", {"dots1.expert_gating_func": 4}, "experts are weighted by function 4"),
+        ("dots1", {"dots1.expert_group_count": 2}, "experts that are chosen by groups"),
+        ("glm4moe", {"glm4moe.nextn_predict_layers": 3}, "0 layers"),
+        ("granite", {"granite.logit_scale": -1.0}, "expected a number above 0"),
+        ("hunyuan-dense", {"hunyuan-dense.rope.scaling.alpha": 2.0}, "which is not supported"),
+    ],
+)
+def test_numbers_that_no_model_can_have(name, change, message):
+    metadata, tensors = parts(name)
+    with pytest.raises(NncError, match=message):
+        Model(container({**metadata, **change}, tensors))
+
+
+def test_experts_of_which_some_have_a_bias():
+    metadata, tensors = parts("gpt-oss")
+    kept = [one for one in tensors if one[0] != "blk.1.ffn_up_exps.bias"]
+    with pytest.raises(
+        NncError, match=r"some experts' matrices in 'blk.1' have a bias, others none"
+    ):
+        Model(container(metadata, kept))
