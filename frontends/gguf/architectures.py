@@ -1,4 +1,5 @@
-"""The architectures of decoders: what a file does not contain, but its architecture's name tells.
+"""The architectures of text models: what a file does not contain, but the name of its architecture
+tells.
 
 They differ by a row of `ARCHITECTURES`, and by which tensors a file has: fused queries, keys and
 values, biases, norms of heads, norms after a layer.
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,9 @@ class Architecture:
     """Whether the norms have no weights."""
     norms_first: bool = True
     """Whether attention and the feed-forward part read a norm of their operand."""
+    is_encoder: bool = False
+    """Whether it is an encoder, whose layers normalize their two sums, as in BERT. Each token sees
+    the whole text, unless the file says otherwise; the results are embeddings, not logits."""
     second_norm: str = "ffn_norm"
     """The name of the norm that the feed-forward part reads."""
     head_norms_last: bool = False
@@ -64,14 +69,16 @@ class Architecture:
     """Whether the weights of a token's experts are scaled to a sum of 1."""
 
 
-LAYER = {"norm": "layer", "activation": "gelu", "gated": False}
+LAYER: dict[str, Any] = {"norm": "layer", "activation": "gelu", "gated": False}
 """The norms and feed-forward parts of GPT-2 and its like."""
-COHERE = {"norm": "layer", "rotary": "pairs", "parallel": True, "logits": "times"}
+BERT: dict[str, Any] = LAYER | {"norms_first": False, "is_encoder": True}
+COHERE: dict[str, Any] = {"norm": "layer", "rotary": "pairs", "parallel": True, "logits": "times"}
 
 ARCHITECTURES: Mapping[str, Architecture] = {
     "llama": Architecture(rotary="pairs"),
     "arcee": Architecture(rotary="pairs", activation="relu_squared", gated=False),
     "baichuan": Architecture(rotary="pairs", alibi=8.0, rotated_layers=32),
+    "bert": Architecture(**BERT, rotary=None),
     "bloom": Architecture(**LAYER, rotary=None, alibi=8.0),
     "codeshell": Architecture(**LAYER),
     "cohere2": Architecture(**COHERE, full_every=4, full_at=3, rotates_windows=True),
@@ -105,10 +112,12 @@ ARCHITECTURES: Mapping[str, Architecture] = {
     "hunyuan-dense": Architecture(head_norms_last=True),
     "hunyuan-moe": Architecture(head_norms_last=True),
     "internlm2": Architecture(rotary="pairs"),
+    "jina-bert-v2": Architecture(**{**BERT, "gated": True}, rotary=None, alibi=8.0),
     "minicpm": Architecture(rotary="pairs", logits="over"),
     "mistral3": Architecture(rotary="pairs"),
     "mpt": Architecture(**LAYER, rotary=None),
     "nemotron": Architecture(norm="layer", activation="relu_squared", gated=False),
+    "nomic-bert": Architecture(**{**BERT, "gated": True, "activation": "silu"}),
     "olmo": Architecture(norm="layer", bare_norms=True, rotary="pairs"),
     "olmo2": Architecture(norms_first=False, full_every=4, full_at=3, plain_windows=True),
     "olmoe": Architecture(normalizes_experts=False),

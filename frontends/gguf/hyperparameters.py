@@ -15,6 +15,7 @@ from .architectures import ARCHITECTURES
 from .file import GgufFile
 
 MOST_LAYERS = 4096
+POOLINGS = {0: None, 1: "mean", 2: "first", 3: "last"}
 
 IGNORED = IgnoredFields(
     Ignored("context_length vocab_size *feed_forward_length", "as the tensors tell, or no limit"),
@@ -24,9 +25,8 @@ IGNORED = IgnoredFields(
     Ignored(
         "rope.* attention.sliding_window*",
         "not asked for, without rotation",
-        "gpt2 bloom mpt refact starcoder baichuan",
+        "gpt2 bloom mpt refact starcoder baichuan bert jina-bert-v2",
     ),
-    Ignored("attention.causal", "as decoders are", values=(True,)),
     Ignored("expert_count expert_used_count", "none", values=(0,)),
     Ignored(
         "expert_shared_count leading_dense_block_count interleave_moe_layer_step",
@@ -39,7 +39,6 @@ IGNORED = IgnoredFields(
     ),
     Ignored("attention.clamp_kqv attention.max_alibi_bias", "none", values=(0.0,)),
     Ignored("attention.*epsilon", "of the other norm"),
-    Ignored("pooling_type", "none", values=(0,)),
 )
 IGNORED_TENSORS = IgnoredFields(
     Ignored("rope_freqs.weight rope_factors_*", "of rotations of another kind"),
@@ -116,6 +115,27 @@ class Hyperparameters:
         ]
         for name, _ in IGNORED_TENSORS.refused(self.name, tensors):
             raise self.source.error(f"the tensor '{name}' is not supported")
+
+    # -- results -----------------------------------------------------------------------------------
+
+    @property
+    def embeds(self) -> bool:
+        """Whether the results are embeddings of a whole text, not logits of what may follow it."""
+        return self.kind.is_encoder or bool(self.get("pooling_type"))
+
+    @property
+    def pooling(self) -> str | None:
+        """What makes one embedding of those of all tokens: `mean`, `first` or `last`; or None."""
+        kind = self.get("pooling_type") or 0
+        if kind not in POOLINGS:
+            raise self.source.error(f"embeddings are pooled by kind {kind}, which is not supported")
+        return POOLINGS[kind]
+
+    @property
+    def is_causal(self) -> bool:
+        """Whether a token sees only those before it."""
+        given = self.get("attention.causal")
+        return not self.kind.is_encoder if given is None else bool(given)
 
     # -- attention ---------------------------------------------------------------------------------
 

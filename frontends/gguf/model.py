@@ -83,31 +83,61 @@ class _Decoder(Hyperparameters):
 
     def graph(self) -> Graph:
         """The whole model."""
-        tokens = "tokens"
-        inputs = [Input(tokens, TensorType((1, None), i64), ("", "length"))]
-        for i in range(self.layers):
-            for what, size in (("key", self.size), ("value", self.value_size)):
-                shape = (1, self.groups, None, size)
-                inputs.append(
-                    Input(f"past.{i}.{what}", TensorType(shape, f32), ("", "", "past", ""))
-                )
-        embedding = self.weight("token_embd.weight")
-        packing = self.file.tensors["token_embd.weight"].kind
-        scale = math.sqrt(self.width) if self.kind.scales_embedding else 1.0
-        x = self.node("Embedding", "token_embd", (tokens, embedding), packing=packing, scale=scale)
+        inputs = [Input("tokens", TensorType((1, None), i64), ("", "length")), *self.cache()]
+        x = self.embedding("token_embd", "tokens")
         x = self.scaled("embedding.scaled", x, "embedding_scale")
+        self.node("Positions", "positions", [one.name for one in inputs[:2]])
+        if self.has("token_types.weight"):
+            table = "token_types.weight"
+            kind = self.file.tensors[table].kind
+            first = self.node("FirstRow", "token_types", (self.weight(table),), packing=kind)
+            x = self.node("Sum", "typed", (x, first))
+        if self.has("position_embd.weight") or not (self.rotary or self.alibi):
+            x = self.node("Sum", "embeddings", (x, self.embedding("position_embd", "positions")))
         if self.has("token_embd_norm.weight"):
             x = self.norm("token_embd_norm", x)
-        self.node("Positions", "positions", (tokens, "past.0.key"))
-        table = "position_embd.weight"
-        if self.has(table) or not (self.rotary or self.alibi):
-            inputs_ = ("positions", self.weight(table))
-            kind = self.file.tensors[table].kind
-            places = self.node("Embedding", "position_embd", inputs_, packing=kind, scale=1.0)
-            x = self.node("Sum", "embeddings", (x, places))
         for i in range(self.layers):
             x = self.layer(i, x)
-        x = self.norm("output_norm", x)
+        if not self.kind.is_encoder:
+            x = self.norm("output_norm", x)
+        name, found = ("embeddings", self.pooled(x)) if self.embeds else ("logits", self.logits(x))
+        outputs = [(name, found), *self.outputs]
+        names = ("", "", "total", "")
+        dims: dict[str, Sequence[str]] = {name: names for name, _ in self.outputs}
+        dims[name] = ("", "") if self.embeds and self.pooling else ("", "length", "")
+        self.check_read(self.used)
+        constants = {f"{name}:data": _array(self.file.tensors[name]) for name in sorted(self.used)}
+        starts = dict.fromkeys((one.name for one in inputs[1:]), 0.0)
+        return Graph(
+            inputs, self.nodes, outputs, constants, dims, self.producer(), self.notes(), starts
+        )
+
+    def cache(self) -> list[Input]:
+        """The keys and values of tokens before these, which a model of embeddings has not."""
+        sizes = {"key": self.size, "value": self.value_size}
+        return [
+            Input(
+                f"past.{i}.{what}",
+                TensorType((1, self.groups, None, size), f32),
+                ("", "", "past", ""),
+            )
+            for i in range(0 if self.embeds else self.layers)
+            for what, size in sizes.items()
+        ]
+
+    def embedding(self, name: str, indices: str) -> str:
+        """The rows of a table at indices."""
+        table = self.weight(f"{name}.weight")
+        kind = self.file.tensors[f"{name}.weight"].kind
+        is_scaled = self.kind.scales_embedding and name == "token_embd"
+        scale = math.sqrt(self.width) if is_scaled else 1.0
+        return self.node("Embedding", name, (indices, table), packing=kind, scale=scale)
+
+    def pooled(self, x: str) -> str:
+        """One embedding of all tokens', if the file asks for one."""
+        return self.node("Pool", "pooled", (x,), form=self.pooling) if self.pooling else x
+
+    def logits(self, x: str) -> str:
         shared = None if self.has("output.weight") else "token_embd.weight"
         logits = self.linear("output", x, shared)
         if self.kind.logits is not None:
@@ -116,16 +146,7 @@ class _Decoder(Hyperparameters):
         if self.get("final_logit_softcapping"):
             limit = self.number("final_logit_softcapping")
             logits = self.node("Softcap", "logits", (logits,), limit=limit)
-        outputs = [("logits", logits), *self.outputs]
-        names = ("", "", "total", "")
-        dims: dict[str, Sequence[str]] = {name: names for name, _ in self.outputs}
-        dims["logits"] = ("", "length", "")
-        self.check_read(self.used)
-        constants = {f"{name}:data": _array(self.file.tensors[name]) for name in sorted(self.used)}
-        starts = dict.fromkeys((one.name for one in inputs[1:]), 0.0)
-        return Graph(
-            inputs, self.nodes, outputs, constants, dims, self.producer(), self.notes(), starts
-        )
+        return logits
 
     # -- layers ------------------------------------------------------------------------------------
 
@@ -133,7 +154,9 @@ class _Decoder(Hyperparameters):
         lead, kind = f"blk.{i}", self.kind
         normed = self.norm(f"{lead}.attn_norm", x) if kind.norms_first else x
         own = f"{lead}.attn_norm_2"
-        out = self.attention(i, self.norm(own, x) if self.has(f"{own}.weight") else normed)
+        has_own = self.has(f"{own}.weight")
+        first = self.norm(own, x) if has_own and kind.norms_first else normed
+        out = self.attention(i, first)
         second = f"{lead}.{kind.second_norm}"
         has_second = kind.bare_norms or self.has(f"{second}.weight")
         after = f"{lead}.post_attention_norm"
@@ -147,12 +170,17 @@ class _Decoder(Hyperparameters):
             more = self.feed_forward(lead, self.norm(second, x) if has_second else normed)
             x = self.node("Sum", f"{lead}.attn_residual", (x, out))
             return self.node("Sum", f"{lead}.residual", (x, more))
-        x = self.node("Sum", f"{lead}.attn_residual", (x, out))
+        given, x = x, self.node("Sum", f"{lead}.attn_residual", (x, out))
+        if kind.is_encoder:
+            x = self.norm(f"{lead}.attn_output_norm", x)
+            if has_own:
+                x = self.norm(own, self.node("Sum", f"{lead}.attn_again", (x, given)))
         out = self.feed_forward(lead, self.norm(second, x) if kind.norms_first else x)
         if self.has(f"{lead}.post_ffw_norm.weight"):
             out = self.norm(f"{lead}.post_ffw_norm", out)
         out = self.scaled(f"{lead}.ffn_scaled", out, "residual_scale")
-        return self.node("Sum", f"{lead}.residual", (x, out))
+        out = self.node("Sum", f"{lead}.residual", (x, out))
+        return self.norm(f"{lead}.layer_output_norm", out) if kind.is_encoder else out
 
     def feed_forward(self, lead: str, x: str) -> str:
         if self.has(f"{lead}.ffn_gate_inp.weight"):
@@ -245,15 +273,17 @@ class _Decoder(Hyperparameters):
         if self.get("attention.temperature_scale"):
             q = self.warmed(lead, q)
         limit = self.get("attn_logit_softcapping")
+        past = ("", "") if self.embeds else (f"past.{i}.key", f"past.{i}.value")
         out, key, value = self.node(
             "Attention",
             f"{lead}.attention",
-            (q, k, v, f"past.{i}.key", f"past.{i}.value", self.mask(window), *self.sinks(lead)),
+            (q, k, v, *past, self.mask(window), *self.sinks(lead)),
             3,
             scale=self.scale(),
             limit=self.number("attn_logit_softcapping") if limit else None,
         )
-        self.outputs += [(f"present.{i}.key", key), (f"present.{i}.value", value)]
+        if not self.embeds:
+            self.outputs += [(f"present.{i}.key", key), (f"present.{i}.value", value)]
         return self.linear(f"{lead}.attn_output", out)
 
     def normed(self, lead: str, one: str, x: str, is_whole: bool) -> str:
@@ -301,9 +331,12 @@ class _Decoder(Hyperparameters):
         return (self.weight(name),) if self.has(name) else ()
 
     def mask(self, window: int | None) -> str:
+        """What is added to the scores; nothing where each token sees all others alike."""
+        if not self.is_causal and not self.alibi and window is None:
+            return ""
         name = "mask" if window is None else f"mask.{window}"
         if name not in {node.name for node in self.nodes}:
-            given = {"window": window, "slopes": self.slopes()}
+            given = {"window": window, "slopes": self.slopes(), "is_causal": self.is_causal}
             self.node("Mask", name, ("positions",), **given)
         return name
 

@@ -73,6 +73,21 @@ def embedding(n: NodeLayer, tokens: Value, weight: Value) -> Value:
     return (found if scale == 1 else found * scale).value
 
 
+@rows("FirstRow")
+def first_row(n: NodeLayer, weight: Value) -> Value:
+    """The first row of a table, which may have no other ones."""
+    return matrix(n, weight, n.attributes["packing"], constant(n, [0], i64)).value
+
+
+@rows("Pool")
+def pool(n: NodeLayer, x: Value) -> Value:
+    """One embedding [1, D] of those of all tokens [1, S, D]: their mean, the first or the last."""
+    kind, term = n.attributes["form"], Term(n, x)
+    if kind == "mean":
+        return term.mean(1).value
+    return term.column(0 if kind == "first" else -1, 1).value
+
+
 # -- single elements ---------------------------------------------------------------------------
 
 
@@ -132,9 +147,10 @@ def split(n: NodeLayer, x: Value) -> list[Value]:
 
 
 @rows("Positions")
-def positions(n: NodeLayer, tokens: Value, past: Value) -> Value:
+def positions(n: NodeLayer, tokens: Value, past: Value | None = None) -> Value:
     """The positions of the tokens, which follow the past ones."""
-    return (counting(n, extent(n, (tokens, 1))) + extent(n, (past, 2))).value
+    own = counting(n, extent(n, (tokens, 1)))
+    return own.value if past is None else (own + extent(n, (past, 2))).value
 
 
 @rows("Angles")
@@ -188,18 +204,23 @@ def rotate(n: NodeLayer, x: Value, cosines: Value, sines: Value) -> Value:
 def mask(n: NodeLayer, at: Value) -> Value:
     """The mask: -inf where a key is after the query or before its window: [S, T].
 
-    With a slope of each head, there is a bias by the distance: [H, S, T].
+    Where it is not causal, a key after the query is seen, and a window is of both sides. With a
+    slope of each head, there is a bias by the distance: [H, S, T].
     """
     own, window = Term(n, at), n.attributes["window"]
     row = own.spread(0, 1)
     column = counting(n, own.largest(0) + 1)
-    seen = column <= row
-    if window is not None:
-        seen = seen & (column > row - window)
-    bias = constant(n, 0.0, f32)
-    slopes = n.attributes["slopes"]
+    is_causal, slopes = n.attributes["is_causal"], n.attributes["slopes"]
+    bias, seen = constant(n, 0.0, f32), column <= row
     if slopes is not None:
-        bias = (column - row).cast(f32) * constant(n, slopes.reshape(-1, 1, 1), f32)
+        distance = (column - row).cast(f32).function(nn.Abs)
+        bias = distance * constant(n, -slopes.reshape(-1, 1, 1), f32)
+    if not is_causal:
+        if window is None:
+            return bias.value
+        seen = column <= row + window // 2
+    if window is not None:
+        seen = seen & (column > row - window if is_causal else column >= row - window // 2)
     return seen.choose(bias, -math.inf).value
 
 
@@ -217,24 +238,25 @@ def attention(
     q: Value,
     k: Value,
     v: Value,
-    past_key: Value,
-    past_value: Value,
-    mask: Value,
+    past_key: Value | None,
+    past_value: Value | None,
+    mask: Value | None = None,
     sinks: Value | None = None,
 ) -> list[Value]:
-    """softmax(q k^T * scale + mask) v, with the cached keys and values before the new ones.
+    """softmax(q k^T * scale + mask) v, with cached keys and values, if any, before the new ones.
 
     A head's sink [H] is one more score of each softmax, with a value of zeros.
     """
     query = Term(n, q) * n.attributes["scale"]
-    key = joined([Term(n, past_key), Term(n, k)], 2)
-    value = joined([Term(n, past_value), Term(n, v)], 2)
+    key = Term(n, k) if past_key is None else joined([Term(n, past_key), Term(n, k)], 2)
+    value = Term(n, v) if past_value is None else joined([Term(n, past_value), Term(n, v)], 2)
     count = query.shape[1]
     assert count is not None
     scores = query @ grouped(key, count).transpose(0, 1, 3, 2)
     if n.attributes["limit"] is not None:
         scores = capped(scores, n.attributes["limit"])
-    scores = scores + Term(n, mask)
+    if mask is not None:
+        scores = scores + Term(n, mask)
     if sinks is None:
         weights = scores.made(nn.Softmax(scores.value, axis=3))
     else:

@@ -1,4 +1,4 @@
-"""Writes `files/llama_cpp.npz`: the logits that llama.cpp computes for `random_models`.
+"""Writes `files/llama_cpp.npz`: what llama.cpp computes for `random_models`, logits or embeddings.
 
 pip install llama-cpp-python==0.3.36 && python make_logits.py [name ..]
 """
@@ -7,9 +7,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+import llama_cpp
 import numpy as np
-from llama_cpp import Llama
-from random_models import SHAPES, file
+from random_models import SHAPES, file, parts
 
 FILE = Path(__file__).parent / "files" / "llama_cpp.npz"
 TOKENS = [3, 17, 40, 5, 5, 29, 61, 8, 33, 12, 50, 2]
@@ -18,12 +18,28 @@ TOKENS = [3, 17, 40, 5, 5, 29, 61, 8, 33, 12, 50, 2]
 def logits(name: str) -> np.ndarray:
     with tempfile.NamedTemporaryFile(suffix=".gguf") as kept:
         Path(kept.name).write_bytes(file(name))
-        model = Llama(
-            kept.name, logits_all=True, n_ctx=64, type_k=0, type_v=0, flash_attn=False, n_threads=1,
+        embeds = any("pooling_type" in key for key in parts(name)[0])
+        model = llama_cpp.Llama(
+            kept.name, logits_all=True, embedding=embeds, n_ctx=64, type_k=0, type_v=0, flash_attn=False, n_threads=1,
             verbose=False,
         )  # fmt: skip
+        if embeds:
+            return embeddings(model)
         model.eval(TOKENS)
         return np.array(model.scores[: len(TOKENS)])
+
+
+def embeddings(model: llama_cpp.Llama) -> np.ndarray:
+    """Those of all tokens, or the one that they are pooled to."""
+    model._batch.reset()
+    model._batch.add_sequence(TOKENS, 0, True)
+    model._ctx.decode(model._batch)
+    context, width = model._ctx.ctx, model.n_embd()
+    if model.pooling_type() == llama_cpp.LLAMA_POOLING_TYPE_NONE:
+        found = [llama_cpp.llama_get_embeddings_ith(context, i)[:width] for i in range(len(TOKENS))]
+    else:
+        found = [llama_cpp.llama_get_embeddings_seq(context, 0)[:width]]
+    return np.array(found, np.float32)
 
 
 if __name__ == "__main__":

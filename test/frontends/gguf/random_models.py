@@ -1,4 +1,4 @@
-"""Small random decoders of many architectures, as bytes of GGUF files.
+"""Small random models of many architectures, as bytes of GGUF files.
 
 The tensors and numbers that a file of an architecture has are those that llama.cpp asks for.
 """
@@ -13,6 +13,16 @@ WIDTH, HEADS, GROUPS, SIZE, HIDDEN, WORDS = 32, 4, 2, 8, 24, 64
 EXPERTS = {"expert_count": 5, "expert_used_count": 2, "expert_feed_forward_length": HIDDEN}
 YARN = {"rope.scaling.type": "yarn", "rope.scaling.factor": 4.0,
         "rope.scaling.original_context_length": 32}  # fmt: skip
+ENCODER = {
+    "norm": "layer",
+    "first": None,
+    "second": None,
+    "final": False,
+    "heads_kv": HEADS,
+    "after": "attn_output_norm layer_output_norm",
+    "types": True,
+    "also": "token_embd_norm",
+}
 LAYER_NORM = {"norm": "layer", "bias": "norm"}
 OLD = {"norm": "layer", "bias": "norm qkv output ffn", "gated": False}
 """As in GPT-2: every product and every norm has a bias."""
@@ -21,7 +31,9 @@ SHAPES: Mapping[str, Mapping[str, Any]] = {
     "arcee": {"gated": False},
     "baichuan": {"heads_kv": HEADS, "layers": 40},
     "baichuan 7B": {"heads_kv": HEADS, "layers": 32},
-    "bloom": OLD | {"fused": True, "heads_kv": HEADS, "rope": False, "also": "token_embd_norm:b"},
+    "bert": ENCODER | {"bias": "norm qkv output ffn", "gated": False, "positions": True,
+                       "rope": False, "more": {"pooling_type": 2, "attention.causal": False}},
+    "bloom": OLD | {"fused": True, "heads_kv": HEADS, "rope": False, "also": "token_embd_norm"},
     "codeshell": OLD | {"fused": True},
     "cohere2": {"norm": "layer", "second": None, "tied": True, "layers": 4,
                 "more": {"attention.sliding_window": 5, "logit_scale": 0.25}},
@@ -65,6 +77,12 @@ SHAPES: Mapping[str, Mapping[str, Any]] = {
     "hunyuan-moe": {"head_norms": "same", "experts": "all", "shared": True,
                     "more": {"expert_shared_feed_forward_length": HIDDEN}},
     "internlm2": {},
+    "jina-bert-v2": ENCODER | {"bias": "norm qkv output down", "rope": False,
+                               "more": {"pooling_type": 1, "attention.causal": False}},
+    "jina-bert-v2 of code": ENCODER | {
+        "bias": "norm qkv output down", "rope": False, "head_norms": "whole",
+        "after": "attn_output_norm layer_output_norm attn_norm_2",
+        "more": {"pooling_type": 1, "attention.causal": False}},
     "minicpm": {"more": {"logit_scale": 9.0, "residual_scale": 0.25, "embedding_scale": 12.0}},
     "mistral3": {"more": YARN | {"attention.temperature_scale": 0.1,
                                  "rope.scaling.original_context_length": 4,
@@ -75,6 +93,10 @@ SHAPES: Mapping[str, Mapping[str, Any]] = {
                                "rope": False, "more": {"attention.max_alibi_bias": 8.0}},
     "nemotron": {"norm": "layer", "bias": "norm", "gated": False,
                  "more": {"rope.dimension_count": 4}},
+    "nomic-bert": ENCODER | {"bias": "norm", "fused": True,
+                             "more": {"pooling_type": 1, "attention.causal": False}},
+    "nomic-bert by token": ENCODER | {"bias": "norm", "fused": True,
+                                      "more": {"pooling_type": 0, "attention.causal": False}},
     "olmo": {"norm": "layer", "bare": True, "more": {"attention.clamp_kqv": 0.75}},
     "olmo2": {"first": None, "second": None, "head_norms": "whole",
               "after": "post_attention_norm post_ffw_norm"},
@@ -86,6 +108,7 @@ SHAPES: Mapping[str, Mapping[str, Any]] = {
     "qwen": {"fused": True, "heads_kv": HEADS, "bias": "qkv",
              "more": {"feed_forward_length": 2 * HIDDEN}},
     "qwen2vl": {"bias": "qkv", "more": {"rope.dimension_sections": [2, 1, 1, 0]}},
+    "qwen3 embedding": {"head_norms": "same", "tied": True, "more": {"pooling_type": 3}},
     "qwen3vl": {"head_norms": "same", "more": {"rope.dimension_sections": [2, 1, 1, 0]}},
     "qwen3vlmoe": {"head_norms": "same", "experts": "all",
                    "more": {"rope.dimension_sections": [2, 1, 1, 0]}},
@@ -137,7 +160,8 @@ def _metadata(arch: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
     if given.get("experts"):
         found |= EXPERTS
     named = {f"{arch}.{key}": value for key, value in (found | given.get("more", {})).items()}
-    return {"general.architecture": arch, "tokenizer.ggml.model": "none"} | named
+    types = {"tokenizer.ggml.token_type_count": 2} if given.get("types") else {}
+    return {"general.architecture": arch, "tokenizer.ggml.model": "none"} | types | named
 
 
 def _layers(given: Mapping[str, Any]) -> int:
@@ -149,11 +173,14 @@ def _tensors(given: Mapping[str, Any]) -> Iterator[tuple[str, tuple[int, ...]]]:
     yield "token_embd.weight", (WORDS, width)
     if given.get("positions"):
         yield "position_embd.weight", (64, width)
+    if given.get("types"):
+        yield "token_types.weight", (2, width)
     if "also" in given:
         yield "token_embd_norm.weight", (width,)
         yield "token_embd_norm.bias", (width,)
-    yield from _norm(given, "output_norm", width)
-    if not given.get("tied"):
+    if given.get("final", True):
+        yield from _norm(given, "output_norm", width)
+    if given.get("final", True) and not given.get("tied"):
         yield "output.weight", (WORDS, width)
     for i in range(_layers(given)):
         for name, shape in _layer(given, i, width):
@@ -178,7 +205,7 @@ def _linear(
     given: Mapping[str, Any], name: str, rows: int, columns: int, kind: str
 ) -> Iterator[tuple[str, tuple[int, ...]]]:
     yield f"{name}.weight", (rows, columns)
-    if kind in given.get("bias", "").split():
+    if set(kind.split()) & set(given.get("bias", "").split()):
         yield f"{name}.bias", (rows,)
 
 
@@ -210,7 +237,7 @@ def _layer(given: Mapping[str, Any], i: int, width: int) -> Iterator[tuple[str, 
     else:
         for one in ("gate", "up") if given.get("gated", True) else ("up",):
             yield from _linear(given, f"ffn_{one}", HIDDEN, width, "ffn")
-    yield from _linear(given, "ffn_down", width, HIDDEN, "ffn")
+    yield from _linear(given, "ffn_down", width, HIDDEN, "ffn down")
 
 
 def _experts(given: Mapping[str, Any], width: int) -> Iterator[tuple[str, tuple[int, ...]]]:
