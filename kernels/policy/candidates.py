@@ -110,7 +110,7 @@ class Policies:
                     f"inline {stage.index}", True
                 ):
                     writer.put(inline, stage)
-            groups = partition(writer.plan.stages)
+            groups = partition(writer.plan.stages, with_makers=True)
             joined = chains(groups, writer.plan) if chained else []
             if joined:
                 self.has_chains = True

@@ -40,13 +40,18 @@ class Group:
         return sorted((s for s in self.maps if s is not self.host), key=lambda s: s.index)
 
 
-def partition(stages: Sequence[Stage]) -> list[Group]:
-    """Divide stages into groups: each is in exactly one."""
+def partition(stages: Sequence[Stage], *, with_makers: bool = False) -> list[Group]:
+    """Divide stages into groups: each is in exactly one.
+
+    `with_makers` says that what makes the inputs of a group's feeders is a feeder too.
+    """
     groups: list[Group] = []
     taken: set[Stage] = set()
     for stage in stages:
         if stage not in taken and has_reuse(stage):
             group = _tile_group(stage, stages, taken)
+            if with_makers:
+                _add_makers(group, stages, taken)
             groups.append(group)
             taken.update(group.maps, group.feeders)
     rest = [s for s in stages if s not in taken]
@@ -104,10 +109,7 @@ def _add_feeders(
     only at run time.
     """
     host = group.host
-    reduced: set[Stage] = set()
-    for stage in stages[: host.index]:
-        if stage.has_reduction or any(depends(s, stage) for s in reduced):
-            reduced.add(stage)
+    reduced = _reduced(stages[: host.index])
     parallel = set(_dims(host, "parallel"))
     for access in host.inputs:
         if access.value.defined_by(memref.Alloc) is None:
@@ -131,6 +133,38 @@ def _add_feeders(
             continue
         if set.intersection(*shared):
             group.feeders.update({s: maps[s] for s in writers})
+
+
+def _reduced(stages: Sequence[Stage]) -> set[Stage]:
+    """The reductions among stages, and what depends on them."""
+    found: set[Stage] = set()
+    for stage in stages:
+        if stage.has_reduction or any(depends(s, stage) for s in found):
+            found.add(stage)
+    return found
+
+
+def _add_makers(group: Group, stages: Sequence[Stage], taken: set[Stage]) -> None:
+    """Stages that write buffers which only feeders read, over all dimensions that these share: a
+    change of layout before padding, say.
+    """
+    if not group.feeders:
+        return
+    maps = correspondences(group.host, stages)
+    fed = set.intersection(*(set(found.values()) for found in group.feeders.values()))
+    dims = {d for d in fed if group.host.extents[d] != 1}
+    left_out = taken | _reduced(stages[: group.host.index])
+    for stage in reversed(stages[: group.host.index]):
+        made = {access.value for access in stage.outputs}
+        readers = [s for s in stages if any(a.value in made for a in s.accesses) and s is not stage]
+        if (
+            readers
+            and stage not in left_out
+            and all(value.defined_by(memref.Alloc) is not None for value in made)
+            and all(s in group.feeders for s in readers)
+            and dims <= set(maps.get(stage, {}).values())
+        ):
+            group.feeders[stage] = maps[stage]
 
 
 def _stands_between(writers: Sequence[Stage], host: Stage, stages: Sequence[Stage]) -> bool:

@@ -11,6 +11,7 @@ from nnc.ir.diagnostics import NncError
 from nnc.ir.passes import PassContext
 from nnc.ir.syntax.parser import parse_module
 from nnc.lowering.to_llvm import LowerToLlvm
+from nnc.runtime.memory import aligned_buffer
 
 SCALE = """
 module attributes {nn.weights = {w = {offset = 64 : i64, data = dense<[10.0, 20.0, 30.0]> : tensor<3xf32>}}} {
@@ -222,3 +223,12 @@ def test_memory_of_large_outputs_is_used_again_but_never_while_it_is_looked_at()
     del executable
     np.testing.assert_array_equal(result, 2 * x)
     result[:] = 1  # it is the caller's
+
+
+@pytest.mark.parametrize(
+    ("size", "alignment"), [(100, 64), ((1 << 21) - 1, 64), (1 << 21, 1 << 21)]
+)
+def test_large_buffers_begin_with_a_large_page(size, alignment):
+    several = [aligned_buffer(size) for _ in range(4)]
+    assert all(buffer.size == size for buffer in several)
+    assert all(buffer.ctypes.data % alignment == 0 for buffer in several)
