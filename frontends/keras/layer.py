@@ -64,10 +64,17 @@ IGNORED = IgnoredFields(
     Ignored("epsilon", "of adapting", kinds="Discretization"),
     Ignored("shared_axes", "weights have it", kinds="PReLU"),
     Ignored("mask_zero", "where it is called the other way round", kinds="ReversibleEmbedding"),
+    Ignored("lora_rank lora_alpha", "merged in the weights"),
     Ignored("tie_weights", "weights have it", kinds="ReversibleEmbedding"),
-    Ignored("quantization_config", "weights have it", kinds="Embedding"),
 )  # fmt: skip
 ROWS = Rows(__package__ or "", IGNORED)
+FLOATING = {
+    "AugMix", "AutoContrast", "BatchNormalization", "CenterCrop", "CutMix", "Dense",
+    "LayerNormalization", "RandAugment", "RandomElasticTransform", "RandomErasing", "RandomFlip",
+    "RandomGaussianBlur", "RandomPerspective", "RandomRotation", "RandomSharpness", "RandomShear",
+    "RandomTranslation", "RandomZoom", "Solarization", "UnitNormalization",
+}  # fmt: skip
+"""Layers that take integers as floats."""
 REQUIRED = object()
 MISFITS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 
@@ -137,8 +144,12 @@ class KerasLayer(NodeLayer):
         if self._has_policy:
             exact = self.kind.endswith(("Normalization", "ReversibleEmbedding"))
             # These round no weights.
-            whole = {slot.index for slot in self.attributes.weights} if exact else ()
-            self._inputs = [self._cast(x, i in whole) for i, x in enumerate(inputs)]
+            weights = {slot.index for slot in self.attributes.weights}
+            whole = weights if exact else ()
+            self._inputs = [
+                self._cast(self._floating(x) if i not in weights else x, i in whole)
+                for i, x in enumerate(inputs)
+            ]
         return self
 
     def results(self, found: Any) -> Any:
@@ -153,6 +164,12 @@ class KerasLayer(NodeLayer):
     @property
     def _has_policy(self) -> bool:
         return self.config.get("dtype") is not None and not self.kind.startswith(("ops.", "tf."))
+
+    def _floating(self, x: Any) -> Any:
+        """A tensor of integers as the floats that the layer makes of them."""
+        is_whole = self.kind in FLOATING and isinstance(x, Value)
+        is_whole = is_whole and isinstance(x.type.element_type, IntegerType)
+        return self.cast(x, self.result) if is_whole and x.type.element_type is not i1 else x
 
     def _cast(self, x: Any, exact: bool) -> Any:
         """A float rounded by the layer's policy, in its compute type."""

@@ -56,6 +56,7 @@ OUTPUTS = {
     "UnicodeDecodeWithOffsets": "row_splits char_values char_to_byte_starts",
     "LookupTableExport": "keys values",
     "LogMatrixDeterminant": "sign log_abs_determinant",
+    "Lu": "lu p",
     "Qr": "q r",
     "SelfAdjointEig": "e v",
     "Eig": "e v",

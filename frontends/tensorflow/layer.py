@@ -123,8 +123,10 @@ class TfLayer(NodeLayer):
         found = self._of(name, "list", False)
         return () if found is None else tuple(found.i)
 
-    def element(self, name: str) -> Type:
-        """An element type."""
+    def element(self, name: str, default: Type | None = None) -> Type:
+        """An element type, which must be there unless there is a default."""
+        if default is not None and name not in self.attributes:
+            return default
         number = self._of(name, "type", True)
         try:
             return element_of(number)

@@ -7,7 +7,7 @@ from functools import reduce
 from ...common.vocabulary import *
 from ..functions import far_below
 from ..layer import KerasLayer, layer
-from .core import product
+from .quantized import product
 
 
 def _visible(n: KerasLayer, q: Term, k: Term) -> Term:

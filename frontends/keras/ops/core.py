@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...common.vocabulary import *
 from ..functions import activated
 from ..layer import ROWS, KerasLayer, called, element_type, layer
+from .quantized import kernel_shape, product, tables_of, weights_of
 from .reshaping import merged_batch, split_batch
 
 IDENTITIES = (
@@ -50,42 +51,6 @@ def function(n: KerasLayer) -> Value:
     )
 
 
-def weights_of(n: KerasLayer, bias: bool) -> tuple[Value, list[Value], Value | None]:
-    """The kernel, perhaps a bias, and the scale of an int8 kernel or None."""
-    if n.quantization not in (None, "int8"):
-        raise n.error(f"weights quantized as {n.quantization} are not supported")
-    kernel, *others = n.weights(1 + bias + bool(n.quantization))
-    return kernel, others[:bias], others[-1] if n.quantization else None
-
-
-def product(n: KerasLayer, equation: str, x: Value, kernel: Value, scale: Value | None) -> Value:
-    """x times a kernel; for int8, x is quantized by its largest element along the summed axes.
-
-    Integers up to 127 * 127 * 1040 are exact as f32. Source: keras.quantizers.AbsMaxQuantizer.
-    """
-    if scale is None:
-        return einsum(n, equation, [x, kernel])
-    quantizer = n.option("quantization_config", None) or {}
-    weights = Term(n, n.cast(kernel, n.element))
-    before, _, after = equation.replace(" ", "").partition("->")
-    own = before.partition(",")[0]
-    if "." in own:
-        raise n.error("an int8 kernel and '...' in the equation is not supported")
-    summed = tuple(i for i, letter in enumerate(own) if letter not in after)
-    if (quantizer.get("config") or {}).get("activation_quantizer", True) is None:
-        found = einsum(n, equation, [x, weights.value])
-        return (Term(n, found) / Term(n, scale)).value
-    given = Term(n, x)
-    steps = 127.0 / (given.function(nn.Abs).largest(*summed, keep=True) + 1e-7)
-    whole = (given * steps).function(nn.Round).max(-127.0).min(127.0)
-    total = Term(n, einsum(n, equation, [whole.value, weights.value]))
-    kept = [letter for letter in after if letter in own]
-    order = [own.index(letter) for letter in kept]
-    turned = steps.transpose(*order, *summed)
-    places = [(turned.value, kept.index(i)) if i in kept else 1 for i in after]
-    return (total / (turned.reshape(*places) * Term(n, scale))).value
-
-
 @layer("Dense")
 def dense(n: KerasLayer) -> Value:
     kernel, bias, scale = weights_of(n, bool(n.option("use_bias", True)))
@@ -104,8 +69,10 @@ def dense(n: KerasLayer) -> Value:
 
 @layer("EinsumDense")
 def einsum_dense(n: KerasLayer) -> Value:
-    kernel, bias, scale = weights_of(n, bool(n.option("bias_axes", None)))
-    y = product(n, n.option("equation"), n.tensor(), kernel, scale)
+    equation, x = n.option("equation"), n.tensor()
+    shape = kernel_shape(n, equation, x) if n.quantization else None
+    kernel, bias, scale = weights_of(n, bool(n.option("bias_axes", None)), shape)
+    y = product(n, equation, x, kernel, scale)
     for value in bias:
         y = n(nn.Add(y, value))
     return activated(n, y, n.option("activation", None))
@@ -113,7 +80,15 @@ def einsum_dense(n: KerasLayer) -> Value:
 
 @layer("Embedding")
 def embedding(n: KerasLayer) -> list[Value]:
-    table, _, scale = weights_of(n, bias=False)
+    if n.quantization == "int8":
+        table, _, scale = weights_of(n, bias=False)
+        return _looked_up(n, table, scale)
+    (table, *_), _ = tables_of(n)
+    return _looked_up(n, table)
+
+
+def _looked_up(n: KerasLayer, table: Value, scale: Value | None = None) -> list[Value]:
+    """Rows of a table, over their scales if it has some, and the mask that the layer makes."""
     given = n.tensor()
     indices = n.cast(given, i32)
     found = gathered(n, table, indices)
@@ -128,15 +103,15 @@ def embedding(n: KerasLayer) -> list[Value]:
 @layer("ReversibleEmbedding")
 def reversible_embedding(n: KerasLayer) -> Value | list[Value]:
     """Rows of a table, or in reverse products with it, in the weights' type or a given one."""
-    table, *more = n.weights(1, 2)
+    (table, *more), scale = tables_of(n)
     x, cap, named = n.tensor(), n.option("logit_soft_cap", None), n.option("reverse_dtype", None)
     if not n.argument(1, "reverse", False):
-        found = gathered(n, table, n.cast(x, i32))
-        counts = [n(nn.Not(n(nn.Equal(x, n.scalar(0, x)))))] if n.option("mask_zero", False) else []
-        return [found, *counts]
+        return _looked_up(n, table)
     across = more[0] if more else n(nn.Transpose(table, permutation=(1, 0)))
     wide = n.element if named is None else element_type(named) or f32
-    logits = Term(n, n(nn.Matmul(n.cast(x, wide), n.cast(across, wide))))
+    letters = "abcdefgh"[: x.type.rank - 1]
+    equation = f"{letters}y,yz->{letters}z"
+    logits = Term(n, product(n, equation, n.cast(x, wide), n.cast(across, wide), scale))
     n.keeps_types = True
     return (logits if not cap else (logits / cap).function(nn.Tanh) * cap).value
 

@@ -15,7 +15,6 @@ from ...common import tensorflow as tf
 from ...common.complexes import Pair, exponential, is_complex, pair, product, square_root, terms
 from ...common.formulas import divide_no_nan, isfinite, nextafter, trunc
 from ...common.gathering import gathered_elements
-from ...common.quantization import limits_of
 from ...common.reductions import reduced
 from ...common.shapes import as_i64, reshape
 from ...common.terms import Term, extent
@@ -210,15 +209,6 @@ def fake_quant(n: TfLayer, x: Value, low: Value | None = None, high: Value | Non
         low = n.constant(n.float("min", -6.0), f32)
         high = n.constant(n.float("max", 6.0), f32)
     return tf.fake_quant(n, x, low, high, n.int("num_bits", 8), n.flag("narrow_range"))
-
-
-@rows("Dequantize")
-def dequantize(n: TfLayer, x: Value, low: Value, high: Value) -> Value:
-    if n.text("mode", "MIN_COMBINED") != "MIN_COMBINED" or n.int("axis", -1) != -1:
-        raise n.error(f"mode {n.text('mode')} is not supported")
-    least, most = limits_of(x.type.element_type)
-    scale = (Term(n, high) - Term(n, low)) / float(most - least)
-    return ((Term(n, x).cast(f32) - float(least)) * scale + Term(n, low)).value
 
 
 @rows("Bucketize")

@@ -43,11 +43,11 @@ def list_stack(n: TfLayer, x: TensorList, shape: Value) -> Value:
 
 @rows("TensorListConcatV2", "TensorListConcat")
 def list_concat(n: TfLayer, x: TensorList, *others: Value) -> list[Any]:
+    if x.stack is None and x.items and len(x.items) == x.count:
+        return [concat(n, [x.items[i] for i in range(len(x.items))], 0), None]
     found = x.stacked(n)
     if found.type.rank < 2:
         raise n.error("the elements have rank 0")
-    from ...common.shapes import merge
-
     groups = [(0, 2), *((i, i + 1) for i in range(2, found.type.rank))]
     return [merge(n, found, groups), None]
 
@@ -80,6 +80,47 @@ def list_pop(n: TfLayer, x: TensorList, shape: Value) -> list[Any]:
 @rows("TensorListGather")
 def list_gather(n: TfLayer, x: TensorList, indices: Value, shape: Value) -> Value:
     return gathered(n, x.stacked(n), indices)
+
+
+@rows("TensorListSplit")
+def list_split(n: TfLayer, x: Value, shape: Value, lengths: Value) -> TensorList:
+    """Consecutive parts of x, whose lengths must be known."""
+    sizes = n.known_ints(lengths, "the lengths")
+    ends = np.cumsum(sizes)
+    parts = [Term(n, x).part(0, int(b - s), int(b)) for s, b in zip(sizes, ends, strict=True)]
+    own = (sizes[0] if len(set(sizes)) == 1 else None, *x.type.shape[1:])
+    items = {i: part.value for i, part in enumerate(parts)}
+    return TensorList(x.type.element_type, len(items), own, items=items)
+
+
+@rows("TensorListResize")
+def list_resize(n: TfLayer, x: TensorList, size: Value) -> TensorList:
+    """The first elements of a list, and zeros after its end."""
+    most = n.known_int(size, "the size")
+    if not isinstance(x.count, int):
+        raise n.error("the length of the list must be known at import")
+    if x.stack is None:
+        return replace(x, count=most, items={i: v for i, v in x.items.items() if i < most})
+    stack = Term(n, x.stacked(n)).part(0, 0, min(x.count, most)).value
+    items = {i: column(n, stack, 0, i) for i in range(min(x.count, most))}
+    return replace(x, count=most, stack=None, items=items)
+
+
+@rows("TensorListConcatLists")
+def list_joined(n: TfLayer, x: TensorList, y: TensorList) -> TensorList:
+    return TensorList.of(n, concat(n, [x.stacked(n), y.stacked(n)], 0))
+
+
+@rows("TensorListScatter", "TensorListScatterV2")
+def list_scattered(
+    n: TfLayer, items: Value, indices: Value, shape: Value, count: Value | None = None
+) -> TensorList:
+    """A list of items at known indices; with a count of -1 or none, as long as they need."""
+    places = n.known_ints(indices, "the indices")
+    most = -1 if count is None else n.known_int(count, "the number of elements")
+    most = max(places, default=-1) + 1 if most == -1 else most
+    own = {at: column(n, items, 0, i) for i, at in enumerate(places)}
+    return TensorList(items.type.element_type, most, items.type.shape[1:], items=own)
 
 
 @rows("TensorListScatterIntoExistingList")

@@ -8,6 +8,7 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
+from ....ir.types import i32
 from ...common import linear_algebra as algebra
 from ...common import tensorflow as tf
 from ...common.arrays import cross
@@ -61,6 +62,13 @@ def determinant(n: TfLayer, x: Value) -> Value | list[Value]:
     sign = signs.product(signs.rank - 1) * factors.sign
     size = pivots.function(nn.Abs).function(nn.Log).sum(pivots.rank - 1)
     return [sign.value, size.value]
+
+
+@rows("Lu")
+def lu(n: TfLayer, x: Value) -> list[Value]:
+    """L and U in one matrix, and the permuted rows' indices."""
+    found = algebra.lu(Term(n, x))
+    return [found.both.value, found.order.cast(n.element("output_idx_type", i32)).value]
 
 
 @rows("Qr")
@@ -145,6 +153,21 @@ def _placed(n: TfLayer, x: Value, axes: int, places: np.ndarray, other: Term) ->
 
 def _filling(n: TfLayer, x: Value, others: tuple[Value, ...]) -> Term:
     return Term(n, others[-1]) if others else constant(n, 0, x.type.element_type)
+
+
+@rows("Diag")
+def tensor_of_diagonal(n: TfLayer, x: Value) -> Value:
+    """The elements of x [..] where all indices are twice the same in a tensor [.., ..]."""
+    places = [(x, i) for i in range(x.type.rank)] * 2
+    return Term(n, on_diagonal(n, Term(n, x).flat().value)).reshape(*places).value
+
+
+@rows("DiagPart")
+def diagonal_of_tensor(n: TfLayer, x: Value) -> Value:
+    """The elements of x [.., ..] where both halves of the indices are the same: [..]."""
+    half = x.type.rank // 2
+    flat = merge(n, x, [(0, half), (half, 2 * half)])
+    return Term(n, _diagonal(n, flat)).reshape(*((x, i) for i in range(half))).value
 
 
 @rows("MatrixDiag", "MatrixDiagV2", "MatrixDiagV3")

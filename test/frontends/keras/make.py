@@ -369,6 +369,32 @@ def integer_weights(x):
     return [L.Dense(4, activation="tanh")(y), z, L.MultiHeadAttention(2, 3)(z, z)]
 
 
+if not LEGACY:
+    blocks = keras.quantizers.Int4QuantizationConfig(block_size=4)
+    columns = keras.quantizers.Int4QuantizationConfig(
+        block_size=None, activation_quantizer=keras.quantizers.AbsMaxQuantizer(axis=-1)
+    )
+
+    def packed(x, ties):
+        """Layers whose weights can be quantized; their odd extents leave half a byte."""
+        table = L.ReversibleEmbedding(11, 7, tie_weights=ties)
+        y = L.EinsumDense("abc,cde->abde", output_shape=(None, 3, 3), bias_axes="de")(table(x))
+        y = L.EinsumDense("abde,dec->abc", output_shape=(None, 7))(y)
+        return [L.Dense(5)(L.Embedding(11, 7)(x)), table(y, reverse=True)]
+
+    @model((4,), ints=(11,), quantized=blocks, h5=True)
+    def packed_weights(x):
+        return packed(x, False)
+
+    @model((4,), ints=(11,), quantized=columns)
+    def packed_columns(x):
+        return packed(x, True)
+
+    @model((6,), quantized="float8")
+    def float_weights(x):
+        return L.EinsumDense("ab,bc->ac", output_shape=4, bias_axes="c")(L.Dense(5)(x))
+
+
 @model((4,), legacy=True, h5=True)
 def nested(x):
     """Models in models, a layer that is called three times, a model that is called twice."""
@@ -479,7 +505,8 @@ def main():
             keras.config.set_dtype_policy("float32")
         net = randomized(keras.Model(inputs if len(inputs) > 1 else inputs[0], outputs))
         if quantized:
-            net.quantize(quantized)
+            mode = quantized if isinstance(quantized, str) else quantized.mode
+            net.quantize(mode, config=None if mode is quantized else quantized)
         given = [rng.normal(0, 1, (2, *shape)).astype(np.float32) for shape in shapes]
         if ints:
             given = [rng.integers(0, ints[0], v.shape).astype(np.float32) for v in given]

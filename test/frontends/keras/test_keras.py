@@ -184,6 +184,21 @@ def test_crossed_text_and_numbers_are_hashed():
     assert np.array_equal(found, [[485], [772]])
 
 
+@pytest.mark.parametrize("kind, config", [
+    ("RandomFlip", {}), ("CenterCrop", {"height": 1, "width": 2}), ("AutoContrast", {}),
+])  # fmt: skip
+def test_layers_of_images_make_floats_of_bytes(kind, config):
+    """As Keras 3.15 does, so that what follows does not compute with bytes."""
+    one = layer(kind, ["x"], dtype="float32", data_format="channels_last", **config)
+    net = functional(one)
+    net["config"]["layers"][0] = layer(
+        "InputLayer", name="x", batch_shape=[None, 1, 2, 1], dtype="uint8"
+    )
+    found = nnc.compile(archive(net))(np.array([[[[0], [255]]]], np.uint8))
+    assert found.dtype == np.float32
+    assert np.array_equal(found, [[[[0], [255]]]])
+
+
 def test_all_missing_layers_are_in_one_error():
     net = functional(layer("Foo", ["x"]), layer("Bar", ["foo"]), layer("Dense", ["bar"]))
     with pytest.raises(nnc.NncError) as error:

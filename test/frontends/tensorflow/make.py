@@ -12,6 +12,7 @@ from pathlib import Path
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
+os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"  # its QuantizeV2 differs from TensorFlow's own
 
 import keras
 import numpy as np
@@ -413,6 +414,46 @@ def matrices(a, b):
     )  # fmt: skip
 
 
+def quantized(x):
+    """x [3, 8] as integers of all modes, and back."""
+    found = []
+    forms = (("MIN_COMBINED", tf.qint8), ("MIN_FIRST", tf.quint8), ("SCALED", tf.qint8))
+    for i, (mode, kind) in enumerate((*forms, ("SCALED", tf.quint8), ("SCALED", tf.qint8))):
+        away, own = "HALF_AWAY_FROM_ZERO", {"narrow_range": i == 4, "mode": mode}
+        rounding = "HALF_TO_EVEN" if i == 3 else away
+        found += tf.raw_ops.QuantizeV2(
+            input=x, min_range=-2.0, max_range=1.5 + i, T=kind, round_mode=rounding, **own
+        )
+        whole, low, high = found[-3:]
+        found[-3] = tf.cast(whole, tf.int32)
+        found.append(tf.raw_ops.Dequantize(input=whole, min_range=low, max_range=high, **own))
+    ends = tf.fill([8], -1.0), tf.linspace(0.5, 2.0, 8)
+    whole, *ends = tf.quantization.quantize(x, *ends, tf.qint8, mode="SCALED", axis=1)
+    return *found, tf.quantization.dequantize(whole, *ends, mode="SCALED", axis=1)
+
+
+def parts(a, x):
+    """Factors and diagonals of a [2, 4, 4], and lists of parts of x [5, 3]."""
+    raw, own = tf.raw_ops, {"element_shape": [3], "element_dtype": F32}
+    split = raw.TensorListSplit(tensor=x, element_shape=[-1, 3], lengths=np.int64([1, 3, 1]))
+    rows = raw.TensorListFromTensor(tensor=x, element_shape=[3])
+    some = raw.TensorListScatterV2(tensor=x[:2], indices=[3, 1], element_shape=[3], num_elements=4)
+    lists = (some, raw.TensorListResize(input_handle=rows, size=6),
+             raw.TensorListResize(input_handle=rows, size=2),
+             raw.TensorListConcatLists(input_a=rows, input_b=some, element_dtype=F32))  # fmt: skip
+    whole = raw.TensorListConcatV2(
+        input_handle=split, element_shape=[-1, 3], leading_dims=np.int64([]), element_dtype=F32
+    )[0]
+    item = raw.TensorListGetItem(
+        input_handle=split, index=1, element_shape=[-1, 3], element_dtype=F32
+    )
+    return (
+        *tf.linalg.lu(a), tf.linalg.tensor_diag(x), tf.linalg.tensor_diag_part(a[:, :2, :2, None] @
+        x[None, None, :1, :2]), whole, item,
+        *(raw.TensorListStack(input_handle=one, **own) for one in lists),
+    )  # fmt: skip
+
+
 def combined(x, ids, i):
     """Segments and sparse tensors: x [5, 3], ids [5] ascending, i [12]."""
     indices, values = np.array([[0, 1], [0, 3], [2, 0]], np.int64), x[:3, 0]
@@ -497,6 +538,8 @@ def eigenvalues(a):
 
 def further():
     graph("spectra", spectra, normal(2, 240), normal(400, 1))
+    graph("quantized", quantized, normal(3, 8))
+    graph("parts", parts, normal(2, 4, 4), normal(5, 3))
     graph("matrices", matrices, normal(2, 4, 4), normal(2, 4, 3))
     ids, numbers = np.array([0, 0, 1, 2, 2], np.int32), rng.integers(0, 6, 12).astype(np.int32)
     graph("combined", combined, normal(5, 3), ids, numbers)

@@ -123,6 +123,7 @@ SEVERAL = {
     "CombinedNonMaxSuppression": "nmsed_boxes nmsed_scores nmsed_classes valid_detections",
     "LogMatrixDeterminant": "sign log_abs_determinant",
     "LookupTableExportV2": "keys values",
+    "Lu": "lu p",
     "MaxPoolWithArgmax": "output argmax",
     "NonMaxSuppressionV5": "selected_indices selected_scores valid_outputs",
     "Qr": "q r",
