@@ -31,6 +31,11 @@ def run(kind, inputs, attributes):
     numbers = range(1, len(inputs) + 1)
     ops.append(operator(kind, 9, [-1] * inputs[0].ndim, attributes, numbers))
     ops.append(operator("fetch", 10, [-1] * inputs[0].ndim, {"name": "y"}, [9]))
+    return run_program(ops, inputs)
+
+
+def run_program(ops, inputs):
+    """What a program's operators make of its inputs."""
     program = {"regions": [{"blocks": [{"args": [], "ops": ops}]}]}
     whole = {"base_code": {"magic": "pir", "version": 1}, "program": program}
     return nnc.compile(json.dumps(whole).encode(), cache=False)(*inputs)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from .programs import run
+from .programs import operator, run, run_program
 
 ONE = np.float32([1])
 
@@ -58,3 +58,37 @@ ONE = np.float32([1])
 )  # fmt: skip
 def test_numbers(kind, inputs, attributes, wanted):
     np.testing.assert_allclose(run(kind, inputs, attributes).ravel(), np.ravel(wanted), rtol=1e-6)
+
+
+def test_an_array_that_a_loop_writes():
+    """What the body writes, a counter, the condition and an array, it does not pass as operands."""
+
+    def number(at, value):
+        given = {"shape": [], "value": value, "dtype": "int64"}
+        return operator("full", at, [], given, element="i64")
+
+    array = operator("create_array", 5, [2], {"dtype": "float32"})
+    array["O"][0]["TT"]["#"] = "1.t_dense_tensor_array"
+    body = [
+        operator("array_read", 7, [-1], {}, [5, 2]),
+        operator("add", 8, [-1], {}, [7, 7]),
+        operator("increment_", 9, [], {"value": 1.0}, [2]),
+        operator("array_write_", 10, [2], {}, [5, 8, 2]),
+        operator("less_than", 11, [], {}, [2, 3]),
+        operator("assign_out_", 12, [], {}, [11, 4]),
+        {"#": "2.yield", "A": [], "I": [{"%": 4}], "O": []},
+    ]
+    loop = {"#": "1.while", "A": [], "I": [{"%": 4}], "O": []}
+    ops = [
+        operator("data", 1, [2], {"name": "x"}),
+        number(2, 0.0),
+        number(3, 3.0),
+        operator("less_than", 4, [], {}, [2, 3]),
+        array,
+        operator("array_write_", 6, [2], {}, [5, 1, 2]),
+        loop | {"regions": [{"blocks": [{"args": [], "ops": body}]}]},
+        operator("array_to_tensor", 13, [-1, 2], {"axis": 0, "use_stack": True}, [5]),
+        operator("fetch", 14, [-1, 2], {"name": "y"}, [13]),
+    ]
+    found = run_program(ops, [np.float32([1, 3])])
+    np.testing.assert_array_equal(found, [[1, 3], [2, 6], [4, 12], [8, 24]])
