@@ -31,14 +31,25 @@ def unique_rows(n: Layer, rows: Value, in_order: bool, equal_nan: bool = True) -
     order = Term(n, n(nn.SortRows(rows)))
     starts, group = _groups(n, n(nn.Gather(rows, order.value)), equal_nan)
     first = order.gather(starts)
-    ends = [Term(n, slice_axis(n, starts.value, 0, 1, FAR)), extent(n, (rows, 0)).reshape(1)]
-    counts = joined(ends, 0) - starts
+    counts = _counts(n, rows, starts)
     inverse = Term(n, n(nn.ScatterElements(order.value, order.value, group, axis=0)))
     if not in_order:
         by_place = _argsort(first)
         first, counts = first.gather(by_place), counts.gather(by_place)
         inverse = _argsort(by_place).gather(inverse)
     return Unique(first.value, inverse.value, counts.value)
+
+
+def consecutive_rows(n: Layer, rows: Value) -> Unique:
+    """The rows of a matrix that differ from the previous one, in their order."""
+    starts, group = _groups(n, rows, equal_nan=False)
+    return Unique(starts.value, group, _counts(n, rows, starts).value)
+
+
+def _counts(n: Layer, rows: Value, starts: Term) -> Term:
+    """The number of rows of each group."""
+    ends = [Term(n, slice_axis(n, starts.value, 0, 1, FAR)), extent(n, (rows, 0)).reshape(1)]
+    return joined(ends, 0) - starts
 
 
 def _groups(n: Layer, rows: Value, equal_nan: bool) -> tuple[Term, Value]:

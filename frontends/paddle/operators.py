@@ -49,6 +49,32 @@ matmul_v2 matmul X Y -> Out trans_x=transpose_x trans_y=transpose_y
 matmul matmul X Y -> Out transpose_X=transpose_x transpose_Y=transpose_y
 bmm bmm X Y -> Out
 mv mv X Vec -> Out
+inverse inverse Input -> Output
+determinant determinant Input -> Out
+slogdeterminant slogdet Input -> Out
+svd svd X -> U S VH
+qr qr X -> Q R
+eigh eigh X -> Eigenvalues Eigenvectors
+eigvalsh eigvalsh X -> Eigenvalues Eigenvectors
+triangular_solve triangular_solve X Y -> Out
+cholesky_solve cholesky_solve X Y -> Out
+segment_pool segment_pool X SegmentIds -> Out SummedIds
+graph_send_recv send_u_recv X Src_index Dst_index Out_size@out_size -> Out Dst_count
+baddbmm baddbmm Input X Y -> Out Alpha=alpha Beta=beta
+mean_all mean_all X -> Out
+softmax_with_cross_entropy cross_entropy_with_softmax Logits Label -> Softmax Loss
+nll_loss nll_loss X Label Weight -> Out Total_weight
+huber_loss huber_loss X Y -> Out Residual
+bce_loss bce_loss X Label -> Out
+sigmoid_cross_entropy_with_logits sigmoid_cross_entropy_with_logits X Label pos_weight -> Out
+kldiv_loss kldiv_loss X Target -> Loss
+log_loss log_loss Predicted Labels -> Loss
+unique unique X -> Out Indices Index Counts
+unique_consecutive unique_consecutive X -> Out Index Counts
+mode mode X -> Out Indices
+histogram histogram X Weight -> Out
+bitwise_left_shift bitwise_left_shift x y -> out
+bitwise_right_shift bitwise_right_shift x y -> out
 addmm addmm Input X Y -> Out Alpha=alpha Beta=beta
 multi_dot multi_dot *X -> Out
 bilinear_tensor_product bilinear X Y Weight Bias -> Out

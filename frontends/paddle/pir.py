@@ -6,7 +6,7 @@ Dialects of operators are numbers (0 builtin, 1 pd_op, 2 cf), and so are values.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,12 @@ ELEMENTS: Mapping[str, Type] = {
     "t_f32": f32,
     "t_f64": f64,
 }
+
+
+_WRITES = {"pd_op.array_write_": 0, "pd_op.increment_": 0, "pd_op.assign_out_": 1}
+"""Operators whose result is the new content of an operand, by the operand's index."""
+
+_ARRAY = "1.t_dense_tensor_array"
 
 
 def read_pir(source: Source) -> tuple[Graph, list[str]]:
@@ -58,6 +64,8 @@ class _Reader:
         self.names: dict[int, str] = {}
         """The names of parameters and inputs, by the numbers of their values."""
         self.counts: dict[str, int] = {}
+        self.defined: set[int] = set()
+        """The numbers of the values that are defined so far."""
 
     def graph(self, block: dict[str, Any]) -> Graph:
         arguments = [
@@ -76,7 +84,9 @@ class _Reader:
             name = _name(op["A"][3] if kind == "p" else _attributes(op["A"])["parameter_name"])
             is_stored = kind != "p" or bool(op["OA"][0])
             # What is not stored is only there for training.
-            self.names[op["O"]["%"] if kind == "p" else op["O"][0]["%"]] = name if is_stored else ""
+            number = op["O"]["%"] if kind == "p" else op["O"][0]["%"]
+            self.names[number] = name if is_stored else ""
+            self.defined.add(number)
             if is_stored:
                 self.stored.append(name)
             return
@@ -85,6 +95,7 @@ class _Reader:
         if kind == "pd_op.data":
             name = _name(attributes["name"])
             self.names[op["O"][0]["%"]] = name
+            self.defined.add(op["O"][0]["%"])
             self.inputs.append(Input(name, _type(op["O"][0]["TT"])))
             return
         if kind == "pd_op.fetch":
@@ -93,20 +104,64 @@ class _Reader:
         if kind == "cf.yield":
             graph.outputs = [(name, name) for name in inputs]
             return
+        blocks = [block for region in op.get("regions", []) for block in region["blocks"]]
+        written = sorted({v for block in blocks for v in _written(block)} & self.defined)
+        names = {number: self.name({"%": number}) for number in written}
+        if kind == "pd_op.while":
+            inputs += names.values()
         graphs = {}
-        for i, region in enumerate(op.get("regions", [])):
-            (block,) = region["blocks"]
-            graphs[str(i)] = self.graph(block)
-        outputs = [self.name(one) for one in op.get("O", [])]
+        for i, block in enumerate(blocks):
+            graphs[str(i)] = self.nested(block, names, kind == "pd_op.while")
+        results = [one["%"] for one in op.get("O", [])]
+        outputs = [self.name({"%": number}) for number in results]
+        outputs += [self.renewed(number) for number in written]
+        if op.get("O") and op["O"][0]["TT"]["#"] == _ARRAY:
+            attributes["shape"] = op["O"][0]["TT"]["D"][1]
+        if kind in _WRITES:
+            self.names[op["I"][_WRITES[kind]]["%"]] = outputs[0]
+        self.defined.update(results)
         label = attributes.get("struct_name", "").strip("/") or kind.removeprefix("pd_op.")
         count = self.counts.get(label, 0)
         self.counts[label] = count + 1
         label = f"{label}.{count}" if count else label
         nodes.append(Node(kind.removeprefix("pd_op."), label, inputs, outputs, attributes, graphs))
 
+    def nested(self, block: dict[str, Any], names: Mapping[int, str], is_loop: bool) -> Graph:
+        """A block's graph, whose last outputs are the values of outer scopes that it writes.
+
+        They are the last inputs of a loop's body.
+        """
+        defined = set(self.defined)
+        self.defined.update(one["#"] for one in block.get("args", []) if one)
+        self.names |= names
+        inputs = [self.renewed(number) for number in names] if is_loop else []
+        graph = self.graph(block)
+        graph.inputs = [*graph.inputs, *(Input(name, TensorType((), f32)) for name in inputs)]
+        graph.outputs = [*graph.outputs, *((self.names[v], self.names[v]) for v in names)]
+        self.defined = defined
+        self.names |= names
+        return graph
+
+    def renewed(self, number: int) -> str:
+        """A new name for a value, which has a new content."""
+        count = self.counts[f"%{number}"] = self.counts.get(f"%{number}", 0) + 1
+        self.names[number] = f"%{number}@{count}"
+        return self.names[number]
+
     def name(self, value: dict[str, Any]) -> str:
         number = value.get("%", value.get("#"))
         return self.names.get(number, f"%{number}")  # type: ignore[arg-type]
+
+
+def _written(block: dict[str, Any]) -> Iterator[int]:
+    """The numbers of the values that operators of a block, and of blocks in it, write."""
+    for op in block["ops"]:
+        kind = _kind(op["#"])
+        if kind in _WRITES:
+            yield op["I"][_WRITES[kind]]["%"]
+        for region in op.get("regions", []):
+            for inner in region["blocks"]:
+                yield from _written(inner)
 
 
 def _kind(text: str) -> str:

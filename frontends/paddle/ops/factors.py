@@ -64,6 +64,64 @@ def power(n: PaddleLayer, x: Value) -> Value:
     return found.value
 
 
+@rows("determinant", "det")
+def determinant(n: PaddleLayer, x: Value) -> Value:
+    return n(nn.Determinant(x))
+
+
+@rows("slogdeterminant", "slogdet")
+def log_determinant(n: PaddleLayer, x: Value) -> Value:
+    """The signs, and the logarithms of the sizes, of determinants: [2, B..]."""
+    a = Term(n, x)
+    factors = algebra.lu(a)
+    diagonal = (factors.both * algebra.identity_like(a)).sum(a.rank - 1)
+    sign = factors.sign * diagonal.function(nn.Sign).product(diagonal.rank - 1)
+    size = diagonal.function(nn.Abs).function(nn.Log).sum(diagonal.rank - 1)
+    return joined([v.reshape(1, *dims(v.value)) for v in (sign, size)], 0).value
+
+
+@rows("svd")
+def svd(n: PaddleLayer, x: Value) -> list[Value]:
+    u, values, v = algebra.svd(Term(n, x))
+    if n.flag("full_matrices"):
+        u, v = algebra.completed(u), algebra.completed(v)
+    return [u.value, values.value, algebra.transposed(v).value]
+
+
+@rows("svdvals")
+def singular_values(n: PaddleLayer, x: Value) -> Value:
+    return algebra.svd(Term(n, x))[1].value
+
+
+@rows("qr")
+def qr(n: PaddleLayer, x: Value) -> list[Value | None]:
+    q, r = algebra.qr(Term(n, x))
+    most, how = n.extent(x, x.type.rank - 1), n.text("mode", "reduced")
+    if how != "complete":
+        q, r = q.part(-1, 0, most), r.part(-2, 0, most)
+    return [q.value if how != "r" else None, r.value]
+
+
+@rows("eigh", "eigvalsh")
+def eigh(n: PaddleLayer, x: Value) -> list[Value]:
+    """Eigenvalues and vectors of symmetric matrices, of which only one triangle is read."""
+    upper = n.text("UPLO", n.text("uplo", "L")) == "U"
+    own, zero = n(nn.Trilu(x, n.constant(0, i64), upper=upper)), 1 if upper else -1
+    strict = n(nn.Trilu(x, n.constant(zero, i64), upper=upper))
+    whole = Term(n, own) + algebra.transposed(Term(n, strict))
+    return [v.value for v in algebra.eigh(whole)]
+
+
+@rows("cholesky_solve")
+def solve_by_cholesky(n: PaddleLayer, b: Value, factor: Value) -> Value:
+    f, right = _systems(n, factor, b)
+    upper = n.flag("upper")
+    first, second = (algebra.transposed(f), f) if upper else (f, algebra.transposed(f))
+    return algebra.solve_triangular(
+        second, algebra.solve_triangular(first, right, False), True
+    ).value
+
+
 # -- order statistics ------------------------------------------------------------------------------
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import wraps
+from operator import lt
 
+from ....ir.numpy_types import type_to_numpy
 from ...common.grids import affine_grid, grid_sample
 from ...common.regions import DeformableWindows, deformable_convolution
 from ...common.vocabulary import *
@@ -136,46 +138,75 @@ def _pooled(n: PaddleLayer, x: Value, size: Any = None) -> Value:
         return pooled_whole(n, x, largest)
     if n.flag("adaptive"):
         return adaptive_pooled(n, x, kernel, largest)
-    windows, exclusive = _pooling_windows(n, x, kernel), n.flag("exclusive", True)
+    windows, exclusive = _windows_of(n, x, kernel), n.flag("exclusive", True)
+    if _begin_behind(n, x, windows):
+        return _pooled_with_padding(n, x, windows, largest, exclusive)
     if not largest and not exclusive and windows.padding != "VALID":
         pads = windows.padding
         if isinstance(pads, str):
             pads = _same_padding(n, x, kernel, windows.strides)
         if tuple(pads[:dims]) != tuple(pads[dims:]):
-            return _averaged(n, x, replace(windows, padding=pads))
+            windows = replace(windows, padding=pads)
+            return _pooled_with_padding(n, x, windows, largest, exclusive)
     return pooled(n, x, windows, largest, counts_padding=not exclusive)
 
 
-def _averaged(n: PaddleLayer, x: Value, windows: Windows) -> Value:
-    """Means that count padding: behind the input, Paddle counts as much of it as lies before."""
+def _pooled_with_padding(
+    n: PaddleLayer, x: Value, windows: Windows, largest: bool, exclusive: bool
+) -> Value:
+    """Pooling of the padded input, also by windows that begin behind it.
+
+    Those have the lowest finite number as largest element, and the mean 0 / 0 where they have no
+    elements. If means count padding, Paddle counts as much of it behind the input as lies before.
+    """
     dims, pads = x.type.rank - 2, windows.padding
     assert not isinstance(pads, str)
-    ends, factors = [], np.ones((1,) * dims)
+    ends, counts = [], np.ones((1,) * dims)
     for i, size in enumerate(windows.kernel):
         extent, begin = n.extent(x, 2 + i), pads[i]
         starts = np.array(windows.starts(i, extent))
         ends.append(max(int(starts[-1]) + size - extent - begin, 0))
-        counted = np.minimum(starts + size, extent + 2 * begin) - starts
-        factors = factors * (size / counted).reshape([-1 if j == i else 1 for j in range(dims)])
-    begins = (0, 0, *pads[:dims])
-    wide = padded_by(n, x, (*begins, 0, 0, *ends))
-    means = pooled(n, wide, Windows(windows.kernel, windows.strides, (0,) * (2 * dims)), False)
-    return (Term(n, means) * constant(n, factors, x.type.element_type)).value
+        if exclusive:
+            counted = np.minimum(starts + size - begin, extent) - np.maximum(starts - begin, 0)
+        else:
+            counted = np.minimum(starts + size, extent + 2 * begin) - starts
+        counts = counts * counted.reshape([-1 if j == i else 1 for j in range(dims)])
+    lowest = np.finfo(type_to_numpy(x.type.element_type)).min if largest else 0.0
+    sides = (0, 0, *pads[:dims], 0, 0, *ends)
+    wide = padded_by(n, x, sides, n.scalar(float(lowest), x))
+    plain = Windows(windows.kernel, windows.strides, (0,) * (2 * dims))
+    if largest:
+        return max_pooled(n, wide, plain)
+    sums = Term(n, sum_pooled(n, wide, plain))
+    return (sums / constant(n, counts, x.type.element_type)).value
+
+
+def _windows_of(n: PaddleLayer, x: Value, kernel: Sequence[int]) -> Windows:
+    """A pooling's windows. SAME with extents rounded up is the padding that SAME has."""
+    dims = x.type.rank - 2
+    strides, pads, ceil = _each(n, "strides", dims), _padding(n, dims), n.flag("ceil_mode")
+    if ceil and pads == "SAME_UPPER" and any(map(lt, kernel, strides)):
+        pads = _same_padding(n, x, kernel, strides)
+    return Windows(kernel, strides, pads, ceil=ceil)
+
+
+def _begin_behind(n: PaddleLayer, x: Value, windows: Windows) -> bool:
+    """Whether a window begins behind the input, as Paddle has them if extents are rounded up."""
+    kernel, pads, dims = windows.kernel, windows.padding, x.type.rank - 2
+    if not windows.ceil or isinstance(pads, str):
+        return False
+    return any(
+        kernel[i] <= stride - 1 + pads[dims + i]
+        and windows.starts(i, n.extent(x, 2 + i))[-1] >= n.extent(x, 2 + i) + pads[i]
+        for i, stride in enumerate(windows.strides)
+    )
 
 
 def _pooling_windows(n: PaddleLayer, x: Value, kernel: Sequence[int]) -> Windows:
-    """A pooling's windows. Paddle has some behind the input where extents are rounded up."""
-    dims = x.type.rank - 2
-    strides, pads = _each(n, "strides", dims), _padding(n, dims)
-    windows = Windows(kernel, strides, pads, ceil=n.flag("ceil_mode"))
-    if windows.ceil and not isinstance(pads, str):
-        for i, extent in enumerate(x.type.shape[2:]):
-            if kernel[i] > strides[i] - 1 + pads[dims + i]:
-                continue
-            if extent is None or windows.starts(i, extent)[-1] >= extent + pads[i]:
-                raise n.error(
-                    f"windows of {kernel[i]} that may begin behind the input are not supported"
-                )
+    """A pooling's windows. Raises NncError if one begins behind the input."""
+    windows = _windows_of(n, x, kernel)
+    if _begin_behind(n, x, windows):
+        raise n.error(f"windows of {list(kernel)} that begin behind the input are not supported")
     return windows
 
 

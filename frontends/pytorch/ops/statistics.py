@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from ...common import arrays
 from ...common.scans import logcumsumexp, running_extremes
-from ...common.unique import unique_rows
+from ...common.statistics import histogram
+from ...common.statistics import mode as mode_of
+from ...common.unique import consecutive_rows, unique_rows
 from ...common.vocabulary import *
-from ..layer import AtenLayer, ends_of
+from ..layer import AtenLayer
 from ..rows import ROWS
 from .elementwise import as_bool, interpolated
-from .reductions import sort, sum_
+from .reductions import sort
 
 # -- running extremes ------------------------------------------------------------------------------
 
@@ -153,18 +155,7 @@ def mode(n: AtenLayer, self: Value, dim: int = -1, keepdim: bool = False) -> lis
     if self.type.rank == 0:
         return [self, n.constant(0, i64)]
     axis = n.axis(dim, self.type.rank)
-    x = Term(n, swapped(n, self, axis, self.type.rank - 1))
-    last = x.rank - 1
-    own = [(x.value, i) for i in range(x.rank)]
-    same = x.spread(0, 1).equals(x.reshape(*own[:-1], 1, own[-1])).cast(i64)
-    often = same.sum(x.rank)
-    most = often >= often.largest(last, keep=True)
-    hidden = most.choose(x, ends_of(x.element)[1]).value
-    found = Term(n, hidden).least(last, keep=True)
-    places = x.equals(found).choose(counting(n, extent(n, (x.value, last))), -1)
-    both = [found, places.largest(last, keep=True).max(0)]
-    parts = [Term(n, swapped(n, v.value, axis, last)) for v in both]
-    return [_placed(v, axis, keepdim).value for v in parts]
+    return [_placed(v, axis, keepdim).value for v in mode_of(Term(n, self), axis)]
 
 
 @ROWS("aten.nanmedian")
@@ -271,16 +262,7 @@ def histc(n: AtenLayer, self: Value, bins: int = 100, min: Any = 0, max: Any = 0
     low, high = (constant(n, v, x.element) for v in (min, max))
     if min == max:
         low, high = (Term(n, v) for v in aminmax(n, x.value))
-    same = low.equals(high)
-    low, high = same.choose(low - 1, low), same.choose(high + 1, high)
-    steps = (x - low) * float(bins) / (high - low)
-    inside = (x >= low) & (x <= high)
-    place = inside.choose(steps, float(bins)).cast(i64)
-    place = inside.choose(place.max(0).min(bins - 1), bins)
-    start = n.filled(n.scalar(0, self), [bins + 1])
-    ones = n.filled(n.scalar(1, self), n.shape(x.value))
-    found = n(nn.ScatterElements(start, place.value, ones, axis=0, reduction="add"))
-    return Term(n, found).part(0, 0, bins).value
+    return histogram(x, low, high, bins).value
 
 
 # -- different values ------------------------------------------------------------------------------
@@ -317,44 +299,6 @@ def unique_consecutive(
     axis = 0 if dim is None else n.axis(dim, x.rank)
     rows = Term(n, swapped(n, x.value, 0, axis))
     rows = rows.flattened(1) if x.rank > 1 else rows.spread(0, 1)
-    place = counting(n, extent(n, (rows.value, 0)))
-    differ = (~rows.equals(rows.gather((place - 1).max(0)))).cast(i64).sum(1) > 0
-    begins = (differ | place.equals(0)).cast(i64)
-    group = begins.made(nn.Cumsum(begins.value, axis=0)) - 1
-    starts = Term(n, n(nn.NonZero(begins.value))).column(0, 0)
-    size = extent(n, (rows.value, 0)).reshape(1)
-    ends = n(nn.Concat([slice_axis(n, starts.value, 0, 1, FAR), size.value], axis=0))
-    inverse = n.reshape(group.value, n.shape(self)) if dim is None else group.value
-    return [x.gather(starts, axis).value, inverse, (Term(n, ends) - starts).value]
-
-
-# -- integrals -------------------------------------------------------------------------------------
-
-
-@ROWS("aten.trapezoid", "aten.trapz", "aten.cumulative_trapezoid")
-def trapezoid(n: AtenLayer, y: Value, x: Value | None = None, dx: Any = 1, dim: int = -1) -> Value:
-    """The integral by the trapezoidal rule: the sum of means times distances.
-
-    Integers wrap where PyTorch adds them as integers.
-    """
-    axis, is_running = n.axis(dim, y.type.rank), "cumulative" in n.kind
-    if x is None and not is_running:
-        first, last = (Term(n, column(n, y, axis, i)) for i in (0, -1))
-        ends = Term(n, n.floating((first + last).value)) * 0.5
-        return ((Term(n, n.floating(sum_(n, y, axis))) - ends) * dx).value
-    both = _sides(n, y, axis)
-    areas = (both[0] + both[1]).value
-    if x is None:
-        areas = (Term(n, n.floating(areas)) * (dx / 2)).value
-    else:
-        near, far = _sides(n, x, 0 if x.type.rank == 1 else axis)
-        width = far - near
-        width = width.spread(0, y.type.rank - 1 - axis) if x.type.rank == 1 else width
-        areas = n(nn.Mul(*n.promoted(areas, width.value)))
-    found = n(nn.Cumsum(areas, axis=axis)) if is_running else sum_(n, areas, axis)
-    return found if x is None else (Term(n, n.floating(found)) / 2.0).value
-
-
-def _sides(n: AtenLayer, x: Value, axis: int) -> list[Term]:
-    """The elements of an axis without the last, and without the first."""
-    return [Term(n, slice_axis(n, x, axis, *part)) for part in ((0, -1), (1, FAR))]
+    found = consecutive_rows(n, rows.value)
+    inverse = n.reshape(found.inverse, n.shape(self)) if dim is None else found.inverse
+    return [x.gather(Term(n, found.first), axis).value, inverse, found.counts]

@@ -32,6 +32,16 @@ TO_ONE = {"align_corners": False, "align_mode": 0, "data_format": "NCHW"}
         ("pool2d", (ROW,), {"strides": [1, 1], "paddings": [0, 0, 0, 1], **MEANS}, [2, 3, 4, 4.5]),
         ("pool2d", (ROW[..., :4],), {"strides": [1, 2], "padding_algorithm": "SAME", **MEANS},
          [2, 3.5]),
+        # With extents rounded up, SAME is the padding that it has, here none; a window may begin
+        # behind the input, where Paddle has no elements.
+        ("pool2d", (ROW,), {"strides": [1, 3], "padding_algorithm": "SAME", "ceil_mode": True,
+                            **MEANS, "kernel_size": [1, 1]}, [1, 4, 0]),
+        ("pool2d", (ROW,), {"strides": [1, 2], "paddings": [0, 0, 1, 2], "ceil_mode": True,
+                            **MEANS, "exclusive": True, "kernel_size": [1, 2]},
+         [1, 2.5, 4.5, np.nan]),
+        ("pool2d", (ROW,), {"strides": [1, 2], "paddings": [0, 0, 1, 2], "ceil_mode": True,
+                            **MEANS, "pooling_type": "max", "kernel_size": [1, 2]},
+         [1, 3, 5, np.finfo("f4").min]),
         ("bilinear_interp", (LINES.reshape(1, 1, 1, 6),), {"out_h": 1, "out_w": 1, **TO_ONE}, [10]),
         ("trilinear_interp", (LINES.reshape(1, 1, 6, 1, 1),),
          {"out_d": 1, "out_h": 1, "out_w": 1, **TO_ONE, "data_format": "NCDHW"}, [15]),
