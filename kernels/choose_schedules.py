@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,9 @@ from ..ir.core import Operation
 from ..ir.decisions import Alternative, Decision, Terms
 from ..ir.passes import Pass, PassContext, option
 from ..targets.attribute import target_of
+from ..targets.processor import Processor
 from .kernel_costs import kernel_cost
+from .model.reuse import Reuse, reuse_distances
 from .on_host import copy_at_once, keep_on_host
 from .policy import policy_of
 from .tuned import TunedFolder, TunedSource
@@ -59,7 +61,7 @@ class ChooseSchedules(
         if self.tuned:
             source = TunedSource(TunedFolder(Path(self.tuned), self.tuned_anywhere))
         target = target_of(op, self.target)
-        existing = schedule.schedules(op)
+        existing, reuse = schedule.schedules(op), reuse_distances(op)
         for function in list(op.regions[0].ops):
             if not isinstance(function, func.FuncOp) or not function.regions[0].blocks:
                 continue
@@ -78,9 +80,11 @@ class ChooseSchedules(
                     context.statistic("tuned")
                     continue
                 machine, every = own.machine, self.print_candidates or context.decisions.every
-                found, chosen = choose(function, own.policy, machine, every)
+                distances = reuse.get(function.sym_name, ())
+                found, chosen = choose(function, own.policy, machine, every, distances)
                 if hasattr(policy_of(own.policy), "margin"):
-                    context.decide(decision(function, own.policy, machine, found, chosen))
+                    again = partial(_decided, function, own.policy, distances)
+                    context.decide(decision(function, own.policy, machine, found, chosen, again))
                     if target.caller is not target:
                         context.decide(place(function, target, chosen.terms, every))
                 if self.print_candidates:
@@ -129,12 +133,16 @@ def has_stages(function: func.FuncOp) -> bool:
 
 
 def choose(
-    function: func.FuncOp, policy: str, machine: Machine, every: bool
+    function: func.FuncOp, policy: str, machine: Machine, every: bool, reuse: Reuse = ()
 ) -> tuple[Sequence[Candidate], Candidate]:
-    """(candidates of a policy, given by name, for a kernel, the one that it takes)."""
+    """(candidates of a policy, given by name, for a kernel, the one that it takes).
+
+    `reuse` are the reuse distances of its arguments, from which a processor's caches follow.
+    """
     own, machine = policy_of(policy), _as_it_finds(function, machine)
     block = function.regions[0].blocks[0]
-    found = own.candidates(function.sym_name, block, machine, every)
+    of_caches = (reuse,) if isinstance(machine, Processor) else ()
+    found = own.candidates(function.sym_name, block, machine, every, *of_caches)
     return found, own.best(found, machine)
 
 
@@ -154,8 +162,9 @@ def decision(
     machine: Machine,
     found: Sequence[Candidate],
     chosen: Candidate,
+    again: Callable[[Machine], Decision],
 ) -> Decision:
-    """The decision of a policy on the schedule of a kernel."""
+    """The decision of a policy on the schedule of a kernel; `again` decides for a machine."""
     return Decision(
         "schedule",
         tuple(_alternative(one) for one in found),
@@ -163,13 +172,16 @@ def decision(
         function.loc,
         function.sym_name,
         policy_of(policy).margin(machine),
-        again=partial(_decided, function, policy),
+        again=again,
     )
 
 
-def _decided(function: func.FuncOp, policy: str, machine: Machine) -> Decision:
+def _decided(function: func.FuncOp, policy: str, reuse: Reuse, machine: Machine) -> Decision:
     """The decision for another machine, without regard to the kernel's present schedule."""
-    return decision(function, policy, machine, *choose(function, policy, machine, True))
+    again = partial(_decided, function, policy, reuse)
+    return decision(
+        function, policy, machine, *choose(function, policy, machine, True, reuse), again
+    )
 
 
 def _alternative(one: Candidate) -> Alternative:

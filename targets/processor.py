@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
@@ -98,14 +99,18 @@ class Processor(Machine):
         """Bytes per cycle when reading `bytes` bytes from the smallest cache (L2 at best) that
         holds them; from memory if they were not touched `lately`.
         """
-        filled = self.costs.loops.cache_filled
-        if not lately:
-            return self.memory_bandwidth
+        return self.home_of(bytes if lately else inf)[1]
+
+    def home_of(self, bytes: float) -> tuple[str, float]:
+        """What limits reading what was touched `bytes` bytes ago, and its bytes per cycle: the
+        smallest cache (L2 at best) that still holds it, or memory, unless L2 on the way is slower.
+        """
+        filled, near = self.costs.loops.cache_filled, ("l2", self.l2_bandwidth)
         if bytes <= filled * self.l2_bytes:
-            return self.l2_bandwidth
-        if bytes <= filled * self.l3_bytes:
-            return min(self.l2_bandwidth, self.l3_bandwidth)
-        return min(self.l2_bandwidth, self.memory_bandwidth)
+            return near
+        is_held = bytes <= filled * self.l3_bytes
+        far = ("l3", self.l3_bandwidth) if is_held else ("memory", self.memory_bandwidth)
+        return min(far, near, key=lambda one: one[1])
 
     @property
     def l1_ways(self) -> int:

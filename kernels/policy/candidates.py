@@ -6,7 +6,7 @@ may not be legal, since what several stages do to each other is checked at the e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
@@ -18,7 +18,8 @@ from ..model.legality import IllegalScheduleError
 from ..model.nest import build_nest
 from ..model.places import place_nests
 from ..model.plan import Plan
-from ..model.stages import stages_of
+from ..model.reuse import Reuse
+from ..model.stages import Stage, stages_of
 from ..primitives import cache as caching
 from ..primitives import rfactor
 from ..primitives.inline import inline
@@ -52,14 +53,14 @@ class Candidate:
 
 
 def candidates(
-    kernel: str, block: Block, machine: Processor, every: bool = False
+    kernel: str, block: Block, machine: Processor, every: bool = False, reuse: Reuse = ()
 ) -> list[Candidate]:
     """The candidate schedules of a block's stages in order of preference; at least one is legal.
 
-    A candidate whose lower bound shows that it cannot clearly beat an earlier one is left out,
-    unless `every` is set.
+    `reuse` are the reuse distances of the block's arguments. A candidate whose lower bound shows
+    that it cannot clearly beat an earlier one is left out, unless `every` is set.
     """
-    policies = Policies(kernel, block, machine)
+    policies = Policies(kernel, block, machine, reuse=reuse)
     found = [policies.fused(chained=True)]
     better = machine.costs.loops.clearly_better
     if policies.has_chains and (every or policies.least_grouped < better * found[0].cycles):
@@ -90,9 +91,14 @@ class Policies:
     """The ways of writing a schedule for the stages of a block."""
 
     def __init__(
-        self, kernel: str, block: Block, machine: Processor, choices: Choices | None = None
+        self,
+        kernel: str,
+        block: Block,
+        machine: Processor,
+        choices: Choices | None = None,
+        reuse: Reuse = (),
     ) -> None:
-        self.kernel, self.block, self.machine = kernel, block, machine
+        self.kernel, self.block, self.machine, self.reuse = kernel, block, machine, reuse
         self.choices = choices or Choices()
         self.least_apart = self.least_grouped = 0.0
         """The least cycles of stages in loops of their own, and of groups that share loops. Set by
@@ -104,7 +110,7 @@ class Policies:
 
         def write(writer: ScheduleWriter) -> None:
             heuristics = Heuristics(writer, self.machine, choices=self.choices)
-            self.least_apart = least_cycles([[s] for s in writer.plan.stages], self.machine)
+            self.least_apart = self.least([[s] for s in writer.plan.stages])
             for stage in list(writer.plan.stages):
                 if worth_inlining(stage, writer.plan.stages) and self.choices.either(
                     f"inline {stage.index}", True
@@ -114,7 +120,7 @@ class Policies:
             joined = chains(groups, writer.plan) if chained else []
             if joined:
                 self.has_chains = True
-                self.least_grouped = least_cycles([list(g.maps) for g in groups], self.machine)
+                self.least_grouped = self.least(list(g.maps) for g in groups)
             for chain in joined:
                 heuristics.chain(chain)
             for group in groups:
@@ -138,12 +144,16 @@ class Policies:
         """The loops of the iteration spaces as they are, which are always legal."""
         return self._candidate("plain", lambda writer: None)
 
+    def least(self, nests: Iterable[Sequence[Stage]]) -> float:
+        """The least cycles of any schedule in which these stages share loops."""
+        return least_cycles(nests, self.machine, self.reuse)
+
     def _candidate(self, name: str, write: Callable[[ScheduleWriter], None]) -> Candidate:
         writer = ScheduleWriter(self.kernel, stages_of(self.block))
         try:
             write(writer)
             place_nests(self.block, build_nest(writer.plan))
-            found = prediction(writer.plan, self.machine)
+            found = prediction(writer.plan, self.machine, self.reuse)
             terms, tiles, cores = found.terms, found.tiles, found.cores
             return Candidate(name, writer.op, terms.cycles, "", terms, tiles, cores)
         except IllegalScheduleError as error:

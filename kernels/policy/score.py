@@ -10,10 +10,11 @@ from ...ir.decisions import Terms
 from ...targets.processor import Processor
 from ..model.extents import expected
 from ..model.plan import Plan
+from ..model.reuse import Reuse
 from ..model.stages import Stage
 from .bodies import widest_element, work_per_point
 from .tile_costs import Tile, TileEstimate
-from .work import even_share, moving_cycles
+from .work import even_share, moving_terms
 
 
 @dataclass(frozen=True)
@@ -28,15 +29,18 @@ class Prediction:
     cores: int
 
 
-def prediction(plan: Plan, machine: Processor) -> Prediction:
-    """The predicted cost of one run of a kernel under a plan; parallel loops use all cores."""
+def prediction(plan: Plan, machine: Processor, reuse: Reuse = ()) -> Prediction:
+    """The predicted cost of one run of a kernel under a plan; parallel loops use all cores.
+
+    `reuse` are the reuse distances of the kernel's arguments.
+    """
     together: dict[Stage, list[Stage]] = {}
     for stage in plan.stages:
         together.setdefault(host_of(plan, stage), []).append(stage)
     nests: list[tuple[Terms, int]] = []
     for host, stages in together.items():
         work = Terms.sum(_terms_of(plan, stage, machine) for stage in stages)
-        work = work.plus("memory", moving_cycles(stages, machine))
+        work = beside(work, moving_terms(stages, machine, reuse), machine)
         loops = [loop for loop in plan.order[host] if loop.at_once]
         if not loops:
             nests.append((work, 1))
@@ -47,6 +51,12 @@ def prediction(plan: Plan, machine: Processor) -> Prediction:
     cores = max(nests, key=lambda nest: nest[0].cycles, default=(Terms(), 1))[1]
     tiles = tuple(tile_of(plan, host) for host in together)
     return Prediction(Terms.sum(terms for terms, _ in nests), tiles, cores)
+
+
+def beside(work: Terms, moving: Terms, machine: Processor) -> Terms:
+    """The cycles of computing and of moving what is computed on, which overlap."""
+    longer, other = sorted((work, moving), key=lambda one: one.cycles, reverse=True)
+    return longer + other.scaled(machine.costs.algorithms.hidden)
 
 
 def host_of(plan: Plan, stage: Stage) -> Stage:
@@ -89,15 +99,15 @@ def tile_of(plan: Plan, stage: Stage) -> Tile:
     return Tile(lane_dim, lanes, copies)
 
 
-def least_cycles(nests: Iterable[Sequence[Stage]], machine: Processor) -> float:
+def least_cycles(nests: Iterable[Sequence[Stage]], machine: Processor, reuse: Reuse = ()) -> float:
     """A lower bound on the cycles of any schedule in which these stages share loops.
 
     It assumes that all cores work and that all arithmetic runs at the rate of full vectors.
     """
     total = 0.0
     for stages in nests:
-        total += moving_cycles(stages, machine)
-        total += sum(_least_arithmetic(stage, machine) for stage in stages)
+        least = Terms({"arithmetic": sum(_least_arithmetic(stage, machine) for stage in stages)})
+        total += beside(least, moving_terms(stages, machine, reuse), machine).cycles
     return total / machine.cores
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import prod
+from math import inf, prod
 
 from ...dialects import memref
+from ...dialects.memref import base_buffer
 from ...ir.core import Value
+from ...ir.decisions import Terms
+from ...ir.values import BlockArgument
 from ...targets.processor import Processor
 from ..model.extents import expected
 from ..model.plan import Loop
+from ..model.reuse import Reuse
 from ..model.stages import Stage
 
 
@@ -21,14 +25,26 @@ def bytes_moved(stages: Iterable[Stage]) -> int:
     return sum(_touched(list(stages)).values())
 
 
-def moving_cycles(stages: Iterable[Stage], machine: Processor) -> float:
-    """The cycles of moving the bytes of `bytes_moved`: from memory or, for temporaries, from the
+def moving_terms(stages: Iterable[Stage], machine: Processor, reuse: Reuse = ()) -> Terms:
+    """The cycles of moving the bytes of `bytes_moved`, by the caches that they come from.
+
+    Arguments of the kernel lie where their reuse distances tell, else in memory; temporaries in the
     cache that holds them.
     """
-    return sum(
-        bytes / machine.bandwidth_of(bytes, lately=_is_temporary(value))
-        for value, bytes in _touched(list(stages)).items()
-    )
+    found = dict[str, float]()
+    for value, bytes in _touched(list(stages)).items():
+        distances = [bytes] if _is_temporary(value) else _distances(value, reuse)
+        for distance in distances:
+            home, bandwidth = machine.home_of(distance)
+            found[home] = found.get(home, 0.0) + bytes / bandwidth / len(distances)
+    return Terms(found)
+
+
+def _distances(value: Value, reuse: Reuse) -> Sequence[float]:
+    """The reuse distances of the argument of a kernel that a value is a view of."""
+    base = base_buffer(value)
+    known = reuse[base.index] if isinstance(base, BlockArgument) and base.index < len(reuse) else ()
+    return known or (inf,)
 
 
 def _is_temporary(value: Value) -> bool:

@@ -208,6 +208,23 @@ func.func @main(%n: tensor<i64>, %x: tensor<256x256xf32>) -> tensor<256x256xf32>
 """  # fmt: skip
 
 
+@pytest.mark.parametrize(("rows", "home"), [(64, {"l2"}), (1024, {"l3"}), (4096, {"memory"})])
+def test_arguments_lie_where_the_last_run_left_them(tmp_path, rows, home):
+    """8 KB a row, in caches of 1 and 16 MB."""
+    text = (
+        f"func.func @main(%x: tensor<{rows}x1024xf32>) -> tensor<{rows}x1024xf32> {{\n"
+        f"  %y = nn.relu %x : (tensor<{rows}x1024xf32>) -> tensor<{rows}x1024xf32>\n"
+        f"  return %y : tensor<{rows}x1024xf32>\n}}\n"
+    )
+    explained = explain("m", load_module(model_in(tmp_path, text)), target="x86-64-v4")
+    (kernel,) = explained.kernels
+    assert {"l2", "l3", "memory"} & kernel.terms.keys() == home
+    machine = target("x86-64-v4").machine
+    bandwidths = {"l2": 32.0, "l3": 12.0, "memory": 6.0}
+    moved = rows * 8192 / bandwidths[kernel.bound] / machine.cycles_per_microsecond
+    assert kernel.terms[kernel.bound] * kernel.cores == pytest.approx(moved)
+
+
 @pytest.mark.parametrize(
     ("count", "calls", "said"),
     [
