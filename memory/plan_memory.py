@@ -33,12 +33,9 @@ from ..ir.attributes import (
 from ..ir.builder import Builder
 from ..ir.core import Operation
 from ..ir.passes import Pass, PassContext, option
-from ..ir.types import IntegerType
 from ..targets.attribute import target_of
 from .needs import Pair, Scratch, buffers_given_away, bytes_in, needs_of
 from .place_weights import add_argument, place_weights
-
-_BYTE = IntegerType(8)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from ...ir.decisions import Decision, Decisions
 from ...ir.diagnostics import NncError
 from ...ir.location import node_names, node_of
 from ...kernels.kernel_costs import kernel_cost
-from ...kernels.model.executions import Execution, kernel_calls, run_time
+from ...kernels.model.executions import Execution, kernel_calls, run_time, times_of
 from ...targets.attribute import attach, target_of
 from ...targets.base import Target
 from ...targets.machine import Machine
@@ -294,9 +294,9 @@ class Walk:
         return KernelReason(
             name,
             nodes,
-            sum(one.times for one in calls),
+            times_of(calls),
             any(one.is_assumed for one in calls),
-            sum(one.times for one in calls if one.is_beside),
+            times_of(one for one in calls if one.is_beside),
             target.name,
             getattr(host, "value", ""),
             cores,

@@ -9,7 +9,7 @@ from ...ir.core import Operation
 from ...ir.decisions import Alternative, Decision
 from ...ir.location import node_of
 from ...ir.types import MemRefType
-from ...kernels.model.executions import kernel_calls, run_time
+from ...kernels.model.executions import kernel_calls, run_time, times_of
 from ...kernels.model.extents import UNKNOWN_EXTENT
 from ...targets.attribute import target_of
 from ...targets.machine import Machine
@@ -97,7 +97,7 @@ class Expected:
 def summary(module: Operation, decisions: Sequence[Decision]) -> Summary | None:
     """The summary of a module with schedules; None if none of its kernels was decided on here."""
     executions = kernel_calls(module)
-    calls = {name: sum(one.times for one in some) for name, some in executions.items()}
+    calls = {name: times_of(some) for name, some in executions.items()}
     machine = target_of(module).machine
     expected = Expected.of(decisions, calls, machine)
     if not expected.chosen:
