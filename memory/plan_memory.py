@@ -63,7 +63,7 @@ class PlanMemory(
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Plan callees before their callers, which need the sizes of their scratch memory."""
-        functions = {f.sym_name: f for f in op.regions[0].ops if isinstance(f, func.FuncOp)}
+        functions = func.functions_by_name(op)
         machine = target_of(op, self.target).machine
         stack = machine.costs.buffers.loop_stack
         scratch: Scratch = {}

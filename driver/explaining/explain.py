@@ -254,7 +254,7 @@ class Walk:
         return getattr(self.note.get(name), "value", 0) if self.note is not None else 0
 
     def _explained(self, module: Operation) -> list[KernelReason]:
-        functions = {f.sym_name: f for f in module.body_block if isinstance(f, func.FuncOp)}
+        functions = func.functions_by_name(module)
         calls = kernel_calls(module)
         nodes = {
             name: tuple(dict.fromkeys(n for one in own for n in node_names(one.op.loc)))

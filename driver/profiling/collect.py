@@ -265,7 +265,7 @@ class _Instrumented:
         )
 
     def _describe(self, module: Operation, expected: Callable[[str], float | None]) -> None:
-        functions = {f.sym_name: f for f in module.body_block if isinstance(f, func.FuncOp)}
+        functions = func.functions_by_name(module)
 
         def called(op: Operation) -> Called:
             if isinstance(op, func.Call):

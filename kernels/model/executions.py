@@ -48,7 +48,7 @@ def executions(module: Operation) -> Iterator[Execution]:
 
     One occurs again for each call of its function, and functions that call themselves once.
     """
-    functions = _functions(module)
+    functions = func.functions_by_name(module)
     for function in functions.values():
         if ENTRY in function.attributes:
             yield from _inside(Execution(function, 1), functions, ())
@@ -78,7 +78,7 @@ def times_of(several: Iterable[Execution]) -> int:
 
 def kernel_calls(module: Operation) -> dict[str, list[Execution]]:
     """The calls of each kernel that a run makes, by the kernel's name."""
-    functions, found = _functions(module), dict[str, list[Execution]]()
+    functions, found = func.functions_by_name(module), dict[str, list[Execution]]()
     for one in executions(module):
         called = functions.get(one.op.callee) if isinstance(one.op, func.Call) else None
         if called is not None and KERNEL in called.attributes:
@@ -92,7 +92,7 @@ def run_time(module: Operation, call: Callable[[str, bool], float], cores: int) 
 
     `call` takes a kernel's name, and whether one thread executes it beside others.
     """
-    functions = _functions(module)
+    functions = func.functions_by_name(module)
     open_functions: list[str] = []
 
     def several(region: Region, is_beside: bool) -> float:
@@ -121,10 +121,6 @@ def run_time(module: Operation, call: Callable[[str, bool], float], cores: int) 
         return found
 
     return sum(called(f.sym_name, False) for f in functions.values() if ENTRY in f.attributes)
-
-
-def _functions(module: Operation) -> dict[str, func.FuncOp]:
-    return {f.sym_name: f for f in module.body_block if isinstance(f, func.FuncOp)}
 
 
 # -- loops -----------------------------------------------------------------------------------------
