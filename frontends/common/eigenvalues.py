@@ -15,7 +15,7 @@ import ml_dtypes
 
 from .complexes import magnitude, product, quotient, square_root
 from .formulas import power_of_two_below
-from .linear_algebra import Places, column, identity_like, row, steps, transposed
+from .linear_algebra import Places, column, identity_like, row, steps
 from .loops import Iteration, while_loop
 from .words import *
 
@@ -82,7 +82,7 @@ class Complex:
     @property
     def adjoint(self) -> Complex:
         """The conjugate transposes of the matrices."""
-        return self.each(transposed).conjugate
+        return self.each(lambda part: part.mT).conjugate
 
     @property
     def size(self) -> Term:

@@ -53,11 +53,6 @@ def column(x: Term, at: Term) -> Term:
     return x.gather(at.reshape(1), x.rank - 1)
 
 
-def transposed(x: Term) -> Term:
-    """The matrices with rows and columns exchanged."""
-    return x.transpose(*range(x.rank - 2), x.rank - 1, x.rank - 2)
-
-
 def identity_like(x: Term) -> Term:
     """Identity matrices [B.., M, M] with as many rows as x [B.., M, N] has."""
     count = counting(x.n, extent(x.n, (x.value, x.rank - 2)))
@@ -102,7 +97,7 @@ def cholesky(a: Term) -> Term:
         below = places.rows >= at
         made = below.choose(column(rest, at) / pivot, 0.0)
         here = places.columns.equals(at)
-        return [rest - made @ transposed(made), here.choose(made, factor)]
+        return [rest - made @ made.mT, here.choose(made, factor)]
 
     count = extent(n, (a.value, a.rank - 1))
     return steps(n, count, [a, a.zeros()], step)[1]
@@ -206,7 +201,7 @@ def solve_factored(both: Term, order: Term, b: Term) -> Term:
 
 def solve_transposed(both: Term, order: Term, b: Term) -> Term:
     """x of a.T @ x = b, with the factors of a that `lu` gives."""
-    n, turned = b.n, transposed(both)
+    n, turned = b.n, both.mT
     below = solve_triangular(turned, b, upper=False)
     found = solve_triangular(turned, below, upper=True, unit=True)
     axis = order.rank - 1
@@ -251,7 +246,7 @@ def reflections(a: Term) -> tuple[Term, Term]:
         v = places.rows.equals(at).choose(1.0, none.choose(0.0, tail) / head)
         scale = none.choose(0.0, (turned - first) / none.choose(1.0, turned))
         right = (places.columns >= at).choose(packed, 0.0)
-        packed = packed - (v * scale) @ (transposed(v) @ right)
+        packed = packed - (v * scale) @ (v.mT @ right)
         below = places.columns.equals(at) & (places.rows > at)
         scale = scale.reshape(*dims(scale.value)[:-1])
         return [below.choose(v, packed), numbers.equals(at).choose(scale, scales)]
@@ -271,7 +266,7 @@ def reflected(packed: Term, scales: Term, x: Term, inverse: bool = False) -> Ter
         ones = places.rows.equals(place).cast(x.element)
         v = (places.rows > place).choose(column(packed, place), ones)
         scale = scales.gather(place, last).spread(0, 1)
-        return [states[0] - v @ (transposed(v) @ states[0]) * scale]
+        return [states[0] - v @ (v.mT @ states[0]) * scale]
 
     return steps(n, count, [x], step)[0]
 
@@ -295,7 +290,7 @@ def eigh(a: Term) -> tuple[Term, Term]:
 
     def step(rest: Term, vectors: Term) -> list[Term]:
         turned = _rotation((rest * whole).sum(a.rank - 1), (rest * pairs).sum(a.rank - 1))
-        return [transposed(turned(transposed(turned(rest)))), turned(vectors)]
+        return [turned(turned(rest).mT).mT, turned(vectors)]
 
     rest, vectors = _swept(a, step, identity_like(a))
     values = (rest * whole).sum(a.rank - 1).part(-1, 0, count)
@@ -309,7 +304,7 @@ def svd(a: Term) -> tuple[Term, Term, Term]:
     K is the smaller of M and N. Jacobi rotations of columns until they are orthogonal: 8.6.3.
     """
     if a.shape[-2] is not None and a.shape[-1] is not None and a.shape[-2] < a.shape[-1]:
-        v, values, u = svd(transposed(a))
+        v, values, u = svd(a.mT)
         return u, values, v
     n, count, down = a.n, _columns(a), a.rank - 2
     a = _even(a, a.rank - 1)
@@ -320,7 +315,7 @@ def svd(a: Term) -> tuple[Term, Term, Term]:
         turned = _rotation((rest * rest).sum(down), products)
         return [turned(rest), turned(v)]
 
-    rest, v = _swept(a, step, identity_like(transposed(a)))
+    rest, v = _swept(a, step, identity_like(a.mT))
     rest, v = rest.part(-1, 0, count), v.part(-2, 0, count).part(-1, 0, count)
     values = (rest * rest).sum(down).function(nn.Sqrt)
     *batch, width = dims(values.value)
@@ -412,4 +407,4 @@ def _sorted(values: Term, vectors: Sequence[Term], greatest: bool) -> tuple[Term
     n, axis = values.n, values.rank - 1
     found = largest(n, values.value, extent(n, (values.value, axis)).value, axis, greatest)
     ordered, order = (Term(n, v) for v in found)
-    return ordered, *(transposed(_taken(transposed(v), order)) for v in vectors)
+    return ordered, *(_taken(v.mT, order).mT for v in vectors)

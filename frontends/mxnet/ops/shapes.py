@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ...common import arrays
 from ...common.movement import slice_axis as along
-from ...common.shapes import resolve
 from ...common.vocabulary import *
 from ..layer import MxnetLayer, rows
 
@@ -323,7 +322,7 @@ def concat(n: MxnetLayer, *inputs: Value) -> Value:
         inputs = tuple(n.term(x).flat().value for x in inputs)
     name, default = ("axis", 0) if n.kind == "_npi_concatenate" else ("dim", 1)
     axis = n.axis(name, default, inputs[0].type.rank)
-    return inputs[0] if len(inputs) == 1 else n(nn.Concat(list(inputs), axis=axis))
+    return concatenated(n, inputs, axis)
 
 
 @rows("stack", "_npi_stack")

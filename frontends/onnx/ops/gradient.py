@@ -7,7 +7,6 @@ operands, which are added up. The gradient of a tensor is that of the sum of its
 from __future__ import annotations
 
 from ....ir.core import Operation
-from ...common import linear_algebra
 from ...common.vocabulary import *
 from ..node import Node
 from ..registry import converter
@@ -104,7 +103,7 @@ def _transposed(op: nn.Transpose, g: Term, x: Sequence[Term], y: Term) -> Parts:
 def _matmul(op: nn.Matmul, g: Term, x: Sequence[Term], y: Term) -> Parts:
     if min(x[0].rank, x[1].rank) < 2:
         raise g.n.error("there is no derivative of products with vectors")
-    return [g @ linear_algebra.transposed(x[1]), linear_algebra.transposed(x[0]) @ g]
+    return [g @ x[1].mT, x[0].mT @ g]
 
 
 def _spread(op: Any, g: Term, x: Term) -> Term:
