@@ -173,7 +173,7 @@ def peak(one: LlvmTarget) -> float:
 
 def costs(module: Operation) -> Counter[str]:
     """Kernel -> operations of all its calls, in a module at the stage `bufferize`."""
-    functions = {op.sym_name: op for op in module.body_block if isinstance(op, func.FuncOp)}
+    functions = func.functions_by_name(module)
     found: Counter[str] = Counter()
     for call in module.walk():
         if isinstance(call, func.Call) and call.callee in functions:

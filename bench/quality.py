@@ -113,7 +113,7 @@ def calls_of(module: Operation) -> Counter[str]:
 
 def least_bytes(module: Operation) -> int:
     """Bytes of all operands and results of all calls of kernels, each once."""
-    functions = {op.sym_name: op for op in module.body_block if isinstance(op, func.FuncOp)}
+    functions = func.functions_by_name(module)
     calls, total = calls_of(module), 0
     for name, function in functions.items():
         if "nn.kernel" in function.attributes:

@@ -405,6 +405,11 @@ class Constant(Op, name="func.constant", traits=(Pure, ConstantLike)):
             raise self.error("reference to function with mismatched type")
 
 
+def functions_by_name(module: Operation) -> dict[str, FuncOp]:
+    """The functions of a module."""
+    return {op.sym_name: op for op in module.regions[0].ops if isinstance(op, FuncOp)}
+
+
 def materialize_constant(attribute: Attribute, type: Type, loc: Location) -> Operation | None:
     """`func.constant` of a symbol reference."""
     if isinstance(attribute, SymbolRefAttr) and isinstance(type, FunctionType):

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from .affine import AffineConstant, AffineDim, AffineExpr, AffineMap
+from .affine import AffineDim, AffineExpr, AffineMap
 from .types import Dim, FloatType, IntegerType, TensorType, Type
 
 Kind = Literal["parallel", "reduction"]
@@ -131,13 +131,6 @@ class Comprehension:
     @property
     def iterators(self) -> tuple[Kind, ...]:
         return tuple(d.kind for d in self.dims)
-
-    @property
-    def is_elementwise(self) -> bool:
-        """Whether nothing is reduced and every operand is read without index arithmetic."""
-        return not self.combiner and all(
-            isinstance(e, AffineDim | AffineConstant) for a in self.accesses for e in a.map.results
-        )
 
     @property
     def identity(self) -> int | float:

@@ -165,6 +165,14 @@ class Operation:
         region = block.parent if block is not None else None
         return region.parent if region is not None else None
 
+    @property
+    def outermost(self) -> Operation:
+        """The operation around this one that is in no other; else itself."""
+        op = self
+        while (around := op.parent_op) is not None:
+            op = around
+        return op
+
     def parent_of(self, op_class: type[OpT]) -> OpT | None:
         """The nearest enclosing operation of the class."""
         op = self.parent_op

@@ -86,10 +86,7 @@ class CrashReproducer(Instrumentation):
     def before_pass(self, one: Pass, op: Operation) -> None:
         self._last = one, op
         if self.local:
-            top = op
-            while top.parent_op is not None:
-                top = top.parent_op
-            self._kept = top.clone()
+            self._kept = op.outermost.clone()
             text = one.text()
             for anchor in reversed(self._anchors):
                 text = f"{anchor}({text})"

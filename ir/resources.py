@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .checked_files import is_whole, sums_from
 from .diagnostics import NncError
 from .lazy import np
+from .sealed_json import digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -157,7 +157,7 @@ class SafetensorsFile:
         if not isinstance(about, dict) or "nnc.sums" not in about or "nnc.header" not in about:
             return
         tensors = {key: entry for key, entry in header.items() if key != "__metadata__"}
-        whole = digest_of_header(tensors) == about["nnc.header"]
+        whole = digest(tensors) == about["nnc.header"]
         if not whole or not is_whole(self.path, data, sums_from(about["nnc.sums"])):
             raise ValueError(
                 "it was changed after it was written: its checksums in '__metadata__' differ"
@@ -183,11 +183,6 @@ class SafetensorsFile:
         if not 0 <= begin <= end <= data.size:
             raise NncError(f"{self.path}: tensor '{key}' lies outside the file (truncated?)")
         return data[begin:end]
-
-
-def digest_of_header(tensors: dict[str, Any]) -> str:
-    """The digest of a safetensors header's entries that nnc writes into its metadata."""
-    return sha256(json.dumps(tensors).encode()).hexdigest()
 
 
 def forget_pages(array: np.ndarray) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 def sealed(about: dict[str, Any], indent: int | None = None) -> str:
     """The JSON text of `about` and of its digest."""
-    return json.dumps({"about": about, "digest": _digest(about)}, indent=indent)
+    return json.dumps({"about": about, "digest": digest(about)}, indent=indent)
 
 
 def unsealed(text: bytes | str) -> dict[str, Any]:
@@ -17,10 +17,11 @@ def unsealed(text: bytes | str) -> dict[str, Any]:
     found = json.loads(text)
     if not isinstance(found, dict) or not isinstance(found.get("about"), dict):
         raise ValueError("it is no JSON with a digest")
-    if _digest(found["about"]) != found.get("digest"):
+    if digest(found["about"]) != found.get("digest"):
         raise ValueError("its JSON is not as it was written")
     return found["about"]
 
 
-def _digest(about: dict[str, Any]) -> str:
+def digest(about: dict[str, Any]) -> str:
+    """The SHA-256 of a value's JSON."""
     return sha256(json.dumps(about).encode()).hexdigest()

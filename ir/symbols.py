@@ -13,6 +13,15 @@ def symbol_name(op: Operation) -> str | None:
     return name.value if isinstance(name, StringAttr) else None
 
 
+def new_name(stem: str, taken: set[str]) -> str:
+    """The first of `stem_0`, `stem_1`, .. that is not taken, and is from now on."""
+    number = 0
+    while f"{stem}_{number}" in taken:
+        number += 1
+    taken.add(f"{stem}_{number}")
+    return f"{stem}_{number}"
+
+
 def lookup_symbol(op: Operation, name: str) -> Operation | None:
     """The operation that `@name` refers to at `op`: a symbol of the nearest enclosing symbol table.
 

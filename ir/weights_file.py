@@ -21,7 +21,8 @@ from .diagnostics import NncError
 from .dialect import registry
 from .files import NewFile, is_special, publish, write_whole
 from .lazy import np
-from .resources import Blob, FileBlob, MissingBlob, SafetensorsFile, digest_of_header
+from .resources import Blob, FileBlob, MissingBlob, SafetensorsFile
+from .sealed_json import digest
 
 # Names that the format has; other types are stored as bytes, their type is in the text.
 _DTYPES = {
@@ -279,7 +280,7 @@ def write_safetensors(resources: dict[str, DenseResource], file: BinaryIO) -> Su
 
 def _header(tensors: dict[str, dict], sums: Sums) -> bytes:
     """The header of a safetensors file; its length does not depend on the sums."""
-    about = {"nnc.sums": str(sums), "nnc.header": digest_of_header(tensors)}
+    about = {"nnc.sums": str(sums), "nnc.header": digest(tensors)}
     text = json.dumps({"__metadata__": about, **tensors}, separators=(",", ":")).encode()
     text += b" " * (-(8 + len(text)) % 64)
     return len(text).to_bytes(8, "little") + text

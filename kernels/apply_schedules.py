@@ -39,7 +39,7 @@ class ApplySchedules(
     def run(self, op: Operation, context: PassContext) -> None:
         processor_of(op, self.target)
         found = schedule.schedules(op)
-        functions = {f.sym_name: f for f in op.regions[0].ops if isinstance(f, func.FuncOp)}
+        functions = func.functions_by_name(op)
         for name, one in found.items():
             if name not in functions:
                 raise one.error(f"there is no function @{name}")

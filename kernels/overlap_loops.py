@@ -50,7 +50,7 @@ class OverlapLoops(
         machine = target_of(op, self.target).machine
         if not isinstance(machine, Processor) or machine.cores < 2:
             return
-        functions = {f.sym_name: f for f in op.regions[0].ops if isinstance(f, func.FuncOp)}
+        functions = func.functions_by_name(op)
         shared = {
             name
             for name, one in schedule.schedules(op).items()

@@ -17,7 +17,7 @@ from ..targets.attribute import target_of
 
 def device_note(module: Operation) -> DictAttr:
     """The value of `marks.DEVICE` for a module whose memory is planned."""
-    functions = {f.sym_name: f for f in module.body_block if isinstance(f, func.FuncOp)}
+    functions = func.functions_by_name(module)
     calls = list(calls_of_kernels(module))
     hosted = [one for one in calls if ON_HOST in functions[one.callee].attributes]
     times = Counter[Operation]()
@@ -48,7 +48,7 @@ def device_note(module: Operation) -> DictAttr:
 
 def calls_of_kernels(module: Operation) -> Iterator[func.Call]:
     """The calls of kernels that the entry makes, directly or not."""
-    functions = {f.sym_name: f for f in module.body_block if isinstance(f, func.FuncOp)}
+    functions = func.functions_by_name(module)
     waiting = [f for f in functions.values() if ENTRY in f.attributes]
     seen = set(waiting)
     while waiting:

@@ -111,23 +111,19 @@ def kernel_units(entry: func.FuncOp, module: Operation) -> list[Operation]:
     """The operations of the entry's block that are calls of kernels or contain such calls."""
     if len(entry.body.blocks) != 1:
         return []
-    functions = _functions(module)
+    functions = func.functions_by_name(module)
     return [op for op in entry.body.block if any(True for _ in _calls_in(op, functions))]
 
 
 def inner_calls(units: list[Operation], module: Operation) -> list[tuple[int, func.Call]]:
     """The calls of kernels inside units, each with the unit's number."""
-    functions = _functions(module)
+    functions = func.functions_by_name(module)
     return [
         (i, call)
         for i, unit in enumerate(units)
         for call in _calls_in(unit, functions)
         if call is not unit
     ]
-
-
-def _functions(module: Operation) -> dict[str, func.FuncOp]:
-    return {f.sym_name: f for f in module.body_block if isinstance(f, func.FuncOp)}
 
 
 def _calls_in(op: Operation, functions: Mapping[str, func.FuncOp]) -> Iterator[func.Call]:

@@ -18,7 +18,7 @@ from ..ir.attributes import (
 from ..ir.builder import Builder
 from ..ir.core import Block, IRMapping, Operation, Value
 from ..ir.passes import Pass, PassContext
-from ..ir.symbols import symbol_name
+from ..ir.symbols import new_name, symbol_name
 from ..ir.traits import (
     AllocatesMemory,
     ConstantLike,
@@ -270,7 +270,7 @@ class _Kernels:
         last = part[-1]
         nest = ParallelNest(last) if isinstance(last, scf.Parallel) else None
         passed, cloned = self._needs(part, nest)
-        name = self._name(function)
+        name = new_name(function, self.names)
         builder = Builder.before_op(last)
         one = builder.insert(arith.Constant.index(1)).result
         grid = _grid(nest, builder) if nest is not None else [one] * len(gpu.AXES)
@@ -329,14 +329,6 @@ class _Kernels:
         machine = target_of(self.module).machine
         if isinstance(machine, GroupMachine):
             kernel.attributes[gpu.SUBGROUP] = IntegerAttr(machine.subgroup, i64)
-
-    def _name(self, function: str) -> str:
-        number = 0
-        while f"{function}_{number}" in self.names:
-            number += 1
-        name = f"{function}_{number}"
-        self.names.add(name)
-        return name
 
 
 def _is_cloned(op: Operation) -> bool:

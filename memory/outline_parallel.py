@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..dialects import arith, llvm, memref, scf
-from ..dialects.func import Call, Constant, FuncOp, Return
+from ..dialects.func import Call, Constant, FuncOp, Return, functions_by_name
 from ..dialects.marks import IN_PLACE, KERNEL, PARALLEL, PARALLEL_BODY, POOL
 from ..ir.attributes import DictAttr, I64Attr, UnitAttr
 from ..ir.builder import Builder
 from ..ir.core import IRMapping, Operation, Value
 from ..ir.passes import Pass, PassContext, option
 from ..ir.rewriting import constant_int
-from ..ir.symbols import symbol_name
+from ..ir.symbols import new_name, symbol_name
 from ..ir.traits import ConstantLike
 from ..ir.types import FunctionType, MemRefType, index
 from ..targets.processor import Processor, processor_of
@@ -109,11 +109,7 @@ class _Module:
         """Replace the loop by a call of a new function with its body."""
         nest = ParallelNest(loop)
         captured, constants = outside_values(loop)
-        number = 0
-        while f"{function.sym_name}_parallel_{number}" in self.names:
-            number += 1
-        name = f"{function.sym_name}_parallel_{number}"
-        self.names.add(name)
+        name = new_name(f"{function.sym_name}_parallel", self.names)
         builder = Builder.before_op(loop)
         zero = builder.insert(arith.Constant.index(0)).result
         total = nest.total(builder)
@@ -128,7 +124,7 @@ class _Module:
 
     def pass_pool(self) -> None:
         """Pass the pool to each function with a parallel call, and to all its callers."""
-        functions = {op.sym_name: op for op in self.op.body_block if isinstance(op, FuncOp)}
+        functions = functions_by_name(self.op)
         callers: dict[str, list[Call]] = {}
         for op in self.op.walk():
             if isinstance(op, Call) and PARALLEL not in op.attributes:

@@ -33,12 +33,9 @@ from ..ir.attributes import (
 from ..ir.builder import Builder
 from ..ir.core import Operation
 from ..ir.passes import Pass, PassContext, option
-from ..ir.types import IntegerType
 from ..targets.attribute import target_of
 from .needs import Pair, Scratch, buffers_given_away, bytes_in, needs_of
 from .place_weights import add_argument, place_weights
-
-_BYTE = IntegerType(8)
 
 
 @dataclass(frozen=True)
@@ -66,7 +63,7 @@ class PlanMemory(
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Plan callees before their callers, which need the sizes of their scratch memory."""
-        functions = {f.sym_name: f for f in op.regions[0].ops if isinstance(f, func.FuncOp)}
+        functions = func.functions_by_name(op)
         machine = target_of(op, self.target).machine
         stack = machine.costs.buffers.loop_stack
         scratch: Scratch = {}

@@ -129,7 +129,7 @@ class _Ranges(Observer):
     """The ranges of values in the float buffers that kernels are called with."""
 
     def __init__(self, module: Operation) -> None:
-        self._functions = {f.sym_name: f for f in module.body_block if isinstance(f, func.FuncOp)}
+        self._functions = func.functions_by_name(module)
         self._found: dict[tuple[str, int], tuple[float, float]] = {}
 
     def after_op(self, op: Operation, operands: list[Any], results: list[Any]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..dialects.func import Call, FuncOp, Return
+from ..dialects.func import Call, FuncOp, Return, functions_by_name
 from ..dialects.marks import KERNEL
 from ..ir.core import IRMapping, Operation
 from ..ir.diagnostics import NncError
@@ -40,7 +40,7 @@ class Inline(
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Callees before callers: what is inlined has been inlined into."""
-        functions = {f.sym_name: f for f in op.regions[0].ops if isinstance(f, FuncOp)}
+        functions = functions_by_name(op)
         callees = {
             name: {c.callee for c in calls_of(f) if c.callee in functions}
             for name, f in functions.items()

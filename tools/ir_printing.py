@@ -61,7 +61,7 @@ class PrintIR(Instrumentation):
         heading = f"// -----// IR Dump {when} {one.title}{suffix} ({one.name})"
         shown = op
         if self.module_scope:
-            shown = _top(op)
+            shown = op.outermost
             heading += f" ('{op.name}' operation{_symbol_suffix(op)})"
         self.write(f"{heading} //----- //\n{self.text(shown)}\n\n", one, op)
 
@@ -103,12 +103,6 @@ class ToTree:
         except OSError as error:
             raise NncError(f"cannot make folder '{place}': {error.strerror or error}") from None
         write_whole(place / f"{'_'.join(numbers)}_{one.name}.mlir", text)
-
-
-def _top(op: Operation) -> Operation:
-    while op.parent_op is not None:
-        op = op.parent_op
-    return op
 
 
 def _symbol(op: Operation) -> str | None:

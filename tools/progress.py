@@ -33,14 +33,23 @@ _TICK = 0.2
 
 
 class Progress:
-    """Reports steps by messages; for the steps in `SHARES`, also the remaining time."""
+    """Reports steps by messages; for the steps in `SHARES`, also the remaining time.
 
-    def __init__(self, streams: Streams, clock: Callable[[], float] = time.perf_counter) -> None:
-        self._stream, self._clock = streams.stderr, clock
+    A command that does not end with a compilation, or has many of them, `tells_left` of none.
+    """
+
+    def __init__(
+        self,
+        streams: Streams,
+        clock: Callable[[], float] = time.perf_counter,
+        tells_left: bool = True,
+    ) -> None:
+        self._stream, self._clock, self._tells_left = streams.stderr, clock, tells_left
         self._started = clock()
         self._work_started: float | None = None
         self._step = ""
-        self._bar = _Bar(streams.stderr, self._fraction) if streams.stderr.isatty() else None
+        has_bar = tells_left and streams.stderr.isatty()
+        self._bar = _Bar(streams.stderr, self._fraction) if has_bar else None
 
     def __call__(self, message: str) -> None:
         """Report a step that begins."""
@@ -53,7 +62,7 @@ class Progress:
             self._bar.show(message)
             return
         self.end()
-        left = self._left() if step else None
+        left = self._left() if step and self._tells_left else None
         about = f" (about {left:.0f} s left)" if left is not None else ""
         line = f"[{now - self._started:6.1f} s] {message}{about}"
         print(line, file=self._stream, flush=True)

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from ..kernels.tuned import TunedFolder
     from ..runtime.model import Model
 
+_NOT_COMPILING = ("import", "tune", "why")
+"""The commands that do not end with a compilation."""
+
 
 class Session:
     """The shared state of a command: the streams, progress with elapsed time, the input options."""
@@ -25,7 +28,7 @@ class Session:
     def __init__(self, args: argparse.Namespace, streams: Streams) -> None:
         self.streams = streams
         self.quiet = args.quiet
-        self._progress = Progress(streams)
+        self._progress = Progress(streams, tells_left=args.command not in _NOT_COMPILING)
         self.fast_math = args.fast_math == "on"
         self.choices: dict[str, Any] = {
             "shapes": _shapes(args.shape),

@@ -126,7 +126,10 @@ def _search(args: argparse.Namespace, session: Session, folder: Path) -> int:
         session.say(f"dropped: {line}")
     if not found.schedules or found.whole is None:
         about = f" ({found.whole} of the whole)" if found.whole is not None else ""
-        session.say(f"nothing is faster than the default{about}; nothing is kept")
+        session.say(
+            f"no schedule surely faster than the default was found in {found.experiments} "
+            f"experiments{about}: {found.ended}; none is kept"
+        )
         return 0
     session.say(
         f"{len(found.schedules)} schedules in {folder}: the model takes "
@@ -212,12 +215,15 @@ def _doubts(
     if one.edited:
         yield "edited by hand since: what it takes now is not known"
     if one.machine != machine_name(target):
-        yield f"measured on {one.machine}; this is {machine_name(target)}"
+        yield (
+            f"measured on {one.machine}; this is {machine_name(target)}, which takes it only "
+            "with --tuned-anywhere"
+        )
     elif one.numbers != numbers_digest(target):
         yield "the machine's numbers have changed since: to be measured again"
     if one.version != VERSION:
         yield f"measured with nnc {one.version}, this is {VERSION}: to be measured again"
-    if one.default != schedule_digest(default):
+    if one.machine == machine_name(target) and one.default != schedule_digest(default):
         yield "the default has changed since it was compared with it: to be measured again"
     if one.threads:
         yield f"measured with {one.threads} thread{'s' if one.threads > 1 else ''}"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def merged(source: Path, into: Path, say: Callable[[str], None]) -> Iterator[str]:
     """Merge a folder or an exported file into a folder."""
     schedules, measurements = merge(source, into, log_of_user(), say)
-    yield f"{schedules} schedules and choices of {source} are in {into} now"
+    yield f"{schedules} schedules and choices of {source} were taken into {into}"
     if measurements:
         yield f"{measurements} measurements were added to {_log().path}"
 

@@ -59,6 +59,11 @@ def quoted(text: str) -> str:
     return '"' + plain.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
+def elements(names: str) -> dict[str, str]:
+    """A language's types, by the element types of `ELEMENTS`; `names` has all in their order."""
+    return dict(zip(ELEMENTS, names.split(), strict=True))
+
+
 def words(text: str) -> frozenset[str]:
     """The words of a text, as a set: easier to read than set literals."""
     return frozenset(text.split())

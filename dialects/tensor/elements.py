@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..index_lists import plain_error
+from ..memref.access import check_bounds
 from ..memref.layouts import compatible
 from ..vocabulary import *
 
@@ -17,17 +18,6 @@ def run_time_shape(type: TensorType, sizes: Sequence[Any]) -> list[int]:
     """The shape of a type with its unknown dimensions given."""
     rest = iter(sizes)
     return [int(next(rest)) if d is None else d for d in type.shape]
-
-
-def check_position(op: Operation, array: Any, at: tuple[int, ...]) -> None:
-    """Raise where an index lies outside."""
-    for i, (position, extent) in enumerate(zip(at, array.shape, strict=True)):
-        if not 0 <= position < extent:
-            raise NncError(
-                f"'{op.name}': index {position} of dimension {i} is out of bounds for size "
-                f"{extent}",
-                op.loc,
-            )
 
 
 class Empty(Op, name="tensor.empty", traits=(Pure,)):
@@ -87,7 +77,7 @@ class Extract(Op, name="tensor.extract", traits=(Pure,)):
 
     def evaluate(self, tensor: Any, *indices: Any) -> Any:
         at = tuple(int(i) for i in indices)
-        check_position(self, tensor, at)
+        check_bounds(self, tensor, at)
         return tensor[at]
 
 
@@ -109,7 +99,7 @@ class Insert(Op, name="tensor.insert", traits=(Pure,)):
 
     def evaluate(self, scalar: Any, dest: Any, *indices: Any) -> Any:
         at = tuple(int(i) for i in indices)
-        check_position(self, dest, at)
+        check_bounds(self, dest, at)
         result = dest.copy()
         result[at] = scalar
         return result

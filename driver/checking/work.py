@@ -139,9 +139,7 @@ class _Walk:
 
     def __init__(self, module: Operation, unknown: int) -> None:
         self.unknown = unknown
-        self.functions = {
-            f.sym_name: f for f in module.regions[0].ops if isinstance(f, func.FuncOp)
-        }
+        self.functions = func.functions_by_name(module)
 
     def loads(self, ops: Iterable[Operation]) -> Iterator[KernelLoad]:
         """The kernels called by operations, in nested functions and regions too; of a branch, those

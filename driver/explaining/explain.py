@@ -15,7 +15,7 @@ from ...ir.decisions import Decision, Decisions
 from ...ir.diagnostics import NncError
 from ...ir.location import node_names, node_of
 from ...kernels.kernel_costs import kernel_cost
-from ...kernels.model.executions import Execution, kernel_calls, run_time
+from ...kernels.model.executions import Execution, kernel_calls, run_time, times_of
 from ...targets.attribute import attach, target_of
 from ...targets.base import Target
 from ...targets.machine import Machine
@@ -254,7 +254,7 @@ class Walk:
         return getattr(self.note.get(name), "value", 0) if self.note is not None else 0
 
     def _explained(self, module: Operation) -> list[KernelReason]:
-        functions = {f.sym_name: f for f in module.body_block if isinstance(f, func.FuncOp)}
+        functions = func.functions_by_name(module)
         calls = kernel_calls(module)
         nodes = {
             name: tuple(dict.fromkeys(n for one in own for n in node_names(one.op.loc)))
@@ -294,9 +294,9 @@ class Walk:
         return KernelReason(
             name,
             nodes,
-            sum(one.times for one in calls),
+            times_of(calls),
             any(one.is_assumed for one in calls),
-            sum(one.times for one in calls if one.is_beside),
+            times_of(one for one in calls if one.is_beside),
             target.name,
             getattr(host, "value", ""),
             cores,

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from ...ir.core import Operation
 from ...ir.decisions import Alternative, Decision
 from ...ir.location import node_of
-from ...kernels.model.executions import kernel_calls, run_time
+from ...ir.types import MemRefType
+from ...kernels.model.executions import kernel_calls, run_time, times_of
+from ...kernels.model.extents import UNKNOWN_EXTENT
 from ...targets.attribute import target_of
 from ...targets.machine import Machine
 
@@ -40,7 +42,8 @@ class NotTaken:
 class Summary:
     """The expected work of a module in a run. Units: microseconds.
 
-    `unknown` kernels, such as those with tuned schedules, have no expected time.
+    `unknown` kernels, such as those with tuned schedules, have no expected time. With `is_open`,
+    some have extents that only a run tells.
     """
 
     kernels: int
@@ -48,6 +51,7 @@ class Summary:
     microseconds: float
     not_taken: NotTaken | None
     unknown: int = 0
+    is_open: bool = False
 
     def line(self, device: str) -> str:
         """The summary in one line; `device` is a device's own summary in place of a processor's."""
@@ -57,6 +61,8 @@ class Summary:
         )
         if self.unknown:
             steps += f" of all but {self.unknown} kernels"
+        if self.is_open:
+            steps += f" if each extent that only a run tells is {UNKNOWN_EXTENT:,}"
         return "; ".join(filter(None, (device or steps, str(self.not_taken or ""))))
 
 
@@ -90,9 +96,8 @@ class Expected:
 
 def summary(module: Operation, decisions: Sequence[Decision]) -> Summary | None:
     """The summary of a module with schedules; None if none of its kernels was decided on here."""
-    calls = {
-        name: sum(one.times for one in executed) for name, executed in kernel_calls(module).items()
-    }
+    executions = kernel_calls(module)
+    calls = {name: times_of(some) for name, some in executions.items()}
     machine = target_of(module).machine
     expected = Expected.of(decisions, calls, machine)
     if not expected.chosen:
@@ -101,7 +106,14 @@ def summary(module: Operation, decisions: Sequence[Decision]) -> Summary | None:
     others = [one for one in _not_taken(decisions, calls, unit) if one.chosen >= _LEAST * total]
     least = min(others, key=lambda one: one.microseconds - one.chosen, default=None)
     unknown = len(calls.keys() - expected.chosen.keys())
-    return Summary(len(calls), sum(calls.values()), total, least, unknown)
+    is_open = any(has_open_extents(some[0].op) for some in executions.values())
+    return Summary(len(calls), sum(calls.values()), total, least, unknown, is_open)
+
+
+def has_open_extents(call: Operation) -> bool:
+    """Whether an operand of a call has an extent that only a run tells."""
+    types = (operand.type for operand in call.operands)
+    return any(isinstance(type, MemRefType) and None in type.shape for type in types)
 
 
 def _not_taken(

@@ -54,6 +54,11 @@ def _head(found: Explanation) -> Iterator[str]:
         f"{device}{len(found.host_steps)} steps of the host, {copied}, "
         f"{found.microseconds / 1000:.3g} ms expected"
     )
+    if any(one.roofline is None for one in found.kernels):
+        yield (
+            f"assumed of extents that only a run tells (--shape fixes them): {UNKNOWN_EXTENT:,} in "
+            "times of kernels; in choices on the graph, 1 of a batch, else usual ones"
+        )
     if any(one.is_assumed for one in found.kernels):
         yield (
             f"assumed of loops whose iterations only a run tells: {UNKNOWN_EXTENT:,}, "
@@ -75,17 +80,22 @@ def _name(one: KernelReason) -> str:
 
 
 def _second(one: KernelReason) -> str:
-    """The fastest alternative that was not taken, over all decisions."""
+    """The alternative that is least slower than what was taken, over all decisions.
+
+    Without its time, as decisions on the graph estimate more than one kernel, or of other extents.
+    """
     rest = [
-        (option.microseconds, choice, option)
+        (option.microseconds - choice.chosen.microseconds, choice, option)
         for choice in one.choices
         for option in choice.options
-        if option.microseconds is not None and option.terms != choice.chosen.terms
+        if option.microseconds is not None
+        and choice.chosen.microseconds is not None
+        and option.terms != choice.chosen.terms
     ]
     if not rest:
         return ""
-    time, choice, option = min(rest, key=lambda row: row[0])
-    return f"; {choice.kind} '{option.name}' {time:.3g} us a call: {option.why_not}"
+    _, choice, option = min(rest, key=lambda row: row[0])
+    return f"; {choice.kind} '{option.name}': {option.why_not}"
 
 
 def _kernel(one: KernelReason) -> Iterator[str]:

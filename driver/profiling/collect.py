@@ -140,12 +140,17 @@ class Profile:
     runs: Sequence[Run]
     kernels: Sequence[KernelRun]
     peaks: Peaks
-    expected: float = 0.0
+    expected: float
     """The time of a run that is expected of all kernels, in nanoseconds; 0 if unknown."""
 
     @staticmethod
     def of(
-        model: str, threads: int, calls: Sequence[Called], runs: Sequence[Run], peaks: Peaks
+        model: str,
+        threads: int,
+        calls: Sequence[Called],
+        runs: Sequence[Run],
+        peaks: Peaks,
+        expected: float = 0.0,
     ) -> Profile:
         """The profile from the calls of kernels and the measurements of each run."""
         fastest = min(runs, key=lambda run: run.stamps[-1] - run.stamps[0])
@@ -159,7 +164,7 @@ class Profile:
             )
             for i, (call, samples) in enumerate(zip(calls, times, strict=True))
         ]
-        return Profile(model, threads, runs, kernels, peaks)
+        return Profile(model, threads, runs, kernels, peaks, expected)
 
     def with_pieces(self, counts: Sequence[np.ndarray]) -> Profile:
         """The profile with the pieces that each thread did, from the pool's counters."""
@@ -260,7 +265,7 @@ class _Instrumented:
         )
 
     def _describe(self, module: Operation, expected: Callable[[str], float | None]) -> None:
-        functions = {f.sym_name: f for f in module.body_block if isinstance(f, func.FuncOp)}
+        functions = func.functions_by_name(module)
 
         def called(op: Operation) -> Called:
             if isinstance(op, func.Call):
@@ -313,9 +318,7 @@ def profile_model(
     progress("measuring what the machine can do")
     engine = made.target if made.target.engine() is not None else None
     peaks = measure_peaks(threads, engine)
-    profile = replace(
-        Profile.of(name, threads, made.calls, measured, peaks), expected=made.expected
-    )
+    profile = Profile.of(name, threads, made.calls, measured, peaks, made.expected)
     return profile.with_pieces(counts[WARM_UP:]).with_inner(made.inner, inner[WARM_UP:])
 
 

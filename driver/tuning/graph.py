@@ -95,6 +95,8 @@ class GraphFound:
     dropped: Sequence[str] = ()
     tried: frozenset[str] = frozenset()
     """The keys of the decisions that have been measured."""
+    was_stopped: bool = False
+    """Whether Ctrl-C ended the search."""
 
 
 def candidates(
@@ -209,7 +211,7 @@ def search(
     started, experiments = clock(), 0
     faster: dict[str, tuple[Candidate, Ratio]] = {}
     dropped: list[str] = []
-    tried, vain = set[str](), 0
+    tried, vain, was_stopped = set[str](), 0, False
     try:
         for one in found:
             before = clock()
@@ -232,6 +234,7 @@ def search(
                 faster[one.choice.key] = one, measured
                 vain = 0
     except KeyboardInterrupt:
+        was_stopped = True
         say("stopped; comparing what was found on the graph")
     left = sorted(faster.values(), key=lambda row: row[1].median)
     while left:
@@ -243,9 +246,9 @@ def search(
             whole = None
         if whole is not None and whole.is_faster:
             choices = [replace(c.choice, gain=r.gain, spread=r.spread) for c, r in left]
-            return GraphFound(choices, whole, experiments, dropped, frozenset(tried))
+            return GraphFound(choices, whole, experiments, dropped, frozenset(tried), was_stopped)
         left = left[: len(left) // 2]
-    return GraphFound((), None, experiments, dropped, frozenset(tried))
+    return GraphFound((), None, experiments, dropped, frozenset(tried), was_stopped)
 
 
 def worker_command() -> list[str]:

@@ -22,7 +22,7 @@ _HEAP = (memref.Alloc, memref.Realloc, memref.Dealloc)
 
 def replaceable(module: Operation, names: Sequence[str]) -> list[func.FuncOp]:
     """The named functions that cannot fail and allocate no memory."""
-    functions = {op.sym_name: op for op in module.body_block if isinstance(op, func.FuncOp)}
+    functions = func.functions_by_name(module)
     found = (functions.get(name) for name in names)
     return [one for one in found if one is not None and _is_plain(one, functions)]
 
@@ -53,7 +53,7 @@ def add_candidate(
     After the arguments, the default takes scratch memory of that many bytes, if any, and the pool.
     Raises NncError if the candidate needs what a caller does not pass.
     """
-    functions = {op.sym_name: op for op in part.body_block if isinstance(op, func.FuncOp)}
+    functions = func.functions_by_name(part)
     kernel = functions[name]
     if not _is_plain(kernel, functions):
         raise NncError("it takes memory from the system, or may fail")

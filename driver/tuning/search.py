@@ -295,7 +295,7 @@ class Search:
         if self._trials is not None and self.experiments >= self._trials:
             return f"{self.experiments} experiments were made"
         if self._lasted and left < self._longest + self._kept_back:
-            return "the time is over"
+            return "too little time is left for another experiment"
         had_their_turn = all(
             kernel.frozen or (len(kernel.trials) >= PATIENCE and kernel.challenger() is None)
             for kernel in self.kernels.values()

@@ -110,10 +110,11 @@ def tune_model(
     machine, or on a fleet's workers. Raises NncError.
     """
     started = time.perf_counter()
+    chosen = _timed_target(module, target) if fleet is None else None
     keeper = Keeper(output, say)
     log, measured = open_log()
     graph = GraphFound()
-    if fleet is None and attach(module, target_of(module, target)).policy == "processor":
+    if chosen is not None and chosen.policy == "processor":
         graph = tune_graph(
             module,
             make_inputs,
@@ -125,6 +126,9 @@ def tune_model(
             precision=precision,
             say=say,
         )
+    if graph.was_stopped:
+        spent = time.perf_counter() - started
+        return Tuned({}, None, "interrupted", (), 0, graph, seconds=spent)
     with ExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory(prefix="nnc-tune-"))
         made = Prepared(module, make_inputs, Path(folder), threads, target, say, fleet)
@@ -140,6 +144,14 @@ def tune_model(
         curve = [(begun + seconds, gain) for seconds, gain in found.curve]
         spent = time.perf_counter() - started
         return replace(found, graph=graph, curve=curve, seconds=spent)
+
+
+def _timed_target(module: Operation, target: str | None) -> Target:
+    """The target to tune for, which this machine runs. Raises NncError."""
+    wanted = target_of(module, target)
+    if why := wanted.not_timed():
+        raise NncError(f"nnc tune measures, and code for '{wanted.name}' cannot be: {why}")
+    return attach(module, wanted)
 
 
 def _searched(
@@ -289,12 +301,9 @@ class Prepared:
     def _chosen(self, module: Operation, target: str | None) -> Target:
         """The target to tune for: this machine's or the fleet's workers'. Raises NncError."""
         written = TARGET in module.attributes
-        wanted = target_of(module, target)
         if self._fleet is None:
-            if why := wanted.not_timed():
-                raise NncError(f"nnc tune measures, and code for '{wanted.name}' cannot be: {why}")
-            return attach(module, wanted)
-        found, self._processor = self._fleet.choose(wanted)
+            return _timed_target(module, target)
+        found, self._processor = self._fleet.choose(target_of(module, target))
         if not written:
             module.attributes.pop(TARGET, None)
         return attach(module, found)

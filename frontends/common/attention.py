@@ -24,8 +24,7 @@ def joined_heads(x: Term) -> Term:
 
 def attend(q: Term, k: Term, v: Term, scale: float, added: Sequence[Term] = ()) -> Term:
     """softmax(q k^T * scale + the sum of `added`) v, for q [.., S, D], k and v [.., T, D]."""
-    order = (*range(k.rank - 2), k.rank - 1, k.rank - 2)
-    scores = (q * scale) @ k.transpose(*order)
+    scores = (q * scale) @ k.mT
     for term in added:
         scores = scores + term
     return scores.made(nn.Softmax(scores.value, axis=scores.rank - 1)) @ v

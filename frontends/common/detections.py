@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from .gathering import true_places
 from .words import *
 
 
@@ -207,7 +208,7 @@ def rows_at(x: Term, order: Term) -> Term:
 def places_of(mask: Term) -> Term:
     """The indices of a mask's true elements, in order: [M, rank]."""
     n = mask.n
-    return Term(n, n(nn.Transpose(n(nn.NonZero(mask.value)), permutation=(1, 0))))
+    return Term(n, true_places(n, mask.value))
 
 
 def ranked_by_class(boxes: Term, scores: Term, choice: Choice) -> Ranked:

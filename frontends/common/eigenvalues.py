@@ -15,7 +15,7 @@ import ml_dtypes
 
 from .complexes import magnitude, product, quotient, square_root
 from .formulas import power_of_two_below
-from .linear_algebra import Places, column, identity_like, row, steps, transposed
+from .linear_algebra import Places, column, identity_like, row, steps
 from .loops import Iteration, while_loop
 from .words import *
 
@@ -82,7 +82,7 @@ class Complex:
     @property
     def adjoint(self) -> Complex:
         """The conjugate transposes of the matrices."""
-        return self.each(transposed).conjugate
+        return self.each(lambda part: part.mT).conjugate
 
     @property
     def size(self) -> Term:
@@ -140,13 +140,9 @@ def eig(re: Term, im: Term | None = None, *, right: bool = True, left: bool = Fa
             v and _nearly_real(v, v.im.function(nn.Abs).largest(axis, keep=True), noise)
             for v in vectors
         ]
-    good, batch = finite & converged, _extents(values.re)[:-1]
+    good, batch = finite & converged, dims(values.re.value)[:-1]
     values = _known(values.times(scale.reshape(*batch, 1)), good.reshape(*batch, 1))
     return Eigen(values, *(v and _known(v, good) for v in vectors))
-
-
-def _extents(x: Term) -> list:
-    return [(x.value, i) for i in range(x.rank)]
 
 
 def _known(x: Complex, good: Term) -> Complex:
@@ -323,7 +319,7 @@ def _qr_step(last: Term, shift: Complex, h: Complex, *q: Complex) -> list[Comple
         at, above = Term(n, number), Complex(*(Term(n, v) for v in values))
         done, rest = _rotated(above, whole.row(at + 1), at)
         rows = [
-            part.reshape(*_extents(part)[:-2], (part.value, rank - 1))
+            part.reshape(*dims(part.value)[:-2], (part.value, rank - 1))
             for part in (done.re, done.im)
         ]
         return Iteration([rest.re.value, rest.im.value], [part.value for part in rows])

@@ -120,8 +120,8 @@ def _transform(x: Complex, size: int, bins: int, sign: int) -> Complex:
     real, imaginary = _transform(x, a, a, sign)
     turns = _turns(real, size, np.arange(b), np.arange(a), sign)
     x = _times(real, imaginary, *turns)
-    x = _transform(each(x, _swapped), b, b, sign)
-    whole = each(x, lambda part: _joined(_swapped(part), size))
+    x = _transform(each(x, lambda part: part.mT), b, b, sign)
+    whole = each(x, lambda part: _joined(part.mT, size))
     return each(whole, lambda part: part if bins == size else part.part(-1, 0, bins))
 
 
@@ -132,17 +132,11 @@ def _factor(size: int) -> int:
 
 def _split(x: Term, a: int, b: int) -> Term:
     """[.., a * b] as [.., b, a]: element b * i + j becomes element [j, i]."""
-    return _swapped(x.reshape(*((x.value, i) for i in range(x.rank - 1)), a, b))
+    return x.reshape(*((x.value, i) for i in range(x.rank - 1)), a, b).mT
 
 
 def _joined(x: Term, size: int) -> Term:
     return x.reshape(*((x.value, i) for i in range(x.rank - 2)), size)
-
-
-def _swapped(x: Term) -> Term:
-    """The last two dimensions exchanged."""
-    rank = x.rank
-    return x.transpose(*range(rank - 2), rank - 1, rank - 2)
 
 
 def _turns(like: Term, size: int, rows, columns, sign: int) -> tuple[Term, Term]:

@@ -38,6 +38,11 @@ def gathered_elements(n: Layer, data: Value, indices: Value, axis: int) -> Value
     return n(nn.GatherElements(data, _as_places(n, indices), axis=axis))
 
 
+def true_places(n: Layer, mask: Value) -> Value:
+    """The indices of a mask's true elements, in order: [M, rank]."""
+    return n(nn.Transpose(n(nn.NonZero(mask)), permutation=(1, 0)))
+
+
 def _as_places(n: Layer, indices: Value) -> Value:
     """Indices as integers of 32 or 64 bits."""
     return indices if indices.type.element_type is i32 else as_i64(n, indices)

@@ -53,20 +53,11 @@ def column(x: Term, at: Term) -> Term:
     return x.gather(at.reshape(1), x.rank - 1)
 
 
-def transposed(x: Term) -> Term:
-    """The matrices with rows and columns exchanged."""
-    return x.transpose(*range(x.rank - 2), x.rank - 1, x.rank - 2)
-
-
 def identity_like(x: Term) -> Term:
     """Identity matrices [B.., M, M] with as many rows as x [B.., M, N] has."""
     count = counting(x.n, extent(x.n, (x.value, x.rank - 2)))
     made = count.spread(0, 1).equals(count).cast(x.element)
-    return _spread(made, [*_extents(x)[:-1], (x.value, x.rank - 2)])
-
-
-def _extents(x: Term) -> list[Extent]:
-    return [(x.value, i) for i in range(x.rank)]
+    return _spread(made, [*dims(x.value)[:-1], (x.value, x.rank - 2)])
 
 
 def _spread(x: Term, extents: Sequence[Extent]) -> Term:
@@ -106,7 +97,7 @@ def cholesky(a: Term) -> Term:
         below = places.rows >= at
         made = below.choose(column(rest, at) / pivot, 0.0)
         here = places.columns.equals(at)
-        return [rest - made @ transposed(made), here.choose(made, factor)]
+        return [rest - made @ made.mT, here.choose(made, factor)]
 
     count = extent(n, (a.value, a.rank - 1))
     return steps(n, count, [a, a.zeros()], step)[1]
@@ -131,7 +122,7 @@ def lu(a: Term) -> Factors:
     """LU factorization with partial pivoting: 3.4.1."""
     n, places = a.n, Places.of(a)
     counts = [extent(n, (a.value, a.rank - i)) for i in (2, 1)]
-    batch, last = _extents(a)[:-2], a.rank - 2
+    batch, last = dims(a.value)[:-2], a.rank - 2
     order = _spread(counting(n, counts[0]), [*batch, (a.value, a.rank - 2)])
     count = counts[0].min(counts[1])
     swaps = counting(n, count)
@@ -144,7 +135,7 @@ def lu(a: Term) -> Factors:
     def step(at: Term, states: list[Term]) -> list[Term]:
         both, order, swaps, sign = states
         size = column(both, at).function(nn.Abs)
-        size = (places.rows >= at).choose(size, -1.0).reshape(*_extents(order))
+        size = (places.rows >= at).choose(size, -1.0).reshape(*dims(order.value))
         pivot = Term(n, n(nn.Argmax(size.value, axis=last, keep_dims=True)))
         at_row, at_pivot = rows.equals(at), pivot.equals(rows)
         source = at_row.choose(pivot, at_pivot.choose(at, rows))
@@ -158,7 +149,7 @@ def lu(a: Term) -> Factors:
         below = places.columns.equals(at) & (places.rows > at)
         both = below.choose(factors, both - factors @ right)
         marks = counting(n, extent(n, (swaps.value, swaps.rank - 1))).equals(at)
-        moved = pivot.equals(at).reshape(*_extents(sign))
+        moved = pivot.equals(at).reshape(*dims(sign.value))
         return [both, order, marks.choose(pivot, swaps), moved.choose(sign, -sign)]
 
     return Factors(*steps(n, count, [a, order, swaps, plus], step))
@@ -178,7 +169,7 @@ def _taken(x: Term, rows: Term) -> Term:
     n = x.n
     if rows.rank == 1:
         return x.gather(rows, x.rank - 2)
-    index = _spread(rows.spread(0, 1), _extents(x))
+    index = _spread(rows.spread(0, 1), dims(x.value))
     return Term(n, n(nn.GatherElements(x.value, index.value, axis=x.rank - 2)))
 
 
@@ -186,7 +177,7 @@ def order_of(swaps: Term, count: Term) -> Term:
     """The row order [B.., M] after exchanging each row i with swaps[.., i] in turn."""
     n, last = swaps.n, swaps.rank - 1
     rows = counting(n, count)
-    start = _spread(rows, [*_extents(swaps)[:-1], (rows.value, 0)])
+    start = _spread(rows, [*dims(swaps.value)[:-1], (rows.value, 0)])
 
     def step(at: Term, states: list[Term]) -> list[Term]:
         pivot = swaps.gather(at.reshape(1), last)
@@ -210,7 +201,7 @@ def solve_factored(both: Term, order: Term, b: Term) -> Term:
 
 def solve_transposed(both: Term, order: Term, b: Term) -> Term:
     """x of a.T @ x = b, with the factors of a that `lu` gives."""
-    n, turned = b.n, transposed(both)
+    n, turned = b.n, both.mT
     below = solve_triangular(turned, b, upper=False)
     found = solve_triangular(turned, below, upper=True, unit=True)
     axis = order.rank - 1
@@ -240,7 +231,7 @@ def reflections(a: Term) -> tuple[Term, Term]:
     rows, columns = (extent(n, (a.value, a.rank - i)) for i in (2, 1))
     count = rows.min(columns)
     numbers = counting(n, count)
-    scales = _spread(numbers.cast(a.element).zeros(), [*_extents(a)[:-2], (numbers.value, 0)])
+    scales = _spread(numbers.cast(a.element).zeros(), [*dims(a.value)[:-2], (numbers.value, 0)])
 
     def step(at: Term, states: list[Term]) -> list[Term]:
         packed, scales = states
@@ -255,9 +246,9 @@ def reflections(a: Term) -> tuple[Term, Term]:
         v = places.rows.equals(at).choose(1.0, none.choose(0.0, tail) / head)
         scale = none.choose(0.0, (turned - first) / none.choose(1.0, turned))
         right = (places.columns >= at).choose(packed, 0.0)
-        packed = packed - (v * scale) @ (transposed(v) @ right)
+        packed = packed - (v * scale) @ (v.mT @ right)
         below = places.columns.equals(at) & (places.rows > at)
-        scale = scale.reshape(*_extents(scale)[:-1])
+        scale = scale.reshape(*dims(scale.value)[:-1])
         return [below.choose(v, packed), numbers.equals(at).choose(scale, scales)]
 
     packed, scales = steps(n, count, [a, scales], step)
@@ -275,7 +266,7 @@ def reflected(packed: Term, scales: Term, x: Term, inverse: bool = False) -> Ter
         ones = places.rows.equals(place).cast(x.element)
         v = (places.rows > place).choose(column(packed, place), ones)
         scale = scales.gather(place, last).spread(0, 1)
-        return [states[0] - v @ (transposed(v) @ states[0]) * scale]
+        return [states[0] - v @ (v.mT @ states[0]) * scale]
 
     return steps(n, count, [x], step)[0]
 
@@ -299,7 +290,7 @@ def eigh(a: Term) -> tuple[Term, Term]:
 
     def step(rest: Term, vectors: Term) -> list[Term]:
         turned = _rotation((rest * whole).sum(a.rank - 1), (rest * pairs).sum(a.rank - 1))
-        return [transposed(turned(transposed(turned(rest)))), turned(vectors)]
+        return [turned(turned(rest).mT).mT, turned(vectors)]
 
     rest, vectors = _swept(a, step, identity_like(a))
     values = (rest * whole).sum(a.rank - 1).part(-1, 0, count)
@@ -313,7 +304,7 @@ def svd(a: Term) -> tuple[Term, Term, Term]:
     K is the smaller of M and N. Jacobi rotations of columns until they are orthogonal: 8.6.3.
     """
     if a.shape[-2] is not None and a.shape[-1] is not None and a.shape[-2] < a.shape[-1]:
-        v, values, u = svd(transposed(a))
+        v, values, u = svd(a.mT)
         return u, values, v
     n, count, down = a.n, _columns(a), a.rank - 2
     a = _even(a, a.rank - 1)
@@ -324,10 +315,10 @@ def svd(a: Term) -> tuple[Term, Term, Term]:
         turned = _rotation((rest * rest).sum(down), products)
         return [turned(rest), turned(v)]
 
-    rest, v = _swept(a, step, identity_like(transposed(a)))
+    rest, v = _swept(a, step, identity_like(a.mT))
     rest, v = rest.part(-1, 0, count), v.part(-2, 0, count).part(-1, 0, count)
     values = (rest * rest).sum(down).function(nn.Sqrt)
-    *batch, width = _extents(values)
+    *batch, width = dims(values.value)
     size = values.reshape(*batch, 1, width)
     u = rest / size.equals(0.0).choose(1.0, size)
     values, u, v = _sorted(values, [u, v], greatest=True)
@@ -395,7 +386,7 @@ def _rotation(sizes: Term, products: Term) -> Callable[[Term], Term]:
     root = (tau * tau + 1.0).function(nn.Sqrt)
     tangent = none.choose(0.0, 1.0 / (tau < 0.0).choose(tau - root, tau + root))
     cosine = (tangent * tangent + 1.0).function(nn.Rsqrt)
-    *batch, width = _extents(sizes)
+    *batch, width = dims(sizes.value)
     scale, cross = (v.reshape(*batch, 1, width) for v in (cosine, tangent * cosine * sign))
 
     def turned(x: Term) -> Term:
@@ -416,4 +407,4 @@ def _sorted(values: Term, vectors: Sequence[Term], greatest: bool) -> tuple[Term
     n, axis = values.n, values.rank - 1
     found = largest(n, values.value, extent(n, (values.value, axis)).value, axis, greatest)
     ordered, order = (Term(n, v) for v in found)
-    return ordered, *(transposed(_taken(transposed(v), order)) for v in vectors)
+    return ordered, *(_taken(v.mT, order).mT for v in vectors)

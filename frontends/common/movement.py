@@ -131,7 +131,7 @@ def swapped(n: Layer, x: Value, first: int, second: int) -> Value:
 def concat(n: Layer, inputs: Sequence[Value], axis: int) -> Value:
     """Values concatenated along an axis; empty ones are left out."""
     parts = [value for value in inputs if value.type.shape[axis] != 0] or [inputs[0]]
-    return parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=axis))
+    return concatenated(n, parts, axis)
 
 
 def unsqueezed(n: Layer, x: Value, *axes: int) -> Value:
@@ -150,7 +150,7 @@ def squeezed(n: Layer, x: Value, *axes: int) -> Value:
 def stacked(n: Layer, values: Sequence[Value], axis: int) -> Value:
     """Values of one shape stacked along a new axis."""
     parts = [unsqueezed(n, value, axis) for value in values]
-    return parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=axis))
+    return concatenated(n, parts, axis)
 
 
 def padded_by(

@@ -13,6 +13,7 @@ from functools import reduce
 from itertools import product as combinations
 from operator import add, mul
 
+from .formulas import round_half_away
 from .words import *
 
 Tap = tuple[Term, Term]
@@ -120,7 +121,7 @@ def max_roi_pool(
     x [B, C, H, W], rois [R, 5] -> [R, C, H, PW] -> [R, C, PH, PW]
     """
     given = Term(n, rois).cast(f32)
-    corners = _whole(given.part(1, 1, 5) * scale)
+    corners = round_half_away(given.part(1, 1, 5) * scale)
     image = Term(n, x).gather(given.column(0).cast(i64))
     lowest = -math.inf
     for d, count in ((1, bins[1]), (0, bins[0])):
@@ -133,11 +134,6 @@ def max_roi_pool(
         wide = image.reshape(*extents[:place], 1, *extents[place:])
         image = mask.choose(wide, lowest).largest(place + 1)
     return image.equals(lowest).choose(0.0, image).value
-
-
-def _whole(corners: Term) -> Term:
-    """The nearest whole numbers, halves away from zero, as C's `round` has it."""
-    return (corners.function(nn.Abs) + 0.5).function(nn.Floor) * corners.function(nn.Sign)
 
 
 def _bins(n: Layer, begin: Term, end: Term, bins: int, size: Extent) -> Term:
@@ -302,7 +298,7 @@ def average_of_own_channels(
     rows, columns = bins
     given = Term(n, rois).cast(f32)
     before, after = (scale, 1.0) if scaled_first else (1.0, scale)
-    corners = _whole(given.part(1, 1, 5) * before)
+    corners = round_half_away(given.part(1, 1, 5) * before)
     image = Term(n, x).gather(given.column(0).cast(i64))
     first, *own = ((image.value, i) for i in (0, 2, 3))
     channels = (x.type.shape[1] or 0) // (rows * columns)

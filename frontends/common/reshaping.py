@@ -11,7 +11,7 @@ def reshape_by(n: Layer, x: Value, vector: Value, extents: list) -> Value:
     """x in a shape whose extents are numbers, (x, axis) for one of x, -1 for the rest, or None for
     the element of `vector` at this index.
     """
-    shape: list[Dim] = [_known(e) for e in extents]
+    shape: list[Dim] = [resolve(e) for e in extents]
     if -1 in shape:
         shape[shape.index(-1)] = _what_is_left(n, x, extents, shape)
     out = TensorType(tuple(shape), x.type.element_type)
@@ -31,10 +31,6 @@ def reshape_by(n: Layer, x: Value, vector: Value, extents: list) -> Value:
         else:
             parts.append(n.constant(np.array([extent], np.int64)))
     return n(nn.ReshapeDynamic(x, n(nn.Concat(parts, axis=0)), out=out))
-
-
-def _known(extent) -> Dim:
-    return extent[0].type.shape[extent[1]] if isinstance(extent, tuple) else extent
 
 
 def _what_is_left(n: Layer, x: Value, extents: list, shape: list[Dim]) -> Dim:

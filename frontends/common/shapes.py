@@ -46,9 +46,9 @@ def dims(x: Value) -> list[Extent]:
     return [(x, i) for i in range(x.type.rank)]
 
 
-def resolve(extent: Extent) -> Dim:
+def resolve(extent: Extent | None) -> Dim:
     """The extent as a number, or None where it is known at run time only."""
-    return extent if isinstance(extent, int) else extent[0].type.shape[extent[1]]
+    return extent[0].type.shape[extent[1]] if isinstance(extent, tuple) else extent
 
 
 def shape_vector(n: Layer, extents: Sequence[Extent]) -> Value:
@@ -65,7 +65,12 @@ def shape_vector(n: Layer, extents: Sequence[Extent]) -> Value:
             value, axis = extent
             index = n.constant(np.array([axis], np.int64))
             parts.append(n(nn.Gather(shape_of(n, value), index)))
-    return parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=0))
+    return concatenated(n, parts)
+
+
+def concatenated(n: Layer, parts: Sequence[Value], axis: int = 0) -> Value:
+    """Values joined along an axis; a single one as it is."""
+    return parts[0] if len(parts) == 1 else n(nn.Concat(list(parts), axis=axis))
 
 
 def reshape(n: Layer, x: Value, extents: Sequence[Extent]) -> Value:

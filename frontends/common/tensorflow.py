@@ -11,7 +11,7 @@ from . import formulas, gathering
 from .arrays import searchsorted
 from .blocks import batch_to_space, mirrored_pad, mirrored_pad_by, space_to_batch
 from .convolution import channels_first, channels_last
-from .gathering import gathered
+from .gathering import gathered, true_places
 from .movement import (
     FAR,
     Index,
@@ -255,7 +255,7 @@ def one_hot(n: Layer, indices: Value, depth: Value, on: Value, off: Value, axis:
 
 def where(n: Layer, condition: Value) -> Value:
     """The indices of the true elements: [count, rank]."""
-    return n(nn.Transpose(n(nn.NonZero(condition)), permutation=(1, 0)))
+    return true_places(n, condition)
 
 
 def on_main_diagonal(n: Layer, rows: Extent, columns: Extent) -> Term:

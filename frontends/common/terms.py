@@ -190,6 +190,11 @@ class Term:
             return self
         return self.made(nn.Transpose(self.value, permutation=permutation))
 
+    @property
+    def mT(self) -> Term:  # noqa: N802 - NumPy's name
+        """The matrices of the last two dimensions, transposed."""
+        return self.transpose(*range(self.rank - 2), self.rank - 1, self.rank - 2)
+
     def gather(self, indices: Term, axis: int = 0) -> Term:
         return self.made(nn.Gather(self.value, indices.value, axis=axis))
 

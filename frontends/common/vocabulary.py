@@ -16,7 +16,14 @@ from .diagonals import diagonal, on_diagonal
 from .direct import as_it_is, direct, named
 from .einsum import einsum
 from .formulas import atan2, bits_of, combined, divisor, floor_div, is_negative, polyval
-from .gathering import gathered, gathered_elements, gathered_nd, one_hot, reverse_sequence
+from .gathering import (
+    gathered,
+    gathered_elements,
+    gathered_nd,
+    one_hot,
+    reverse_sequence,
+    true_places,
+)
 from .movement import (
     FAR,
     channels_shuffled,

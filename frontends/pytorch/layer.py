@@ -67,7 +67,7 @@ class AtenLayer(NodeLayer):
         if not any(isinstance(number, Value) for number in numbers):
             return self.constant(np.array(numbers, np.int64))
         parts = [as_vector(self, number) for number in numbers]
-        return parts[0] if len(parts) == 1 else self(nn.Concat(parts, axis=0))
+        return concatenated(self, parts)
 
     def reshape(self, x: Value, sizes: Sequence[Size]) -> Value:
         """x in another shape; one size may be -1."""
@@ -87,13 +87,13 @@ class AtenLayer(NodeLayer):
             extents[i] = (x, i - lead)
         if None not in extents:
             return broadcast(self, x, [e for e in extents if e is not None])
-        known = tuple(e[0].type.shape[e[1]] if isinstance(e, tuple) else e for e in extents)
+        known = tuple(resolve(e) for e in extents)
         return expand_by(self, x, vector, known)
 
     def filled(self, value: Value, sizes: Sequence[Size]) -> Value:
         """A tensor of a shape filled with a 0-d value."""
         extents, vector = self.sizes(sizes)
-        shape = tuple(e[0].type.shape[e[1]] if isinstance(e, tuple) else e for e in extents)
+        shape = tuple(resolve(e) for e in extents)
         out = TensorType(shape, value.type.element_type)
         if None not in shape:
             return self(nn.Fill(value, out=out)) if shape else value

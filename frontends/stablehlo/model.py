@@ -55,7 +55,7 @@ def read_inner(source: Source, platform: int | None) -> Graph:
 def _public(source: Source) -> tuple[_Reader, Any]:
     """The function that is the model."""
     module = module_of(source)
-    functions = {op.sym_name: op for op in module.body_block if isinstance(op, func.FuncOp)}
+    functions = func.functions_by_name(module)
     public = [f for f in functions.values() if f.sym_visibility != "private" and f.body.blocks]
     chosen = [f for f in public if f.sym_name == "main"] or public[:1]
     if not chosen:

@@ -17,6 +17,7 @@ from enum import Enum
 from ...dialects import nn
 from ...ir.core import Value
 from ...ir.types import f32, f64
+from ..common.formulas import round_half_away
 from ..common.recurrent import Product
 from ..common.terms import Term
 from .layer import TfliteLayer
@@ -64,21 +65,16 @@ def _asymmetric(x: Term, low: Term, high: Term) -> Term:
     wide = span.equals(0.0).choose(1.0, span / (MOST - LEAST))
     bottom, top = LEAST - low / wide, MOST - high / wide
     is_bottom = -LEAST - low / wide < MOST + high / wide
-    zero = _away(is_bottom.choose(bottom, top).max(LEAST).min(MOST)).cast(f32)
+    zero = round_half_away(is_bottom.choose(bottom, top).max(LEAST).min(MOST)).cast(f32)
     scale = wide.cast(f32)
-    steps = _away(x * (1.0 / scale))
+    steps = round_half_away(x * (1.0 / scale))
     return steps.max(LEAST - zero).min(MOST - zero) * scale
 
 
 def _symmetric(x: Term, low: Term, high: Term) -> Term:
     reach = high.max(-low)
     factor = reach.equals(0.0).choose(1.0, MOST / reach)
-    return _away(x * factor).max(-MOST).min(MOST) * (reach / MOST)
-
-
-def _away(x: Term) -> Term:
-    """x rounded to whole numbers, halves away from 0."""
-    return (x.function(nn.Abs) + 0.5).function(nn.Floor) * x.function(nn.Sign)
+    return round_half_away(x * factor).max(-MOST).min(MOST) * (reach / MOST)
 
 
 _ROUNDINGS: dict[Rounding, Callable[[Term, Term, Term], Term]] = {

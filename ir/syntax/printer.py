@@ -363,9 +363,7 @@ def print_op(
     the names that values had in text. The definitions of aliases are written only if `op` is not
     nested in another operation; else there are no aliases.
     """
-    top = op
-    while top.parent_op is not None:
-        top = top.parent_op  # type: ignore[assignment]
+    top = op.outermost
     naming = Naming(top, hints=not generic, keep=names)
     if op is not top:
         return Printer(naming, None, generic, debuginfo).text_of(op)

@@ -6,10 +6,9 @@ rows of some tensor, which count as other unknown extents do, or depends on valu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from math import prod
 
 from ...dialects import arith, cf, func, scf
 from ...dialects.marks import ENTRY, KERNEL
@@ -49,7 +48,7 @@ def executions(module: Operation) -> Iterator[Execution]:
 
     One occurs again for each call of its function, and functions that call themselves once.
     """
-    functions = _functions(module)
+    functions = func.functions_by_name(module)
     for function in functions.values():
         if ENTRY in function.attributes:
             yield from _inside(Execution(function, 1), functions, ())
@@ -72,9 +71,14 @@ def _inside(
             yield from _inside(inside, functions, (*callers, op.callee))
 
 
+def times_of(several: Iterable[Execution]) -> int:
+    """How often a run executes several operations in all."""
+    return sum(one.times for one in several)
+
+
 def kernel_calls(module: Operation) -> dict[str, list[Execution]]:
     """The calls of each kernel that a run makes, by the kernel's name."""
-    functions, found = _functions(module), dict[str, list[Execution]]()
+    functions, found = func.functions_by_name(module), dict[str, list[Execution]]()
     for one in executions(module):
         called = functions.get(one.op.callee) if isinstance(one.op, func.Call) else None
         if called is not None and KERNEL in called.attributes:
@@ -88,7 +92,7 @@ def run_time(module: Operation, call: Callable[[str, bool], float], cores: int) 
 
     `call` takes a kernel's name, and whether one thread executes it beside others.
     """
-    functions = _functions(module)
+    functions = func.functions_by_name(module)
     open_functions: list[str] = []
 
     def several(region: Region, is_beside: bool) -> float:
@@ -119,10 +123,6 @@ def run_time(module: Operation, call: Callable[[str, bool], float], cores: int) 
     return sum(called(f.sym_name, False) for f in functions.values() if ENTRY in f.attributes)
 
 
-def _functions(module: Operation) -> dict[str, func.FuncOp]:
-    return {f.sym_name: f for f in module.body_block if isinstance(f, func.FuncOp)}
-
-
 # -- loops -----------------------------------------------------------------------------------------
 
 
@@ -142,18 +142,24 @@ def repetitions(op: Operation, region: Region) -> int | None:
         case scf.For():
             return op.trip_count()
         case scf.Parallel() if not sides(op):
-            rank = len(op.body_block.args)
-            bounds = [
-                [constant_int(v) for v in op.operands[i : 3 * rank : rank]] for i in range(rank)
-            ]
-            known = [-((b[0] - b[1]) // b[2]) for b in bounds if None not in b]  # type: ignore[operator]
-            return prod(max(0, n) for n in known) if len(known) == rank else None
+            return _points(op)
         case scf.While():
             count = iterations(op)
             known = None if count is None else constant_int(count)
             # The condition is asked once more than it holds.
             return known if known is None or region is op.after else known + 1
     return 1
+
+
+def _points(loop: scf.Parallel) -> int | None:
+    """The points of a nest's iteration space; None if a bound or step is no constant."""
+    count = 1
+    for values in zip(loop.lower, loop.upper, loop.step, strict=True):
+        lower, upper, step = map(constant_int, values)
+        if lower is None or upper is None or step is None:
+            return None
+        count *= max(0, -((lower - upper) // step))
+    return count
 
 
 def iterations(loop: scf.While) -> Value | None:

@@ -18,7 +18,7 @@ from ...dialects.strict_math import is_strict
 from ...ir.affine import AffineBinary, AffineConstant, AffineDim, AffineExpr, AffineMap
 from ...ir.comprehension import Access, Comprehension, Extent
 from ...ir.core import Operation, Value
-from ...ir.types import FloatType, MemRefType, Type, bf16, f16
+from ...ir.types import FloatType, MemRefType, Type, bf16, element_type, f16
 from ...passes.nn.building import FLUSHES, OVER_NAN
 from .emitter import Emitter
 from .extents import Size
@@ -133,7 +133,7 @@ def _is_rounded_by_type(op: Operation) -> bool:
     A cast that the model states is a rounding of its own, and what compares numbers counts on
     rounded ones. With strict math all are.
     """
-    element = op.results[0].type.element_type  # type: ignore[attr-defined]
+    element = element_type(op.results[0].type)
     if is_strict(op) or not isinstance(element, FloatType):
         return False
     return not isinstance(op, nn.Cast) or IMPLIED in op.attributes
@@ -200,7 +200,7 @@ def write(
 
     kept = storage_type(compute_type(form.value.type))
     total = out
-    if out.type.element_type is not kept:  # type: ignore[attr-defined]
+    if element_type(out.type) is not kept:
         total = e.alloc([sizes[d.position] for d in form.out.results], kept)  # type: ignore[attr-defined]
     e.fill(e.constant(form.identity, kept), total)
 
@@ -223,7 +223,7 @@ def _broadcast(e: Emitter, access: Access, buffer: Value, sizes: Sequence[Size])
     if not unsure:
         return buffer
     if not buffer.type.is_row_major:  # type: ignore[attr-defined]
-        whole = e.alloc(extents, buffer.type.element_type)  # type: ignore[attr-defined]
+        whole = e.alloc(extents, element_type(buffer.type))
         e.copy(buffer, whole)
         buffer = whole
     strides = e.strides(extents)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from ...dialects import arith, func, memref, nn, scf
 from ...ir.core import Block, Region, Value
 from ...ir.types import MemRefType, TensorType, Type, i1
+from ...passes.nn.building import is_static
 from .emitter import Emitter, buffer_type
 from .extents import Size
 from .reshaping import reinterpreted
@@ -62,11 +63,6 @@ def heap(e: Emitter, type: MemRefType, sizes: Sequence[Size]) -> Value:
     made = e.alloc_typed(type, sizes)
     e.owned.remove(made)
     return made
-
-
-def is_static(value: Value) -> bool:
-    """Whether all extents of a tensor are known."""
-    return isinstance(value.type, TensorType) and value.type.has_static_shape
 
 
 # -- if -------------------------------------------------------------------------------------------

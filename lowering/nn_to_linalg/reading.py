@@ -16,7 +16,7 @@ from ...dialects.nn.traits import Fusion
 from ...ir.affine import AffineDim
 from ...ir.comprehension import Comprehension
 from ...ir.core import Operation, Value
-from ...ir.types import TensorType
+from ...passes.nn.building import has_static_shapes
 
 
 def is_read_through(op: Operation) -> bool:
@@ -40,11 +40,6 @@ def _readers_take_maps(op: Operation) -> bool:
     )
 
 
-def _is_static(op: Operation) -> bool:
-    types = [*op.operand_types, *op.result_types]
-    return all(isinstance(t, TensorType) and t.has_static_shape for t in types)
-
-
 def _keeps_extents(op: nn.NnOp) -> bool:
     """Whether each unknown extent of a movement's result is an extent of its operand."""
     form = op.comprehension()
@@ -55,14 +50,14 @@ def _keeps_extents(op: nn.NnOp) -> bool:
 
 
 def _keeps_rows(op: nn.NnOp) -> bool:
-    return bool(op.keeps_rows) and (_is_static(op) or _keeps_extents(op))
+    return bool(op.keeps_rows) and (has_static_shapes(op) or _keeps_extents(op))
 
 
 def _reads_by_map(op: Operation, moved: Operation) -> bool:
     """Whether `op` is lowered by its comprehension alone, and is static if `moved` is."""
     if not isinstance(op, nn.NnOp) or op.has_own_lowering:
         return False
-    return _is_static(op) == _is_static(moved) and op.comprehension() is not None
+    return has_static_shapes(op) == has_static_shapes(moved) and op.comprehension() is not None
 
 
 def through_movements(

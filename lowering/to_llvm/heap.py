@@ -40,7 +40,7 @@ class CallHeap:
     def __init__(self, module: Operation) -> None:
         self.users: frozenset[str] = frozenset()
         self.given_away: frozenset[Operation] = frozenset()
-        functions = {op.sym_name: op for op in module.body_block if isinstance(op, func.FuncOp)}
+        functions = func.functions_by_name(module)
         entries = [op for op in functions.values() if ENTRY in op.attributes]
         if len(entries) != 1 or entries[0].is_declaration:
             return

@@ -82,7 +82,7 @@ class CheckNumerics(Instrumentation):
 
     def before_pass(self, one: Pass, op: Operation) -> None:
         """Keep a copy of the module, and what its functions compute."""
-        root = _root_of(op)
+        root = op.outermost
         starts = root is not self._root
         if starts:
             self._root = root
@@ -99,7 +99,7 @@ class CheckNumerics(Instrumentation):
     def after_pass(self, one: Pass, op: Operation) -> None:
         """Run the functions again and compare."""
         assert self._before is not None
-        after = _root_of(op)
+        after = op.outermost
         runner = Runner(after, self.options, self._known)
         tolerance = tolerance_of(one, self.options, self._before)
         for checked in list(self._checked.values()):
@@ -230,12 +230,6 @@ class CheckNumerics(Instrumentation):
             except NncError as error:
                 self.notes.append(f"no reproducer: {error.message}")
         raise finding.raised(self.options)
-
-
-def _root_of(op: Operation) -> Operation:
-    while op.parent_op is not None:
-        op = op.parent_op
-    return op
 
 
 def _is_fixed(subject: Subject, sample: Sample) -> bool:

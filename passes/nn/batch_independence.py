@@ -10,7 +10,7 @@ from __future__ import annotations
 from ...dialects import nn
 from ...dialects.nn.traits import Fusion
 from ...ir.core import Value
-from ...ir.types import TensorType
+from .building import has_static_shapes
 
 
 def rows_of(op: nn.NnOp, batched: set[Value], batch: int) -> frozenset[int] | None:
@@ -18,7 +18,7 @@ def rows_of(op: nn.NnOp, batched: set[Value], batch: int) -> frozenset[int] | No
 
     They are the batched operands, and others with as many rows, such as a batch of constants.
     """
-    if not all(_is_static(v) for v in (*op.operands, *op.results)):
+    if not has_static_shapes(op):
         return None
     if any(r.type.rank == 0 or r.type.shape[0] % batch for r in op.results):  # type: ignore[attr-defined]
         return None
@@ -33,7 +33,3 @@ def rows_of(op: nn.NnOp, batched: set[Value], batch: int) -> frozenset[int] | No
     else:
         fits = sizes == {rows}
     return frozenset(by_parts) if fits else None
-
-
-def _is_static(value: Value) -> bool:
-    return isinstance(value.type, TensorType) and value.type.has_static_shape

@@ -46,6 +46,16 @@ def element_of(value: ValueLike) -> Type:
     return as_value(value).type.element_type  # type: ignore[attr-defined]
 
 
+def is_static(value: Value) -> bool:
+    """Whether all extents of a tensor are known."""
+    return isinstance(value.type, TensorType) and value.type.has_static_shape
+
+
+def has_static_shapes(op: Operation) -> bool:
+    """Whether all extents of an operation's operands and results are known."""
+    return all(map(is_static, (*op.operands, *op.results)))
+
+
 Extent = int | Value
 """An extent: known, or a tensor of one i64."""
 

@@ -18,6 +18,7 @@ from ...ir.lazy import np
 from ...ir.passes import Pass, PassContext, option
 from ...ir.rewriting import RewriteTrace, erase_dead_code
 from ...ir.types import TensorType
+from .building import is_static
 from .constants import computed_constant, constant_array, make_constant, name_resource
 from .infer_shapes import refine, update_signature
 
@@ -125,9 +126,7 @@ class FoldConstants(
         """The results computed from constant operands, or None."""
         if not all(value.defined_by(nn.Constant) for value in op.operands):
             return None
-        types = op.result_types
-        is_static = all(isinstance(t, TensorType) and t.has_static_shape for t in types)
-        if not is_static and not isinstance(op, nn.NonZero):
+        if not all(map(is_static, op.results)) and not isinstance(op, nn.NonZero):
             return None
         operands: list[Any] = [constant_array(value) for value in op.operands]
         if any(operand is None for operand in operands):

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from ...dialects import nn
 from ...dialects.builtin import ModuleOp
-from ...dialects.func import Call, FuncOp, Return
+from ...dialects.func import Call, FuncOp, Return, functions_by_name
 from ...dialects.marks import EXPECTED_EXTENTS, KERNEL, REPEATED
 from ...dialects.nn.known_values import is_short
 from ...dialects.nn.traits import Fusion
 from ...ir.attributes import UnitAttr
 from ...ir.core import Operation, Region, Value
 from ...ir.passes import Pass, PassContext, option
-from ...ir.symbols import symbol_name
+from ...ir.symbols import new_name, symbol_name
 from ...ir.traits import ConstantLike
 from ...targets.attribute import target_of
 
@@ -63,11 +63,7 @@ class OutlineKernels(
         """A new function to which the kernel's body is moved."""
         body = kernel.body.blocks[0]
         stem = "_".join(self.summary_of(kernel)) or "kernel"
-        number = 0
-        while f"{stem}_{number}" in names:
-            number += 1
-        name = f"{stem}_{number}"
-        names.add(name)
+        name = new_name(stem, names)
         function = FuncOp.of(
             name,
             kernel.operand_types,
@@ -118,7 +114,7 @@ class OutlineKernels(
 
 def _mark_repeated(module: ModuleOp) -> None:
     """Mark the kernels that are called in loops only: all that others do not reach."""
-    functions = {f.sym_name: f for f in module.body_block if isinstance(f, FuncOp)}
+    functions = functions_by_name(module)
     waiting = [name for name, f in functions.items() if f.sym_visibility != "private"]
     once: set[str] = set()
     while waiting:

@@ -11,7 +11,7 @@ from ...dialects.func import FuncOp, Return
 from ...ir.builder import Builder
 from ...ir.core import IRMapping, Operation, Region, Value
 from ...ir.passes import Pass, PassContext
-from ...ir.symbols import symbol_name
+from ...ir.symbols import new_name, symbol_name
 from ...ir.types import Type
 
 
@@ -109,7 +109,7 @@ class _Outliner:
         loc = region.parent.loc if region.parent is not None else function.loc
         inputs = [*carried, *(v.type for v in captured)]
         outputs = _given(region)
-        name = self._name(f"{function.sym_name}_{kind}")
+        name = new_name(f"{function.sym_name}_{kind}", self.names)
         made = FuncOp.of(name, inputs, outputs, visibility="private", loc=loc)
         entry = made.body.block
         old = region.block
@@ -127,14 +127,6 @@ class _Outliner:
             else:
                 build.insert(op.clone(mapping))
         return made
-
-    def _name(self, stem: str) -> str:
-        number = 0
-        while f"{stem}_{number}" in self.names:
-            number += 1
-        name = f"{stem}_{number}"
-        self.names.add(name)
-        return name
 
 
 def _given(region: Region) -> list[Type]:

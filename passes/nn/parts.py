@@ -18,7 +18,7 @@ from ...ir.builder import Builder
 from ...ir.core import Block, Operation, Value
 from ...ir.traits import ConstantLike
 from ...ir.types import FloatType, IntegerType, TensorType
-from .building import shape_of
+from .building import has_static_shapes, shape_of
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Parts:
     def add(self, op: Operation) -> None:
         """Record the next operation of the block."""
         match op:
-            case nn.Reshape() if _is_static(op):
+            case nn.Reshape() if has_static_shapes(op):
                 self.inside[op.out] = (op.x, 0)
             case nn.Slice() if self._is_view(op):
                 self.inside[op.out] = (op.x, _first_element(op))
@@ -124,12 +124,12 @@ def prepare(block: Block) -> Parts:
 def is_joinable(op: nn.Concat) -> bool:
     """Whether the operands of a concatenation lie one after the other in its result."""
     shape = shape_of(op.out)
-    return _is_static(op) and prod(shape[: op.axis]) == 1 and has_known_bytes(op.out)
+    return has_static_shapes(op) and prod(shape[: op.axis]) == 1 and has_known_bytes(op.out)
 
 
 def is_contiguous(op: nn.Slice) -> bool:
     """Whether the elements that a slice selects follow one another."""
-    if not _is_static(op) or set(op.steps or ()) - {1}:
+    if not has_static_shapes(op) or set(op.steps or ()) - {1}:
         return False
     whole, part = shape_of(op.x), shape_of(op.out)
     cut = [d for d in range(len(whole)) if whole[d] != part[d]]
@@ -150,11 +150,6 @@ def _first_element(op: nn.Slice) -> int:
     for extent, start in zip(shape_of(op.x), op.starts, strict=True):
         at = at * extent + start
     return at
-
-
-def _is_static(op: Operation) -> bool:
-    types = [*op.operand_types, *op.result_types]
-    return all(isinstance(t, TensorType) and t.has_static_shape for t in types)
 
 
 def _count(value: Value) -> int:

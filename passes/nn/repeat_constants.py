@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ...dialects import nn
 from ...dialects.builtin import ModuleOp
-from ...dialects.func import FuncOp
+from ...dialects.func import FuncOp, functions_by_name
 from ...ir.builder import Builder
 from ...ir.core import Operation
 from ...ir.passes import Pass, PassContext
@@ -36,7 +36,7 @@ class RepeatConstants(
     def run(self, op: Operation, context: PassContext) -> None:
         """Visit callers before callees, so that constants reach nested regions."""
         assert isinstance(op, ModuleOp)
-        functions = {f.sym_name: f for f in op.body_block if isinstance(f, FuncOp)}
+        functions = functions_by_name(op)
         mentions = Counter(symbol_references(op))
         for function in functions.values():
             for call in [c for c in function.walk() if isinstance(c, nn.CallIf | nn.CallWhile)]:

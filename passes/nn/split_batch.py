@@ -95,7 +95,6 @@ _WHOLE = "whole"
 def _decision(function: FuncOp, layers: Layers, costs: BatchCosts, cuts: Sequence[Cut]) -> Decision:
     """Decide the number of parts: the one that saves the most, if it saves enough."""
     work = work_of(function)
-    machine = work.machine
     moved = float(sum(n for op in layers.ops if (n := layers.moved(op)) > costs.cache))
     moved += sum(weight_bytes(op, costs) for op in layers.ops)
     products = sum(work.operations(op) for op in layers.ops if op.fusion is Fusion.PRODUCT)
@@ -105,19 +104,24 @@ def _decision(function: FuncOp, layers: Layers, costs: BatchCosts, cuts: Sequenc
         return work.beside_memory(work.arithmetic(products), max(moved - saved, least, 0.0))
 
     best = max(cuts, key=lambda cut: cut.saved, default=None)
-    is_worth = best is not None and best.saved > costs.saved_caches * costs.cache
-    detail = "{0.count} of " + str(len(layers.ops)) + " operations, {0.saved:,.0f} bytes saved"
+    least_saved = costs.saved_caches * costs.cache
+    is_worth = best is not None and best.saved > least_saved
+
+    def detail(cut: Cut) -> str:
+        traffic = f"{abs(cut.saved):,.0f} bytes {'saved' if cut.saved >= 0 else 'more'}"
+        return f"{cut.count} of {len(layers.ops)} operations, {traffic}"
+
     return Decision(
         "batch",
         work.shared(
             (
                 Alternative(_WHOLE, terms(0.0)),
-                *(Alternative(c.name, terms(c.saved), detail.format(c)) for c in cuts),
+                *(Alternative(c.name, terms(c.saved), detail(c)) for c in cuts),
             )
         ),
         best.name if best is not None and is_worth else _WHOLE,
         function.loc,
-        because=f"parts save bytes from memory, of {machine.costs.batches.cache:,} in cache",
+        because=f"parts pay if they save {least_saved:,.0f} bytes between memory and cache",
         operation=f"{function.function_type}, {len(layers.ops)} operations",
     )
 

@@ -95,7 +95,7 @@ class Ranges:
     reference's."""
 
     def __init__(self, module: Operation, inputs: Sequence[tuple[float, float]] = ()) -> None:
-        self._functions = {f.sym_name: f for f in module.body_block if isinstance(f, func.FuncOp)}
+        self._functions = func.functions_by_name(module)
         self._globals = {g.sym_name: g for g in module.body_block if isinstance(g, memref.Global)}
         self._tensors = [
             *module.attributes[INPUTS].elements,  # type: ignore[attr-defined]

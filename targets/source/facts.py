@@ -26,9 +26,7 @@ class Reads:
     )
 
     def __init__(self, module: Operation) -> None:
-        self._functions = {
-            op.sym_name: op for op in module.body_block if isinstance(op, func.FuncOp)
-        }
+        self._functions = func.functions_by_name(module)
         self._known: dict[Value, bool] = {}
 
     def only(self, value: Value) -> bool:

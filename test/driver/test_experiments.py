@@ -16,10 +16,11 @@ import numpy as np
 import pytest
 from nnc.dialects import schedule
 from nnc.driver.compile import mark_entry, run_stages
-from nnc.driver.tuning import patching
+from nnc.driver.tuning import patching, tune
 from nnc.driver.tuning.checking import Bound, Buffer, Comparison, beyond, buffers_of
 from nnc.driver.tuning.default import running_default, scheduled_kernels, store_default
 from nnc.driver.tuning.experiments import ExperimentError, Experiments, LostError
+from nnc.driver.tuning.graph import GraphFound
 from nnc.driver.tuning.patched import Kernel, PatchedProgram
 from nnc.driver.tuning.tune import tune_model
 from nnc.driver.tuning.worker import Answer, Request, Worker
@@ -497,6 +498,13 @@ def test_kernels_of_which_no_candidate_is_right_are_left_as_they_are(monkeypatch
     assert sum("dropped a candidate of" in line for line in said) == 4
 
 
+def test_ctrl_c_among_choices_on_the_graph_ends_it(monkeypatch, tmp_path):
+    graph = GraphFound(was_stopped=True)
+    monkeypatch.setattr(tune, "tune_graph", lambda *_, **options: graph)
+    found, _ = tuned(monkeypatch, tmp_path, lambda *_: pytest.fail("it went on"))
+    assert (found.ended, found.graph, found.experiments) == ("interrupted", graph, 0)
+
+
 def test_a_fault_of_one_candidate_costs_the_others_nothing(monkeypatch, tmp_path):
     def answer(number, schedules, kernels):
         bad = kernels["matmul_0"].key
@@ -523,10 +531,12 @@ def test_a_machine_too_disturbed_to_measure_is_said_and_nothing_is_kept(monkeypa
 
 
 def test_an_emulated_processor_is_refused(tmp_path):
+    said, folder = [], tmp_path / "tuned"
     with pytest.raises(NncError, match="code for 'cortex-a76' cannot be: this machine is"):
         module = nnc.parse(CHAIN)
         mark_entry(module)
-        tune_model(module, lambda model: inputs(), tmp_path, target="cortex-a76")
+        tune_model(module, lambda model: inputs(), folder, target="cortex-a76", say=said.append)
+    assert not said and not folder.exists()
 
 
 @pytest.mark.emulated

@@ -45,7 +45,7 @@ def test_an_overview_has_each_kernel(tmp_path, capsys):
     head, _, *rows, hint = capsys.readouterr().out.splitlines()
     assert "m.mlir for x86-64-v4: 2 kernels in 2 calls, 0 steps of the host, 0 bytes" in head
     assert any("matmul_0: product (MatMul)" in row for row in rows)
-    assert any("softmax_0: rows (Softmax); schedule 'apart' " in row for row in rows)
+    assert any("softmax_0: rows (Softmax); schedule 'apart': exp" in row for row in rows)
     assert "--all" in hint
 
 
@@ -125,7 +125,11 @@ def test_json_has_the_same_numbers(tmp_path, capsys):
 
 def test_open_extents_have_a_time_and_no_roofline(tmp_path, capsys):
     assert why(model_in(tmp_path, n="?"), "rows") == 0
-    assert "its roofline depends on extents that only a run tells" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "its roofline depends on extents that only a run tells" in said
+    assert said.count("assumed of extents that only a run tells (--shape fixes them): 1,024") == 1
+    assert why(model_in(tmp_path)) == 0
+    assert "assumed" not in capsys.readouterr().out
 
 
 def test_a_model_without_kernels(tmp_path, capsys):
@@ -283,6 +287,15 @@ def test_the_line_names_the_alternative_that_comes_nearest(tmp_path):
     least = found.not_taken.microseconds - found.not_taken.chosen
     assert least * unit == pytest.approx(min(gaps))
     assert "; fastest not taken: 'apart' of " in found.line("")
+
+
+@pytest.mark.parametrize("n", ["64", "?"])
+def test_the_line_says_what_is_assumed_of_open_extents(n, tmp_path):
+    module, decisions = load_module(model_in(tmp_path, n=n)), Decisions()
+    run_stages(module, target="x86-64-v4", last="schedule", decisions=decisions)
+    found = summary(module, decisions.made)
+    said = " if each extent that only a run tells is 1,024"
+    assert found is not None and (said in found.line("")) == (n == "?")
 
 
 def test_the_line_says_of_which_kernels_no_time_is_expected(tmp_path):

@@ -402,6 +402,7 @@ def test_ctrl_c_keeps_what_was_found():
 
     kept = search(some("a1", "b1", "c1"), ratio, seconds=1e9)
     assert [one.taken for one in kept.choices] == ["a1"] and asked == [["a1"], ["b1"], ["a1"]]
+    assert kept.was_stopped and not search(some("a1"), lambda *_: sure(1.0), seconds=1).was_stopped
 
 
 def test_an_experiment_measures_the_whole_model_in_a_process(tmp_path):

@@ -184,7 +184,7 @@ def test_where_the_default_fails_too_no_candidate_is_at_fault():
 
 def test_time_is_left_to_compare_what_was_found():
     search, asked = searching({"a": 1.0}, lambda key, one: 1.0, seconds=65)
-    assert search.run() == "the time is over"
+    assert search.run() == "too little time is left for another experiment"
     assert len(asked) == 4
 
 
@@ -193,7 +193,7 @@ def test_what_comparing_takes_is_left_once_there_is_something_to_compare():
         search, asked = searching(
             {"a": 1.0}, lambda key, one, ratio=ratio: ratio, seconds=115, comparison=75
         )
-        assert search.run() == "the time is over"
+        assert search.run() == "too little time is left for another experiment"
         assert len(asked) == count
 
 

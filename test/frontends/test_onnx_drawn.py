@@ -26,10 +26,13 @@ def test_elements_by_a_common_scale_are_those_of_single_precision():
 
 
 def test_corners_of_regions_are_rounded_away_from_zero(rng):
-    """-0.5 is -1, so that the first bin of three has elements outside of the image only."""
-    rois = np.array([[0, -1, -1, 5, 7], [0, 1, 3, 9, 9]], np.float32)
+    """-0.5 is -1, so that the first bin of three has elements outside of the image only; the
+    largest number below 0.5 is 0.
+    """
+    below = np.nextafter(np.float32(1), np.float32(0))
+    rois = np.array([[0, -1, -1, 5, 7], [0, 1, 3, 9, 9], [0, below, below, 3, 4]], np.float32)
     check(
-        "(float[1,2,5,6] x, float[2,5] r) => (float[2,2,3,2] y)"
+        "(float[1,2,5,6] x, float[3,5] r) => (float[3,2,3,2] y)"
         "{ y = MaxRoiPool<pooled_shape=[3, 2], spatial_scale=0.5>(x, r) }",
         rng.standard_normal((1, 2, 5, 6)).astype(np.float32),
         rois,

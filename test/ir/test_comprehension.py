@@ -54,7 +54,6 @@ def test_all_ones_keep_their_dimension():
     """So that the map of an operand of the result's shape is the identity."""
     found = form("out[i..] = x[i..] + y[i..]", t(1, 3), t(1, 3))
     assert maps(found) == ["(d0, d1)", "(d0, d1)"]
-    assert found.is_elementwise
 
 
 def test_windows_are_as_large_as_stays_in_bounds():

@@ -1,5 +1,6 @@
 """What happens to a tool when its surroundings fail: pipes, disks, folders, caches, Ctrl-C."""
 
+import io
 import os
 import signal
 import subprocess
@@ -10,6 +11,8 @@ import pytest
 from nnc.ir.diagnostics import NncError
 from nnc.targets.base import host
 from nnc.targets.llvm.native import emit_object
+from nnc.tools.command import Streams
+from nnc.tools.progress import Progress
 
 TEXT = "func.func @f(%a: i32) -> i32 {\n  return %a : i32\n}\n"
 NN_OPT = [sys.executable, "-m", "nnc.tools.nn_opt"]
@@ -108,6 +111,30 @@ def test_interruption_of_imports() -> None:
     assert (done.returncode, done.stderr) == (-signal.SIGINT, "interrupted\n")
     done = run([sys.executable, "-c", code.format("KeyError")], Path(), capture_output=True)
     assert done.returncode == 1 and "Traceback" in done.stderr
+
+
+_IN_A_CALLBACK = """
+import time, weakref
+import nnc.tools
+
+class Lock:
+    pass
+
+def interrupted(_):
+    raise KeyboardInterrupt
+
+lock = Lock()
+seen = weakref.ref(lock, interrupted)
+del lock
+time.sleep(60)
+print("went on")
+"""
+
+
+def test_interruption_of_a_callback() -> None:
+    """Python drops what a callback raises, as of the locks of imports."""
+    done = run([sys.executable, "-c", _IN_A_CALLBACK], Path(), capture_output=True)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "interrupted\n")
 
 
 _BUSY = """
@@ -247,3 +274,15 @@ def test_processes_that_make_the_cache_at_once(tmp_path: Path) -> None:
     kinds = [path.name.partition("-")[0] for path in (cache / "nnc").iterdir()]
     assert sorted(kinds) == ["grammar", "language"]
     check_success(run(NN_OPT, cache, capture_output=True))
+
+
+@pytest.mark.parametrize("tells_left", [True, False])
+def test_the_time_left_is_of_a_compilation(tells_left: bool) -> None:
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO(), Path())
+    now = [0.0]
+    progress = Progress(streams, lambda: now[0], tells_left)
+    progress("import m.onnx")
+    now[0] = 5.0
+    progress("simplify-graph: m")
+    first, second = streams.stderr.getvalue().splitlines()
+    assert "left" not in first and second.endswith("s left)") == tells_left

@@ -181,6 +181,11 @@ def test_explain_says_what_does_not_hold_any_more(place):
     assert f"measured with nnc 0.0.9, this is {VERSION}: to be measured again" in said
     assert "measured with 2 threads" in said
     assert "the default has changed since it was compared with it" in said
+    (place / "elsewhere").mkdir()
+    replace(scheduled(), machine="'avr'").write(place / "elsewhere")
+    _, said, _ = run(place, "tune", "m.mlir", "--explain", "elsewhere", "-q")
+    assert "measured on 'avr'; this is " in said and "only with --tuned-anywhere" in said
+    assert "has changed" not in said
 
 
 @pytest.mark.thorough

@@ -1,22 +1,11 @@
 """C: the header of the library, a Makefile and a program that uses both."""
 
-from ..language import Language, words
+from ..language import Language, elements, words
 
-TYPES = {
-    "f64": "double",
-    "f32": "float",
-    "f16": "uint16_t",
-    "bf16": "uint16_t",
-    "i64": "int64_t",
-    "i32": "int32_t",
-    "i16": "int16_t",
-    "i8": "int8_t",
-    "ui64": "uint64_t",
-    "ui32": "uint32_t",
-    "ui16": "uint16_t",
-    "ui8": "uint8_t",
-    "i1": "uint8_t",
-}
+TYPES = elements(
+    "double float uint16_t uint16_t int64_t int32_t int16_t int8_t uint64_t uint32_t "
+    "uint16_t uint8_t uint8_t"
+)
 """The C type of each element type; types that C lacks are integers of the same size."""
 
 KEYWORDS = words(

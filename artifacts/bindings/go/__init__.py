@@ -1,23 +1,11 @@
 """Go: a package on cgo."""
 
-from ..language import Language, words
+from ..language import Language, elements, words
 from ..names import pascal_case
 
-_ELEMENTS = {
-    "f64": "float64",
-    "f32": "float32",
-    "f16": "uint16",
-    "bf16": "uint16",
-    "i64": "int64",
-    "i32": "int32",
-    "i16": "int16",
-    "i8": "int8",
-    "ui64": "uint64",
-    "ui32": "uint32",
-    "ui16": "uint16",
-    "ui8": "uint8",
-    "i1": "bool",
-}
+_ELEMENTS = elements(
+    "float64 float32 uint16 uint16 int64 int32 int16 int8 uint64 uint32 uint16 uint8 bool"
+)
 
 LANGUAGE = Language(
     name="go",

@@ -2,24 +2,10 @@
 
 import json
 
-from ..language import EVERYWHERE, Language, words
+from ..language import EVERYWHERE, Language, elements, words
 from ..names import camel_case
 
-ELEMENTS = {
-    "f64": "double",
-    "f32": "float",
-    "f16": "short",
-    "bf16": "short",
-    "i64": "long",
-    "i32": "int",
-    "i16": "short",
-    "i8": "byte",
-    "ui64": "long",
-    "ui32": "int",
-    "ui16": "short",
-    "ui8": "byte",
-    "i1": "boolean",
-}
+ELEMENTS = elements("double float short short long int short byte long int short byte boolean")
 
 # The first line: what a component of a record may not be called, and packages of Java's own.
 RESERVED = words(

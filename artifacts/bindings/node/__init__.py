@@ -2,23 +2,12 @@
 
 import json
 
-from ..language import Language, words
+from ..language import Language, elements, words
 
-_ARRAYS = {
-    "f64": "Float64Array",
-    "f32": "Float32Array",
-    "f16": "Uint16Array",
-    "bf16": "Uint16Array",
-    "i64": "BigInt64Array",
-    "i32": "Int32Array",
-    "i16": "Int16Array",
-    "i8": "Int8Array",
-    "ui64": "BigUint64Array",
-    "ui32": "Uint32Array",
-    "ui16": "Uint16Array",
-    "ui8": "Uint8Array",
-    "i1": "Uint8Array",
-}
+_ARRAYS = elements(
+    "Float64Array Float32Array Uint16Array Uint16Array BigInt64Array Int32Array "
+    "Int16Array Int8Array BigUint64Array Uint32Array Uint16Array Uint8Array Uint8Array"
+)
 
 LANGUAGE = Language(
     name="node",

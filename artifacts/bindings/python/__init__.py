@@ -3,23 +3,11 @@
 import keyword
 import sys
 
-from ..language import EVERYWHERE, Language
+from ..language import EVERYWHERE, Language, elements
 
-_DTYPES = {
-    "f64": "float64",
-    "f32": "float32",
-    "f16": "float16",
-    "bf16": "uint16",
-    "i64": "int64",
-    "i32": "int32",
-    "i16": "int16",
-    "i8": "int8",
-    "ui64": "uint64",
-    "ui32": "uint32",
-    "ui16": "uint16",
-    "ui8": "uint8",
-    "i1": "bool_",
-}
+_DTYPES = elements(
+    "float64 float32 float16 uint16 int64 int32 int16 int8 uint64 uint32 uint16 uint8 bool_"
+)
 
 
 def _quoted(text: str) -> str:

@@ -1,22 +1,8 @@
 """Rust: a crate without dependencies."""
 
-from ..language import Language, words
+from ..language import Language, elements, words
 
-_ELEMENTS = {
-    "f64": "f64",
-    "f32": "f32",
-    "f16": "u16",
-    "bf16": "u16",
-    "i64": "i64",
-    "i32": "i32",
-    "i16": "i16",
-    "i8": "i8",
-    "ui64": "u64",
-    "ui32": "u32",
-    "ui16": "u16",
-    "ui8": "u8",
-    "i1": "bool",
-}
+_ELEMENTS = elements("f64 f32 u16 u16 i64 i32 i16 i8 u64 u32 u16 u8 bool")
 
 LANGUAGE = Language(
     name="rust",

@@ -99,7 +99,7 @@ def argmax(n: CaffeLayer, x: Value) -> Value:
         return values if p.out_max_val else places
     rows = [(flat, 0), 1, p.top_k, *[1] * (x.type.rank - 3)]
     parts = [reshape(n, v, rows) for v in ((places, values) if p.out_max_val else (places,))]
-    return parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=1))
+    return concatenated(n, parts, 1)
 
 
 @rows("Reduction")

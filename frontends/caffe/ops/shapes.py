@@ -11,7 +11,7 @@ def concat(n: CaffeLayer, *inputs: Value) -> Value:
     p = n.p("concat")
     axis = p.concat_dim if p.has("concat_dim") else p.axis
     axis = normalize_axis(n, axis, inputs[0].type.rank)
-    return inputs[0] if len(inputs) == 1 else n(nn.Concat(list(inputs), axis=axis))
+    return concatenated(n, inputs, axis)
 
 
 @rows("Slice")

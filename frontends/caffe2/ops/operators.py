@@ -199,7 +199,7 @@ def concat(n: Caffe2Layer, *inputs: Value) -> list:
     if new:
         inputs = tuple(unsqueezed(n, v, axis) for v in inputs)
     sizes = n.cast(shape_vector(n, [(v, axis) for v in inputs]), i32)
-    joined = inputs[0] if len(inputs) == 1 else n(nn.Concat(list(inputs), axis=axis))
+    joined = concatenated(n, inputs, axis)
     return [joined, sizes]
 
 

@@ -65,7 +65,7 @@ def concat(n: CoreMLLayer, *values: Value) -> Value:
     rank = parts[0].type.rank
     axis = normalize_axis(n, n.int("axis"), rank)
     if not n.flag("interleave"):
-        return parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=axis))
+        return concatenated(n, parts, axis)
     single = [(i, i + 1) for i in range(rank + 1)]
     joined = [*single[:axis], (axis, axis + 2), *single[axis + 2 :]]
     return merge(n, stacked(n, parts, axis + 1), joined)

@@ -109,8 +109,7 @@ def _attended(
     and by its Softmax layer, which gives it 0.
     """
     queries, keys, values = (axes.attended(heads) for heads in (q, k, v))
-    keys = keys.transpose(*range(keys.rank - 2), keys.rank - 1, keys.rank - 2)
-    scores = (queries * scale) @ keys
+    scores = (queries * scale) @ keys.mT
     if mask is not None:
         mask = axes.spread(n, mask, q, k)
         scores = mask.choose(scores, far_below(scores.element))

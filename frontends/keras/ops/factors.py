@@ -21,7 +21,7 @@ def svd(n: KerasLayer) -> Value | list[Value]:
     rows, columns = a.shape[-2:]
     if n.option("full_matrices", True) and (rows is None or rows != columns):
         raise n.error("'full_matrices' is not supported but of square ones")
-    return [u.value, values.value, linear_algebra.transposed(v).value]
+    return [u.value, values.value, v.mT.value]
 
 
 @layer("ops.Logdet", "ops.Slogdet")

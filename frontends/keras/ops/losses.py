@@ -166,7 +166,7 @@ def _inverse_of(n: KerasLayer, a: Term) -> Term:
     kept = values > _least(n, a, values.largest(values.rank - 1, keep=True), given)
     inverse = kept.choose(1.0 / kept.choose(values, 1.0), 0.0)
     column = inverse.spread(0, 1)
-    return v @ (column * linear_algebra.transposed(u))
+    return v @ (column * u.mT)
 
 
 @layer("ops.MatrixRank")
@@ -195,7 +195,7 @@ def lu_factor(n: KerasLayer) -> list[Value]:
 
 def _cholesky_inverse(n: KerasLayer) -> Value:
     a = _matrix(n)
-    turned = linear_algebra.transposed(a)
+    turned = a.mT
     whole = turned @ a if n.option("upper", False) else a @ turned
     return linear_algebra.solve(whole, linear_algebra.identity_like(whole)).value
 

@@ -46,7 +46,7 @@ def _inverse(n: KerasLayer) -> Value:
 @layer("ops.Cholesky")
 def cholesky(n: KerasLayer) -> Value:
     found = linear_algebra.cholesky(_matrix(n))
-    return (linear_algebra.transposed(found) if n.argument(1, "upper", False) else found).value
+    return (found.mT if n.argument(1, "upper", False) else found).value
 
 
 @layer("ops.Solve", "ops.SolveTriangular")

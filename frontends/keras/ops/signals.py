@@ -147,7 +147,7 @@ def mel_spectrogram(n: KerasLayer) -> Value:
         whole = whole - 10 * math.log10(max(abs(n.number("ref_power", 1.0)), least))
         peak = whole.largest(*range(whole.rank))
         found = whole.max(peak - n.number("top_db", 80.0))
-    return found.transpose(*range(found.rank - 2), found.rank - 1, found.rank - 2).value
+    return found.mT.value
 
 
 @layer("STFTSpectrogram")

@@ -133,13 +133,13 @@ def _in_shape(n: MxnetLayer, x: Value, factors: Sequence[Factors | None]) -> Val
         for one in own or ():
             if not isinstance(one, int) and one[1] in left:
                 left.remove(one[1])
-        numbers = None if own is None else [_number(one) for one in own]
+        numbers = None if own is None else [resolve(one) for one in own]
         if numbers is not None and None not in numbers:
             extents.append(math.prod(numbers))  # type: ignore[arg-type]
         else:
             extents.append(own[0] if own is not None and len(own) == 1 else None)
     if extents.count(None) == 1:
-        numbers = [_number(e) for e in extents if e is not None]
+        numbers = [resolve(e) for e in extents if e is not None]
         whole = list(x.type.shape)
         if None not in whole and None not in numbers:
             rest = math.prod(numbers)  # type: ignore[arg-type]
@@ -147,7 +147,7 @@ def _in_shape(n: MxnetLayer, x: Value, factors: Sequence[Factors | None]) -> Val
             extents[extents.index(None)] = missing
     if None not in extents:
         return reshape(n, x, extents)  # type: ignore[arg-type]
-    out = TensorType(tuple(None if e is None else _number(e) for e in extents), x.type.element_type)
+    out = TensorType(tuple(None if e is None else resolve(e) for e in extents), x.type.element_type)
     if out.shape.count(None) == 1:
         return n(nn.Reshape(x, out=out))
     parts = []
@@ -162,10 +162,6 @@ def _in_shape(n: MxnetLayer, x: Value, factors: Sequence[Factors | None]) -> Val
                 product = product * extent(n, more)
             parts.append(product.spread(1, 0))
     return n(nn.ReshapeDynamic(x, joined(parts, 0).value, out=out))
-
-
-def _number(one: Extent) -> int | None:
-    return one if isinstance(one, int) else one[0].type.shape[one[1]]
 
 
 @rows("Flatten", "flatten", "_npx_batch_flatten")
@@ -326,7 +322,7 @@ def concat(n: MxnetLayer, *inputs: Value) -> Value:
         inputs = tuple(n.term(x).flat().value for x in inputs)
     name, default = ("axis", 0) if n.kind == "_npi_concatenate" else ("dim", 1)
     axis = n.axis(name, default, inputs[0].type.rank)
-    return inputs[0] if len(inputs) == 1 else n(nn.Concat(list(inputs), axis=axis))
+    return concatenated(n, inputs, axis)
 
 
 @rows("stack", "_npi_stack")

@@ -92,11 +92,6 @@ def _summed_to(n: Node, part: Term, operand: Value) -> Term:
 # -- rules -----------------------------------------------------------------------------------------
 
 
-def _turned(x: Term) -> Term:
-    """The matrices transposed."""
-    return x.transpose(*range(x.rank - 2), x.rank - 1, x.rank - 2)
-
-
 def _reshaped(op: nn.Reshape, g: Term, x: Sequence[Term], y: Term) -> Parts:
     return [g.reshape(*((x[0].value, i) for i in range(x[0].rank)))]
 
@@ -108,7 +103,7 @@ def _transposed(op: nn.Transpose, g: Term, x: Sequence[Term], y: Term) -> Parts:
 def _matmul(op: nn.Matmul, g: Term, x: Sequence[Term], y: Term) -> Parts:
     if min(x[0].rank, x[1].rank) < 2:
         raise g.n.error("there is no derivative of products with vectors")
-    return [g @ _turned(x[1]), _turned(x[0]) @ g]
+    return [g @ x[1].mT, x[0].mT @ g]
 
 
 def _spread(op: Any, g: Term, x: Term) -> Term:

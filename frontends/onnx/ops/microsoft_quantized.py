@@ -14,16 +14,14 @@ from ..registry import add_rows, converter
 from .microsoft import DOMAIN, of_any_order, softmax_of_rows
 from .microsoft_attention import attention, embed_layer_normalization
 from .pooling import average_pool, global_average_pool
-from .quantization import dequantize, matmul_integer, qlinear_conv, quantize
+from .quantization import dequantize, matmul_integer, one_as_scalar, qlinear_conv, quantize
 from .recurrent import lstm_with
 
 
 def _real(n: Node, x: Value, scale: Value, zero: Value | None) -> Term:
-    return real_numbers(n, x, _flat(n, scale), None if zero is None else _flat(n, zero))
-
-
-def _flat(n: Node, x: Value) -> Value:
-    return reshape(n, x, []) if x.type.shape == (1,) else x
+    return real_numbers(
+        n, x, one_as_scalar(n, scale), None if zero is None else one_as_scalar(n, zero)
+    )
 
 
 def _binary(op: Callable) -> Callable:
@@ -60,7 +58,7 @@ def matmul_integer_to_float(
 ) -> Value:
     element = a_scale.type.element_type
     exact = Term(n, matmul_integer(n, a, b, a_zero, b_zero)).cast(element)
-    scale = Term(n, _flat(n, a_scale)) * Term(n, _flat(n, b_scale))
+    scale = Term(n, one_as_scalar(n, a_scale)) * Term(n, one_as_scalar(n, b_scale))
     out = exact * scale
     return (out if bias is None else out + Term(n, bias)).value
 
@@ -97,8 +95,8 @@ def _in_bytes(n: Node, a: Value) -> tuple[Value, Term, Value]:
 
 def _quantized(n: Node, steps: Term, scale: Value, zero: Value | None, element: Type) -> Value:
     """x / scale (`steps`), rounded and quantized."""
-    flat = None if zero is None else _flat(n, zero)
-    return quantized(n, steps.value, _flat(n, scale), flat, element)
+    flat = None if zero is None else one_as_scalar(n, zero)
+    return quantized(n, steps.value, one_as_scalar(n, scale), flat, element)
 
 
 def _unary(op: Callable[[Node, Value], Value]) -> Callable:
@@ -196,7 +194,11 @@ def quantized_gemm(
     exact = Term(n, n(nn.Matmul(shifted(n, a, a_zero), columns)))
     if c is not None:
         exact = exact + Term(n, c)
-    scale = Term(n, _flat(n, a_scale)) * Term(n, _flat(n, b_scale)) * n.float("alpha", 1.0)
+    scale = (
+        Term(n, one_as_scalar(n, a_scale))
+        * Term(n, one_as_scalar(n, b_scale))
+        * n.float("alpha", 1.0)
+    )
     found = exact.cast(f32) * scale
     if y_scale is None or y_zero is None:
         return found.value

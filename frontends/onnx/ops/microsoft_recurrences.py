@@ -177,5 +177,5 @@ def _first(x: Term, axis: int) -> Term:
 
 def _last(x: Term, extents: Sequence[Extent]) -> Term:
     """[.., C, L] as [.., L, D..]."""
-    turned = x.transpose(*range(x.rank - 2), x.rank - 1, x.rank - 2)
+    turned = x.mT
     return turned.reshape(*((turned.value, i) for i in range(x.rank - 1)), *extents)

@@ -148,8 +148,7 @@ def hyper_connection_post_mix(
     streams = _streams(n, x, n.int("num_branches"))
     mixed = streams
     if mix is not None:
-        order = (*range(streams.rank - 2), streams.rank - 1, streams.rank - 2)
-        mixed = wide(n, mix).transpose(*order) @ streams
+        mixed = wide(n, mix).mT @ streams
     lead = [(output, i) for i in range(output.type.rank)]
     branch = wide(n, output).reshape(*lead[:-1], 1, lead[-1])
     return _as_given(n, mixed + _gates(n, gate, streams) * branch, x)

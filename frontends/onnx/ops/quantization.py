@@ -182,12 +182,13 @@ def qlinear_conv(
     from .convolution import conv
 
     exact = n.cast(conv(n, shifted(n, x, x_zero), shifted(n, w, w_zero, 0), bias), f32)
-    factor = n(nn.Div(n(nn.Mul(_flat(n, x_scale), w_scale)), _flat(n, y_scale)))
+    factor = n(nn.Div(n(nn.Mul(one_as_scalar(n, x_scale), w_scale)), one_as_scalar(n, y_scale)))
     if factor.type.rank == 1 and factor.type.shape != (1,):
         factor = reshape(n, factor, [1, (factor, 0), *[1] * (x.type.rank - 2)])
     steps = n(nn.Mul(exact, factor))
-    return saturated(n, steps, _flat(n, y_zero), y_zero.type.element_type)
+    return saturated(n, steps, one_as_scalar(n, y_zero), y_zero.type.element_type)
 
 
-def _flat(n: Node, x: Value) -> Value:
+def one_as_scalar(n: Node, x: Value) -> Value:
+    """A vector of one scale as a scalar; one of several as it is."""
     return reshape(n, x, []) if x.type.shape == (1,) else x

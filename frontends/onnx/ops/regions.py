@@ -81,7 +81,7 @@ def non_max_suppression(
             raise n.error(f"input '{name}' is '{value.type}', expected rank 3")
     limits = most, iou_threshold, score_threshold
     order, kept = suppressed(n, boxes, scores, *limits, bool(n.int("center_point_box")))
-    places = n(nn.Transpose(n(nn.NonZero(kept)), permutation=(1, 0)))
+    places = true_places(n, kept)
     box = gathered_nd(n, order, places)
     lead = portion(n, places, (0, 0), (None, 2))
     return n(nn.Concat([lead, with_one(n, box)], axis=1))

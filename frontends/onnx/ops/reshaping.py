@@ -46,7 +46,7 @@ def _reshape_at_run_time(n: Node, x: Value, shape: Value, target: tuple) -> Valu
         parts = [part_of_vector(n, own, 0, count)] if count else []
         if len(target) > count:
             parts.append(n.constant(np.zeros(len(target) - count, np.int64)))
-        own = parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=0))
+        own = concatenated(n, parts)
         is_zero = n(nn.Equal(shape, n.constant(0, i64)))
         shape = n(nn.Where(is_zero, own, shape))
     if len(target) == 1:  # all elements in a row, whatever the shape is

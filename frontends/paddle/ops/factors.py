@@ -15,8 +15,8 @@ from ..layer import PaddleLayer, rows
 @rows("cholesky")
 def cholesky(n: PaddleLayer, x: Value) -> Value:
     a, upper = Term(n, x), n.flag("upper")
-    found = algebra.cholesky(algebra.transposed(a) if upper else a)
-    return (algebra.transposed(found) if upper else found).value
+    found = algebra.cholesky(a.mT if upper else a)
+    return (found.mT if upper else found).value
 
 
 @rows("inverse")
@@ -43,7 +43,7 @@ def solve_triangular(n: PaddleLayer, x: Value, y: Value) -> Value:
     a, b = _systems(n, x, y)
     upper = n.flag("upper", True)
     if n.flag("transpose"):
-        a, upper = algebra.transposed(a), not upper
+        a, upper = a.mT, not upper
     return algebra.solve_triangular(a, b, upper, n.flag("unitriangular")).value
 
 

@@ -100,7 +100,7 @@ def set_value(n: PaddleLayer, x: Value, *operands: Any) -> Value:
 @rows("masked_select")
 def masked_select(n: PaddleLayer, x: Value, mask: Value) -> Value:
     flags = n(nn.And(mask, n(nn.Equal(x, x)))) if mask.type.rank != x.type.rank else mask
-    places = n(nn.Transpose(n(nn.NonZero(flags)), permutation=(1, 0)))
+    places = true_places(n, flags)
     return gathered_nd(n, x, places)
 
 

@@ -13,7 +13,7 @@ rows.formulas(
         "builtin.split": lambda n, values: list(values),
         "builtin.slice": lambda n, values: [values[n.int("index")]],
         "gather_nd": lambda n, x, index: gathered_nd(n, x, index),
-        "nonzero where_index": lambda n, x: n(nn.Transpose(n(nn.NonZero(x)), permutation=(1, 0))),
+        "nonzero where_index": lambda n, x: true_places(n, x),
         "flatten2": lambda n, x: flatten(n, x, n.int("axis", 1)),
     }
 )
@@ -358,7 +358,7 @@ def full_batch(n: PaddleLayer, like: Value, value: Value | None = None) -> Value
     source, at = n.int("input_dim_idx"), n.int("output_dim_idx")
     parts = [n.constant(np.array([e], np.int64)) for e in extents]
     parts[at] = n.vector(Term(n, shape_of(n, like)).column(source, 0).value)
-    shape = parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=0))
+    shape = concatenated(n, parts)
     return _filled(n, n.cast(as_scalar(n, value), element), shape)
 
 

@@ -282,7 +282,7 @@ def masked_scatter(n: AtenLayer, self: Value, mask: Value, source: Value) -> Val
 
 @ROWS("aten.nonzero", "aten.argwhere")
 def nonzero(n: AtenLayer, self: Value) -> Value:
-    return n(nn.Transpose(n(nn.NonZero(self)), permutation=(1, 0)))
+    return true_places(n, self)
 
 
 @ROWS("aten.nonzero_static")

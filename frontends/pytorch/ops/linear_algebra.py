@@ -15,7 +15,7 @@ from ....ir.types import IntegerType, f64, i32, i64
 from ...common import linear_algebra as algebra
 from ...common.complexes import pair
 from ...common.eigenvalues import eig as general_eigen
-from ...common.linear_algebra import Factors, identity_like, transposed
+from ...common.linear_algebra import Factors, identity_like
 from ...common.movement import unsqueezed
 from ...common.terms import Term, constant, counting, extent
 from ..layer import AtenLayer
@@ -50,8 +50,8 @@ def _pivots(factors: Factors) -> Value:
 @ROWS("aten.linalg_cholesky", "aten.linalg_cholesky_ex", "aten.cholesky", batched="last")
 def cholesky(n: AtenLayer, self: Value, upper: bool = False, check_errors: bool = False) -> list:
     (a,) = matrices(n, self)
-    found = algebra.cholesky(transposed(a) if upper else a)
-    return [(transposed(found) if upper else found).value, _info(~(found > 0.0))]
+    found = algebra.cholesky(a.mT if upper else a)
+    return [(found.mT if upper else found).value, _info(~(found > 0.0))]
 
 
 @ROWS("aten.linalg_lu_factor", "aten.linalg_lu_factor_ex", "aten._lu_with_info")
@@ -135,19 +135,19 @@ def ormqr(
     scales = Term(n, input2)
     if left:
         return algebra.reflected(a, scales, x, transpose).value
-    return transposed(algebra.reflected(a, scales, transposed(x), not transpose)).value
+    return algebra.reflected(a, scales, x.mT, not transpose).mT.value
 
 
 def _lower_half(a: Term) -> Term:
     """Symmetric matrices from the elements on and below the diagonal."""
     places = algebra.Places.of(a)
-    return (places.rows >= places.columns).choose(a, transposed(a))
+    return (places.rows >= places.columns).choose(a, a.mT)
 
 
 @ROWS("aten.linalg_eigh", "aten._linalg_eigh", "aten.linalg_eigvalsh")
 def eigh(n: AtenLayer, A: Any = None, self: Any = None, UPLO: str = "L", compute_v=True) -> Any:
     (a,) = matrices(n, self if A is None else A)
-    values, vectors = algebra.eigh(_lower_half(a if UPLO == "L" else transposed(a)))
+    values, vectors = algebra.eigh(_lower_half(a if UPLO == "L" else a.mT))
     return values.value if "eigvalsh" in n.kind else [values.value, vectors.value]
 
 
@@ -183,7 +183,7 @@ def svd(
         return values.value
     if whole and not values_only:
         u, v = (x if x.shape[-1] == x.shape[-2] else algebra.completed(x) for x in (u, v))
-    return [u.value, values.value, (v if n.kind.startswith("aten.svd") else transposed(v)).value]
+    return [u.value, values.value, (v if n.kind.startswith("aten.svd") else v.mT).value]
 
 
 # -- solutions -------------------------------------------------------------------------------------
@@ -194,9 +194,9 @@ def solve(n: AtenLayer, A: Value, B: Value, left: bool = True, check_errors: boo
     """X of A @ X = B or X @ A = B, also for a vector B; then A's LU factors."""
     vector = B.type.rank == 1 or B.type.shape == A.type.shape[:-1]
     a, b = matrices(n, A, unsqueezed(n, B, B.type.rank) if vector else B)
-    factors = algebra.lu(a if left else transposed(a))
-    found = algebra.solve_factored(factors.both, factors.order, b if left else transposed(b))
-    found = found if left else transposed(found)
+    factors = algebra.lu(a if left else a.mT)
+    found = algebra.solve_factored(factors.both, factors.order, b if left else b.mT)
+    found = found if left else found.mT
     out = found.column(0) if vector else found
     if "_ex" not in n.kind:
         return [out.value]
@@ -243,8 +243,8 @@ def lu_solve(
     batch = n.shape(both.value)[:-2]
     pivots = n.expand(pivots, [*batch, n.size(pivots, pivots.type.rank - 1)])
     solved = algebra.solve_transposed if left == adjoint else algebra.solve_factored
-    found = solved(both, _order(n, both, pivots), b if left else transposed(b))
-    return (found if left else transposed(found)).value
+    found = solved(both, _order(n, both, pivots), b if left else b.mT)
+    return (found if left else found.mT).value
 
 
 @ROWS("aten.linalg_inv", "aten.linalg_inv_ex", "aten.inverse", batched="last")
@@ -262,8 +262,8 @@ def solve_triangular(
     a, b = matrices(n, self, B)
     if left:
         return algebra.solve_triangular(a, b, upper, unitriangular).value
-    turned = algebra.solve_triangular(transposed(a), transposed(b), not upper, unitriangular)
-    return transposed(turned).value
+    turned = algebra.solve_triangular(a.mT, b.mT, not upper, unitriangular)
+    return turned.mT.value
 
 
 @ROWS("aten.triangular_solve")
@@ -271,15 +271,15 @@ def triangular_solve(
     n: AtenLayer, self: Value, A: Value, upper: bool = True, transpose=False, unitriangular=False
 ) -> list:
     a, b = matrices(n, A, self)
-    turned = transposed(a) if transpose else a
+    turned = a.mT if transpose else a
     found = algebra.solve_triangular(turned, b, upper != transpose, unitriangular)
     return [found.value, a.value]
 
 
 def _solved_by_cholesky(a: Term, b: Term, upper: bool) -> Value:
-    lower = transposed(a) if upper else a
+    lower = a.mT if upper else a
     half = algebra.solve_triangular(lower, b, upper=False)
-    return algebra.solve_triangular(transposed(lower), half, upper=True).value
+    return algebra.solve_triangular(lower.mT, half, upper=True).value
 
 
 @ROWS("aten.cholesky_solve", "aten._cholesky_solve_helper")
@@ -310,7 +310,7 @@ def _pseudo_inverse(
     kept = sizes > _least_value(n, a, sizes, absolute, relative)
     factors = kept.choose(1.0 / kept.choose(values, 1.0), 0.0)
     own = [(factors.value, i) for i in range(factors.rank)]
-    return (v * factors.reshape(*own[:-1], 1, own[-1])) @ transposed(u)
+    return (v * factors.reshape(*own[:-1], 1, own[-1])) @ u.mT
 
 
 def _least_value(n: AtenLayer, a: Term, values: Term, absolute: Any, relative: Any) -> Term:

@@ -61,8 +61,8 @@ def quotient(x: Pairs, y: Pairs) -> Pairs:
     by_zero = c.equals(0.0) & d.equals(0.0)
     real, imag = by_zero.choose(a / c, real), by_zero.choose(b / c, imag)
     is_lost = real.function(nn.IsNan) & imag.function(nn.IsNan) & ~by_zero
-    above = is_lost & (_is_inf(a) | _is_inf(b)) & isfinite(c) & isfinite(d)
-    below = is_lost & (_is_inf(c) | _is_inf(d)) & isfinite(a) & isfinite(b)
+    above = is_lost & (is_inf(a) | is_inf(b)) & isfinite(c) & isfinite(d)
+    below = is_lost & (is_inf(c) | is_inf(d)) & isfinite(a) & isfinite(b)
     p, q = (above.choose(_end(v), v) for v in x)
     r, s = (below.choose(_end(v), v) for v in y)
     size = above.choose(math.inf, a.zeros())
@@ -71,13 +71,13 @@ def quotient(x: Pairs, y: Pairs) -> Pairs:
     return real, is_end.choose(size * (q * r - p * s), imag)
 
 
-def _is_inf(x: Term) -> Term:
+def is_inf(x: Term) -> Term:
     return x.function(nn.Abs).equals(math.inf)
 
 
 def _end(x: Term) -> Term:
     """1 or -1 for an infinite number with that sign, else 0 with its sign."""
-    return _is_inf(x).choose(x.function(nn.Sign), 0.0)
+    return is_inf(x).choose(x.function(nn.Sign), 0.0)
 
 
 def negated(x: Term) -> Term:

@@ -120,7 +120,7 @@ def concatenate(n: HloLayer, *inputs: Any) -> Any:
     if isinstance(inputs[0], Pair):
         parts = ([getattr(v, part) for v in inputs] for part in ("real", "imag"))
         return Pair(*(n(nn.Concat(part, axis=n.op.dimension)) for part in parts))
-    return inputs[0] if len(inputs) == 1 else n(nn.Concat(inputs, axis=n.op.dimension))
+    return concatenated(n, inputs, n.op.dimension)
 
 
 @rows("stablehlo.slice")

@@ -66,17 +66,22 @@ def _order(n: HloLayer, x: Value, axis: int, descending: bool) -> Value:
 
 def _keys(n: HloLayer, value: Any) -> list[Key]:
     """The keys of a comparator: `a < b`, or `a < b or (a == b and the keys that follow)`."""
-    op = getattr(value, "owner", None)
-    match getattr(op, "name", ""), getattr(op, "operands", ()):
+    match _operation(value):
         case "stablehlo.compare", _:
-            return [_key(n, op)]
+            return [_key(n, value.owner)]
         case "stablehlo.or", (first, rest):
-            both = getattr(rest, "owner", None)
-            if getattr(both, "name", "") == "stablehlo.and":
-                return _in_turn(n, first, *both.operands)  # type: ignore[union-attr]
+            name, operands = _operation(rest)
+            if name == "stablehlo.and":
+                return _in_turn(n, first, *operands)
         case "stablehlo.select", (equal, rest, first):
             return _in_turn(n, first, equal, rest)
     raise n.error("the comparator is none of keys that are compared one after the other")
+
+
+def _operation(value: Any) -> tuple[str, Sequence[Any]]:
+    """The name and the operands of the operation that computes a value; "" if there is none."""
+    op = getattr(value, "owner", None)
+    return getattr(op, "name", ""), getattr(op, "operands", ())
 
 
 def _in_turn(n: HloLayer, first: Any, equal: Any, following: Any) -> list[Key]:

@@ -138,10 +138,6 @@ def bessel_i1e(x: Term) -> Term:
     return (size < 8.0).choose(near, far * x.function(nn.Sign))
 
 
-def is_inf(x: Term) -> Term:
-    return x.function(nn.Abs).equals(math.inf)
-
-
 _OPS = named("acos acosh asin asinh atan atanh cosh sinh tan erf erfc")
 _FORMULAS = {
     **{name: function(op) for name, op in _OPS.items()},
@@ -152,7 +148,7 @@ _FORMULAS = {
     "polygamma": polygamma,
     "bessel_i1e": bessel_i1e,
     "next_after": nextafter,
-    "is_inf": is_inf,
+    "is_inf": formulas.is_inf,
     "is_pos_inf": lambda x: x.equals(math.inf),
     "is_neg_inf": lambda x: x.equals(-math.inf),
 }

@@ -32,11 +32,11 @@ def _solve(n: HloLayer, a: Any, b: Any, left: bool, lower: bool, turn: str, unit
         )
     matrix, right = Term(n, a), Term(n, b)
     if not left:
-        right, turned = algebra.transposed(right), not turned
+        right, turned = right.mT, not turned
     if turned:
-        matrix, lower = algebra.transposed(matrix), not lower
+        matrix, lower = matrix.mT, not lower
     found = algebra.solve_triangular(matrix, right, upper=not lower, unit=unit)
-    return (found if left else algebra.transposed(found)).value
+    return (found if left else found.mT).value
 
 
 def _triangle(x: Term, lower: bool, unit: bool, imaginary: int) -> Term:
@@ -50,12 +50,12 @@ def _triangle(x: Term, lower: bool, unit: bool, imaginary: int) -> Term:
 def _complex_solve(n: HloLayer, a: Any, b: Pair, left: bool, turned: bool) -> Pair:
     right = terms(n, b)
     if not left:
-        right, turned = [algebra.transposed(part) for part in right], not turned
+        right, turned = [part.mT for part in right], not turned
     if turned:
-        a = [algebra.transposed(part) for part in a]
+        a = [part.mT for part in a]
     found = algebra.solve(real_matrix(n, pair(*a)), joined(list(right), -2))
     found = stacked_parts(found)
-    return found if left else pair(*(algebra.transposed(part) for part in terms(n, found)))
+    return found if left else pair(*(part.mT for part in terms(n, found)))
 
 
 @rows("stablehlo.triangular_solve")
@@ -79,7 +79,7 @@ def _cholesky(n: HloLayer, a: Any, lower: bool) -> Any:
         return _complex_cholesky(n, a, lower)
     if lower:
         return algebra.cholesky(Term(n, a)).value
-    return algebra.transposed(algebra.cholesky(algebra.transposed(Term(n, a)))).value
+    return algebra.cholesky(Term(n, a).mT).mT.value
 
 
 def _complex_cholesky(n: HloLayer, a: Pair, lower: bool) -> Pair:
@@ -89,8 +89,8 @@ def _complex_cholesky(n: HloLayer, a: Pair, lower: bool) -> Pair:
     re, im = (_triangle(part, lower, False, 0) for part in terms(n, a))
     places = algebra.Places.of(re)
     strict = places.rows.equals(places.columns).choose
-    re = re + algebra.transposed(strict(0.0, re))
-    im = strict(0.0, im) - algebra.transposed(strict(0.0, im))
+    re = re + strict(0.0, re).mT
+    im = strict(0.0, im) - strict(0.0, im).mT
     count = re.shape[-1] or 0
     order = np.arange(2 * count).reshape(2, count).T.reshape(-1)
     whole = real_matrix(n, pair(re, im))
@@ -102,7 +102,7 @@ def _complex_cholesky(n: HloLayer, a: Pair, lower: bool) -> Pair:
     real, imag = (columns.gather(even + i, found.rank - 2) for i in range(2))
     if lower:
         return pair(real, imag)
-    return pair(algebra.transposed(real), -algebra.transposed(imag))
+    return pair(real.mT, -imag.mT)
 
 
 @rows("stablehlo.cholesky")
@@ -151,7 +151,7 @@ def syevd(n: HloLayer, a: Value) -> list[Value]:
     places = algebra.Places.of(x)
     low = places.rows >= places.columns
     read = low if _config(n)["uplo"] == "L" else places.rows <= places.columns
-    values, vectors = algebra.eigh(read.choose(x, algebra.transposed(x)))
+    values, vectors = algebra.eigh(read.choose(x, x.mT))
     return [vectors.value, values.value, _success(n, 2)]
 
 
@@ -182,4 +182,4 @@ def gesdd(n: HloLayer, a: Value) -> list[Value]:
     u, sizes, v = algebra.svd(Term(n, a))
     if _config(n)["mode"] == "A":
         u, v = (x if x.shape[-1] == x.shape[-2] else algebra.completed(x) for x in (u, v))
-    return [a, sizes.value, u.value, algebra.transposed(v).value, _success(n, 4)]
+    return [a, sizes.value, u.value, v.mT.value, _success(n, 4)]

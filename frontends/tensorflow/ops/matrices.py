@@ -30,7 +30,7 @@ rows.add({
 def _matrix(n: TfLayer, x: Value) -> Term:
     """A matrix, or its transpose if the node says so."""
     found = Term(n, x)
-    return algebra.transposed(found) if n.flag("adjoint") else found
+    return found.mT if n.flag("adjoint") else found
 
 
 rows.add({

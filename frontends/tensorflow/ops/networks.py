@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from functools import reduce
 
-from ...common import linear_algebra as algebra
 from ...common import tensorflow as tf
 from ...common.complexes import Pair, pair, terms
 from ...common.formulas import assured
@@ -73,7 +72,7 @@ def _complex_product(n: TfLayer, x: Pair, y: Pair) -> Pair:
     for one, name in zip((x, y), "xy" if adjoint else "ab", strict=True):
         a, b = terms(n, one)
         if n.flag(f"{'adj' if adjoint else 'transpose'}_{name}"):
-            a, b = algebra.transposed(a), algebra.transposed(b)
+            a, b = a.mT, b.mT
             b = -b if adjoint else b
         parts.append((a, b))
     (a, b), (c, d) = parts

@@ -210,9 +210,9 @@ def hard_swish(n: TfliteLayer, x: Value) -> Value:
     def function(every: Term) -> Value:
         data = centred(n, 0, every.value) << 7
         before = _high_16(data, _in_15_bits(outer))
-        share = _limited_16(data << (power - 1)) if power > 0 else data
+        share = limited_16(data << (power - 1)) if power > 0 else data
         share = _high_16(share, _in_15_bits(inner))
-        share = _limited_16(share << 1) if power > 0 else divided_by_power(share, max(0, -power))
+        share = limited_16(share << 1) if power > 0 else divided_by_power(share, max(0, -power))
         share = (share + (1 << 15)) >> 1
         found = (share * before) / (1 << 15)
         return stored(n, divided_by_power(found, -int(outer.shift)))
@@ -230,7 +230,8 @@ def _high_16(x: Term, factor: int) -> Term:
     return (x * factor + (1 << 14)) >> 15
 
 
-def _limited_16(x: Term) -> Term:
+def limited_16(x: Term) -> Term:
+    """x within the numbers of 16 bits."""
     return x.max(-(1 << 15)).min((1 << 15) - 1)
 
 

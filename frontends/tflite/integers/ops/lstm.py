@@ -17,6 +17,7 @@ from ...ops.recurrent import by_time
 from ..rows import INTEGERS
 from ..steps import Quantization, centred, quantization
 from .elementwise import power_of
+from .functions import limited_16
 
 GATE_BITS = 3
 """The integer bits of the fixed-point operands of sigmoid and tanh."""
@@ -67,7 +68,7 @@ def sequence_lstm(n: TfliteLayer, *operands: Value | None) -> Value:
     inputs = joined(weights[:4], 0).transpose(1, 0)
     recurrent = joined(weights[4:], 0).transpose(1, 0)
     sums = scales.gates(range(1, 5), scales.of[0].scale, cells)(sequence @ inputs + bias)
-    sums = _limited_16(sums).cast(i16)
+    sums = limited_16(sums).cast(i16)
     state = scales.of[_STATE]
     carry = scales.gates(range(5, 9), state.scale, cells)
     batch = extent(n, (sequence.value, 1))
@@ -77,12 +78,12 @@ def sequence_lstm(n: TfliteLayer, *operands: Value | None) -> Value:
         h, c = (Term(n, v).cast(i32) for v in states)
         product = carry((h - state.zero if state.zero else h) @ recurrent)
         here = sums.gather(Term(n, number)).cast(i32)
-        total = _limited_16(here + product)
+        total = limited_16(here + product)
         i, f, g, o = (total.part(1, k * cells, (k + 1) * cells) for k in range(4))
         i, f, o = (sigmoid(v, GATE_BITS, 16) for v in (i, f, o))
         kept = divided_by_power(f * c, 15)
         new = divided_by_power(i * tanh(g, GATE_BITS, 16), 30 + scales.cell)
-        c = _clipped(_limited_16(_as_16(kept) + _as_16(new)), n.options.cell_clip, scales.of[_CELL])
+        c = _clipped(limited_16(_as_16(kept) + _as_16(new)), n.options.cell_clip, scales.of[_CELL])
         shown = o * tanh(c, 15 + scales.cell, 16)
         h = _output(n, operands, scales, shown)
         return Iteration([h.value, c.cast(i16).value], [h.value])
@@ -125,10 +126,6 @@ def _clipped(x: Term, clip: float, about: Quantization) -> Term:
 
 def _as_16(x: Term) -> Term:
     return x.cast(i16).cast(i32)
-
-
-def _limited_16(x: Term) -> Term:
-    return x.max(-(1 << 15)).min((1 << 15) - 1)
 
 
 def _limited_8(x: Term) -> Term:
