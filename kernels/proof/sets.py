@@ -12,8 +12,9 @@ from typing import Any
 
 from ...ir.core import Value
 from ...ir.diagnostics import NncError
+from ...ir.types import row_major_strides
 from .accesses import CHANGE, READ, WRITE, Access
-from .expressions import Form, number
+from .expressions import Form, is_number, number
 from .forms import Forms
 from .views import Shape
 
@@ -245,20 +246,21 @@ class Sets:
     def refined(self, part: Any, coarse: Shape, fine: Shape, extents: Sequence[Form]) -> Any:
         """The elements of `part`, by indices in shape `coarse`, as a set in the shape `fine`.
 
-        `extents` are those of `fine`; an index of `coarse` becomes several of `fine`.
+        `extents` are those of `fine`; an index of `coarse` becomes several of `fine`, any of them
+        where their relation is not linear.
         """
-        cuts, names, kept = list(accumulate(coarse)), [], []
-        for i, end in enumerate(accumulate(fine)):
-            names.append(f"y{i + 1}")
-            j = next(j for j, cut in enumerate(cuts) if end <= cut)
-            if coarse[j] == fine[i]:
-                kept.append(f"y{i + 1} = x{j + 1}")
+        names = [f"y{i}" for i in range(1, len(fine) + 1)]
+        kept = [found for found in _parts_of(coarse, fine, extents) if found is not None]
         olds = ", ".join(f"x{j}" for j in range(len(coarse) + 1))
         holds = ["y0 = x0", *kept, *_ranges(names, extents)]
         news = ", ".join(["y0", *names])
         parameters, body = self._body(holds, extents)
         text = f"[{parameters}] -> {{ [{olds}] -> [{news}] : {body} }}"
         return part.apply(self._isl.Map(text))
+
+    def refines_exactly(self, coarse: Shape, fine: Shape, extents: Sequence[Form]) -> bool:
+        """Whether `refined` gives those elements only, and no others."""
+        return None not in _parts_of(coarse, fine, extents)
 
     def _body(self, holds: Sequence[str], extents: Sequence[Form]) -> tuple[str, str]:
         """(parameters, conditions) as text: `holds` with the conditions of the extents."""
@@ -411,6 +413,23 @@ class Sets:
         ids = ", ".join((*GROUPS, *THREADS, *(variables if each_time else ())))
         text = f"[{', '.join(parameters)}] -> {{ [{ids}] -> [{', '.join(names)}] : {body} }}"
         return self._isl.Map(text)
+
+
+def _parts_of(coarse: Shape, fine: Shape, extents: Sequence[Form]) -> Iterator[str | None]:
+    """For each index x of a shape: the condition on the indices y that it consists of.
+
+    None is where unknown extents would have to be multiplied by them.
+    """
+    begin, ends = 0, list(accumulate(fine))
+    for j, end in enumerate(accumulate(coarse), 1):
+        own = [i for i, cut in enumerate(ends) if begin < cut <= end]
+        begin, inner = end, [extents[i] for i in own[1:]]
+        if all(map(is_number, inner)):
+            distances = row_major_strides([1, *(int(extent.text) for extent in inner)])
+            terms = zip(distances, own, strict=True)
+            yield f"x{j} = {' + '.join(f'{distance}*y{i + 1}' for distance, i in terms)}"
+        else:
+            yield None
 
 
 def _ranges(names: Sequence[str], extents: Sequence[Form]) -> list[str]:
