@@ -38,6 +38,7 @@ from .expressions import (
     is_number,
     number,
     scaled,
+    without,
 )
 from .parameters import Parameters
 from .polynomials import Polynomial
@@ -343,15 +344,34 @@ class Forms:
         return found
 
     def below(self, form: Form, bound: Form) -> Form:
-        """The condition that a form >= 0 is below a bound, written without `or` if possible."""
-        relation, a, b = self.extremes.get(bound.text, ("", bound, bound))
+        """The condition that a form >= 0 is below a bound, written without `or` if possible.
+
+        v < min(a, b) - t is v + t < a and v + t < b.
+        """
+        plain = (form + bound).given(f"{form.text} < {bound.text}")
+        found = without(bound.text, self.extremes)
+        if found is None:
+            return plain
+        name, text = found
+        relation, a, b = self.extremes[name]
+        rest = bound.about(text)
+        if not set(bound.wanted) <= {*rest.wanted, *a.wanted, *b.wanted}:
+            return plain
+        moved = added(form, rest) if text != "0" else form
+        if text != "0" and not self._is_natural(moved.text):
+            return plain
         if relation == "<=":
-            return self.below(self.below(form, a), b)
-        if relation == ">=":
-            for one, other in ((a, b), (b, a)):
-                if is_number(one) and int(one.text) <= 0:
-                    return self.below(form, other)
-        return (form + bound).given(f"{form.text} < {bound.text}")
+            return form + self.below(self.below(moved, a), b)
+        for one, other in ((a, b), (b, a)):
+            if is_number(one) and int(one.text) <= 0:
+                return form + self.below(moved, other)
+        return plain
+
+    def _is_natural(self, text: str) -> bool:
+        """Whether an expression is a sum of ids and numbers none of which is negative."""
+        names = re.findall(r"\b[vp]\d+\b", text)
+        known = (*self.ends, *self.parameters.counts)
+        return "-" not in text and all(name in known for name in names)
 
     def choice(self, op: Any) -> Form:
         """The form of an `arith.select`."""
