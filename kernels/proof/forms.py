@@ -20,8 +20,6 @@ from typing import Any
 
 from ...dialects import arith, func, gpu, memref
 from ...dialects.index_lists import mix
-from ...dialects.marks import INPUT_DIMS
-from ...ir.attributes import ArrayAttr, StringAttr
 from ...ir.core import BlockArgument, Operation, Value
 from ...ir.rewriting import constant_int
 from ...ir.traits import is_pure
@@ -40,6 +38,7 @@ from .expressions import (
     scaled,
     without,
 )
+from .extents import first_of_name, name_of_extent
 from .parameters import Parameters
 from .polynomials import Polynomial
 
@@ -175,10 +174,10 @@ class Forms:
             case memref.Cast() | memref.MemorySpaceCast() as op:
                 return self.extent(op.operands[0], dim)
         if buffer in self.calls:
-            first, its = _first_of_name(buffer, dim)
+            first, its = first_of_name(buffer, dim)
             return self.extent(self.calls[first], its)
         first = self.parameters.equal.get((buffer, dim), (buffer, dim))
-        form = self.parameter(_name_of_extent(*first))
+        form = self.parameter(name_of_extent(*first))
         if is_number(form):
             return form
         self.parameters.count(form.text)
@@ -429,41 +428,6 @@ class Forms:
 def _either(condition: str, then: str, otherwise: str) -> str:
     """A condition that is one of two, as another one says."""
     return f"(({condition}) and ({then}) or not ({condition}) and ({otherwise}))"
-
-
-def _name_of_extent(buffer: Value, dim: int) -> str:
-    """The key of an unknown extent's parameter; equal keys mean equal extents."""
-    name = _given_name(buffer, dim)
-    if name is None:
-        return f"extent {dim} of {id(buffer)}"
-    return f"extent {name} of {id(buffer.owner.parent_op)}"  # type: ignore[attr-defined]
-
-
-def _given_name(buffer: Value, dim: int) -> str | None:
-    """The name that the function gives to an extent of its argument; None without one."""
-    if not isinstance(buffer, BlockArgument) or buffer.owner.parent_op is None:
-        return None
-    names = buffer.owner.parent_op.attributes.get(INPUT_DIMS)
-    if isinstance(names, ArrayAttr) and buffer.index < len(names.elements):
-        own = names.elements[buffer.index]
-        if isinstance(own, ArrayAttr) and dim < len(own.elements):
-            name = own.elements[dim]
-            return name.value or None if isinstance(name, StringAttr) else None
-    return None
-
-
-def _first_of_name(buffer: Value, dim: int) -> tuple[Value, int]:
-    """The first (argument, dimension) of the function with the name of this extent."""
-    name = _given_name(buffer, dim)
-    if name is None:
-        return buffer, dim
-    return next(
-        (other, d)
-        for other in buffer.owner.args  # type: ignore[attr-defined]
-        if isinstance(other.type, MemRefType)
-        for d in range(other.type.rank)
-        if _given_name(other, d) == name
-    )
 
 
 def _extent(forms: Forms, op: memref.Dim) -> Form:

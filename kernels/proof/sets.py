@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, chain, islice, product
 from math import prod
 from typing import Any
@@ -16,7 +16,7 @@ from ...ir.types import row_major_strides
 from .accesses import CHANGE, READ, WRITE, Access
 from .expressions import Form, is_number, number
 from .forms import Forms
-from .views import Shape
+from .views import Place, Shape
 
 _VARIABLE = re.compile(r"\bv\d")
 GROUPS, THREADS = ("b0", "b1", "b2", "b3"), ("t0", "t1", "t2")
@@ -80,6 +80,20 @@ class Sets:
         condition = "(" + " or ".join(beyond) + ")"
         relation = self._relation(access, access.at, condition, access.limits)
         return self._sample(relation) or self._outside_buffer(access)
+
+    def outside_exactly(self, access: Access) -> Found | None:
+        """A thread in which an access is outside along an index that is known exactly; else None.
+
+        Others of its indices may be values of which nothing is known.
+        """
+        along = zip(access.at, access.limits or (), strict=False)
+        known = [(at, limit) for at, limit in along if at.is_exact and limit.is_exact]
+        if not (known and access.holds.is_exact):
+            return None
+        at, limits = zip(*known, strict=True)
+        return self.outside(
+            replace(access, at=at, limits=limits, place=Place(access.place.buffer, None, None))
+        )
 
     def _outside_buffer(self, access: Access) -> Found | None:
         """A thread in which an access is inside its view but outside the buffer; else None."""
