@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -164,9 +165,12 @@ def _prove(module: Operation, target: Target, session: Session) -> None:
     counts = context.statistics.get("prove-kernels", {})
     proven, left = counts.get("proven", 0), counts.get("open", 0)
     session.progress(f"{proven} of {proven + left} launches proven, as groups and as threads")
-    for one in context.diagnostics:
-        place = node_of(one.location) if one.location is not None else ""
-        session.progress(f"note: {place}{': ' if place else ''}{one.message}")
+    notes = Counter(
+        f"{node_of(one.location) if one.location is not None else ''}: {one.message}"
+        for one in context.diagnostics
+    )
+    for note, times in notes.items():
+        session.progress(f"note: {note.removeprefix(': ')}{f' ({times} times)' * (times > 1)}")
 
 
 def _numerics(args: argparse.Namespace, session: Session) -> CheckNumerics | None:

@@ -17,7 +17,7 @@ from .forms import Forms
 from .parameters import Parameters
 from .results import Written
 
-_MOST = 3
+_MOST = 4
 """Conditions of a function of which all combinations are proven; of more conditions, none is."""
 
 _Extents = Mapping[tuple[Value, int], tuple[Value, int]]

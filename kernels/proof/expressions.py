@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from dataclasses import dataclass
+
+_VARIABLE = re.compile(r"\bv\d+\b")
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,25 @@ class Form:
     def saying(self, text: str) -> Form:
         """Another expression with the same conditions."""
         return Form(text, self.variables, self.holds, self.wanted, self.is_exact)
+
+    def about(self, text: str) -> Form:
+        """Another expression of some of the variables, with the conditions that concern it."""
+        names = set(_VARIABLE.findall(text))
+        while (
+            more := {
+                name
+                for one in self.holds
+                if not names.isdisjoint(found := _VARIABLE.findall(one))
+                for name in found
+            }
+            - names
+        ):
+            names |= more
+        kept = lambda conditions: tuple(  # noqa: E731
+            one for one in conditions if names.issuperset(_VARIABLE.findall(one))
+        )
+        variables = tuple(name for name in self.variables if name in names)
+        return Form(text, variables, kept(self.holds), kept(self.wanted), self.is_exact)
 
     def wanting(self, *conditions: str) -> Form:
         """A copy with further required conditions."""
@@ -105,6 +127,33 @@ def sum_of(rests: str, constant: int) -> str:
     if not rests:
         return str(constant)
     return f"({rests} {'-' if constant < 0 else '+'} {abs(constant)})"
+
+
+def without(text: str, names: Container[str]) -> tuple[str, str] | None:
+    """(term, the others negated) of a sum with a term among `names`; None if it has none."""
+    rest, constant = _parts(text)
+    terms = _terms(rest)
+    found = next((i for i, term in enumerate(terms) if term in names), None)
+    if found is None:
+        return None
+    others = [_negated(term) for i, term in enumerate(terms) if i != found]
+    return terms[found], sum_of(" + ".join(others), -constant)
+
+
+def _terms(text: str) -> list[str]:
+    """The terms of a sum without its parentheses."""
+    terms: list[str] = []
+    for piece in text.split(" + "):
+        if terms and not _is_closed(terms[-1]):
+            terms[-1] += f" + {piece}"
+        else:
+            terms.append(piece)
+    return terms
+
+
+def _negated(term: str) -> str:
+    inner = re.fullmatch(r"-1\*\((.*)\)", term)
+    return inner[1] if inner is not None and _is_closed(inner[1]) else f"-1*({term})"
 
 
 _SUM = re.compile(r"\((.*) ([+-]) (\d+)\)")

@@ -20,8 +20,6 @@ from typing import Any
 
 from ...dialects import arith, func, gpu, memref
 from ...dialects.index_lists import mix
-from ...dialects.marks import INPUT_DIMS
-from ...ir.attributes import ArrayAttr, StringAttr
 from ...ir.core import BlockArgument, Operation, Value
 from ...ir.rewriting import constant_int
 from ...ir.traits import is_pure
@@ -38,7 +36,9 @@ from .expressions import (
     is_number,
     number,
     scaled,
+    without,
 )
+from .extents import first_of_name, name_of_extent
 from .parameters import Parameters
 from .polynomials import Polynomial
 
@@ -174,10 +174,10 @@ class Forms:
             case memref.Cast() | memref.MemorySpaceCast() as op:
                 return self.extent(op.operands[0], dim)
         if buffer in self.calls:
-            first, its = _first_of_name(buffer, dim)
+            first, its = first_of_name(buffer, dim)
             return self.extent(self.calls[first], its)
         first = self.parameters.equal.get((buffer, dim), (buffer, dim))
-        form = self.parameter(_name_of_extent(*first))
+        form = self.parameter(name_of_extent(*first))
         if is_number(form):
             return form
         self.parameters.count(form.text)
@@ -343,15 +343,34 @@ class Forms:
         return found
 
     def below(self, form: Form, bound: Form) -> Form:
-        """The condition that a form >= 0 is below a bound, written without `or` if possible."""
-        relation, a, b = self.extremes.get(bound.text, ("", bound, bound))
+        """The condition that a form >= 0 is below a bound, written without `or` if possible.
+
+        v < min(a, b) - t is v + t < a and v + t < b.
+        """
+        plain = (form + bound).given(f"{form.text} < {bound.text}")
+        found = without(bound.text, self.extremes)
+        if found is None:
+            return plain
+        name, text = found
+        relation, a, b = self.extremes[name]
+        rest = bound.about(text)
+        if not set(bound.wanted) <= {*rest.wanted, *a.wanted, *b.wanted}:
+            return plain
+        moved = added(form, rest) if text != "0" else form
+        if text != "0" and not self._is_natural(moved.text):
+            return plain
         if relation == "<=":
-            return self.below(self.below(form, a), b)
-        if relation == ">=":
-            for one, other in ((a, b), (b, a)):
-                if is_number(one) and int(one.text) <= 0:
-                    return self.below(form, other)
-        return (form + bound).given(f"{form.text} < {bound.text}")
+            return form + self.below(self.below(moved, a), b)
+        for one, other in ((a, b), (b, a)):
+            if is_number(one) and int(one.text) <= 0:
+                return form + self.below(moved, other)
+        return plain
+
+    def _is_natural(self, text: str) -> bool:
+        """Whether an expression is a sum of ids and numbers none of which is negative."""
+        names = re.findall(r"\b[vp]\d+\b", text)
+        known = (*self.ends, *self.parameters.counts)
+        return "-" not in text and all(name in known for name in names)
 
     def choice(self, op: Any) -> Form:
         """The form of an `arith.select`."""
@@ -409,41 +428,6 @@ class Forms:
 def _either(condition: str, then: str, otherwise: str) -> str:
     """A condition that is one of two, as another one says."""
     return f"(({condition}) and ({then}) or not ({condition}) and ({otherwise}))"
-
-
-def _name_of_extent(buffer: Value, dim: int) -> str:
-    """The key of an unknown extent's parameter; equal keys mean equal extents."""
-    name = _given_name(buffer, dim)
-    if name is None:
-        return f"extent {dim} of {id(buffer)}"
-    return f"extent {name} of {id(buffer.owner.parent_op)}"  # type: ignore[attr-defined]
-
-
-def _given_name(buffer: Value, dim: int) -> str | None:
-    """The name that the function gives to an extent of its argument; None without one."""
-    if not isinstance(buffer, BlockArgument) or buffer.owner.parent_op is None:
-        return None
-    names = buffer.owner.parent_op.attributes.get(INPUT_DIMS)
-    if isinstance(names, ArrayAttr) and buffer.index < len(names.elements):
-        own = names.elements[buffer.index]
-        if isinstance(own, ArrayAttr) and dim < len(own.elements):
-            name = own.elements[dim]
-            return name.value or None if isinstance(name, StringAttr) else None
-    return None
-
-
-def _first_of_name(buffer: Value, dim: int) -> tuple[Value, int]:
-    """The first (argument, dimension) of the function with the name of this extent."""
-    name = _given_name(buffer, dim)
-    if name is None:
-        return buffer, dim
-    return next(
-        (other, d)
-        for other in buffer.owner.args  # type: ignore[attr-defined]
-        if isinstance(other.type, MemRefType)
-        for d in range(other.type.rank)
-        if _given_name(other, d) == name
-    )
 
 
 def _extent(forms: Forms, op: memref.Dim) -> Form:

@@ -299,7 +299,9 @@ class _Proof:
             if access.is_exact and found.may:
                 yield Unknown(access.op, _BY_PRODUCTS)
                 return
-            if access.is_exact:
+            if not access.is_exact:
+                found = self.sets.outside_exactly(access)
+            if found is not None and not found.may:
                 raise NncError(
                     f"'{access.op.name}' op {access.kind} element {list(found.element)} in "
                     f"{self._who(found, 0)}, outside of its buffer",

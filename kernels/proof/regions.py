@@ -95,7 +95,8 @@ class SetOfElements:
 
     Elements are named by their indices in a shape, or by their position if `shape` is None. An
     access by a finer shape, with more dimensions, refines the set to that shape. From then on it
-    may contain more elements than are really left.
+    may contain more elements than are really left, unless the extents that become dimensions are
+    constants.
     """
 
     def __init__(self, buffer: Value, sets: Sets, left: Any, forms: Forms, shape: Shape | None):
@@ -146,7 +147,7 @@ class SetOfElements:
             if shape != self._shape:
                 kept = self._all(shape).subtract(places)
                 places = self._all(self._shape).subtract(self._refined(kept, shape))
-                self._is_exact = False
+                self._is_exact = self._is_exact and self._refines_exactly(shape)
         self._left = self._left.subtract(places).coalesce()
 
     def _refine(self, shape: Shape) -> None:
@@ -158,7 +159,12 @@ class SetOfElements:
         is_whole = self._left.is_equal(self._all(self._shape))
         before, self._shape = self._shape, finer
         self._left = self._all(finer) if is_whole else self._refined(self._left, before)
-        self._is_exact = self._is_exact and is_whole
+        self._is_exact = self._is_exact and (is_whole or self._refines_exactly(before))
+
+    def _refines_exactly(self, shape: Shape) -> bool:
+        """Whether a part given in `shape` is known exactly in the region's shape."""
+        assert self._shape is not None
+        return self._sets.refines_exactly(shape, self._shape, self._extents(self._shape))
 
     def _refined(self, part: Any, shape: Shape) -> Any:
         """`part`, given in `shape`, in the region's shape; a superset if that is finer."""

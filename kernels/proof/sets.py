@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, chain, islice, product
 from math import prod
 from typing import Any
 
 from ...ir.core import Value
 from ...ir.diagnostics import NncError
+from ...ir.types import row_major_strides
 from .accesses import CHANGE, READ, WRITE, Access
-from .expressions import Form, number
+from .expressions import Form, is_number, number
 from .forms import Forms
-from .views import Shape
+from .views import Place, Shape
 
 _VARIABLE = re.compile(r"\bv\d")
 GROUPS, THREADS = ("b0", "b1", "b2", "b3"), ("t0", "t1", "t2")
@@ -79,6 +80,20 @@ class Sets:
         condition = "(" + " or ".join(beyond) + ")"
         relation = self._relation(access, access.at, condition, access.limits)
         return self._sample(relation) or self._outside_buffer(access)
+
+    def outside_exactly(self, access: Access) -> Found | None:
+        """A thread in which an access is outside along an index that is known exactly; else None.
+
+        Others of its indices may be values of which nothing is known.
+        """
+        along = zip(access.at, access.limits or (), strict=False)
+        known = [(at, limit) for at, limit in along if at.is_exact and limit.is_exact]
+        if not (known and access.holds.is_exact):
+            return None
+        at, limits = zip(*known, strict=True)
+        return self.outside(
+            replace(access, at=at, limits=limits, place=Place(access.place.buffer, None, None))
+        )
 
     def _outside_buffer(self, access: Access) -> Found | None:
         """A thread in which an access is inside its view but outside the buffer; else None."""
@@ -245,20 +260,21 @@ class Sets:
     def refined(self, part: Any, coarse: Shape, fine: Shape, extents: Sequence[Form]) -> Any:
         """The elements of `part`, by indices in shape `coarse`, as a set in the shape `fine`.
 
-        `extents` are those of `fine`; an index of `coarse` becomes several of `fine`.
+        `extents` are those of `fine`; an index of `coarse` becomes several of `fine`, any of them
+        where their relation is not linear.
         """
-        cuts, names, kept = list(accumulate(coarse)), [], []
-        for i, end in enumerate(accumulate(fine)):
-            names.append(f"y{i + 1}")
-            j = next(j for j, cut in enumerate(cuts) if end <= cut)
-            if coarse[j] == fine[i]:
-                kept.append(f"y{i + 1} = x{j + 1}")
+        names = [f"y{i}" for i in range(1, len(fine) + 1)]
+        kept = [found for found in _parts_of(coarse, fine, extents) if found is not None]
         olds = ", ".join(f"x{j}" for j in range(len(coarse) + 1))
         holds = ["y0 = x0", *kept, *_ranges(names, extents)]
         news = ", ".join(["y0", *names])
         parameters, body = self._body(holds, extents)
         text = f"[{parameters}] -> {{ [{olds}] -> [{news}] : {body} }}"
         return part.apply(self._isl.Map(text))
+
+    def refines_exactly(self, coarse: Shape, fine: Shape, extents: Sequence[Form]) -> bool:
+        """Whether `refined` gives those elements only, and no others."""
+        return None not in _parts_of(coarse, fine, extents)
 
     def _body(self, holds: Sequence[str], extents: Sequence[Form]) -> tuple[str, str]:
         """(parameters, conditions) as text: `holds` with the conditions of the extents."""
@@ -411,6 +427,23 @@ class Sets:
         ids = ", ".join((*GROUPS, *THREADS, *(variables if each_time else ())))
         text = f"[{', '.join(parameters)}] -> {{ [{ids}] -> [{', '.join(names)}] : {body} }}"
         return self._isl.Map(text)
+
+
+def _parts_of(coarse: Shape, fine: Shape, extents: Sequence[Form]) -> Iterator[str | None]:
+    """For each index x of a shape: the condition on the indices y that it consists of.
+
+    None is where unknown extents would have to be multiplied by them.
+    """
+    begin, ends = 0, list(accumulate(fine))
+    for j, end in enumerate(accumulate(coarse), 1):
+        own = [i for i, cut in enumerate(ends) if begin < cut <= end]
+        begin, inner = end, [extents[i] for i in own[1:]]
+        if all(map(is_number, inner)):
+            distances = row_major_strides([1, *(int(extent.text) for extent in inner)])
+            terms = zip(distances, own, strict=True)
+            yield f"x{j} = {' + '.join(f'{distance}*y{i + 1}' for distance, i in terms)}"
+        else:
+            yield None
 
 
 def _ranges(names: Sequence[str], extents: Sequence[Form]) -> list[str]:

@@ -12,16 +12,17 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
+import numpy as np
 import pytest
-from nnc.dialects import gpu
+from nnc.dialects import func, gpu, memref
 from nnc.driver.compile import load_module, run_stages
 from nnc.ir.attributes import IntegerAttr
 from nnc.ir.diagnostics import NncError
 from nnc.ir.passes import PassContext, PassManager
-from nnc.ir.rewriting import constant_int
 from nnc.ir.syntax.parser import parse_module
-from nnc.ir.types import MemRefType, i64
+from nnc.ir.types import i64
 from nnc.kernels.proof.prove_kernels import ProveKernels
+from nnc.kernels.proof.views import span_of, strides_of
 from nnc.lowering.pipelines import GRAPH_STAGES, pipeline
 from nnc.numerics import races
 from nnc.numerics.checking.running import Runner
@@ -30,7 +31,7 @@ from nnc.numerics.interpreter import TooManyStepsError
 from nnc.numerics.options import NumericsOptions
 from nnc.numerics.threads import Access
 
-from ..lowering.running import inputs_of
+from ..lowering.running import entry, inputs_of
 from ..lowering.test_nn_to_linalg import OPS
 from ..targets.test_c import NETWORKS
 from .test_distribute_tiles import LARGE, distribute, kernels_of
@@ -39,7 +40,10 @@ from .test_prove_kernels import BY_VALUES, are_unset, launched
 pytest.importorskip("islpy")
 
 STEPS = 20_000
-"""As many operations of a network's kernel are interpreted."""
+"""As many operations of an example's kernels, or a network's, are interpreted."""
+
+AT_MOST = 80_000
+"""As many of a network's kernels are if those with fewer operations show no fault."""
 
 OF_KERNELS = [cls for cls in OPS if cls.name not in BY_VALUES]
 
@@ -238,38 +242,64 @@ def test_two_hundred_faults(monkeypatch):
 
 # -- kernels of networks ---------------------------------------------------------------------------
 
-LAUNCH = """
+ALONE = """
 module attributes {{gpu.container_module}} {{
+{constants}
   gpu.module @kernels {{
-{kernel}
+{kernels}
   }}
-  func.func @main({arguments}) {{
-    {constants}
-    gpu.launch_func @kernels::@{name} blocks in (%n0, %n1, %n2) threads in (%n3, %n4, %n5) args({given})
-    return
+  func.func @main({arguments}){results} {{
+{views}
+    {found}call @{name}({given}) : {type}
+    return {returned}
   }}
+{function}
 }}"""
 
 
-def alone(launch, module):
-    """The text of a module with one launch, whose buffers are its function's arguments."""
-    kernel = gpu.find_kernel(module, launch.kernel)
-    assert kernel is not None
-    sizes = [constant_int(size) for size in (*launch.grid, *launch.block)]
-    types = [operand.type for operand in launch.kernelOperands]
-    if None in sizes or not all(isinstance(t, MemRefType) for t in types):
-        return None
-    return LAUNCH.format(
-        kernel=kernel,
-        name=kernel.sym_name,
-        arguments=", ".join(f"%a{i}: {t}" for i, t in enumerate(types)),
-        given=", ".join(f"%a{i} : {t}" for i, t in enumerate(types)),
-        constants="\n".join(f"%n{i} = arith.constant {n} : index" for i, n in enumerate(sizes)),
+def alone(function, module):
+    """The text of a module with one function that launches kernels, and `main`, which calls it.
+
+    Arguments whose rows have gaps between them are views of buffers that have the gaps too.
+    """
+    launches = [op for op in function.walk() if isinstance(op, gpu.LaunchFunc)]
+    kernels = dict.fromkeys(gpu.find_kernel(module, launch.kernel) for launch in launches)
+    arguments, views, given = [], [], []
+    for i, type in enumerate(function.function_type.inputs):
+        given.append(f"%a{i}" if type.is_row_major else f"%v{i}")
+        if type.is_row_major:
+            arguments.append(f"%a{i}: {type}")
+            continue
+        buffer, strides = f"memref<{span_of(type)}x{type.element_type}>", strides_of(type)
+        arguments.append(f"%a{i}: {buffer}")
+        sizes = f"sizes: {list(type.shape)}, strides: {list(strides)}"
+        views.append(f"%v{i} = memref.reinterpret_cast %a{i} to offset: [0], {sizes}")
+        views[-1] += f" : {buffer} to {type}"
+    results = ", ".join(map(str, function.function_type.results))
+    count = len(function.function_type.results)
+    constants = [
+        f"memref.global constant @{op.sym_name} : {op.type} = "
+        f'dense<"0x{op.initial_value.to_numpy().tobytes().hex()}">'
+        for op in module.walk()
+        if isinstance(op, memref.Global) and f"@{op.sym_name} " in str(function)
+    ]
+    return ALONE.format(
+        constants="\n".join(constants),
+        kernels="\n".join(map(str, kernels)),
+        arguments=", ".join(arguments),
+        results=f" -> ({results})" if count else "",
+        views="\n".join(views),
+        found=f"%r:{count} = " if count else "",
+        name=function.sym_name,
+        given=", ".join(given),
+        type=function.function_type,
+        returned=f"{', '.join(f'%r#{i}' for i in range(count))} : {results}" if count else "",
+        function=function,
     )
 
 
 def kernels_of_network(name, target):
-    """The text of each kernel of a small network as a module of its own."""
+    """The text of each function of a small network that launches kernels, as a module."""
     found = []
 
     def deal(stage, module):
@@ -278,7 +308,8 @@ def kernels_of_network(name, target):
             own = module.clone()
             PassManager(pipeline(passes)).run(own)
             launches = [op for op in own.walk() if isinstance(op, gpu.LaunchFunc)]
-            found.extend(filter(None, (alone(launch, own) for launch in launches)))
+            functions = dict.fromkeys(launch.parent_of(func.FuncOp) for launch in launches)
+            found.extend(alone(function, own) for function in functions)
 
     run_stages(load_module(NETWORKS[name]()), target=target, after_stage=deal)
     return found
@@ -289,15 +320,27 @@ def kernels_of_network(name, target):
 @pytest.mark.parametrize("target", ["opencl", "metal"])
 @pytest.mark.parametrize("name", NETWORKS)
 def test_faults_in_networks(name, target, monkeypatch):
-    """In kernels that the interpreter is soon through with."""
+    """In those functions that the interpreter is soon through with."""
+    texts = kernels_of_network(name, target)
+    tried = (1, STEPS), (1, AT_MOST), (9, STEPS)
+    assert any(faults_in(name, texts, most, steps, monkeypatch) for most, steps in tried)
+
+
+def faults_in(name, texts, most, steps, monkeypatch):
+    """How many faults are found in those functions that take at most so many operations.
+
+    At most `most` of each kind are planted in each function.
+    """
     counts = Counter()
-    for number, text in enumerate(kernels_of_network(name, target)):
+    for number, text in enumerate(texts):
         module = parse_module(text)
-        subject = Subject("main", module.body_block.last.function_type)
-        inputs = inputs_of(subject.type.inputs, None, {}, seed=number)
-        error, clashes, written = what_happens(module, subject, inputs, monkeypatch, STEPS)
+        subject = Subject("main", entry(module, "main").function_type)
+        sizes = [3] * sum(type.shape.count(None) for type in subject.type.inputs)
+        inputs = inputs_of(subject.type.inputs, None, sizes, seed=number)
+        inputs = [np.abs(x) for x in inputs]  # An integer -1 is as what is not written.
+        error, clashes, written = what_happens(module, subject, inputs, monkeypatch, steps)
         if isinstance(error, TooManyStepsError):
             continue
         assert error is None and not clashes
-        counts += found_in(f"{name} {number}", text, subject, inputs, 1, monkeypatch, written)
-    assert counts.total() > 0
+        counts += found_in(f"{name} {number}", text, subject, inputs, most, monkeypatch, written)
+    return counts.total()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from nnc.dialects import func
+from nnc.dialects import func, gpu
 from nnc.driver.compile import run_stages
 from nnc.ir.diagnostics import NncError
 from nnc.ir.passes import PassContext, PassManager
@@ -292,16 +292,37 @@ func.func @main(%i: tensor<?x?xi64>, %t: tensor<9x8xf32>) -> tensor<?x?x24xf32> 
 }"""
 
 
-def test_extents_with_one_name_are_equal_in_a_call():
-    """Each token joined with those before and after it: all have as many rows, as the names say."""
+def joined_tiles(width):
+    """The launches of `JOINED`, of as many numbers a token."""
     found = []
 
-    def prove_tiles(stage, module):
+    def outline(stage, module):
         if stage == GRAPH_STAGES[-1].name:
-            context = PassContext()
-            text = "apply-schedules,canonicalize,outline-launches,prove-kernels"
-            PassManager(pipeline(text), context).run(module.clone())
-            found.append(context.statistics["prove-kernels"].get("open", 0))
+            found.append(module.clone())
+            PassManager(pipeline("apply-schedules,canonicalize,outline-launches")).run(found[0])
 
-    run_stages(parse_module(JOINED), target="opencl", after_stage=prove_tiles)
-    assert found == [1]  # The gather's.
+    text = JOINED.replace("x24x", f"x{3 * width}x").replace("x8x", f"x{width}x")
+    run_stages(parse_module(text), target="opencl", after_stage=outline)
+    return found[0]
+
+
+@pytest.mark.parametrize("width", [8, 128])
+def test_extents_with_one_name_are_equal_in_a_call(width):
+    """Each token joined with those before and after it: all have as many rows, as the names say.
+
+    Tokens of 128 numbers are copied as rows of all tokens, next to a column that is filled.
+    """
+    context = PassContext()
+    ProveKernels().run(joined_tiles(width), context)
+    assert context.statistics[""]["open"] == 1
+    assert ["'vector.gather'" in d.message for d in context.diagnostics] == [True]
+
+
+@pytest.mark.parametrize("kernel", ["pad_0_0", "pad_0_1"])
+def test_a_part_of_rows_that_is_left_out_is_found(kernel):
+    module = joined_tiles(128)
+    launches = [op for op in module.walk() if isinstance(op, gpu.LaunchFunc)]
+    (left_out,) = (op for op in launches if kernel in str(op.kernel))
+    left_out.erase()
+    with pytest.raises(NncError, match="written by no launch"):
+        ProveKernels().run(module, PassContext())

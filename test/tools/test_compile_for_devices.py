@@ -68,6 +68,19 @@ def test_kernels_are_proven(product, capsys):
     assert int(proven) > 0
 
 
+def test_what_is_not_proven_is_said_once(tmp_path, capsys):
+    pytest.importorskip("islpy")
+    value = lambda name, of, shape: helper.make_tensor_value_info(name, of, shape)  # noqa: E731
+    nodes = [helper.make_node("Gather", ["t", "i"], ["y"])]
+    inputs = [value("t", TensorProto.FLOAT, [9, 8]), value("i", TensorProto.INT64, [3])]
+    graph = helper.make_graph(nodes, "g", inputs, [value("y", TensorProto.FLOAT, [3, 8])])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    onnx.save(model, tmp_path / "rows.onnx")
+    assert compiled(tmp_path / "rows.onnx", "--prove") == 0
+    notes = [line for line in capsys.readouterr().err.splitlines() if "is not proven" in line]
+    assert len(notes) == 1 and notes[0].endswith("is a value (2 times)")
+
+
 def test_what_the_host_does_is_listed_or_refused(searching, capsys):
     assert compiled(searching) == 0
     said = capsys.readouterr().err
