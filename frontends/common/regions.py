@@ -208,14 +208,14 @@ def deformable_convolution(
     columns = total.transpose(0, 1, 4, 2, 3).reshape(
         (x, 0), groups, channels // groups * places, count
     )
-    matrices = _apart(Term(n, weight), groups, channels // groups * places)
+    matrices = _grouped_rows(Term(n, weight), groups, channels // groups * places)
     y = (matrices @ columns).reshape((x, 0), (weight, 0), *((offset, 2 + d) for d in range(dims)))
     if bias is not None:
         y = y + Term(n, bias).spread(0, dims)
     return y.value
 
 
-def _apart(weight: Term, groups: int, width: int) -> Term:
+def _grouped_rows(weight: Term, groups: int, width: int) -> Term:
     """weight [M, ..], of `width` elements in each row, as [groups, M / groups, width]"""
     n, count = weight.n, weight.shape[0]
     if count is not None:
