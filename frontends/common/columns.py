@@ -70,3 +70,35 @@ def folded(
         output_padding=more,
     )
     return reshape(n, out, [(x, 0), channels // count, *extents])
+
+
+def folded_to(
+    n: Layer,
+    x: Value,
+    extents: Value,
+    kernel: Sequence[int],
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    pads: Sequence[int],
+) -> Value:
+    """As `folded`, for extents that are known at run time, a 1-D i64."""
+    count = math.prod(kernel)
+    if (x.type.shape[1] or 0) % count:
+        raise n.error(f"{x.type.shape[1]} channels of a kernel {list(kernel)}")
+    around = [pads[i] + pads[2 + i] - (k - 1) * dilations[i] - 1 for i, k in enumerate(kernel)]
+    windows = (Term(n, extents) + constant(n, around)) / constant(n, [*strides]) + 1
+    batch, made = extent(n, (x, 0)), extent(n, (x, 1)) / count
+    lead = [(batch * made).reshape(1), constant(n, [count])]
+    images = Term(n, x).shaped(joined([*lead, windows], 0))
+    out = transposed_convolution(
+        n,
+        images.value,
+        n.constant(np.eye(count).reshape(count, 1, *kernel), x.type.element_type),
+        strides=strides,
+        dilations=dilations,
+        padding=pads,
+        extents=extents,
+        keeps_begin=True,
+    )
+    whole = [batch.reshape(1), made.reshape(1), Term(n, extents)]
+    return Term(n, out).shaped(joined(whole, 0)).value

@@ -178,11 +178,15 @@ def deformable_convolution(
     """
     if offset.type.rank != x.type.rank:
         raise n.error(f"input 'offset' has shape {shape_text(offset)}, 'X' {shape_text(x)}")
-    if None in weight.type.shape:
-        raise n.error(f"the weight's extents must be known, but they are {shape_text(weight)}")
     groups, parts = windows.groups, windows.parts
+    own = weight.type.shape[1]
+    channels = x.type.shape[1] if own is None else own * groups
+    if None in windows.kernel or channels is None:
+        raise n.error(
+            f"the kernel's extents and the channels must be known, but 'X' is {shape_text(x)} and "
+            f"the weight {shape_text(weight)}"
+        )
     dims, places = len(windows.kernel), math.prod(windows.kernel)
-    channels = (weight.type.shape[1] or 0) * groups
     if x.type.shape[1] not in (None, channels):
         raise n.error(
             f"'X' is {shape_text(x)}, but a weight {shape_text(weight)} is for {channels} channels"
@@ -200,12 +204,21 @@ def deformable_convolution(
     columns = total.transpose(0, 1, 4, 2, 3).reshape(
         (x, 0), groups, channels // groups * places, count
     )
-    made = weight.type.shape[0]
-    matrices = Term(n, weight).reshape(groups, made // groups, channels // groups * places)
-    y = (matrices @ columns).reshape((x, 0), made, *((offset, 2 + d) for d in range(dims)))
+    matrices = _grouped_rows(Term(n, weight), groups, channels // groups * places)
+    y = (matrices @ columns).reshape((x, 0), (weight, 0), *((offset, 2 + d) for d in range(dims)))
     if bias is not None:
         y = y + Term(n, bias).spread(0, dims)
     return y.value
+
+
+def _grouped_rows(weight: Term, groups: int, width: int) -> Term:
+    """weight [M, ..], of `width` elements in each row, as [groups, M / groups, width]"""
+    n, count = weight.n, weight.shape[0]
+    if count is not None:
+        return weight.reshape(groups, count // groups, width)
+    rows = extent(n, (weight.value, 0)) / groups
+    shape = [constant(n, groups, i64), rows, constant(n, width, i64)]
+    return weight.shaped(joined([one.reshape(1) for one in shape], 0))
 
 
 def _at_offsets(

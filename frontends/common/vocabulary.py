@@ -10,7 +10,7 @@ from __future__ import annotations
 from .activations import activation, affine, clipped, gated
 from .attention import attend, grouped
 from .boxes import suppressed
-from .columns import folded, unfolded
+from .columns import folded, folded_to, unfolded
 from .convolution import channels_first, channels_last, convolution, transposed_convolution
 from .diagonals import diagonal, on_diagonal
 from .direct import as_it_is, direct, named

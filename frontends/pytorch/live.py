@@ -254,6 +254,8 @@ class _Reader:
         schema = getattr(one.target, "_schema", None)
         if kind.startswith("higher_order.") or schema is None:
             names = ["a", "b", "c", "d"]
+            if kind.startswith(("math.", "builtins.")):
+                names = list(inspect.signature(one.target).parameters)
             values = [self.argument(v, graphs) for v in one.args]
             if kind.startswith("higher_order."):
                 arguments["arguments"] = values

@@ -314,12 +314,20 @@ def test_numbers_that_change(torch, compiled):
 
 
 def test_operators_that_pytorch_takes_apart(torch, compiled):
+    from torch.nn import functional
+
+    weight = torch.randn(2, 4, 4)
+
     def function(x, classes):
-        return torch.nn.functional.multi_margin_loss(x, classes) + x.sum()
+        added = x.clone().addcmul_(x, x, value=0.3)
+        made = added, functional.rrelu(x), torch.polar(x, x).conj().imag
+        product = functional.bilinear(x, x + 1, weight)
+        return functional.multi_margin_loss(x, classes) + x.sum(), product, *made
 
     x, classes = torch.randn(3, 4), torch.tensor([1, 2, 0])
-    found = compiled(function, fallback=False)(x, classes)
-    torch.testing.assert_close(found, function(x, classes))
+    with torch.no_grad():
+        found = compiled(function, fallback=False)(x, classes)
+        torch.testing.assert_close(found, function(x, classes))
 
 
 def test_own_extents_beside_computed_ones(torch, compiled):

@@ -243,6 +243,25 @@ def test_group_query_attention(rotary, window, steps):
     )
 
 
+@pytest.mark.parametrize("steps", [1, 3])
+def test_given_positions(steps):
+    """Of a prompt the first position alone is read; the others follow it, in each sequence."""
+    angles, held = floats(16, 8), steps == 1
+    check(
+        "GroupQueryAttention",
+        *(floats(2, steps, 64 + 2 * 32), None, None),
+        *((floats(2, 2, 6, 16), floats(2, 2, 6, 16)) if held else (None, None)),
+        np.array([6, 3] if held else [2, 2], np.int32),
+        np.array(7 if held else 3, np.int32),
+        *(np.cos(angles), np.sin(angles), whole(1, 12, (2, steps), np.int64)),
+        domain=MS,
+        outputs=[TensorProto.FLOAT] * 3,
+        num_heads=4,
+        kv_num_heads=2,
+        do_rotary=1,
+    )
+
+
 @pytest.mark.parametrize("smooth", [0, 1])
 @pytest.mark.parametrize("heads", [None, 1, 4])
 def test_scores_of_no_key(smooth, heads):

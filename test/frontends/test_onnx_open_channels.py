@@ -115,6 +115,15 @@ def test_deformable_convolution():
     check(text, *[(x, moves, (x[0], 8, *moves[2:])) for x, moves in shapes])
 
 
+@pytest.mark.parametrize("group", [1, 2])
+def test_deformable_convolution_by_a_weight_of_the_run(group):
+    check(
+        f"float[N,4,H,W] x, {WEIGHT}, float[N,D,P,Q] moves, float[M] b => float[N,M,P,Q] y) "
+        f"{{ y = DeformConv<group = {group}, kernel_shape = [3, 2]>(x, w, moves, b) }}",
+        *(((n, 4, 6, 5), (m, 4 // group, 3, 2), (n, 12, 4, 4), (m,)) for n, m in ((2, 6), (1, 2))),
+    )
+
+
 def test_deformable_convolution_of_doubles():
     x, moves = RANDOM.standard_normal((1, 2, 5, 4)), RANDOM.standard_normal((1, 8, 4, 3))
     weight = RANDOM.standard_normal((3, 2, 2, 2))

@@ -650,7 +650,8 @@ def test_quantized_products():
         ("FusedMatMul", [(2, 5, 4)], {"transB": 1, "alpha": 0.5}, 1),
         ("FusedMatMul", [(2, 3, 5)], {"transA": 1}, 1),
         ("SkipLayerNormalization", [(2, 3, 4), (4,), (4,), (4,)], {"epsilon": 1e-5}, 1),
-        ("SkipSimplifiedLayerNormalization", [(2, 3, 4), (4,)], {"epsilon": 1e-5}, 1),
+        ("SkipLayerNormalization", [(2, 3, 4), (4,), (4,), (4,)], {"epsilon": 1e-5}, 4),
+        ("SkipSimplifiedLayerNormalization", [(2, 3, 4), (4,)], {"epsilon": 1e-5}, 4),
     ],
 )
 def test_operators_of_onnxruntime(op_type, weights, attributes, outputs):

@@ -16,6 +16,7 @@ from .creation import range_
 from .indexing import gather_nd
 from .linear import gemm
 from .movement import pad, trilu
+from .normalization import mean_and_inverse_deviation
 from .pooling import max_pool
 from .sampling import grid_sample
 
@@ -68,8 +69,11 @@ def skip_layer_normalization(
 ) -> list[Value | None]:
     total = _skip_sum(n, x, skip, bias)
     axes = (x.type.rank - 1,)
-    y = layer_normed(n, total, gamma, beta, axes, n.float("epsilon", 1e-12))
-    return [y, None, None, total]
+    epsilon = n.float("epsilon", 1e-12)
+    y = layer_normed(n, total, gamma, beta, axes, epsilon)
+    if not (n.wants(1) or n.wants(2)):
+        return [y, None, None, total]
+    return [y, *mean_and_inverse_deviation(n, n.cast(total, f32), axes, epsilon), total]
 
 
 @converter("SkipSimplifiedLayerNormalization", domain=DOMAIN)
@@ -77,8 +81,13 @@ def skip_rms_normalization(
     n: Node, x: Value, skip: Value, gamma: Value, bias: Value | None = None
 ) -> list[Value | None]:
     total = _skip_sum(n, x, skip, bias)
-    y = rms_normed(n, total, gamma, (x.type.rank - 1,), n.float("epsilon", 1e-5))
-    return [y, None, None, total]
+    axes, epsilon = (x.type.rank - 1,), n.float("epsilon", 1e-5)
+    y = rms_normed(n, total, gamma, axes, epsilon)
+    if not (n.wants(1) or n.wants(2)):
+        return [y, None, None, total]
+    wide = Term(n, n.cast(total, f32))
+    squares = (wide * wide).mean(*axes, keep=True)
+    return [y, squares.zeros().value, (squares + epsilon).function(nn.Rsqrt).value, total]
 
 
 def _skip_sum(n: Node, x: Value, skip: Value, bias: Value | None) -> Value:

@@ -214,8 +214,6 @@ def group_query_attention(
     Sequences of S elements follow the cached ones; `lengths` is one less than the cached number
     afterwards. keys [B, G, T, D], queries [B, G, H / G, S, D]
     """
-    if positions is not None and n.int("do_rotary"):
-        raise n.error("input 'position_ids' is not supported")
     sinks = None if sink is None else Term(n, sink)
     if n.int("smooth_softmax") and sinks is None:
         sinks = constant(n, np.zeros(n.int("num_heads")), query.type.element_type)
@@ -230,7 +228,20 @@ def group_query_attention(
         return found.reshape((at.value, 0), 1, 1, (at.value, 1), (places.value, 0))
 
     caches = (past_key, past_value), (cosines, sines)
-    return cached_attention(n, (query, key, value), *caches, after, total, seen, biases, sinks)
+    turned_at = None
+    if positions is not None:
+        turned_at = _turned_at(Term(n, positions).cast(i64), Term(n, as_scalar(n, total)))
+    parts = query, key, value
+    return cached_attention(n, parts, *caches, after, total, seen, biases, sinks, turned_at)
+
+
+def _turned_at(positions: Term, total: Term) -> Term:
+    """The positions [B, S] of rotary embedding. Of a prompt, which `total` elements are then all
+    of the cache, the first element alone is read: the others follow it.
+    """
+    n, steps = positions.n, extent(positions.n, (positions.value, 1))
+    following = positions.column(0).column(0) + counting(n, steps)
+    return total.cast(i64).equals(steps).choose(following, positions)
 
 
 Cache = tuple[Value | None, Value | None]
@@ -246,13 +257,15 @@ def cached_attention(
     seen: Callable[[Term, Term], Term],
     biases: Term | None = None,
     sinks: Term | None = None,
+    turned_at: Term | None = None,
 ) -> list[Value | None]:
     """Attention [B, S, H * D] to a cache, to which the keys and values are added, and the cache.
 
     `after` is the number of elements that it then holds of each sequence, `total` the largest one;
     `seen(query positions [B, S], cache positions [T])` is the mask of visible keys [B, G, R, S, T].
     `biases` [B or 1, H or 1, S, T] are added to the scores, and `sinks` [H] are a further score of
-    each head, without a value.
+    each head, without a value. Rotary embedding is by the positions `turned_at` [B, S], by default
+    those in the cache.
     """
     heads, groups = n.int("num_heads"), n.int("kv_num_heads")
     q, k, v = _separate(n, *inputs, heads, groups)
@@ -264,7 +277,8 @@ def cached_attention(
         if cosines is None or sines is None:
             raise n.error("do_rotary needs the caches of cosines and sines")
         turn = bool(n.int("rotary_interleaved"))
-        q, k = (rotate(n, part, at, cosines, sines, turn) for part in (q, k))
+        angle = at if turned_at is None else turned_at
+        q, k = (rotate(n, part, angle, cosines, sines, turn) for part in (q, k))
     count = Term(n, as_scalar(n, total)).cast(i64)
     if past[0] is not None:
         count = count.max(extent(n, (past[0], 2)))

@@ -38,9 +38,15 @@ def layer_normalization(n: Node, x: Value, scale: Value, bias: Value | None = No
     stash = n.int("stash_type")
     if not (n.wants(1) or n.wants(2)):
         return [out]
-    wide = n.cast(x, element_type(stash))
-    spread, mean = variance(n, wide, axes, keep=True)
-    return [out, mean, n(nn.Rsqrt((Term(n, spread) + epsilon).value))]
+    return [out, *mean_and_inverse_deviation(n, n.cast(x, element_type(stash)), axes, epsilon)]
+
+
+def mean_and_inverse_deviation(
+    n: Node, x: Value, axes: tuple[int, ...], epsilon: float
+) -> tuple[Value, Value]:
+    """The mean over `axes`, and 1 / sqrt(variance + epsilon), both of extent 1 there."""
+    spread, mean = variance(n, x, axes, keep=True)
+    return mean, n(nn.Rsqrt((Term(n, spread) + epsilon).value))
 
 
 @converter("RMSNormalization")

@@ -48,6 +48,14 @@ def rrelu(n: AtenLayer, self: Value, lower=1 / 8, upper=1 / 3, training: bool = 
     return leaky(n, self, (lower + upper) / 2)
 
 
+@ROWS("aten.rrelu_with_noise_functional")
+def rrelu_with_noise(
+    n: AtenLayer, self: Value, noise: Value, lower=1 / 8, upper=1 / 3, training: bool = False
+) -> list[Value]:
+    """The result and the noise, which only training writes."""
+    return [rrelu(n, self, lower, upper, training), noise]
+
+
 @ROWS("aten.elu", batched="elements")
 def elu(n: AtenLayer, self: Value, alpha=1.0, scale=1.0, input_scale=1.0) -> Value:
     x = Term(n, self)

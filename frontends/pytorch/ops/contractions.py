@@ -61,6 +61,28 @@ def bilinear(
     return n.reshape(found.value, [*n.shape(input1)[:-1], n.size(w.value, 0)])
 
 
+@ROWS("aten._trilinear")
+def trilinear(
+    n: AtenLayer,
+    i1: Value,
+    i2: Value,
+    i3: Value,
+    expand1: list[int],
+    expand2: list[int],
+    expand3: list[int],
+    sumdim: list[int],
+    unroll_dim: int = 1,
+) -> Value:
+    """The sum, over `sumdim`, of products of three tensors, each given dimensions of extent 1."""
+    parts = []
+    for value, added in ((i1, expand1), (i2, expand2), (i3, expand3)):
+        own = iter(dims(value))
+        rank = value.type.rank + len(added)
+        shape = [1 if i in added else next(own) for i in range(rank)]
+        parts.append(Term(n, value).reshape(*shape))
+    return (parts[0] * parts[1] * parts[2]).sum(*sumdim).value
+
+
 @ROWS("aten.conv_tbc")
 def conv_tbc(n: AtenLayer, self: Value, weight: Value, bias: Value, pad: int = 0) -> Value:
     """x [T, B, C], weight [K, C, O] -> [T, B, O]"""

@@ -34,7 +34,8 @@ def _whole(op: Any) -> Row:
     return row
 
 
-table(_same, "elements", neg=nn.Neg, negative=nn.Neg, abs=nn.Abs, absolute=nn.Abs)
+table(_same, "elements", neg=nn.Neg, negative=nn.Neg, _neg_view=nn.Neg)
+table(_same, "elements", abs=nn.Abs, absolute=nn.Abs)
 table(_same, "elements", relu=nn.Relu, bitwise_not=nn.Not, hardswish=nn.HardSwish)
 table(_same, "elements", silu=lambda x: nn.Swish(x, alpha=1.0))
 table(_whole, "elements", ceil=nn.Ceil, floor=nn.Floor)
@@ -362,6 +363,13 @@ def frexp(n: AtenLayer, self: Value) -> list:
     whole = x.equals(0.0) | ~(size < math.inf)
     found = whole.choose(x, mantissa).cast(given.type.element_type)
     return [found.value, whole.choose(0, exponent).value]
+
+
+@ROWS("prims.fma")
+def fma(n: AtenLayer, a: Value, b: Value, c: Value) -> Value:
+    """a * b + c, which may be rounded twice."""
+    x, y, z = (Term(n, v) for v in n.promoted(a, b, c))
+    return (x * y + z).value
 
 
 @ROWS("aten.gcd", "aten.lcm")

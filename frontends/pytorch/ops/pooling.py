@@ -231,7 +231,7 @@ def max_unpool(
     """Zeros with elements put back at the indices of the maxima in each channel."""
     rank = len(output_size)
     lead = self.type.rank - rank
-    whole = math.prod(n.int(size) for size in output_size)
+    whole = reduce(mul, (Term(n, n.as_value(size)) for size in output_size)).value
     flat, places = (Term(n, v).flattened(lead) for v in (self, as_i64(n, indices)))
     start = n.filled(n.scalar(0, self), [n.size(flat.value, 0), whole])
     found = n(nn.ScatterElements(start, places.value, flat.value, axis=1))

@@ -186,7 +186,10 @@ def col2im(
 ) -> Value:
     """[B, C * kernel, windows] -> [B, C, H, W]: overlapping elements are added."""
     k, d, s, p = (per_dimension(v, 2, 1) for v in (kernel_size, dilation, stride, padding))
-    size = [n.int(size) for size in output_size]
+    size = [n.number(size) for size in output_size]
+    if any(isinstance(extent, Value) for extent in size):
+        vector = n.vector(size)
+        return _of_batch(n, self, 3, lambda x: folded_to(n, x, vector, k, s, d, (*p, *p)))
     return _of_batch(n, self, 3, lambda x: folded(n, x, size, k, s, d, (*p, *p)))
 
 

@@ -33,4 +33,9 @@ def opened(x: torch.Tensor) -> Any:
         *(torch.fft.fftshift(x), torch.fft.ifftshift(x, 0), torch.fft.rfft(x, norm="ortho").abs()),
         torch.fft.irfft2(torch.complex(x, x * 2), norm="forward"),
         functional.channel_shuffle(x[None], 1),
+        functional.fold(
+            functional.unfold(x[None], (3, 2), 1, 1, (2, 1)), x.shape, (3, 2), 1, 1, (2, 1)
+        ),
+        functional.interpolate(x[None], scale_factor=1.5, mode="linear"),
+        functional.max_unpool1d(*functional.max_pool1d(x, 3, return_indices=True), 3),
     )
