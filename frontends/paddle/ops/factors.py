@@ -85,7 +85,7 @@ def svd(n: PaddleLayer, x: Value) -> list[Value]:
     u, values, v = algebra.svd(Term(n, x))
     if n.flag("full_matrices"):
         u, v = algebra.completed(u), algebra.completed(v)
-    return [u.value, values.value, algebra.transposed(v).value]
+    return [u.value, values.value, v.mT.value]
 
 
 @rows("svdvals")
@@ -108,7 +108,7 @@ def eigh(n: PaddleLayer, x: Value) -> list[Value]:
     upper = n.text("UPLO", n.text("uplo", "L")) == "U"
     own, zero = n(nn.Trilu(x, n.constant(0, i64), upper=upper)), 1 if upper else -1
     strict = n(nn.Trilu(x, n.constant(zero, i64), upper=upper))
-    whole = Term(n, own) + algebra.transposed(Term(n, strict))
+    whole = Term(n, own) + Term(n, strict).mT
     return [v.value for v in algebra.eigh(whole)]
 
 
@@ -116,7 +116,7 @@ def eigh(n: PaddleLayer, x: Value) -> list[Value]:
 def solve_by_cholesky(n: PaddleLayer, b: Value, factor: Value) -> Value:
     f, right = _systems(n, factor, b)
     upper = n.flag("upper")
-    first, second = (algebra.transposed(f), f) if upper else (f, algebra.transposed(f))
+    first, second = (f.mT, f) if upper else (f, f.mT)
     return algebra.solve_triangular(
         second, algebra.solve_triangular(first, right, False), True
     ).value
