@@ -11,7 +11,7 @@ from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS
 from .elementwise import as_bool, interpolated
-from .reductions import sort
+from .reductions import sort, sum_
 
 # -- running extremes ------------------------------------------------------------------------------
 
@@ -302,3 +302,35 @@ def unique_consecutive(
     found = consecutive_rows(n, rows.value)
     inverse = n.reshape(found.inverse, n.shape(self)) if dim is None else found.inverse
     return [x.gather(Term(n, found.first), axis).value, inverse, found.counts]
+
+
+# -- integrals -------------------------------------------------------------------------------------
+
+
+@ROWS("aten.trapezoid", "aten.trapz", "aten.cumulative_trapezoid")
+def trapezoid(n: AtenLayer, y: Value, x: Value | None = None, dx: Any = 1, dim: int = -1) -> Value:
+    """The integral by the trapezoidal rule: the sum of means times distances.
+
+    Integers wrap where PyTorch adds them as integers.
+    """
+    axis, is_running = n.axis(dim, y.type.rank), "cumulative" in n.kind
+    if x is None and not is_running:
+        first, last = (Term(n, column(n, y, axis, i)) for i in (0, -1))
+        ends = Term(n, n.floating((first + last).value)) * 0.5
+        return ((Term(n, n.floating(sum_(n, y, axis))) - ends) * dx).value
+    both = _sides(n, y, axis)
+    areas = (both[0] + both[1]).value
+    if x is None:
+        areas = (Term(n, n.floating(areas)) * (dx / 2)).value
+    else:
+        near, far = _sides(n, x, 0 if x.type.rank == 1 else axis)
+        width = far - near
+        width = width.spread(0, y.type.rank - 1 - axis) if x.type.rank == 1 else width
+        areas = n(nn.Mul(*n.promoted(areas, width.value)))
+    found = n(nn.Cumsum(areas, axis=axis)) if is_running else sum_(n, areas, axis)
+    return found if x is None else (Term(n, n.floating(found)) / 2.0).value
+
+
+def _sides(n: AtenLayer, x: Value, axis: int) -> list[Term]:
+    """The elements of an axis without the last, and without the first."""
+    return [Term(n, slice_axis(n, x, axis, *part)) for part in ((0, -1), (1, FAR))]
