@@ -151,7 +151,7 @@ def test_an_experiment_that_never_ends_does_not_hold_the_search_up():
         return {"a": sure(0.9)}
 
     search = searching(measure, 2, seconds=0.55, clock=lambda: now[0], abandon=release.set)
-    assert search.run() == "the time is over"
+    assert search.run() == "too little time is left for another experiment"
     assert release.is_set() and 1 not in candidates(search) and len(candidates(search)) >= 2
 
 

@@ -113,6 +113,6 @@ rows.add(
         "sigmoid_cross_entropy_with_logits": _of_terms(_bce_with_logits),
         "kldiv_loss": _of_terms(_kl),
         "log_loss": _of_terms(_log_loss),
-        "mean_all": lambda n, x: n(nn.ReduceMean(x, axes=tuple(range(x.type.rank)))),
+        "mean_all": lambda n, x: reduced(n, x, nn.ReduceMean, range(x.type.rank)),
     }
 )
