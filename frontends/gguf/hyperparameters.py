@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 import reprlib
 from collections.abc import Collection, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -58,10 +60,7 @@ class Hyperparameters:
         self.kind = ARCHITECTURES[name]
         self.width = self.integer("embedding_length")
         # Layers that predict further tokens follow the model's own.
-        self.further = (
-            self.integer("nextn_predict_layers") if self.get("nextn_predict_layers") else 0
-        )
-        self.layers = self.integer("block_count") - self.further
+        self.layers = self.integer("block_count") - self.count("nextn_predict_layers")
         if not 0 < self.layers <= MOST_LAYERS:
             raise source.error(f"{self.layers} layers")
         self.heads = self.integer("attention.head_count")
@@ -100,6 +99,10 @@ class Hyperparameters:
             )
         return value
 
+    def count(self, key: str) -> int:
+        """An integer that may be 0, as it is where there is none. Raises NncError for others."""
+        return self.integer(key) if self.get(key) else 0
+
     def check_read(self, used: Collection[str]) -> None:
         """Raise NncError if a number or tensor that may matter is unused."""
         own = [(k, v) for k, v in self.metadata.unread() if k.startswith(f"{self.name}.")]
@@ -107,26 +110,32 @@ class Hyperparameters:
         for key, value in IGNORED.refused(self.name, keys):
             shown = reprlib.repr(value)
             raise self.source.error(f"'{self.name}.{key}' is {shown}, which is not supported")
-        further = tuple(f"blk.{self.layers + i}." for i in range(self.further))
         tensors = [
             (name, "a tensor")
             for name in self.file.tensors
-            if name not in used and not name.startswith(further)
+            if name not in used and not self.is_further(name)
         ]
         for name, _ in IGNORED_TENSORS.refused(self.name, tensors):
             raise self.source.error(f"the tensor '{name}' is not supported")
+
+    def is_further(self, name: str) -> bool:
+        """Whether a tensor is of a layer that predicts further tokens."""
+        found = re.match(r"blk\.(\d{1,9})\.", name)
+        if found is None or not self.count("nextn_predict_layers"):
+            return False
+        return self.layers <= int(found[1]) < self.integer("block_count")
 
     # -- results -----------------------------------------------------------------------------------
 
     @property
     def embeds(self) -> bool:
         """Whether the results are embeddings of a whole text, not logits of what may follow it."""
-        return self.kind.is_encoder or bool(self.get("pooling_type"))
+        return self.kind.is_encoder or self.count("pooling_type") > 0
 
     @property
     def pooling(self) -> str | None:
         """What makes one embedding of those of all tokens: `mean`, `first` or `last`; or None."""
-        kind = self.get("pooling_type") or 0
+        kind = self.count("pooling_type")
         if kind not in POOLINGS:
             raise self.source.error(f"embeddings are pooled by kind {kind}, which is not supported")
         return POOLINGS[kind]
@@ -146,7 +155,7 @@ class Hyperparameters:
         wide = self.layers == self.kind.wide_layers
         return 1 / math.sqrt(self.width / self.heads if wide else self.size)
 
-    @property
+    @cached_property
     def has_windows(self) -> bool:
         return any(self.window(i) is not None for i in range(self.layers))
 
@@ -241,6 +250,8 @@ class Hyperparameters:
         """YaRN: low frequencies are stretched, high ones kept. Source: arXiv:2309.00071, 3."""
         context = self.original
         count = self.turned
+        if base <= 1:
+            raise self.source.error(f"rotations of base {base} cannot be stretched by YaRN")
         bounds = []
         for key, turns in (("yarn_beta_fast", 32.0), ("yarn_beta_slow", 1.0)):
             turns = self.number(f"rope.scaling.{key}", turns)

@@ -168,6 +168,7 @@ class _Decoder(Hyperparameters):
             is_parallel = not has_second
         if self.get("use_parallel_residual") or is_parallel:
             more = self.feed_forward(lead, self.norm(second, x) if has_second else normed)
+            more = self.scaled(f"{lead}.ffn_scaled", more, "residual_scale")
             x = self.node("Sum", f"{lead}.attn_residual", (x, out))
             return self.node("Sum", f"{lead}.residual", (x, more))
         given, x = x, self.node("Sum", f"{lead}.attn_residual", (x, out))
@@ -204,10 +205,10 @@ class _Decoder(Hyperparameters):
 
     def experts(self, lead: str, x: str) -> str:
         """A mixture of experts: each token is sent to some, and perhaps to a shared one."""
-        gating = self.get("expert_gating_func") or self.kind.gating
+        gating = self.count("expert_gating_func") or self.kind.gating
         if gating not in (1, 2, 3):
             raise self.source.error(f"experts are weighted by function {gating}: not supported")
-        if (self.get("expert_group_count") or 1) > 1:
+        if self.count("expert_group_count") > 1:
             raise self.source.error("experts that are chosen by groups are not supported")
         count, used = self.integer("expert_count"), self.integer("expert_used_count")
         if used > count:
@@ -332,7 +333,9 @@ class _Decoder(Hyperparameters):
 
     def mask(self, window: int | None) -> str:
         """What is added to the scores; nothing where each token sees all others alike."""
-        if not self.is_causal and not self.alibi and window is None:
+        if not self.is_causal and window is not None:
+            raise self.source.error("windows in a text of which all is seen are not supported")
+        if not self.is_causal and not self.alibi:
             return ""
         name = "mask" if window is None else f"mask.{window}"
         if name not in {node.name for node in self.nodes}:

@@ -96,17 +96,17 @@ def norm(n: NodeLayer, x: Value, weight: Value | None = None, bias: Value | None
     """A norm of the last axis. Weights may differ between the heads of [1, H, S, D]: [H, D]."""
     axes, epsilon = (x.type.rank - 1,), n.attributes["epsilon"]
     each = weight if weight is not None and weight.type.rank == 2 else None
-    whole = None if each is not None else weight
-    if n.attributes["form"] == "layer":
-        found = Term(n, layer_normed(n, x, whole, bias, axes, epsilon))
+    if n.attributes["form"] == "rms":
+        found = Term(n, rms_normed(n, x, weight if each is None else None, axes, epsilon))
+    elif each is None:
+        return layer_normed(n, x, weight, bias, axes, epsilon)
     else:
-        found = Term(n, rms_normed(n, x, whole, axes, epsilon))
-        found = found if bias is None else found + Term(n, bias)
+        found = Term(n, layer_normed(n, x, None, None, axes, epsilon))
     if each is not None:
         heads, size = each.type.shape
         assert heads is not None and size is not None
         found = found * Term(n, each).reshape(heads, 1, size)
-    return found.value
+    return (found if bias is None else found + Term(n, bias)).value
 
 
 rows.formulas(
@@ -204,8 +204,8 @@ def rotate(n: NodeLayer, x: Value, cosines: Value, sines: Value) -> Value:
 def mask(n: NodeLayer, at: Value) -> Value:
     """The mask: -inf where a key is after the query or before its window: [S, T].
 
-    Where it is not causal, a key after the query is seen, and a window is of both sides. With a
-    slope of each head, there is a bias by the distance: [H, S, T].
+    Where it is not causal, all keys are seen, without a window. With a slope of each head, there is
+    a bias by the distance: [H, S, T].
     """
     own, window = Term(n, at), n.attributes["window"]
     row = own.spread(0, 1)
@@ -216,11 +216,9 @@ def mask(n: NodeLayer, at: Value) -> Value:
         distance = (column - row).cast(f32).function(nn.Abs)
         bias = distance * constant(n, -slopes.reshape(-1, 1, 1), f32)
     if not is_causal:
-        if window is None:
-            return bias.value
-        seen = column <= row + window // 2
+        return bias.value
     if window is not None:
-        seen = seen & (column > row - window if is_causal else column >= row - window // 2)
+        seen = seen & (column > row - window)
     return seen.choose(bias, -math.inf).value
 
 

@@ -61,9 +61,10 @@ def experts(
                 for weight, kind in zip(weights, kinds, strict=True)
             )
             own = [Term(n, bias).column(number, 0).cast(f32) for bias in biases]
-            found = [Term(n, x) @ gates, Term(n, x) @ ups]
-            parts = [a + b for a, b in zip(found, own, strict=False)] or found
-            out = let_through(function, *parts) @ downs
+            opened, passed = Term(n, x) @ gates, Term(n, x) @ ups
+            if own:
+                opened, passed = opened + own[0], passed + own[1]
+            out = let_through(function, opened, passed) @ downs
             out = out + own[2] if own else out
             return [(total + out * share).value]
 
