@@ -68,11 +68,14 @@ class _Event:
 
 
 def _events(module: Operation) -> Iterator[_Event]:
-    """What a run of the entry does, in order; loops count as two iterations."""
-    functions = {f.sym_name: f for f in module.regions[0].ops if isinstance(f, func.FuncOp)}
+    """What a run of the entry does, in order; loops count as two iterations.
+
+    In the first of them, loops inside count as one: it only fills the caches.
+    """
+    functions = func.functions_by_name(module)
     for function in functions.values():
         if ENTRY in function.attributes:
-            yield from _inside(function, functions, {}, ())
+            yield from _inside(function, functions, {}, (), False)
 
 
 def _inside(
@@ -80,18 +83,24 @@ def _inside(
     functions: Mapping[str, func.FuncOp],
     given: Mapping[Value, Buffer],
     callers: tuple[str, ...],
+    once: bool,
 ) -> Iterator[_Event]:
-    """What the regions of an operation do; `given` are the buffers of a function's arguments."""
+    """What the regions of an operation do; `given` are the buffers of a function's arguments.
+
+    Loops count as one iteration if `once` is set, else as two.
+    """
     for region in around.regions:
         times = repetitions(around, region)
-        for _ in range(2 if times is None else min(times, 2)):
+        count = min(2 if times is None else times, 1 if once else 2)
+        for i in range(count):
+            is_first = once or i + 1 < count
             for op in region.ops:
                 if isinstance(op, func.Call):
-                    yield from _called(op, functions, given, callers)
+                    yield from _called(op, functions, given, callers, is_first)
                 elif isinstance(op, memref.Dealloc):
                     yield _Event(None, ((_buffer(op.operands[0], given), 0),))
                 else:
-                    yield from _inside(op, functions, given, callers)
+                    yield from _inside(op, functions, given, callers, is_first)
 
 
 def _called(
@@ -99,6 +108,7 @@ def _called(
     functions: Mapping[str, func.FuncOp],
     given: Mapping[Value, Buffer],
     callers: tuple[str, ...],
+    once: bool,
 ) -> Iterator[_Event]:
     function = functions.get(call.callee)
     if function is None or call.callee in callers or not function.regions[0].blocks:
@@ -107,7 +117,7 @@ def _called(
     arguments = function.regions[0].blocks[0].args
     if KERNEL not in function.attributes:
         inner: dict[Value, Buffer] = dict(zip(arguments, buffers, strict=True))
-        yield from _inside(function, functions, inner, (*callers, call.callee))
+        yield from _inside(function, functions, inner, (*callers, call.callee), once)
         return
     touched = [
         (buffer, _bytes(base_buffer(value))) if _is_read_whole(argument) else None

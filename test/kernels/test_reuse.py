@@ -106,3 +106,15 @@ def test_a_constant_is_one_buffer_wherever_it_is_named():
     found = reuse_distances(module_of(body, constants + KERNELS))
     # @w0 of `x` is that of `y`, which the run before had last.
     assert found == {"x": ((200, 300), (200, 200)), "y": ((300,), (200,))}
+
+
+def test_loops_in_loops_take_no_time_for_each_of_their_iterations():
+    inner = call("x", "p", "q")
+    for i in range(60):
+        inner = LOOP.format(inner).replace("%i =", f"%i{i} =", 1)
+    text = MAP.format(name="x") + (
+        "func.func @main(%p: memref<25xf32>, %q: memref<25xf32>) attributes {nn.entry} {\n"
+        "%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n"
+        "%c9 = arith.constant 9 : index\n" + inner + "return\n}"
+    )
+    assert reuse_distances(parse_module(text)) == {"x": ((200.0,), (200.0,))}
