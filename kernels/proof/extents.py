@@ -13,7 +13,8 @@ def name_of_extent(buffer: Value, dim: int) -> str:
     name = _given_name(buffer, dim)
     if name is None:
         return f"extent {dim} of {id(buffer)}"
-    return f"extent {name} of {id(buffer.owner.parent_op)}"  # type: ignore[attr-defined]
+    assert isinstance(buffer, BlockArgument)  # Only these have names.
+    return f"extent {name} of {id(buffer.owner.parent_op)}"
 
 
 def _given_name(buffer: Value, dim: int) -> str | None:
@@ -34,9 +35,10 @@ def first_of_name(buffer: Value, dim: int) -> tuple[Value, int]:
     name = _given_name(buffer, dim)
     if name is None:
         return buffer, dim
+    assert isinstance(buffer, BlockArgument)
     return next(
         (other, d)
-        for other in buffer.owner.args  # type: ignore[attr-defined]
+        for other in buffer.owner.args
         if isinstance(other.type, MemRefType)
         for d in range(other.type.rank)
         if _given_name(other, d) == name
