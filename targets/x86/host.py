@@ -52,6 +52,13 @@ SPLIT_ATTAINED = 0.9
 machines with AVX-512 and as many loads: 100 to 110 of 112 GFLOP/s, `nnc profile` of ResNet-18."""
 
 
+SPLIT_GIGAHERTZ = 3.8
+"""The clock of a Zen 4 server under load: 3.82 to 3.84 by `nnc calibrate` on an EPYC. Bytes per
+second from memory are the levels' own; bytes per cycle from the last cache too, although 20 were
+measured where 12 are described: with 20, orders of loops without blocks seem good, of which
+wav2vec2's convolutions took 1.2 times as long."""
+
+
 QUIET_BANDWIDTH = 1.7
 """The memory bandwidth of an otherwise idle Zen 5 core, relative to the levels' 21 GB/s: GPT-2's
 step, 500 MB of weights in 14 ms. Schedules assume the latter, as servers are seldom idle."""
@@ -82,6 +89,8 @@ def host() -> LlvmTarget | None:
     if server:
         machine = replace(machine, l3_bandwidth=SERVER_L3_BANDWIDTH / machine.gigahertz)
     if split and wide:
+        bandwidth = machine.memory_bandwidth * machine.gigahertz / SPLIT_GIGAHERTZ
+        machine = replace(machine, gigahertz=SPLIT_GIGAHERTZ, memory_bandwidth=bandwidth)
         algorithms = replace(machine.costs.algorithms, attained=SPLIT_ATTAINED)
         machine = replace(machine, costs=replace(machine.costs, algorithms=algorithms))
     if cpu == "znver5":
