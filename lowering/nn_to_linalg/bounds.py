@@ -84,7 +84,7 @@ def _require_by_groups(e: Emitter, buffer: Value, rows: Size, extents: list[Size
     def both(a: Value, b: Value) -> Value:
         return e.insert(arith.AndI(a, b)).result
 
-    with e.parallel(e.ceildiv(rows, GROUP_ROWS), GROUP_THREADS) as group:
+    with e.parallel([e.ceildiv(rows, GROUP_ROWS)], GROUP_THREADS) as (group,):
         first = e.mul(group, GROUP_ROWS)
         tests: list[Value] = []
         for number, limit in enumerate(limits):

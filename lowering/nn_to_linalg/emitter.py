@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from ...dialects import linalg, memref, nn, scf
+from ...dialects.gpu.attributes import MAPPING, BlockMapping
 from ...dialects.marks import THREADS
 from ...dialects.nn.known_values import is_short
 from ...ir.affine import AffineMap
-from ...ir.attributes import DenseElements, DenseResource, I64Attr
+from ...ir.attributes import ArrayAttr, DenseElements, DenseResource, I64Attr
 from ...ir.builder import Builder
 from ...ir.core import Block, Value
 from ...ir.diagnostics import PassError
@@ -275,16 +276,26 @@ class Emitter(ExtentBuilder):
             self.insert(scf.Yield([]))
 
     @contextmanager
-    def parallel(self, upper: Size, threads: int) -> Iterator[Value]:
+    def parallel(self, uppers: Sequence[Size], threads: int = 1) -> Iterator[list[Value]]:
         """An `scf.parallel` over groups of threads around what is inserted inside; gives the
-        induction variable.
+        induction variables. Groups count along one axis of the grid.
         """
-        bounds = [self.index(0)], [self.value(upper)], [self.index(1)]
+        if not uppers:
+            yield []
+            return
+        zero, one = self.index(0), self.index(1)
+        rank = len(uppers)
+        bounds = [zero] * rank, [self.value(upper) for upper in uppers], [one] * rank
         made = self.insert(scf.Parallel.of(*bounds, loc=self.loc))
         made.attributes[THREADS] = I64Attr(threads)
+        made.attributes[MAPPING] = ArrayAttr((BlockMapping("x"),) * rank)
         with self.inside(made.body_block):
-            yield made.body_block.args[0]
+            yield list(made.body_block.args)
             self.insert(scf.Reduce([], []))
+
+    def apart(self, uppers: Sequence[Size]) -> AbstractContextManager[list[Value]]:
+        """Loops whose iterations touch nothing that others write; in parallel on a device."""
+        return self.parallel(uppers) if self.globals.has_groups else self.loops(uppers)
 
     @contextmanager
     def loops(self, uppers: Sequence[Size]) -> Iterator[list[Value]]:

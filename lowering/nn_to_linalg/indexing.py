@@ -113,12 +113,21 @@ def lower_scatter_elements(e: Emitter, op: nn.ScatterElements) -> None:
     e.copy(data, out)
     extent = e.size(out, op.axis)
     element = op.out.type.element_type
-    with e.loops(bounds) as where:
+
+    def update(where: Sequence[Size]) -> None:
         at = wrapped(e, e.load(indices, where), extent)
-        places: list[Size] = list(where)
+        places = [*where]
         places[op.axis] = at
         e.require(e.compare("ult", at, extent), "an index is out of range")
         _update(e, op.reduction, out, places, e.load(updates, where), element)
+
+    if not e.globals.has_groups:
+        with e.loops(bounds) as where:
+            update(where)
+        return
+    count = bounds.pop(op.axis)
+    with e.parallel(bounds) as others, e.loop(count) as i:  # Only along the axis do updates meet.
+        update([*others[: op.axis], i, *others[op.axis :]])
 
 
 @lowers(nn.ScatterNd)
@@ -133,7 +142,9 @@ def lower_scatter_nd(e: Emitter, op: nn.ScatterNd) -> None:
     e.copy(data, out)
     element = op.out.type.element_type
     rest = e.sizes(updates)[len(shape) - 1 :]
-    with e.loops(shape[:-1]) as where:
+    # Rows of elements are updated in vectors; a device has a thread for each column instead.
+    columns = rest if e.globals.has_groups else []
+    with e.parallel(columns) as column, e.loops(shape[:-1]) as where:
         places: list[Size] = []
         inside = e.constant(1, i1)
         for i in range(length):
@@ -148,7 +159,9 @@ def lower_scatter_nd(e: Emitter, op: nn.ScatterNd) -> None:
 
         e.require(inside, "an index is out of range")
         row = rest[-1] if rest else None
-        if isinstance(row, int) and _has_vectors(element):
+        if columns:
+            update(column)
+        elif isinstance(row, int) and _has_vectors(element):
             with e.loops(rest[:-1]) as before:
                 _along_row(e, row, lambda at, lanes: update([*before, at], lanes))
         else:

@@ -97,22 +97,24 @@ def lower_suppress(e: Emitter, op: nn.Suppress) -> None:
     limit, threshold = (_number(e, v) for v in (op.limit, op.threshold))
     element = op.boxes.type.element_type
     threshold = widen(e, threshold, op.threshold.type.element_type)
-    kept, number = e.alloc([count, 4], kind), e.alloc([], index)
+    apart = lists if e.globals.has_groups else []
+    kept, number = e.alloc([*apart, count, 4], kind), e.alloc(apart, index)
     e.fill(e.constant(0, IntegerType(1)), out)
-    with e.loops(lists) as where:
-        e.store(e.index(0), number)
+    with e.apart(lists) as where:
+        own = where[: len(apart)]
+        e.store(e.index(0), number, own)
         with e.loop(count) as i:
-            room = e.insert(arith.CmpI("slt", e.from_index(e.load(number), i64), limit)).result
+            room = e.insert(arith.CmpI("slt", e.from_index(e.load(number, own), i64), limit)).result
             counts = e.insert(arith.AndI(room, e.load(eligible, [*where, i]))).result
             with e.when(counts):
                 box = [widen(e, e.load(boxes, [*where, i, c]), element) for c in range(4)]
-                used = e.load(number)
-                hit = _overlaps(e, box, kept, used, threshold)
+                used = e.load(number, own)
+                hit = _overlaps(e, box, kept, own, used, threshold)
                 free = e.insert(arith.XOrI(hit, e.constant(1, i1))).result
                 with e.when(free):
                     for c, corner in enumerate(box):
-                        e.store(corner, kept, [used, c])
-                    e.store(e.value(e.add(used, 1)), number)
+                        e.store(corner, kept, [*own, used, c])
+                    e.store(e.value(e.add(used, 1)), number, own)
                     e.store(e.constant(1, i1), out, [*where, i])
 
 
@@ -122,9 +124,16 @@ def _number(e: Emitter, tensor: Value) -> Value:
 
 
 def _overlaps(
-    e: Emitter, box: Sequence[Value], kept: Value, used: Value, threshold: Value
+    e: Emitter,
+    box: Sequence[Value],
+    kept: Value,
+    own: Sequence[Size],
+    used: Value,
+    threshold: Value,
 ) -> Value:
-    """Whether a box overlaps with one of the first `used` kept boxes by more than the threshold."""
+    """Whether a box overlaps by more than the threshold with one of the first `used` boxes that
+    `kept` has under the indices `own`.
+    """
     loop = e.insert(scf.While.of([e.index(0), e.constant(0, i1)], [index, i1], e.loc))
     with e.inside(loop.before.block):
         i, hit = loop.before.block.args
@@ -133,7 +142,7 @@ def _overlaps(
         e.insert(scf.Condition(goes_on, [i, hit]))
     with e.inside(loop.after.block):
         i = loop.after.block.args[0]
-        other = [e.load(kept, [i, c]) for c in range(4)]
+        other = [e.load(kept, [*own, i, c]) for c in range(4)]
         found = _is_over(e, box, other, threshold)
         e.insert(scf.Yield([e.value(e.add(i, 1)), found]))
     return loop.outs[1]

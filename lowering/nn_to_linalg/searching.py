@@ -70,7 +70,7 @@ def lower_running(e: Emitter, op: nn.Cumsum | nn.Cumprod) -> None:
     """For each index of the axes before it, emit a loop along the axis that carries the result.
 
     If there are axes after it, their elements are contiguous: the carried result is then a row, and
-    each iteration combines it with the next row.
+    each iteration combines it with the next row. On a device a thread has one of their elements.
     """
     source, axis = e.buffer(op.x), op.axis
     extents, element = e.sizes(source), op.x.type.element_type
@@ -78,7 +78,6 @@ def lower_running(e: Emitter, op: nn.Cumsum | nn.Cumprod) -> None:
     wide = compute_type(element)
     start = e.constant(op.start, storage_type(wide))
     inner = extents[axis + 1 :]
-    row = e.alloc(inner, storage_type(wide)) if any(n != 1 for n in inner) else None
 
     def step(place: Sequence[Size], total: Value) -> Value:
         value = convert(e, e.load(source, place), element, wide)
@@ -89,11 +88,16 @@ def lower_running(e: Emitter, op: nn.Cumsum | nn.Cumprod) -> None:
     def along(i: Value) -> Size:
         return e.sub(e.sub(extents[axis], 1), i) if op.reverse else i
 
+    if e.globals.has_groups or all(n == 1 for n in inner):
+        with e.apart([*extents[:axis], *inner]) as at:
+
+            def follow(i: Value, total: Value) -> list[Value]:
+                return [step([*at[:axis], along(i), *at[axis:]], total)]
+
+            e.fold_loop(extents[axis], [start], follow)
+        return
+    row = e.alloc(inner, storage_type(wide))
     with e.loops(extents[:axis]) as before:
-        if row is None:
-            rest = [0] * len(inner)
-            e.fold_loop(extents[axis], [start], lambda i, t: [step([*before, along(i), *rest], t)])
-            return
         with e.loops(inner) as behind:
             e.store(start, row, behind)
         with e.loop(extents[axis]) as i:

@@ -39,7 +39,7 @@ def before(e: Emitter, a: Value, b: Value, element: Type, largest: bool) -> Valu
 class Heap:
     """The best elements met so far and their indices, the worst of them at the root.
 
-    Of equal elements the one that came first is better.
+    Of equal elements the one that came first is better. `where` are the first indices into both.
     """
 
     e: Emitter
@@ -47,6 +47,7 @@ class Heap:
     places: Value
     element: Type
     largest: bool
+    where: Sequence[Size] = ()
 
     def before(self, a: Value, b: Value) -> Value:
         return before(self.e, a, b, self.element, self.largest)
@@ -63,11 +64,11 @@ class Heap:
         ).result
 
     def at(self, i: Size) -> list[Value]:
-        return [self.e.load(self.values, [i]), self.e.load(self.places, [i])]
+        return [self.e.load(held, [*self.where, i]) for held in (self.values, self.places)]
 
     def put(self, i: Size, value: Value, place: Value) -> None:
-        self.e.store(value, self.values, [i])
-        self.e.store(place, self.places, [i])
+        self.e.store(value, self.values, [*self.where, i])
+        self.e.store(place, self.places, [*self.where, i])
 
     def sink(self, start: Size, count: Size, value: Value, place: Value) -> None:
         """Sift an element down from `start`, in a heap of `count`, below all worse ones."""
@@ -123,10 +124,12 @@ def lower_top_k(e: Emitter, op: nn.TopK) -> None:
     out, places = e.destination(op.out, sizes), e.destination(op.indices, sizes)
     if count == 0:
         return
-    heap = Heap(e, e.alloc([count], element), e.alloc([count], i64), element, op.largest)
     others = [n for d, n in enumerate(extents) if d != axis]
+    heaps = others if e.globals.has_groups else []
+    values, numbers = (e.alloc([*heaps, count], type) for type in (element, i64))
     some = e.compare("sgt", count, 0)
-    with e.loops(others) as where, e.when(some):
+    with e.apart(others) as where, e.when(some):
+        heap = Heap(e, values, numbers, element, op.largest, where[: len(heaps)])
 
         def at(i: Size) -> list[Size]:
             return [*where[:axis], i, *where[axis:]]
@@ -139,7 +142,7 @@ def lower_top_k(e: Emitter, op: nn.TopK) -> None:
             heap.sink(start, count, *heap.at(start))
         with e.loop(extents[axis], lower=count) as i:
             candidate = e.load(source, at(i))
-            with e.when(heap.before(candidate, e.load(heap.values, [0]))):
+            with e.when(heap.before(candidate, heap.at(0)[0])):
                 heap.sink(0, count, candidate, e.from_index(i, i64))
         with e.loop(count) as i:
             end = e.sub(e.sub(count, 1), i)

@@ -146,6 +146,7 @@ def remainders(element):
             (f"nn.matmul %x, %y : ({x}, {turned}) -> {square}", [x, turned]),
             (f"nn.slice %x {{starts = array<i64: 0, 1>, steps = array<i64: 1, 2>}} : ({x}) -> "
              f"tensor<{rows}x{columns // 2}x{element}>", [x]),
+            (f"nn.cumsum %x {{axis = 0 : i64}} : ({x}) -> {x}", [x]),
         ]  # fmt: skip
         if element.startswith("f"):
             texts.append((f"nn.softmax %x {{axis = 1 : i64}} : ({x}) -> {x}", [x]))
