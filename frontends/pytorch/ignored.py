@@ -30,6 +30,8 @@ IGNORED = IgnoredFields(
     Ignored("N C HxW embed_dim", "as the operands have it", "*norm* *transformer* *attention*"),
     Ignored("padding", "as the result's extents tell", "aten.max_unpool*"),
     Ignored("quant_min quant_max dtype", "as the operand has it", "quantized_decomposed.*"),
+    Ignored("quant_min quant_max input_dtype", "as the operand has it",
+            "torchao.dequantize_affine*"),
     Ignored("*", "what is checked, not what is computed", "aten.*assert* aten.*constrain_range*"),
     Ignored("*", "how a graph is trained", "higher_order.*"),
     Ignored("self", "all tensors lie alike", "aten.*storage_offset aten.*is_contiguous"),

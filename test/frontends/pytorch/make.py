@@ -149,6 +149,30 @@ def quantized(x, w):
     return F.linear(real, weight), a, b
 
 
+def quantized_blocks(x, w):
+    """As torchao writes it: rows, groups, axes, the whole tensor, and all mappings."""
+    import torchao  # noqa: F401 - it declares the operators
+
+    q, i8 = torch.ops.torchao, torch.int8
+    found = []
+    for values, block, mapping, ends in (
+        (x, [1, x.shape[1]], "SYMMETRIC", (-127, 127)),
+        (x, list(x.shape), "ASYMMETRIC", (None, None)),
+        (w, [1, 4], "SYMMETRIC_NO_CLIPPING_ERR", (-8, 7)),
+        (w, [w.shape[0], 1], "ASYMMETRIC", (-3, 7)),
+        (w, [3, 2], "ASYMMETRIC", (0, 255)),
+    ):
+        kind = torch.uint8 if ends[0] == 0 else i8
+        whole = q.choose_qparams_affine(values, mapping, block, kind, *ends, keepdim=True)
+        chosen = (values, mapping, block, kind, *ends, 1e-6, torch.float32, torch.int32)
+        scale, zero = q.choose_qparams_affine(*chosen)
+        steps = q.quantize_affine(values, block, scale, zero, kind, *ends)
+        real = q.dequantize_affine(steps, block, scale, zero, kind, *ends)
+        half = q.dequantize_affine(steps, block, scale, None, kind, output_dtype=torch.bfloat16)
+        found += [scale, zero, steps, real, half.float(), *whole]
+    return tuple(found)
+
+
 def spectra(x, z):
     """Complex numbers: transforms, products, rotations, and as an input and an output."""
     frames = torch.stft(x, 8, 3, window=torch.hann_window(8), return_complex=True)
@@ -332,6 +356,7 @@ def cases() -> dict[str, tuple[Any, Sequence[Any], Any, Sequence[Any]]]:
         "older": (Older(), [r(2, 4)], None, []),
         "numpy_names": (Of(numpy_names), [r(3, 3), torch.tensor([140, -3, 250])], None, []),
         "quantized": (Of(quantized), [r(4, 5), r(3, 5)], None, []),
+        "quantized_blocks": (Of(quantized_blocks), [r(4, 6), r(6, 8)], (({0: Dim("rows", min=2)}, None),), [r(7, 6), r(6, 8)]),
     }  # fmt: skip
     return {**single, **whole}
 

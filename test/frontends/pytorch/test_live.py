@@ -141,6 +141,15 @@ def test_fake_quantization_that_a_tensor_turns_on(torch, enabled):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn"])
+def test_inputs_of_types_that_numpy_lacks(torch, name):
+    x = torch.randn(4, 3).to(getattr(torch, name)).T
+    model = nnc.compile(lambda v: v.float() * 2, (x,), cache=False)
+    np.testing.assert_array_equal(model(x), x.float() * 2)
+    with pytest.raises(NncError, match="gradient"):
+        model(torch.randn(3, 4, requires_grad=True).to(x.dtype))
+
+
 def test_norms_of_halves_whose_powers_are_beyond_them(torch):
     x = torch.tensor([6.0, -8.0, 3.0, 0.5], dtype=torch.float16)
     for order in (5, 6.0, 3):
