@@ -57,7 +57,7 @@ def fill_weights(module: Operation, buffer: np.ndarray, table: str = WEIGHTS) ->
 def _places(
     module: Operation, buffer: np.ndarray, name: str = WEIGHTS
 ) -> Iterator[tuple[str, np.ndarray, Any]]:
-    """The (name, part of the buffer, data) of each weight."""
+    """The (name, part of the buffer, data) of each weight; the bytes between parts become 0."""
     table = module.attribute(name)
     if not isinstance(table, DictAttr):
         if buffer.size:
@@ -65,6 +65,7 @@ def _places(
                 f"the code needs {buffer.size} bytes of weights, but '{name}' is missing"
             )
         return
+    found, used = [], []
     for key, entry in table.items():
         offset = entry.get("offset")  # type: ignore[attr-defined]
         data = entry.get("data")  # type: ignore[attr-defined]
@@ -75,7 +76,14 @@ def _places(
         end = offset.value + data.type.num_bytes
         if offset.value < 0 or end > buffer.size:
             raise NncError(f"{name}: '{key}' ends at byte {end} of {buffer.size}")
-        yield key, buffer[offset.value : end], data
+        found.append((key, buffer[offset.value : end], data))
+        used.append((offset.value, end))
+    covered = 0
+    for start, end in sorted(used):
+        buffer[covered:start] = 0
+        covered = max(covered, end)
+    buffer[covered:] = 0
+    yield from found
 
 
 def _copy(key: str, data: DenseResource | DenseElements, part: np.ndarray) -> None:

@@ -91,7 +91,10 @@ class OpDefinition:
     def segment_properties(
         self, operand_sizes: Sequence[int], result_sizes: Sequence[int]
     ) -> dict[str, Attribute]:
-        """`operandSegmentSizes` and `resultSegmentSizes`, where the op needs them."""
+        """The properties that say how many operands, or results, each field of the op has.
+
+        An op has `operandSegmentSizes` or `resultSegmentSizes` if types do not say it.
+        """
         properties: dict[str, Attribute] = {}
         if self.sized_operands:
             properties["operandSegmentSizes"] = DenseArrayAttr(i32, tuple(operand_sizes))

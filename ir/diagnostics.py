@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -133,3 +134,11 @@ class DeclarationError(NncError):
 
 class PassError(NncError):
     """A pass cannot do its work on this IR; the message says on which op and why."""
+
+
+def signal_name(number: int) -> str:
+    """What messages call the signal that ended a process: `SIGSEGV`, or `signal 99`."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

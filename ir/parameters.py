@@ -118,7 +118,7 @@ def word_of(piece: Any) -> str:
 
 
 def word_parameter(description: str, *cases: str, prefix: str = "") -> Parameter:
-    """One of the words, or any with the prefix."""
+    """A keyword: one of `cases`, or any that starts with `prefix`; `description` names its kind."""
 
     def read(piece: Any) -> str:
         word = word_of(piece)

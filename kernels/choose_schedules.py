@@ -15,7 +15,6 @@ from ..ir.core import Operation
 from ..ir.decisions import Alternative, Decision, Terms
 from ..ir.passes import Pass, PassContext, option
 from ..targets.attribute import target_of
-from ..targets.processor import Processor
 from .kernel_costs import kernel_cost
 from .model.reuse import Reuse, reuse_distances
 from .on_host import copy_at_once, keep_on_host
@@ -137,12 +136,12 @@ def choose(
 ) -> tuple[Sequence[Candidate], Candidate]:
     """(candidates of a policy, given by name, for a kernel, the one that it takes).
 
-    `reuse` are the reuse distances of its arguments, from which a processor's caches follow.
+    `reuse` are the reuse distances of its arguments, for policies that read them.
     """
     own, machine = policy_of(policy), _as_it_finds(function, machine)
     block = function.regions[0].blocks[0]
-    of_caches = (reuse,) if isinstance(machine, Processor) else ()
-    found = own.candidates(function.sym_name, block, machine, every, *of_caches)
+    distances = (reuse,) if getattr(own, "READS_REUSE", False) else ()
+    found = own.candidates(function.sym_name, block, machine, every, *distances)
     return found, own.best(found, machine)
 
 

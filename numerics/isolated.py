@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from ..ir.diagnostics import NncError
+from ..ir.diagnostics import NncError, signal_name
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def run_isolated(work: Callable[[], Any], *, seconds: float = 60.0) -> Done:
     if data is None:
         raise NncError(f"the machine code did not end within {seconds:g} s")
     if os.WIFSIGNALED(status):
-        raise NncError(f"the machine code ended with {_signal_name(os.WTERMSIG(status))}")
+        raise NncError(f"the machine code ended with {signal_name(os.WTERMSIG(status))}")
     if not data:
         raise NncError(
             f"the machine code ended the process with {os.waitstatus_to_exitcode(status)}"
@@ -104,10 +104,3 @@ def _read_all(reading: int, child: int, seconds: float) -> bytes | None:
         raise
     finally:
         os.close(reading)
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

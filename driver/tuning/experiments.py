@@ -24,7 +24,7 @@ from pathlib import Path
 from tempfile import mkdtemp, mkstemp
 from typing import IO
 
-from ...ir.diagnostics import NncError
+from ...ir.diagnostics import NncError, signal_name
 from ...kernels.tuned import TunedSchedule
 from .checking import WRONG
 from .patched import Kernel
@@ -246,10 +246,10 @@ class _Process:
         status = self._child.wait()
         if (folder / "answer.pickle").exists() and not status:
             return
-        if status < 0 and _signal_name(-status) == "SIGKILL":
+        if status < 0 and signal_name(-status) == "SIGKILL":
             raise LostError("it was ended from outside (SIGKILL)")
         if status < 0:
-            raise _CrashError(f"it crashed ({_signal_name(-status)})", kernel)
+            raise _CrashError(f"it crashed ({signal_name(-status)})", kernel)
         lines = self._said.read_text(errors="replace").strip().splitlines()
         errors = [line for line in lines if re.match(r"[\w.]*Error: ", line)]
         said = [f"status {status}", *lines[-1:], *errors[-1:]][-1]
@@ -279,10 +279,3 @@ def _end(child: subprocess.Popen, said: Path) -> None:
             pipe.close()
     with suppress(OSError):
         said.unlink()
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

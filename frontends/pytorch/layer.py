@@ -47,7 +47,7 @@ class AtenLayer(NodeLayer):
             return value if element is None else self.cast(value, element)
         element = element or element_of_number(value)
         if isinstance(value, int) and isinstance(element, IntegerType) and element is not i1:
-            least, _ = ends_of(element)
+            least = int(limits_of(element)[0])
             value = (value - least) % 2**element.width + least
         return self.constant(value, element)
 
@@ -137,16 +137,6 @@ def element_of_number(value: Any) -> Type:
     if isinstance(value, bool):
         return i1
     return i64 if isinstance(value, int) else f32
-
-
-def ends_of(element: Type) -> tuple[Any, Any]:
-    """The lowest and the highest value of an element type (infinities for floats)."""
-    if isinstance(element, FloatType):
-        return -np.inf, np.inf
-    if element is i1:
-        return False, True
-    ends = np.iinfo(type_to_numpy(element))
-    return int(ends.min), int(ends.max)
 
 
 def _kind(element: Type | None) -> int:

@@ -28,7 +28,7 @@ def action(function: Action) -> Action:
 
 
 def actions(**functions: Action) -> None:
-    """Register functions, each for the productions of its name."""
+    """Register each function for the productions that its keyword names."""
     _ACTIONS.update(functions)
 
 

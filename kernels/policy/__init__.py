@@ -9,7 +9,9 @@ POLICIES = {"processor": ".candidates", "groups": ".groups", "pipelines": ".pipe
 """The modules that write schedules, by what targets call them. Each has `candidates(kernel, block,
 machine, every)`, which writes schedules for the stages of a block and says what they take, and
 `best(found, machine)`, which takes one of them. One that has `margin(machine)` too can be asked for
-its reasons: a later candidate is taken if its cycles are below this part of an earlier one's."""
+its reasons: a later candidate is taken if its cycles are below this part of an earlier one's.
+One whose `READS_REUSE` is True takes, after `every`, the reuse distances of the
+kernel's arguments."""
 VARIANTS = {
     "processor": (".variants", "Variants"),
     "groups": (".group_variants", "GroupVariants"),

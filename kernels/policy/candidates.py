@@ -31,6 +31,9 @@ from .heuristics import Heuristics
 from .score import least_cycles, prediction
 from .writer import ScheduleWriter
 
+READS_REUSE = True
+"""`candidates` takes reuse distances: they say which of a processor's caches holds an argument."""
+
 
 @dataclass(frozen=True)
 class Candidate:

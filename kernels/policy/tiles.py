@@ -89,7 +89,10 @@ class TileModel(TileEstimate):
         return list(contiguous or found) or [None]
 
     def copy_choices(self, lane_dim: int | None, lanes: int) -> Iterator[dict[int, int]]:
-        """Copies along the lanes' dimension and along up to two others."""
+        """The register tiles tried: how many copies of a vector lie along each dimension.
+
+        These are the lanes' dimension and up to two others.
+        """
         stage = self.stage
         others = [
             d for d, kind in enumerate(stage.kinds)

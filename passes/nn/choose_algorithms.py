@@ -131,7 +131,7 @@ def has_tall_tiles(machine: Machine) -> bool:
 
 
 def halving(machine: Machine, sizes: ProductSizes, loc: Location, operation: str = "") -> Decision:
-    """Whether a product with a constant matrix is one of halves on a machine."""
+    """The decision for a product with a constant matrix: direct, or Strassen's seven of halves."""
     costs = ConvCosts(machine)
     direct, halves = costs.product(sizes), costs.strassen(sizes)
     margin = 1 / (costs.costs.lone_halves if sizes.lone else costs.costs.halves)

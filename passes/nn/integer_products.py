@@ -194,7 +194,7 @@ def integer_product(operand: Value, weight: Value, machine: Machine) -> IntegerP
 
 
 def integer_matmul(product: nn.Matmul, machine: Machine) -> IntegerProduct | None:
-    """How a product with a constant matrix is computed on words; None where it is not."""
+    """A product with a constant matrix on packed integers; None where that does not serve it."""
     lhs, rhs = shape_of(product.lhs), shape_of(product.rhs)
     if len(rhs) != 2 or len(lhs) < 2 or lhs[-1] is None:
         return None
@@ -202,7 +202,7 @@ def integer_matmul(product: nn.Matmul, machine: Machine) -> IntegerProduct | Non
 
 
 def integer_conv(conv: nn.Conv, machine: Machine) -> IntegerProduct | None:
-    """How a convolution with constant weights is computed on words; None where it is not."""
+    """A convolution with constant weights on packed integers; None where that does not serve it."""
     if conv.bias is not None and element_of(conv.bias) is not i32:
         return None
     found = integer_product(conv.x, conv.weight, machine)

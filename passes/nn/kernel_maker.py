@@ -107,7 +107,7 @@ class KernelMaker:
         return found if symbols else None  # type: ignore[return-value]
 
     def find_sources(self, value: Value) -> None:
-        """Record the extents of a tensor that no earlier one has."""
+        """Record where each symbolic extent of a tensor is read, unless an earlier one has it."""
         if isinstance(value.type, TensorType):
             for axis, size in enumerate(self.shapes.of(value)):
                 if isinstance(size, Poly) and (symbol := size.single) is not None:

@@ -205,3 +205,14 @@ def test_a_closed_stream(name: str, word: str, monkeypatch: pytest.MonkeyPatch) 
     stream = getattr(Streams.standard(), name)
     with pytest.raises(NncError, match=f"standard {word} is closed"):
         stream.read() if name == "stdin" else stream.write("text")
+
+
+def test_bytes_between_weights_are_zero():
+    # They reach the file beside a shipped model, which would else hold what memory held before.
+    weights = (
+        "a = {offset = 4 : i64, data = dense<-1> : tensor<2xi8>}, "
+        "b = {offset = 12 : i64, data = dense<-1> : tensor<3xi8>}"
+    )
+    buffer = np.full(20, 7, np.uint8)
+    fill_weights(parse_module(f"module attributes {{nn.weights = {{{weights}}}}} {{}}"), buffer)
+    assert [*buffer.nonzero()[0]] == [4, 5, 12, 13, 14]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...common import arrays
 from ...common.vocabulary import *
-from ..layer import AtenLayer, ends_of
+from ..layer import AtenLayer
 from ..rows import ROWS
 from .elementwise import as_bool, floor_divide
 from .views import broadcast_tensors, unsqueeze
@@ -98,7 +98,7 @@ def _reduced(
     if not with_own and how is not None:
         # What is written to starts as what changes nothing.
         element = x.type.element_type
-        least, greatest = ends_of(element)
+        least, greatest = limits_of(element)
         neutral = {"add": 0, "mul": 1, "max": least, "min": greatest}
         start = n.filled(n.as_value(neutral[reduction], element), n.shape(source))
         x = scattered(x, start, "none").value

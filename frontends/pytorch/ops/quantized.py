@@ -6,7 +6,7 @@ q = saturate(round(x / scale) + zero_point)
 from __future__ import annotations
 
 from ...common.vocabulary import *
-from ..layer import AtenLayer, ends_of
+from ..layer import AtenLayer
 from ..rows import ROWS
 
 
@@ -104,7 +104,7 @@ def choose_of_tokens(n: AtenLayer, input: Value, dtype: Type) -> list[Value]:
     """The scale that maps each row's largest absolute value to the largest integer: [.., 1]."""
     x = Term(n, n.cast(input, f32))
     most = x.function(nn.Abs).largest(x.rank - 1, keep=True)
-    scale = most.max(1e-5) / float(ends_of(dtype)[1])
+    scale = most.max(1e-5) / float(limits_of(dtype)[1])
     return [scale.value, scale.zeros().value]
 
 
@@ -117,7 +117,7 @@ def choose_of_tokens_asymmetric(n: AtenLayer, input: Value, dtype: Type) -> list
     axes = (x.rank - 1,)
     least = x.least(*axes, keep=True).min(0.0)
     most = x.largest(*axes, keep=True).max(0.0)
-    low, high = map(float, ends_of(dtype))
+    low, high = map(float, limits_of(dtype))
     scale = ((most - least) / (high - low)).max(float(np.finfo(np.float32).eps))
     down, up = least / scale, most / scale
     zero = ((down + low) + (up + high) > 0.0).choose(low - down, high - up)
@@ -132,7 +132,7 @@ def choose_symmetric(
     x = Term(n, n.cast(input, f32))
     size = x.function(nn.Abs).largest(*range(x.rank))
     scale = (size / (float(quant_max - quant_min) / 2)).max(eps)
-    zero = 128 if ends_of(dtype)[0] == 0 else 0
+    zero = 128 if limits_of(dtype)[0] == 0 else 0
     return [scale.cast(f64).reshape(1).value, n.constant([zero], i64)]
 
 

@@ -26,7 +26,7 @@ MAX_TERMS = 16
 
 @dataclass(frozen=True, eq=False)
 class Index(Symbol):
-    """The symbol of an index value whose defining operation is not understood here."""
+    """An index value as a symbol, where its defining operation is not linear arithmetic."""
 
     value: Value
 

@@ -169,7 +169,7 @@ class _Forwarding:
     def prefetch(self, op: memref.Prefetch) -> None:
         """Tie a prefetch to the load before it if both have the same base.
 
-        It then goes if the load goes, and moves where the load moves.
+        The prefetch is erased if the load is, and moves with the load.
         """
         last, self.last_load = self.last_load, None
         if last is not None:

@@ -104,7 +104,7 @@ class Bodies:
     # -- shapes --------------------------------------------------------------------------------
 
     def spread(self, tiled: Tiled, axes: Sequence[Axis]) -> Value:
-        """A value along these axes, repeated along those that it does not vary along."""
+        """The value broadcast to `axes`: repeated along those that it does not have."""
         axes = tuple(axes)
         if tiled.axes == axes or not axes:
             return tiled.value

@@ -39,7 +39,7 @@ class Subscripted:
 
 
 class Views:
-    """Makes subscripts and views; see the module."""
+    """Writes the subscripts of tiles, and the views of buffers that some of them need."""
 
     def __init__(self, code: Code, coordinates: Coordinates) -> None:
         self.code = code
