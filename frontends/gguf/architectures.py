@@ -65,6 +65,9 @@ class Architecture:
     gating: int = 1
     """What makes the weights of a token's experts, where the file does not say: 1 a softmax of all
     experts, 2 the sigmoid function, 3 a softmax of the chosen ones."""
+    is_latent: bool = False
+    """Whether keys and values are products of a latent vector of each token, which is cached in
+    their place. Source: arXiv:2405.04434, 2.1."""
     normalizes_experts: bool = True
     """Whether the weights of a token's experts are scaled to a sum of 1."""
 
@@ -84,6 +87,7 @@ ARCHITECTURES: Mapping[str, Architecture] = {
     "cohere2": Architecture(**COHERE, full_every=4, full_at=3, rotates_windows=True),
     "command-r": Architecture(**COHERE),
     "deepseek": Architecture(rotary="pairs", normalizes_experts=False),
+    "deepseek2": Architecture(rotary="pairs", is_latent=True, normalizes_experts=False),
     "dots1": Architecture(normalizes_experts=False),
     "ernie4_5": Architecture(rotary="pairs"),
     "ernie4_5-moe": Architecture(rotary="pairs"),

@@ -15,6 +15,7 @@ import ml_dtypes
 import numpy as np
 
 from ..common.quantization import pack_bits
+from .grids import grid
 
 
 @dataclass(frozen=True)
@@ -171,6 +172,97 @@ _FLOATS = np.array([12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0], 
 """Twice the values of the 16 codes of f4E2M1FN, plus 12."""
 
 
+def _tq1_0(x: np.ndarray) -> Blocks:
+    """Five digits of base 3 in a byte, as a fraction of 256; four in each of the last bytes."""
+    parts = zip(np.split(x, [32, 48, 52], axis=1)[:3], (5, 5, 4), strict=True)
+    powers = np.array([1, 3, 9, 27, 81], np.uint8)
+    rows = [(part[:, None] * powers[:count, None]).reshape(len(x), -1) for part, count in parts]
+    digits = np.concatenate(rows, axis=1).astype(np.uint16) * 3 >> 8
+    return Blocks(half(x[:, 52:]), digits.astype(np.uint8), 2, middle=1)
+
+
+def _tq2_0(x: np.ndarray) -> Blocks:
+    return Blocks(half(x[:, 64:]), _bits(x[:, :64], 2, 32), 2, middle=1)
+
+
+def _ints(x: np.ndarray, type: str) -> np.ndarray:
+    """Bytes as unsigned integers of several bytes."""
+    return np.ascontiguousarray(x).view(type)
+
+
+def _signed(name: str, codes: np.ndarray, signs: np.ndarray) -> np.ndarray:
+    """The vectors of a grid, negative where a bit of the bytes `signs` is set, plus 128."""
+    numbers = grid(name)[codes].reshape(len(codes), -1)
+    bits = np.unpackbits(signs.reshape(len(codes), -1), axis=1, bitorder="little")
+    return _unsigned(np.where(bits, -numbers, numbers))
+
+
+_EVEN = np.array([n | (n.bit_count() & 1) << 7 for n in range(128)], np.uint8)
+"""Bytes of seven signs and an eighth one, which makes the number of minus signs even."""
+
+
+def _even_signs(words: np.ndarray) -> np.ndarray:
+    """The four bytes of signs of words of 32 bits, whose upper bits are a scale."""
+    return _EVEN[words[..., None] >> np.arange(0, 28, 7, dtype=np.uint32) & 127]
+
+
+def _iq2_xxs(x: np.ndarray) -> Blocks:
+    pairs = _ints(x[:, 2:], "<u4").reshape(len(x), 8, 2)
+    codes, words = _ints(pairs[..., 0], "u1"), pairs[..., 1]
+    scale = wide(x[:, :2]) * ((words >> 28).astype(np.float32) + 0.5) * 0.25
+    return Blocks(scale, _signed("IQ2_XXS", codes, _even_signs(words)), 8, middle=128)
+
+
+def _iq2_xs(x: np.ndarray) -> Blocks:
+    codes = _ints(x[:, 2:66], "<u2")
+    scale = wide(x[:, :2]) * (_bits(x[:, 66:], 4, 1).astype(np.float32) + 0.5) * 0.25
+    return Blocks(scale, _signed("IQ2_XS", codes & 511, _EVEN[codes >> 9]), 8, middle=128)
+
+
+def _iq2_s(x: np.ndarray) -> Blocks:
+    d, low, signs, high, scales = np.split(x, [2, 34, 66, 74], axis=1)
+    scale = wide(d) * (_bits(scales, 4, 1).astype(np.float32) + 0.5) * 0.25
+    codes = low | _bits(high, 2, 1).astype(np.uint16) << 8
+    return Blocks(scale, _signed("IQ2_S", codes, signs), 8, middle=128)
+
+
+def _iq3_xxs(x: np.ndarray) -> Blocks:
+    words = _ints(x[:, 66:], "<u4")
+    scale = wide(x[:, :2]) * ((words >> 28).astype(np.float32) + 0.5) * 0.5
+    return Blocks(scale, _signed("IQ3_XXS", x[:, 2:66], _even_signs(words)), 8, middle=128)
+
+
+def _iq3_s(x: np.ndarray) -> Blocks:
+    d, low, high, signs, scales = np.split(x, [2, 66, 74, 106], axis=1)
+    scale = wide(d) * (_bits(scales, 4, 1).astype(np.float32) * 2 + 1)
+    codes = low | _bits(high, 1, 1).astype(np.uint16) << 8
+    return Blocks(scale, _signed("IQ3_S", codes, signs), 8, middle=128)
+
+
+def _eighths(codes: np.ndarray, is_less: np.ndarray) -> np.ndarray:
+    """Eight times the vectors of the grid, one less or more than that, plus 16."""
+    numbers = grid("IQ1")[codes] * np.int8(8) + np.where(is_less, 15, 17)[..., None]
+    return numbers.astype(np.uint8).reshape(len(codes), -1)
+
+
+def _iq1_s(x: np.ndarray) -> Blocks:
+    words = _ints(x[:, 34:], "<u2")
+    scale = wide(x[:, :2]) * ((words >> 12 & 7).astype(np.float32) * 2 + 1) / 8
+    upper = (words[..., None] >> np.arange(0, 12, 3, dtype=np.uint16) & 7).reshape(len(x), -1)
+    is_less = np.repeat(words >> 15, 4, axis=1)
+    return Blocks(scale, _eighths(x[:, 2:34] | upper << 8, is_less), 8, middle=16)
+
+
+def _iq1_m(x: np.ndarray) -> Blocks:
+    high, words = _bits(x[:, 32:48], 4, 1), _ints(x[:, 48:], "<u2")
+    nibbles = words >> 12 << np.arange(0, 16, 4, dtype=np.uint16)
+    d = np.bitwise_or.reduce(nibbles, axis=1, keepdims=True).view(np.float16).astype(np.float32)
+    steps = (words[..., None] >> np.arange(0, 12, 3, dtype=np.uint16) & 7).reshape(len(x), -1)
+    codes = x[:, :32] | (high & 7).astype(np.uint16) << 8
+    scale = d * (steps.astype(np.float32) * 2 + 1) / 8
+    return Blocks(scale, _eighths(codes, high >> 3), 8, middle=16)
+
+
 def _plain(type: type | str) -> Callable[[str], Kind]:
     dtype = np.dtype(type)
     return lambda name: Kind(name, 1, dtype.itemsize, None, dtype)
@@ -190,8 +282,17 @@ KINDS: dict[int, Kind] = {
     12: Kind("Q4_K", 256, 144, _q4_k),
     13: Kind("Q5_K", 256, 176, _q5_k),
     14: Kind("Q6_K", 256, 210, _q6_k),
+    16: Kind("IQ2_XXS", 256, 66, _iq2_xxs),
+    17: Kind("IQ2_XS", 256, 74, _iq2_xs),
+    18: Kind("IQ3_XXS", 256, 98, _iq3_xxs),
+    19: Kind("IQ1_S", 256, 50, _iq1_s),
     20: Kind("IQ4_NL", 32, 18, _iq4_nl),
+    21: Kind("IQ3_S", 256, 110, _iq3_s),
+    22: Kind("IQ2_S", 256, 82, _iq2_s),
     23: Kind("IQ4_XS", 256, 136, _iq4_xs),
+    29: Kind("IQ1_M", 256, 56, _iq1_m),
+    34: Kind("TQ1_0", 256, 54, _tq1_0),
+    35: Kind("TQ2_0", 256, 66, _tq2_0),
     39: Kind("MXFP4", 32, 17, _mxfp4),
 }
 """The kinds by ggml's numbers."""

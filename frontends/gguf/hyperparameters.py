@@ -30,6 +30,7 @@ IGNORED = IgnoredFields(
         "gpt2 bloom mpt refact starcoder baichuan bert jina-bert-v2",
     ),
     Ignored("expert_count expert_used_count", "none", values=(0,)),
+    Ignored("expert_group_used_count", "all are of one group"),
     Ignored(
         "expert_shared_count leading_dense_block_count interleave_moe_layer_step",
         "as the tensors tell",
@@ -41,6 +42,7 @@ IGNORED = IgnoredFields(
     ),
     Ignored("attention.clamp_kqv attention.max_alibi_bias", "none", values=(0.0,)),
     Ignored("attention.*epsilon", "of the other norm"),
+    Ignored("attention.q_lora_rank", "as the tensors tell", "deepseek2"),
 )
 IGNORED_TENSORS = IgnoredFields(
     Ignored("rope_freqs.weight rope_factors_*", "of rotations of another kind"),
@@ -69,6 +71,10 @@ class Hyperparameters:
             raise source.error(f"{self.heads} heads do not divide into {self.groups} groups")
         self.size = self.integer("attention.key_length", self.width // self.heads)
         self.value_size = self.integer("attention.value_length", self.size)
+        if self.kind.is_latent:
+            self.size = self.integer("attention.key_length_mla", self.size)
+            self.value_size = self.integer("attention.value_length_mla", self.value_size)
+            self.latent = self.integer("attention.kv_lora_rank")
         norm = "layer_norm_rms_epsilon" if self.kind.norm == "rms" else "layer_norm_epsilon"
         self.epsilon = self.number(f"attention.{norm}", 1e-5)
 
@@ -153,7 +159,13 @@ class Hyperparameters:
         if self.get("attention.scale"):
             return self.number("attention.scale")
         wide = self.layers == self.kind.wide_layers
-        return 1 / math.sqrt(self.width / self.heads if wide else self.size)
+        scale = 1 / math.sqrt(self.width / self.heads if wide else self.size)
+        if self.kind.is_latent and self.get("rope.scaling.type") == "yarn":
+            # YaRN's factor is of all elements, not of the rotated ones.
+            multiplier = self.number("rope.scaling.yarn_log_multiplier", 0.1)
+            grown = 1 + multiplier * math.log(self.stretch)
+            scale *= (grown * self.number("rope.scaling.attn_factor", 1.0)) ** 2
+        return scale
 
     @cached_property
     def has_windows(self) -> bool:
@@ -230,15 +242,22 @@ class Hyperparameters:
         if local or kind in (None, "none", "longrope"):
             return found, 1.0 if local else size
         factor = self.number("rope.scaling.factor", 1.0)
-        if kind == "linear":
+        if kind == "linear" and not self.kind.is_latent:
             return found / factor, size
         if kind != "yarn":
             raise self.source.error(f"the scaling '{kind}' of rotations is not supported")
-        grown = 0.1 * math.log(max(factor, 1.0))
-        size *= 1 + grown
-        if self.get("rope.scaling.yarn_log_multiplier"):
-            size /= 1 + grown * self.number("rope.scaling.yarn_log_multiplier")
+        grown = 0.1 * math.log(self.stretch)
+        has_multiplier = self.get("rope.scaling.yarn_log_multiplier")
+        if not (has_multiplier and self.kind.is_latent):
+            size *= 1 + grown
+            if has_multiplier:
+                size /= 1 + grown * self.number("rope.scaling.yarn_log_multiplier")
         return self.yarn(found, base, factor), size
+
+    @property
+    def stretch(self) -> float:
+        """How many times longer texts may be than those of the original training."""
+        return max(self.number("rope.scaling.factor", 1.0), 1.0)
 
     @property
     def original(self) -> float:

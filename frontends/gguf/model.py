@@ -115,10 +115,13 @@ class _Decoder(Hyperparameters):
     def cache(self) -> list[Input]:
         """The keys and values of tokens before these, which a model of embeddings has not."""
         sizes = {"key": self.size, "value": self.value_size}
+        groups = self.groups
+        if self.kind.is_latent:
+            groups, sizes = 1, {"key": self.latent + self.turned}
         return [
             Input(
                 f"past.{i}.{what}",
-                TensorType((1, self.groups, None, size), f32),
+                TensorType((1, groups, None, size), f32),
                 ("", "", "past", ""),
             )
             for i in range(0 if self.embeds else self.layers)
@@ -205,21 +208,24 @@ class _Decoder(Hyperparameters):
 
     def experts(self, lead: str, x: str) -> str:
         """A mixture of experts: each token is sent to some, and perhaps to a shared one."""
-        gating = self.count("expert_gating_func") or self.kind.gating
+        bias = self.bias(f"{lead}.exp_probs_b")
+        # Files that do not say it are of GLM 4.7 if there is a bias, else of DeepSeek V2.
+        default = 2 if self.kind.is_latent and bias else self.kind.gating
+        gating = self.count("expert_gating_func") or default
         if gating not in (1, 2, 3):
             raise self.source.error(f"experts are weighted by function {gating}: not supported")
-        if self.count("expert_group_count") > 1:
-            raise self.source.error("experts that are chosen by groups are not supported")
         count, used = self.integer("expert_count"), self.integer("expert_used_count")
         if used > count:
             raise self.source.error(f"{used} of {count} experts are used")
+        groups = self.expert_groups(count, used)
         logits = self.linear(f"{lead}.ffn_gate_inp", x)
         normalizes = self.get("expert_weights_norm")
         shares = self.node(
             "Shares",
             f"{lead}.ffn_shares",
-            (logits, *self.bias(f"{lead}.exp_probs_b")),
+            (logits, *bias),
             used=used,
+            groups=groups,
             gating=gating,
             normalizes=self.kind.normalizes_experts if normalizes is None else bool(normalizes),
             scale=self.number("expert_weights_scale") if self.get("expert_weights_scale") else 1.0,
@@ -247,7 +253,89 @@ class _Decoder(Hyperparameters):
             shared = self.node("SharedShare", f"{lead}.ffn_gate_inp_shexp", inputs)
         return self.node("Sum", f"{lead}.ffn_out", (out, shared))
 
+    def expert_groups(self, count: int, used: int) -> tuple[int, int]:
+        """The number of groups of experts, and from how many of them a token's are chosen."""
+        groups = self.count("expert_group_count")
+        if groups <= 1:
+            return 1, 1
+        chosen = self.integer("expert_group_used_count")
+        each = count // groups
+        if count % groups or each < 2 or chosen > groups or used > chosen * each:
+            text = f"{used} of {count} experts are chosen from {chosen} of {groups} groups"
+            raise self.source.error(text)
+        return groups, chosen
+
+    def latent_attention(self, i: int, x: str) -> str:
+        """Attention to latent vectors of tokens, each followed by its rotated key.
+
+        In place of the keys' and values' product with a matrix of each head, the queries are
+        multiplied by the first matrix, and the results by the second.
+        """
+        lead, turned, latent = f"blk.{i}", self.turned, self.latent
+        plain = self.size - turned
+        if plain <= 0:
+            raise self.source.error(f"all {self.size} elements of a head are rotated")
+        q = x
+        name = f"{lead}.attn_q"
+        if self.has(f"{name}_a.weight"):
+            q = self.norm(f"{name}_a_norm", self.linear(f"{name}_a", x))
+            name = f"{name}_b"
+        q = self.node("Heads", f"{lead}.attn_heads.q", (self.linear(name, q),), heads=self.heads)
+        sizes = {"sizes": (plain, turned)}
+        q, q_turned = self.node("Split", f"{lead}.attn_parts.q", (q,), 2, **sizes)
+        both = self.linear(f"{lead}.attn_kv_a_mqa", x)
+        both = self.node("Heads", f"{lead}.attn_heads.kv", (both,), heads=1)
+        sizes = {"sizes": (latent, turned)}
+        k, k_turned = self.node("Split", f"{lead}.attn_parts.kv", (both,), 2, **sizes)
+        k = self.norm(f"{lead}.attn_kv_a_norm", k)
+        q_turned, k_turned = self.turned_heads(i, q_turned, k_turned, None)
+        q = self.head_linear(lead, "k", q)
+        q = self.node("Join", f"{lead}.attn_joined.q", (q, q_turned))
+        k = self.node("Join", f"{lead}.attn_joined.k", (k, k_turned))
+        if self.get("attention.temperature_scale"):
+            q = self.warmed(lead, q)
+        past = "" if self.embeds else f"past.{i}.key"
+        given = {"scale": self.scale(), "limit": None, "latent": latent}
+        inputs = (q, k, "", past, "", self.mask(None))
+        out, key = self.node("Attention", f"{lead}.attention", inputs, 2, **given)
+        if not self.embeds:
+            self.outputs.append((f"present.{i}.key", key))
+        out = self.node("Heads", f"{lead}.attn_heads.out", (out,), heads=self.heads)
+        out = self.head_linear(lead, "v", out)
+        return self.linear(
+            f"{lead}.attn_output", self.node("JoinHeads", f"{lead}.attn_out", (out,))
+        )
+
+    def head_linear(self, lead: str, one: str, x: str) -> str:
+        """The product of each head and its matrix of keys or values, `one` being `k` or `v`.
+
+        They are tensors of their own, or the rows of a head in one matrix.
+        """
+        plain, latent, key = self.size - self.turned, self.latent, f"{lead}.attn_{one}_b.weight"
+        is_split, both = self.has(key), plain + self.value_size
+        if is_split:
+            rows, columns = (latent, plain) if one == "k" else (self.value_size, latent)
+            shape, part = (self.heads, rows, columns), (0, rows)
+        else:
+            key, rows = f"{lead}.attn_kv_b.weight", both
+            shape, part = (self.heads * both, latent), (0, plain) if one == "k" else (plain, both)
+        weight, tensor = self.weight(key), self.file.tensors[key]
+        if tensor.shape != shape:
+            text = f"has shape {list(tensor.shape)}, expected {list(shape)}"
+            raise self.source.error(f"its tensor '{key}' {text}")
+        return self.node(
+            "HeadLinear",
+            f"{lead}.attn_{one}_b",
+            (x, weight),
+            packing=tensor.kind,
+            apart=(self.heads, rows),
+            part=part,
+            transposed=is_split or one == "v",
+        )
+
     def attention(self, i: int, x: str) -> str:
+        if self.kind.is_latent:
+            return self.latent_attention(i, x)
         lead = f"blk.{i}"
         widths = (self.heads * self.size, self.groups * self.size, self.groups * self.value_size)
         if self.has(f"{lead}.attn_qkv.weight"):
@@ -282,6 +370,7 @@ class _Decoder(Hyperparameters):
             3,
             scale=self.scale(),
             limit=self.number("attn_logit_softcapping") if limit else None,
+            latent=None,
         )
         if not self.embeds:
             self.outputs += [(f"present.{i}.key", key), (f"present.{i}.value", value)]
@@ -323,6 +412,8 @@ class _Decoder(Hyperparameters):
     def warmed(self, lead: str, q: str) -> str:
         """Queries times a factor that grows with their positions."""
         scale, every = self.number("attention.temperature_scale"), self.original
+        if self.kind.is_latent:
+            every = self.number("attention.temperature_length")
         name = f"{lead}.attn_temperature"
         return self.node("Temperature", name, (q, "positions"), scale=scale, every=every)
 

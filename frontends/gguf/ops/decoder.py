@@ -37,7 +37,7 @@ def matrix(n: NodeLayer, weight: Value, packing: Kind, at: Term | None = None) -
         return (Term(n, weight) if at is None else Term(n, weight).gather(at)).cast(f32)
     data = n.array(weight)
     assert data is not None
-    return unpacked(n, data, packing, at)
+    return unpacked(n, data.reshape(-1, data.shape[-1]), packing, at)
 
 
 def unpacked(n: NodeLayer, data: np.ndarray, packing: Kind, at: Term | None = None) -> Term:
@@ -64,6 +64,16 @@ def linear(n: NodeLayer, x: Value, weight: Value, bias: Value | None = None) -> 
     table = matrix(n, weight, n.attributes["packing"])
     out = Term(n, x) @ table.transpose(1, 0)
     return (out if bias is None else out + Term(n, bias).cast(f32)).value
+
+
+@rows("HeadLinear")
+def head_linear(n: NodeLayer, x: Value, weight: Value) -> Value:
+    """The product of each head of [1, H, S, D] and some rows of its matrix, or their transpose."""
+    table, (start, end) = matrix(n, weight, n.attributes["packing"]), n.attributes["part"]
+    columns = table.shape[-1]
+    assert columns is not None
+    own = table.reshape(*n.attributes["apart"], columns).part(1, start, end)
+    return (Term(n, x) @ (own.transpose(0, 2, 1) if n.attributes["transposed"] else own)).value
 
 
 @rows("Embedding")
@@ -119,6 +129,8 @@ rows.formulas(
         ),
         "Softcap": lambda n, x: capped(Term(n, x), n.attributes["limit"]).value,
         "Heads": lambda n, x: split_heads(Term(n, x), n.attributes["heads"]).value,
+        "JoinHeads": lambda n, x: joined_heads(Term(n, x)).value,
+        "Join": lambda n, a, b: joined([Term(n, a), Term(n, b)], a.type.rank - 1).value,
     }
 )
 
@@ -235,7 +247,7 @@ def attention(
     n: NodeLayer,
     q: Value,
     k: Value,
-    v: Value,
+    v: Value | None,
     past_key: Value | None,
     past_value: Value | None,
     mask: Value | None = None,
@@ -243,11 +255,15 @@ def attention(
 ) -> list[Value]:
     """softmax(q k^T * scale + mask) v, with cached keys and values, if any, before the new ones.
 
-    A head's sink [H] is one more score of each softmax, with a value of zeros.
+    A head's sink [H] is one more score of each softmax, with a value of zeros. Without values, the
+    first `latent` elements of the keys are the values.
     """
     query = Term(n, q) * n.attributes["scale"]
     key = Term(n, k) if past_key is None else joined([Term(n, past_key), Term(n, k)], 2)
-    value = Term(n, v) if past_value is None else joined([Term(n, past_value), Term(n, v)], 2)
+    if v is None:
+        value = key.part(3, 0, n.attributes["latent"])
+    else:
+        value = Term(n, v) if past_value is None else joined([Term(n, past_value), Term(n, v)], 2)
     count = query.shape[1]
     assert count is not None
     scores = query @ grouped(key, count).transpose(0, 1, 3, 2)
@@ -263,4 +279,4 @@ def attention(
         powers = (scores - most).function(nn.Exp)
         weights = powers / (powers.sum(3, keep=True) + (sink - most).function(nn.Exp))
     out = joined_heads(weights @ grouped(value, count))
-    return [out.value, key.value, value.value]
+    return [out.value, key.value] + ([] if v is None else [value.value])

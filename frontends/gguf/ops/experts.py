@@ -22,8 +22,11 @@ def shares(n: NodeLayer, logits: Value, bias: Value | None = None) -> Value:
     if gating != 3:
         found = found.made(_GATINGS[gating](logits))
     chosen = found if bias is None else found + Term(n, bias)
+    groups, used_groups = n.attributes["groups"]
+    if groups > 1:
+        chosen = _of_best_groups(n, chosen, groups, used_groups)
     values, places = (Term(n, v) for v in largest(n, chosen.value, n.constant(used), 2))
-    if bias is not None:
+    if bias is not None or groups > 1:
         values = found.gather_elements(places, 2)
     if gating == 3:
         values = values.made(nn.Softmax(values.value, axis=2))
@@ -31,9 +34,24 @@ def shares(n: NodeLayer, logits: Value, bias: Value | None = None) -> Value:
         values = values / values.sum(2, keep=True)
     if n.attributes["scale"] != 1:
         values = values * n.attributes["scale"]
-    numbers = constant(n, np.arange(count), places.element)
-    chosen = places.spread(0, 1).equals(numbers)
+    chosen = _named(n, places, count)
     return chosen.choose(values.spread(0, 1), 0.0).sum(2).value
+
+
+def _named(n: NodeLayer, places: Term, count: int) -> Term:
+    """Which of `count` numbers each place is: [.., places, count]."""
+    return places.spread(0, 1).equals(constant(n, np.arange(count), places.element))
+
+
+def _of_best_groups(n: NodeLayer, chosen: Term, groups: int, used: int) -> Term:
+    """-inf where an expert is in none of the groups with the largest sums of their two best."""
+    whole = [(chosen.value, i) for i in range(3)]
+    each = (chosen.shape[2] or 0) // groups
+    apart = chosen.reshape(*whole[:2], groups, each)
+    best = Term(n, largest(n, apart.value, n.constant(2), 3)[0]).sum(3)
+    places = Term(n, largest(n, best.value, n.constant(used), 2)[1])
+    kept = _named(n, places, groups).cast(f32).sum(2).spread(0, 1) > 0.5
+    return kept.choose(apart, -math.inf).reshape(*whole)
 
 
 _GATINGS = {1: lambda x: nn.Softmax(x, axis=2), 2: nn.Sigmoid}

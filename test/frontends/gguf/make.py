@@ -343,7 +343,10 @@ def write(name, arch, config, names, more):
 def blocks():
     """Random blocks of all kinds, with what the package makes of them."""
     random, found = np.random.default_rng(0), {}
-    kinds = "Q4_0 Q4_1 Q5_0 Q5_1 Q8_0 Q2_K Q3_K Q4_K Q5_K Q6_K IQ4_NL IQ4_XS MXFP4"
+    kinds = (
+        "Q4_0 Q4_1 Q5_0 Q5_1 Q8_0 Q2_K Q3_K Q4_K Q5_K Q6_K IQ4_NL IQ4_XS MXFP4 "
+        "IQ2_XXS IQ2_XS IQ2_S IQ3_XXS IQ3_S IQ1_S IQ1_M TQ1_0 TQ2_0"
+    )
     for name in kinds.split():
         kind = gguf.GGMLQuantizationType[name]
         size = gguf.GGML_QUANT_SIZES[kind][1]

@@ -26,6 +26,16 @@ ENCODER = {
 LAYER_NORM = {"norm": "layer", "bias": "norm"}
 OLD = {"norm": "layer", "bias": "norm qkv output ffn", "gated": False}
 """As in GPT-2: every product and every norm has a bias."""
+MLA = {"attention.head_count_kv": 1, "attention.key_length": 36, "attention.value_length": 32,
+       "attention.key_length_mla": 12, "attention.value_length_mla": SIZE}  # fmt: skip
+LATENT = {"experts": "later", "shared": True, "probabilities": True, "heads_kv": HEADS,
+          "latent": 32, "query": 10, "split": True, "count": 8,
+          "more": {"leading_dense_block_count": 1, "expert_shared_count": 1, "expert_count": 8,
+                   "expert_used_count": 3, "expert_weights_scale": 2.5,
+                   "expert_weights_norm": True, "expert_gating_func": 2, "expert_group_count": 4,
+                   "expert_group_used_count": 2, "rope.dimension_count": 4,
+                   "attention.kv_lora_rank": 32, "attention.q_lora_rank": 10}}  # fmt: skip
+"""DeepSeek's: 8 elements of a head are not rotated, 4 are."""
 
 SHAPES: Mapping[str, Mapping[str, Any]] = {
     "arcee": {"gated": False},
@@ -42,6 +52,14 @@ SHAPES: Mapping[str, Mapping[str, Any]] = {
     "deepseek": {"experts": "later", "shared": True,
                  "more": {"leading_dense_block_count": 1, "expert_shared_count": 1,
                           "expert_weights_scale": 1.5}},
+    "deepseek2": LATENT | {"more": LATENT["more"] | MLA},
+    "deepseek2 of one matrix": LATENT | {"split": False, "query": 0, "more": LATENT["more"] | {
+        "attention.key_length": 12, "attention.value_length": SIZE,
+        "attention.head_count_kv": HEADS, "attention.q_lora_rank": 0, "expert_gating_func": 1,
+        "expert_group_count": 0}},
+    "deepseek2 with YaRN": LATENT | {"more": LATENT["more"] | MLA | YARN | {
+        "rope.scaling.yarn_log_multiplier": 0.0707, "attention.temperature_scale": 0.1,
+        "attention.temperature_length": 4}},
     "dots1": {"heads_kv": HEADS, "experts": "later", "shared": True, "head_norms": "same", "probabilities": True,
               "more": {"leading_dense_block_count": 1, "expert_shared_count": 1,
                        "expert_weights_scale": 2.5, "expert_weights_norm": True,
@@ -217,7 +235,9 @@ def _layer(given: Mapping[str, Any], i: int, width: int) -> Iterator[tuple[str, 
             yield from _norm(given, name, width)
     for name in given.get("after", "").split():
         yield from _norm(given, name, width)
-    if given.get("fused"):
+    if given.get("latent"):
+        yield from _latent(given, width)
+    elif given.get("fused"):
         yield from _linear(given, "attn_qkv", sum(rows.values()), width, "qkv")
     else:
         for one, count in rows.items():
@@ -240,8 +260,27 @@ def _layer(given: Mapping[str, Any], i: int, width: int) -> Iterator[tuple[str, 
     yield from _linear(given, "ffn_down", width, HIDDEN, "ffn down")
 
 
+def _latent(given: Mapping[str, Any], width: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+    latent, query, turned = given["latent"], given["query"], 4
+    if query:
+        yield "attn_q_a.weight", (query, width)
+        yield "attn_q_a_norm.weight", (query,)
+    name = "attn_q_b.weight" if query else "attn_q.weight"
+    yield name, (HEADS * (SIZE + turned), query or width)
+    yield "attn_kv_a_mqa.weight", (latent + turned, width)
+    yield "attn_kv_a_norm.weight", (latent,)
+    if given["split"]:
+        yield "attn_k_b.weight", (HEADS, latent, SIZE)
+        yield "attn_v_b.weight", (HEADS, SIZE, latent)
+    else:
+        yield "attn_kv_b.weight", (HEADS * 2 * SIZE, latent)
+
+
 def _experts(given: Mapping[str, Any], width: int) -> Iterator[tuple[str, tuple[int, ...]]]:
-    count, hidden = EXPERTS["expert_count"], EXPERTS["expert_feed_forward_length"]
+    count, hidden = (
+        given.get("count", EXPERTS["expert_count"]),
+        EXPERTS["expert_feed_forward_length"],
+    )
     yield from _linear(given, "ffn_gate_inp", count, width, "experts")
     for one in ("gate", "up", "down"):
         rows, columns = (width, hidden) if one == "down" else (hidden, width)

@@ -39,7 +39,9 @@ def test_logits_or_embeddings(name):
     check(name, found if found.ndim == 2 else found[0])
 
 
-@pytest.mark.parametrize("name", ["gpt-oss", "mistral3", "mpt with 6 heads", "cohere2", "glm4moe"])
+@pytest.mark.parametrize(
+    "name", ["gpt-oss", "deepseek2", "mistral3", "mpt with 6 heads", "cohere2", "glm4moe"]
+)
 def test_parts_of_a_text_follow_on_their_cache(name):
     model = Model(file(name), compiled=True)
     found = [model(TOKENS[:, a:b]) for a, b in ((0, 7), (7, 8), (8, 12))]
@@ -65,11 +67,32 @@ def test_packed_experts():
     np.testing.assert_allclose(found, wanted, rtol=0, atol=5e-6 * np.abs(wanted).max())
 
 
+def test_packed_matrices_of_heads():
+    """Q8_0, in which DeepSeek's files may have the matrix of each head: bytes, 32 with a scale."""
+    metadata, tensors = parts("deepseek2")
+    random, packed, plain = np.random.RandomState(0), {}, []
+    for name, numbers in tensors:
+        if name.endswith("attn_v_b.weight"):
+            codes = random.randint(-127, 128, numbers.shape).astype(np.int8)
+            scale = random.uniform(0.001, 0.002, (*numbers.shape[:2], 1)).astype(np.float16)
+            packed[name] = 8, np.concatenate([scale.view(np.uint8), codes.view(np.uint8)], -1)
+            numbers = codes * scale.astype("f")
+        plain.append((name, numbers))
+    found = Model(container(metadata, tensors, packed))(TOKENS)
+    wanted = Model(container(metadata, plain))(TOKENS)
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=5e-6 * np.abs(wanted).max())
+
+
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [
         ("dots1", {"dots1.expert_gating_func": 4}, "experts are weighted by function 4"),
-        ("dots1", {"dots1.expert_group_count": 2}, "experts that are chosen by groups"),
+        ("deepseek2", {"deepseek2.expert_group_count": 3}, "chosen from 2 of 3 groups"),
+        ("deepseek2", {"deepseek2.expert_group_count": 8}, "chosen from 2 of 8 groups"),
+        ("deepseek2", {"deepseek2.expert_used_count": 5}, "5 of 8 experts are chosen from 2 of 4"),
+        ("deepseek2", {"deepseek2.rope.dimension_count": 12}, "all 12 elements of a head are"),
+        ("deepseek2", {"deepseek2.attention.value_length_mla": 7}, "expected \\[4, 7, 32\\]"),
+        ("deepseek2", {"deepseek2.rope.scaling.type": "linear"}, "'linear' of rotations is not"),
         ("glm4moe", {"glm4moe.nextn_predict_layers": 3}, "0 layers"),
         ("glm4moe", {"glm4moe.nextn_predict_layers": 0}, "the tensor 'blk.2.nextn.eh_proj"),
         ("dots1", {"dots1.expert_group_count": "two"}, "expected an integer above 0"),
