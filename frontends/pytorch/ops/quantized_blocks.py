@@ -9,7 +9,7 @@ from __future__ import annotations
 import ml_dtypes
 
 from ...common.vocabulary import *
-from ..layer import AtenLayer, Size, ends_of, promote
+from ..layer import AtenLayer, Size, promote
 from ..rows import ROWS
 
 Limit = float | None
@@ -58,7 +58,7 @@ def _limits(element: Type, low: Limit, high: Limit) -> tuple[float, float]:
         info = ml_dtypes.finfo(type_to_numpy(element))
         least, most = info.min, info.max
     else:
-        least, most = ends_of(element)
+        least, most = limits_of(element)
     return float(least if low is None else low), float(most if high is None else high)
 
 
