@@ -20,16 +20,16 @@ from .results import Written
 _MOST = 4
 """Conditions of a function of which all combinations are proven; of more conditions, none is."""
 
-_Extents = Mapping[tuple[Value, int], tuple[Value, int]]
+_Extents = Mapping[tuple[Value, int], tuple[tuple[Value, int], int]]
 
 
 def cases(
-    function: func.FuncOp, calls: Mapping[Value, Value], equal: _Extents
+    function: func.FuncOp, calls: Mapping[Value, Value], related: _Extents
 ) -> Iterator[Parameters]:
     """The parameters of a function in each case: one for each outcome of all of its choices."""
-    conditions = _conditions(function, _forms(calls, Parameters(equal=dict(equal))))
+    conditions = _conditions(function, _forms(calls, Parameters(related=dict(related))))
     for outcomes in product((True, False), repeat=len(conditions)):
-        found = Parameters(equal=dict(equal))
+        found = Parameters(related=dict(related))
         for alike, outcome in zip(conditions, outcomes, strict=True):
             # Outcomes chosen before may simplify this condition.
             if not _suppose(_forms(calls, found), alike[0], outcome):

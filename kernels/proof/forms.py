@@ -167,7 +167,7 @@ class Forms:
         match buffer.defining_op:
             case memref.Alloc() as op:
                 return self.of(op.dynamicSizes[type.shape[:dim].count(None)])
-            case memref.ReinterpretCast() as op:
+            case memref.ReinterpretCast() | memref.ExpandShape() as op:
                 return self.size(op, dim)
             case memref.SubView() as op if op.kept is not None:
                 return self.size(op, op.kept[dim])
@@ -176,7 +176,13 @@ class Forms:
         if buffer in self.calls:
             first, its = first_of_name(buffer, dim)
             return self.extent(self.calls[first], its)
-        first = self.parameters.equal.get((buffer, dim), (buffer, dim))
+        first, more = self.parameters.related.get((buffer, dim), ((buffer, dim), 0))
+        if more:
+            form = added(self.extent(*first), number(more))
+            polynomial = self.parameters.polynomial(form)
+            if polynomial is not None:
+                self.parameters.suppose_natural(polynomial)
+            return form
         form = self.parameter(name_of_extent(*first))
         if is_number(form):
             return form
@@ -184,9 +190,14 @@ class Forms:
         self.parameters.extents.setdefault(form.text, {})[buffer] = dim
         return form
 
-    def size(self, op: memref.ReinterpretCast | memref.SubView, dim: int) -> Form:
+    def size(
+        self, op: memref.ReinterpretCast | memref.SubView | memref.ExpandShape, dim: int
+    ) -> Form:
         """The size of a view along a dimension, from its sizes."""
-        size = mix(op.static_sizes, op.sizes)[dim]
+        if isinstance(op, memref.ExpandShape):
+            size = mix(op.static_output_shape, op.output_shape)[dim]
+        else:
+            size = mix(op.static_sizes, op.sizes)[dim]
         return number(size) if isinstance(size, int) else self.of(size)
 
     def number_groups(self, kernel: gpu.GPUFuncOp, grid: Sequence[Form]) -> None:

@@ -33,9 +33,8 @@ class Parameters:
     """Further polynomials of parameters that are known to be >= 0."""
     extents: dict[str, dict[Value, int]] = field(default_factory=dict)
     """By the name of an unknown extent: the buffers that have it, each with the dimension."""
-    equal: dict[tuple[Value, int], tuple[Value, int]] = field(default_factory=dict)
-    """Maps an argument's (buffer, dimension) to the first one whose extent is equal in all calls.
-    """
+    related: dict[tuple[Value, int], tuple[tuple[Value, int], int]] = field(default_factory=dict)
+    """Maps an argument's (buffer, dimension) to (an earlier one, how much larger it is)."""
 
     chosen: dict[Value, bool] = field(default_factory=dict)
     """The conditions whose outcome is supposed, see `cases.py`."""

@@ -17,7 +17,7 @@ from .accesses import VIEW_UNKNOWN, Access, Accesses, Unknown
 from .cases import cases, in_all
 from .counting import Counting
 from .enumeration import Enumeration
-from .expressions import is_condition
+from .expressions import Form, is_condition
 from .forms import Forms
 from .merging import Merged, merged
 from .numbers import Numbers
@@ -76,13 +76,13 @@ class ProveKernels(
         for function in [inner for inner in op.walk() if isinstance(inner, func.FuncOp)]:
             callers = _callers(function, op)
             calls = _given(function, callers[0]) if len(callers) == 1 else {}
-            equal = _equal_extents(function, callers)
+            related = _related_extents(function, callers)
             launches = [inner for inner in function.walk() if isinstance(inner, gpu.LaunchFunc)]
             if not launches:
                 continue
             asked: dict[gpu.LaunchFunc, dict[Unknown, None]] = {one: {} for one in launches}
             found, given_up = [], set[Value]()
-            for number, parameters in enumerate(cases(function, calls, equal)):
+            for number, parameters in enumerate(cases(function, calls, related)):
                 read = []
                 for launch in launches:
                     counted = context if number == 0 else PassContext()
@@ -162,22 +162,36 @@ def _given(function: func.FuncOp, call: func.Call) -> dict[Value, Value]:
     return dict(zip(function.args, call.operands, strict=True))
 
 
-def _equal_extents(
+def _related_extents(
     function: func.FuncOp, callers: Sequence[func.Call]
-) -> dict[tuple[Value, int], tuple[Value, int]]:
-    """Maps unknown extents of arguments that are equal in all calls to the first of them."""
+) -> dict[tuple[Value, int], tuple[tuple[Value, int], int]]:
+    """Maps unknown extents of arguments to (an argument's before, by how much they are larger).
+
+    Those are in all calls larger, or smaller, by the same number, mostly 0.
+    """
     forms = Forms({}, (1, 1, 1), 1)
-    first: dict[tuple[str, ...], tuple[Value, int]] = {}
-    equal = {}
+    before: dict[tuple[Value, int], list[Form]] = {}
+    related = {}
     for argument in function.args if callers else ():
-        if not isinstance(argument.type, MemRefType):
-            continue
-        for dim, extent in enumerate(argument.type.shape):
-            if extent is None:
-                given = [call.operands[argument.index] for call in callers]
-                told = tuple(forms.extent(buffer, dim).text for buffer in given)
-                equal[argument, dim] = first.setdefault(told, (argument, dim))
-    return equal
+        shape = argument.type.shape if isinstance(argument.type, MemRefType) else ()
+        for dim in (d for d, extent in enumerate(shape) if extent is None):
+            told = [forms.extent(call.operands[argument.index], dim) for call in callers]
+            for place, others in before.items():
+                more = {_difference(forms, *pair) for pair in zip(told, others, strict=True)}
+                if len(more) == 1 and (larger := more.pop()) is not None:
+                    related[argument, dim] = place, larger
+                    break
+            else:
+                before[argument, dim] = told
+    return related
+
+
+def _difference(forms: Forms, one: Form, other: Form) -> int | None:
+    """The difference of two forms; None if it is not constant."""
+    if one.text == other.text:
+        return 0
+    first, second = forms.polynomial(one), forms.polynomial(other)
+    return None if first is None or second is None else (first - second).constant
 
 
 def _suppose(forms: Forms, launch: gpu.LaunchFunc) -> None:

@@ -292,8 +292,8 @@ func.func @main(%i: tensor<?x?xi64>, %t: tensor<9x8xf32>) -> tensor<?x?x24xf32> 
 }"""
 
 
-def joined_tiles(width):
-    """The launches of `JOINED`, of as many numbers a token."""
+def outlined(text):
+    """The launches of a program for a device."""
     found = []
 
     def outline(stage, module):
@@ -301,9 +301,13 @@ def joined_tiles(width):
             found.append(module.clone())
             PassManager(pipeline("apply-schedules,canonicalize,outline-launches")).run(found[0])
 
-    text = JOINED.replace("x24x", f"x{3 * width}x").replace("x8x", f"x{width}x")
     run_stages(parse_module(text), target="opencl", after_stage=outline)
     return found[0]
+
+
+def joined_tiles(width):
+    """The launches of `JOINED`, of as many numbers a token."""
+    return outlined(JOINED.replace("x24x", f"x{3 * width}x").replace("x8x", f"x{width}x"))
 
 
 @pytest.mark.parametrize("width", [8, 128])
@@ -326,3 +330,38 @@ def test_a_part_of_rows_that_is_left_out_is_found(kernel):
     left_out.erase()
     with pytest.raises(NncError, match="written by no launch"):
         ProveKernels().run(module, PassContext())
+
+
+PADDED_TWICE = """
+func.func @main(%a: tensor<?x32x?xf32>, %b: tensor<?x32x?xf32>) -> (tensor<?x32x?xf32>, tensor<?x32x?xf32>) {
+  %zero = nn.constant dense<0.0> : tensor<f32>
+  %x = nn.pad %a, %zero {pads = array<i64: 0, 0, 4, 0, 0, 4>} : (tensor<?x32x?xf32>, tensor<f32>) -> tensor<?x32x?xf32>
+  %y = nn.pad %b, %zero {pads = array<i64: 0, 0, 4, 0, 0, 4>} : (tensor<?x32x?xf32>, tensor<f32>) -> tensor<?x32x?xf32>
+  return %x, %y : tensor<?x32x?xf32>, tensor<?x32x?xf32>
+}"""
+
+
+@pytest.mark.parametrize("shorter", [0, 1, 2])
+def test_extents_that_differ_by_one_number_in_all_calls(shorter):
+    """Rows of both results are longer by 8; where one's, or both, are shorter, that is no proof."""
+    text = str(outlined(PADDED_TWICE))
+    start = text.index("func.func @main")
+    main = text[start : text.index("func.func private", start)]
+    assert main.count("call @pad_0") == main.count("arith.addi") == 2
+    fewer = main.replace("arith.addi", "arith.subi", shorter)
+    module, context = parse_module(text.replace(main, fewer)), PassContext()
+    ProveKernels().run(module, context)
+    assert bool(context.diagnostics) == bool(shorter)
+
+
+def test_channels_in_parts_between_open_extents():
+    """A convolution in groups sees n x 64 x w elements as n x 4 x 16 x w."""
+    text = """
+    func.func @main(%x: tensor<?x64x?xf32>, %w: tensor<64x16x1xf32>) -> tensor<?x64x?xf32> {
+      %y = nn.conv %x, %w {groups = 4 : i64} : (tensor<?x64x?xf32>, tensor<64x16x1xf32>) -> tensor<?x64x?xf32>
+      return %y : tensor<?x64x?xf32>
+    }"""
+    module, context = outlined(text), PassContext()
+    assert "memref.expand_shape" in str(module)
+    ProveKernels().run(module, context)
+    assert not context.diagnostics
