@@ -34,6 +34,14 @@ IGNORED = IgnoredFields(
     Ignored("0", "the operand has it", "Cast"),
     Ignored("1", "f32, as all values", "Cast", (1,)),
     Ignored("7", "one group; more of them are ConvolutionDepthWise", "Convolution", (1,)),
+    Ignored(
+        "0 1 5 6 11 21",
+        "sizes, as the weights tell, which may be blobs",
+        "Convolution Convolution1D Convolution3D ConvolutionDepthWise ConvolutionDepthWise1D "
+        "ConvolutionDepthWise3D",
+    ),
+    Ignored("5", "how axes count, of which none is named", "Reduction"),
+    Ignored("6", "how frames at the ends are padded, which are not asked for", "Spectrogram"),
     Ignored("1", "axes count as they do today", "Softmax Reduction", (1,)),
 )
 rows = Rows(__package__ or "", IGNORED)

@@ -271,7 +271,7 @@ def sum_of_products(n: NcnnLayer, *inputs: Value) -> Value:
     text = "".join(chr(c) for c in n.ints(0) if 0 < c < 128)
     parts = [reshape(n, x, dims(x)[1:]) for x in inputs]
     found = einsum(n, text, parts)
-    return reshape(n, found, [1, *dims(found)])
+    return reshape(n, found, [1, *(dims(found) or [1])])
 
 
 def _product_of_integers(n: NcnnLayer, a: Value, b: Value) -> Value:

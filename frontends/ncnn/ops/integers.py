@@ -36,6 +36,8 @@ def product(a: Term | Quantized, b: Term | Quantized) -> Term:
 
 @rows("Quantize")
 def quantize(n: NcnnLayer, x: Value) -> Value:
+    if x.type.rank == 2:  # vectors are of one channel
+        return rounded(n, n(nn.Mul(x, n.stored("scale", n.array_of("scale")[:1]))))
     return rounded(n, n(nn.Mul(x, n.per_channel("scale", x))))
 
 

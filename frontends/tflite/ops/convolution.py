@@ -6,6 +6,7 @@ from ...common.blocks import dilated
 from ...common.shapes import product
 from ...common.vocabulary import *
 from ..hybrid import Rounding, rounded
+from ..integers.steps import quantization
 from ..layer import TfliteLayer, real
 from ..rows import ROWS
 
@@ -64,9 +65,15 @@ def _conv(order: tuple[int, ...], spatial: str) -> Product:
 def _rounded_images(
     n: TfliteLayer, x: Value, windows: dict[str, Any], weight: Value, groups: int
 ) -> Value:
-    """Images rounded one by one; or pixel by pixel where XNNPACK multiplies rows by a matrix."""
-    if n.kind != "CONV_2D":
-        return rounded(n, x, range(1, x.type.rank), Rounding.ASYMMETRIC)
+    """Images rounded one by one; or pixel by pixel where XNNPACK multiplies rows by a matrix.
+
+    Of convolutions, it takes those of two dimensions whose weights have 8 bits.
+    """
+    about = quantization(n, n.attributes.inputs[1])
+    if n.kind != "CONV_2D" or about.element.width < 8:
+        is_plain = n.kind == "CONV_2D" and about.is_one
+        how = Rounding.SYMMETRIC if is_plain else Rounding.ASYMMETRIC
+        return rounded(n, x, range(1, x.type.rank), how)
     is_matrix = {*weight.type.shape[2:], *windows["strides"], groups} == {1}
     axes = (-1,) if is_matrix else range(1, x.type.rank)
     return rounded(n, x, axes, Rounding.XNNPACK)

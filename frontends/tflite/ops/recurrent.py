@@ -3,8 +3,8 @@
 A sequence starts with states of zeros, as the networks that it was made of do. Operators of a
 single step, and SVDF, leave their state to the next run; see `model`.
 
-Numerics: quantized networks but LSTMs of 8 bits are computed in f32 between their operands and
-results. Floats that meet weights of 8 bits are rounded as `hybrid` says.
+Numerics: quantized networks but LSTMs and SVDF of 8 bits are computed in f32 between their operands
+and results. Floats that meet weights of 8 bits are rounded as `hybrid` says.
 """
 
 from __future__ import annotations
@@ -235,6 +235,7 @@ def bidirectional_rnn(n: TfliteLayer, *operands: Value | None) -> list[Value]:
 
 
 @ROWS("SVDF")
+@real
 def svdf(
     n: TfliteLayer,
     x: Value,

@@ -436,6 +436,14 @@ def corners() -> Group:
     g.add("Convolution3D", [(2, 4, 5, 4)], "0=2 1=2 4=-234 6=32", [(F, 32)])
     g.add("ConvolutionDepthWise3D", [(2, 4, 5, 4)], "0=2 1=2 4=-234 6=16 7=2", [(F, 16)])
     g.add("Interp", [(3, 5)], "0=1 4=7")
+    for inputs in ([(2, 5, 6), (4, 2, 3, 3)], [(2, 5, 6), (4, 2, 3, 3), (4,)]):
+        g.add("Convolution", inputs, f"0=4 1=3 4=1 5={len(inputs) - 2} 6=72 19=1")
+    g.add("ConvolutionDepthWise", [(4, 5, 6), (4, 1, 3, 3)], "0=4 1=3 6=36 7=4 19=1")
+    g.add("Einsum", [(3, 3)], f"-23300=2,{ord('i')},{ord('i')}")
+    g.add("Spectrogram", [(90,)], "0=16 5=0 6=1")
+    g.add("Reduction", [(3, 4)], "0=3 1=1 5=1")
+    g.add("Quantize", [(6,)], "0=6", [(V, 6, 20.0, 60.0)])
+    g.add("Quantize", [(6, 2)], "0=6", [(V, 6, 20.0, 60.0)])
     return g
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.formats.sweep.tflite_files import DEFAULT, Writer, kernels
+from bench.formats.sweep.tflite_files import DEFAULT, Writer, kernels, schema
 
 FOLDER = Path(__file__).parent / "files" / "hybrid"
 REFUSED = FOLDER.parent / "refused"
@@ -136,6 +136,35 @@ def recurrent():
         store(f"svdf_{int(asked)}", w, out, 3)
 
 
+def of_four_bits():
+    """Convolutions of weights of 4 bits, which XNNPACK leaves to LiteRT's own kernels."""
+    for name, channels in (("each", 6), ("one_scale", 1)):
+        w, steps = Writer(), rng.integers(-7, 8, (6, 1, 1, 4))
+        scale = rng.uniform(0.003, 0.02, channels)
+        filters = w.constant(steps[..., ::2] & 15 | steps[..., 1::2] << 4, "i8", scale=scale)
+        w.graph.tensors[filters].shape = list(steps.shape)
+        w.graph.tensors[filters].type = schema.TensorType.INT4
+        out, fields = w.tensor(()), {"padding": 1, "strideW": 1, "strideH": 1}
+        operands = [w.input(halves(2, 3, 3, 4), "f32"), filters, bias(w, 6)]
+        w.operator("CONV_2D", operands, [out], "Conv2DOptions", 5, **fields)
+        store(f"conv_int4_{name}", w, out)
+
+
+def of_integers():
+    """SVDF of 8 bits, whose kernel takes RELU only, and applies none."""
+    w, size = Writer(), 9
+    operands = [w.input(rng.integers(-128, 128, (3, size)), "i8", scale=0.03, zero=11)]
+    operands += [
+        weight(w, 8, size),
+        w.constant(rng.integers(-32767, 32768, (8, 4)), "i16", scale=2**-15),
+    ]
+    operands += [w.constant(rng.integers(-9000, 9000, 4), "i32", scale=2**-25)]
+    operands += [w.tensor((3, 32), "i16", scale=2**-10, variable=True)]
+    out = w.tensor((3, 4), "i8", scale=0.04, zero=-7)
+    w.operator("SVDF", operands, [out], "SVDFOptions", 3, rank=2, fusedActivationFunction=1)
+    store("svdf_integers", w, out, 4)
+
+
 def without_sign():
     """A dense layer of weights that LiteRT reads as bytes with a sign; it is refused."""
     w, steps = Writer(), np.arange(24).reshape(3, 8) * 10
@@ -147,5 +176,5 @@ def without_sign():
 
 for folder in (FOLDER, REFUSED):
     folder.mkdir(parents=True, exist_ok=True)
-for write in (products, images, recurrent, without_sign):
+for write in (products, images, recurrent, of_four_bits, of_integers, without_sign):
     write()

@@ -51,4 +51,4 @@ def test_weights_without_a_sign_are_an_error():
 
 
 def compare(got, wanted):
-    np.testing.assert_allclose(got, wanted, rtol=0, atol=4e-6 * np.abs(wanted).max())
+    np.testing.assert_allclose(got, wanted, rtol=0, atol=4e-6 * np.abs(wanted, dtype=float).max())
