@@ -31,7 +31,7 @@ def shares(n: NodeLayer, logits: Value, bias: Value | None = None) -> Value:
     if gating == 3:
         values = values.made(nn.Softmax(values.value, axis=2))
     if n.attributes["normalizes"]:
-        values = values / values.sum(2, keep=True)
+        values = values / values.sum(2, keep=True).max(_LEAST_SUM)
     if n.attributes["scale"] != 1:
         values = values * n.attributes["scale"]
     chosen = _named(n, places, count)
@@ -54,6 +54,9 @@ def _of_best_groups(n: NodeLayer, chosen: Term, groups: int, used: int) -> Term:
     return kept.choose(apart, -math.inf).reshape(*whole)
 
 
+_LEAST_SUM = 2.0**-14
+"""Experts whose weights sum to less, mostly sigmoids of far negative numbers, count less.
+Source: llama.cpp, src/llama-graph.cpp, build_moe_ffn."""
 _GATINGS = {1: lambda x: nn.Softmax(x, axis=2), 2: nn.Sigmoid}
 """What makes weights of the router's results, by the file's number."""
 

@@ -64,6 +64,11 @@ SHAPES: Mapping[str, Mapping[str, Any]] = {
               "more": {"leading_dense_block_count": 1, "expert_shared_count": 1,
                        "expert_weights_scale": 2.5, "expert_weights_norm": True,
                        "expert_gating_func": 2}},
+    "dots1 of small shares": {
+        "heads_kv": HEADS, "experts": "later", "shared": True, "head_norms": "same",
+        "probabilities": True, "alike": True,
+        "more": {"leading_dense_block_count": 1, "expert_shared_count": 1,
+                 "expert_weights_norm": True, "expert_gating_func": 2}},
     "ernie4_5": {"tied": True},
     "ernie4_5-moe": {"experts": "later", "shared": True, "probabilities": True,
                      "more": {"leading_dense_block_count": 1, "interleave_moe_layer_step": 1,
@@ -152,6 +157,9 @@ def parts(name: str) -> tuple[Mapping[str, Any], list[tuple[str, np.ndarray]]]:
     """The metadata and the tensors of a random model."""
     given, random = SHAPES[name], np.random.RandomState(len(name))
     tensors = [(key, _numbers(key, shape, random)) for key, shape in _tensors(given)]
+    if given.get("alike"):
+        # The router rates all experts much alike: for some tokens, all their sigmoids are near 0.
+        tensors = [(k, x - 40 * x[:1] if "gate_inp." in k else x) for k, x in tensors]
     return _metadata(name.split()[0], given), tensors
 
 
