@@ -45,7 +45,7 @@ module attributes {nnc.target = "cuda-sm80"} {
   // CHECK:           arith.cmpi slt, %[[V]]
   // CHECK:           vector.multi_reduction <minsi>
   // CHECK:           cf.assert %{{.*}}, "an index is out of range"
-  // CHECK:         } {nn.threads = 32 : i64}
+  // CHECK:         } {mapping = [#gpu.block<x>], nn.threads = 32 : i64}
   // CHECK:         linalg.generic
   // CHECK:           %[[IN:.*]] = arith.cmpi ult, %[[J:.*]], %c5
   // CHECK:           arith.select %[[IN]], %[[J]], %c0
