@@ -26,7 +26,7 @@ class _Blocks:
         """The extents that a reduction of blocks keeps: not those of a single block."""
         split: list[Size] = []
         for extent, size in zip(self.whole, map(n.number, block_size), strict=True):
-            count = _count(extent, size)
+            count = _count(n, extent, size)
             self.counts.append(count)
             split += [count, size]
             if count != 1 or size == 1:
@@ -43,13 +43,20 @@ class _Blocks:
         return self.n.reshape(x.cast(element).value, self.whole)
 
 
-def _count(extent: Size, size: Size) -> Size:
-    """How many blocks there are along a dimension; -1 if only a run tells."""
-    if isinstance(size, int) and size == 1:
+def _count(n: AtenLayer, extent: Size, size: Size) -> Size:
+    """How many blocks there are along a dimension; -1 if only a run tells.
+
+    A size that only a run tells is that of the whole dimension.
+    """
+    if not isinstance(size, int):
+        return 1
+    if size == 1:
         return extent
-    if isinstance(size, int) and isinstance(extent, int):
-        return extent // size
-    return -1 if isinstance(size, int) else 1
+    if not isinstance(extent, int):
+        return -1
+    if size < 1 or extent % size:
+        raise n.error(f"blocks of {size} do not divide {extent} elements")
+    return extent // size
 
 
 def _limits(element: Type, low: Limit, high: Limit) -> tuple[float, float]:

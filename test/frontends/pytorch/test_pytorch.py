@@ -226,6 +226,18 @@ def test_broken_programs_are_one_error(change, message):
         nnc.load(_with("writes", **{"models/model.json": _changed(change)}))
 
 
+@pytest.mark.parametrize("size", [0, -1, 5])
+def test_blocks_that_do_not_divide_a_tensor(size):
+    def change(program):
+        for node in program["graph_module"]["graph"]["nodes"]:
+            for given in node["inputs"]:
+                if given["name"] == "block_size" and given["arg"].get("as_ints") == [1, 4]:
+                    given["arg"]["as_ints"] = [1, size]
+
+    with pytest.raises(NncError, match=f"blocks of {size} do not divide 8 elements"):
+        nnc.load(_with("quantized_blocks", **{"models/model.json": _changed(change)}))
+
+
 def test_a_package_of_native_code(tmp_path):
     path = tmp_path / "model.pt2"
     with zipfile.ZipFile(path, "w") as archive:
