@@ -31,8 +31,7 @@ def filling(module: Operation, buffer: np.ndarray, timed: Timed = untimed) -> It
 
     Raises NncError for data that is missing or does not fit.
     """
-    places = list(_places(module, buffer))
-    places.sort(key=lambda place: -place[1].size)
+    places = sorted(_places(module, buffer), key=lambda place: -place[1].size)
     threads = min(_THREADS, os.cpu_count() or 1)
     workers, wait = ThreadPoolExecutor(threads, "nnc-weights"), True
     try:
@@ -56,7 +55,7 @@ def fill_weights(module: Operation, buffer: np.ndarray, table: str = WEIGHTS) ->
 
 def _places(
     module: Operation, buffer: np.ndarray, name: str = WEIGHTS
-) -> Iterator[tuple[str, np.ndarray, Any]]:
+) -> list[tuple[str, np.ndarray, Any]]:
     """The (name, part of the buffer, data) of each weight; the bytes between parts become 0."""
     table = module.attribute(name)
     if not isinstance(table, DictAttr):
@@ -64,7 +63,7 @@ def _places(
             raise NncError(
                 f"the code needs {buffer.size} bytes of weights, but '{name}' is missing"
             )
-        return
+        return []
     found, used = [], []
     for key, entry in table.items():
         offset = entry.get("offset")  # type: ignore[attr-defined]
@@ -83,7 +82,7 @@ def _places(
         buffer[covered:start] = 0
         covered = max(covered, end)
     buffer[covered:] = 0
-    yield from found
+    return found
 
 
 def _copy(key: str, data: DenseResource | DenseElements, part: np.ndarray) -> None:

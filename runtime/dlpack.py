@@ -46,12 +46,12 @@ def _by_its_own(value: Any, error: Exception) -> np.ndarray:
 
 
 def _by_its_bits(value: Any) -> np.ndarray | None:
-    """The elements of a PyTorch tensor of a type that NumPy's own lack, seen as integers first."""
+    """The elements of a PyTorch tensor whose element type NumPy lacks, taken as integers."""
     module, _, name = str(getattr(value, "dtype", None)).partition(".")
     if module != "torch" or not hasattr(ml_dtypes, name) or value.requires_grad:
         return None
     element = np.dtype(getattr(ml_dtypes, name))
-    bits = getattr(sys.modules[module], f"uint{8 * element.itemsize}")
+    bits = getattr(sys.modules[module], f"int{8 * element.itemsize}")
     try:
         return np.from_dlpack(value.view(bits), device="cpu").view(element)
     except (BufferError, RuntimeError, TypeError, ValueError):

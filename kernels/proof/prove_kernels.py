@@ -17,11 +17,12 @@ from .accesses import VIEW_UNKNOWN, Access, Accesses, Unknown
 from .cases import cases, in_all
 from .counting import Counting
 from .enumeration import Enumeration
-from .expressions import Form, is_condition
+from .expressions import is_condition
 from .forms import Forms
 from .merging import Merged, merged
 from .numbers import Numbers
 from .parameters import Parameters
+from .polynomials import Polynomial
 from .results import Launched, written
 from .sets import Found, Sets, pairs
 from .shapes import by_indices
@@ -162,22 +163,27 @@ def _given(function: func.FuncOp, call: func.Call) -> dict[Value, Value]:
     return dict(zip(function.args, call.operands, strict=True))
 
 
+_Told = tuple[str, Polynomial | None]
+"""An extent as text, and as a polynomial if it is one."""
+
+
 def _related_extents(
     function: func.FuncOp, callers: Sequence[func.Call]
 ) -> dict[tuple[Value, int], tuple[tuple[Value, int], int]]:
-    """Maps unknown extents of arguments to (an argument's before, by how much they are larger).
+    """Maps unknown extents of arguments to (an earlier one, by how much they are larger).
 
-    Those are in all calls larger, or smaller, by the same number, mostly 0.
+    The difference is the same number in all calls, mostly 0.
     """
     forms = Forms({}, (1, 1, 1), 1)
-    before: dict[tuple[Value, int], list[Form]] = {}
+    before: dict[tuple[Value, int], list[_Told]] = {}
     related = {}
     for argument in function.args if callers else ():
         shape = argument.type.shape if isinstance(argument.type, MemRefType) else ()
         for dim in (d for d, extent in enumerate(shape) if extent is None):
-            told = [forms.extent(call.operands[argument.index], dim) for call in callers]
+            extents = [forms.extent(call.operands[argument.index], dim) for call in callers]
+            told = [(extent.text, forms.polynomial(extent)) for extent in extents]
             for place, others in before.items():
-                more = {_difference(forms, *pair) for pair in zip(told, others, strict=True)}
+                more = {_difference(*pair) for pair in zip(told, others, strict=True)}
                 if len(more) == 1 and (larger := more.pop()) is not None:
                     related[argument, dim] = place, larger
                     break
@@ -186,11 +192,11 @@ def _related_extents(
     return related
 
 
-def _difference(forms: Forms, one: Form, other: Form) -> int | None:
-    """The difference of two forms; None if it is not constant."""
-    if one.text == other.text:
+def _difference(one: _Told, other: _Told) -> int | None:
+    """The difference of two extents; None if it is not constant."""
+    if one[0] == other[0]:
         return 0
-    first, second = forms.polynomial(one), forms.polynomial(other)
+    first, second = one[1], other[1]
     return None if first is None or second is None else (first - second).constant
 
 

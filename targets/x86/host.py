@@ -55,8 +55,8 @@ machines with AVX-512 and as many loads: 100 to 110 of 112 GFLOP/s, `nnc profile
 SPLIT_GIGAHERTZ = 3.8
 """The clock of a Zen 4 server under load: 3.82 to 3.84 by `nnc calibrate` on an EPYC. Bytes per
 second from memory are the levels' own; bytes per cycle from the last cache too, although 20 were
-measured where 12 are described: with 20, orders of loops without blocks seem good, of which
-wav2vec2's convolutions took 1.2 times as long."""
+measured where 12 are described: with 20, orders of loops without blocks seem good, with which
+wav2vec2 took 1.2 times as long."""
 
 
 QUIET_BANDWIDTH = 1.7

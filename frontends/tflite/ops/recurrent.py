@@ -245,18 +245,28 @@ def svdf(
     state: Value | None = None,
 ) -> list[Value]:
     """A filter of the input, then one over time, of the last steps that the state remembers."""
-    x, features, times, bias, state = _real(n, (x, features, times, bias, state))
-    rank, (filters, memory) = n.options.rank, times.type.shape
-    if state is None or not rank or filters is None or memory is None or filters % rank:
-        raise n.error(f"weights of shape {shape_text(times)} of rank {rank}")
-    batch = (x, 0)
     if n.is_hybrid(0, 1):
         x = rounded(n, x, (-1,), Rounding.asked(n))
-    new = Term(n, n(nn.Matmul(x, swapped(n, features, 0, 1)))).spread(0, 1)
+    new = Term(n, n(nn.Matmul(x, swapped(n, features, 0, 1))))
+    total, left = over_time(n, x, new, Term(n, times), state)
+    return [n.activated(add(n, total.value, bias)), *left]
+
+
+def over_time(
+    n: TfliteLayer, x: Value, new: Term, times: Term, state: Value | None
+) -> tuple[Term, list[Value]]:
+    """The second filter of an SVDF of x [B, ..], over time: (sums [B, units], states left).
+
+    `new` are the first filter's results [B, filters], which the state remembers instead of its
+    oldest ones. Products have the element type of `times` [filters, steps].
+    """
+    rank, (filters, memory) = n.options.rank, times.shape
+    if state is None or not rank or not filters or not memory or filters % rank:
+        raise n.error(f"weights of shape {shape_text(times.value)} of rank {rank}")
+    batch = (x, 0)
     kept = Term(n, state).reshape(batch, filters, memory).part(2, 1, memory)
-    line = n(nn.Concat([kept.value, new.value], axis=2))
-    found = (Term(n, line) * Term(n, times)).sum(2)
-    total = found.reshape(batch, filters // rank, rank).sum(2).value
-    out = n.activated(add(n, total, bias))
+    line = joined([kept, new.reshape(batch, filters, 1)], 2)
+    sums = (line.cast(times.element) * times).sum(2)
     shape = [(state, i) for i in range(state.type.rank)]
-    return [n.quantized(0, out), *_left(n, (4,), [reshape(n, line, shape)])]
+    left = _left(n, (4,), [reshape(n, line.value, shape)])
+    return sums.reshape(batch, filters // rank, rank).sum(2), left
