@@ -99,13 +99,13 @@ def _base(source: Source, text: Any, objective: str) -> np.ndarray:
             raise source.error(f"the base score {text} is no probability")
         # Labels of one class alone make it 0 or 1, which XGBoost moves inside in 32 bits.
         one = np.float32(1)
-        shares = np.clip(np.float32(scores), SMALLEST_SHARE, one - SMALLEST_SHARE)
+        shares = np.clip(np.array(scores, np.float32), SMALLEST_SHARE, one - SMALLEST_SHARE)
         return -np.log(one / shares - one)
     if LINKS.get(objective) == "exp":
         if not all(v >= 0 for v in scores):
             raise source.error(f"the base score {text} is negative")
         with np.errstate(divide="ignore"):
-            return np.log(np.float32(scores))
+            return np.log(np.array(scores, np.float32))
     return np.array(scores, np.float32)
 
 
