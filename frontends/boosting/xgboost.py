@@ -28,6 +28,8 @@ LINKS = {
 """The link of each objective, which maps sums to predictions; other objectives have none."""
 LOGITS = {"binary:logistic", "reg:logistic"}
 """Objectives whose base score is a probability: its logit is added to the sums."""
+SMALLEST_SHARE = np.float32(1e-6)
+"""The least base score of those, and what the greatest falls short of 1."""
 PLAIN = {
     "binary:logitraw", "rank:pairwise", "rank:ndcg", "rank:map", "reg:squarederror", "reg:linear",
     "reg:squaredlogerror", "reg:pseudohubererror", "reg:absoluteerror", "reg:quantileerror",
@@ -93,13 +95,17 @@ def _base(source: Source, text: Any, objective: str) -> np.ndarray:
     found = json.loads(text) if isinstance(text, str) else text
     scores = [float(v) for v in (found if isinstance(found, list) else [found])]
     if objective in LOGITS:
-        if not all(0 < v < 1 for v in scores):
+        if not all(0 <= v <= 1 for v in scores):
             raise source.error(f"the base score {text} is no probability")
-        scores = [-math.log(1 / v - 1) for v in scores]
-    elif LINKS.get(objective) == "exp":
-        if not all(v > 0 for v in scores):
-            raise source.error(f"the base score {text} is not positive")
-        scores = [math.log(v) for v in scores]
+        # Labels of one class alone make it 0 or 1, which XGBoost moves inside in 32 bits.
+        one = np.float32(1)
+        shares = np.clip(np.array(scores, np.float32), SMALLEST_SHARE, one - SMALLEST_SHARE)
+        return -np.log(one / shares - one)
+    if LINKS.get(objective) == "exp":
+        if not all(v >= 0 for v in scores):
+            raise source.error(f"the base score {text} is negative")
+        with np.errstate(divide="ignore"):
+            return np.log(np.array(scores, np.float32))
     return np.array(scores, np.float32)
 
 

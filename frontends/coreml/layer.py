@@ -90,9 +90,10 @@ class CoreMLLayer(NodeLayer):
     def flags(self, name: str, count: int) -> tuple[bool, ...]:
         """`count` flags of an attribute; all false if it is missing."""
         found = self.ints(name, (0,) * count)
-        if len(found) != count:
+        # coremltools writes five for slices of any rank.
+        if len(found) < count or any(found[count:]):
             raise self.error(f"'{name}' has {len(found)} elements, expected {count}")
-        return tuple(map(bool, found))
+        return tuple(map(bool, found[:count]))
 
     def float(self, name: str, default: Any = _MISSING) -> float:
         """An attribute of one number."""

@@ -65,11 +65,11 @@ reshapeStatic reshape x shape=targetShape
 rankPreservingReshape reshape x shape=targetShape
 sliceStatic slice_by_index x begin=beginIds end=endIds stride=strides begin_mask=beginMasks \
 end_mask=endMasks squeeze_mask=squeezeMasks
-tile tile x reps
+tile tile x,reps reps
 gather gather x,indices axis
 gatherND gather_nd x,indices
 gatherAlongAxis gather_along_axis x,indices axis
-topK topk x axis k=K ascending=useBottomK
+topK topk x,k axis k=K ascending=useBottomK
 cumSum cumsum x axis exclusive=excludeFinalSum reverse
 getShape shape x
 reshapeDynamic reshape x,shape

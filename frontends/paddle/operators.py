@@ -137,6 +137,7 @@ size numel Input -> Out
 gather gather X Index Axis@axis -> Out
 gather_nd gather_nd X Index -> Out
 index_select index_select X Index -> Out dim=axis
+index_sample index_sample X Index -> Out
 take_along_axis take_along_axis Input Index -> Result Axis=axis
 lookup_table_v2 embedding Ids W -> Out
 one_hot_v2 one_hot X depth_tensor@depth -> Out

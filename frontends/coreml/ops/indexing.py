@@ -61,7 +61,8 @@ def scatter(n: CoreMLLayer, data: Value, indices: Value, updates: Value) -> Valu
 @rows("scatter_along_axis")
 def scatter_along_axis(n: CoreMLLayer, data: Value, indices: Value, updates: Value) -> Value:
     mode, updates = _mode(n, updates)
-    return n(nn.ScatterElements(data, indices, updates, axis=_axis(n, data), reduction=mode))
+    index = as_i64(n, indices)  # networks have no integers
+    return n(nn.ScatterElements(data, index, updates, axis=_axis(n, data), reduction=mode))
 
 
 @rows("scatter_nd")

@@ -12,6 +12,7 @@ from ...common.formulas import (
     isfinite,
     log2,
     log10,
+    nextafter,
     widened,
 )
 from ...common.vocabulary import *
@@ -160,6 +161,7 @@ rows.formulas(
         "copysign copysign_": lambda n, x, y: (
             copysign(*(Term(n, n.floating(v)) for v in aligned(n, x, y))).value
         ),
+        "nextafter": lambda n, x, y: nextafter(*(Term(n, v) for v in aligned(n, x, y))).value,
         "fmax": lambda n, x, y: fmax(*(Term(n, v) for v in aligned(n, x, y))).value,
         "fmin": lambda n, x, y: fmin(*(Term(n, v) for v in aligned(n, x, y))).value,
         "logical_not logical_not_": lambda n, x: n(nn.Not(n.cast(x, i1))),

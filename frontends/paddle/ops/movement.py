@@ -13,6 +13,7 @@ rows.formulas(
         "builtin.split": lambda n, values: list(values),
         "builtin.slice": lambda n, values: [values[n.int("index")]],
         "gather_nd": lambda n, x, index: gathered_nd(n, x, index),
+        "index_sample": lambda n, x, index: gathered_elements(n, x, index, 1),
         "nonzero where_index": lambda n, x: true_places(n, x),
         "flatten2": lambda n, x: flatten(n, x, n.int("axis", 1)),
     }

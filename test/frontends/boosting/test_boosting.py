@@ -78,6 +78,29 @@ def stump(feature):
     return lists | {"split_indices": [feature, 0, 0], "split_conditions": [0.0, left, right]}
 
 
+@pytest.mark.parametrize(
+    "objective, score, margin",
+    [
+        ("binary:logistic", "0", -13.81551),
+        ("reg:logistic", "[1E0]", 13.74516),
+        ("binary:logistic", "1e-7", -13.81551),
+        ("count:poisson", "[0E0]", -np.inf),
+    ],
+)
+def test_labels_of_one_class_make_a_base_score_of_zero_or_one(objective, score, margin):
+    """The margins are what XGBoost 3.2 says of a model whose trees add nothing."""
+
+    def change(learner):
+        learner["objective"]["name"] = objective
+        learner["learner_model_param"] |= {"base_score": score, "num_feature": "3"}
+        trees = {"trees": [stump(0) | {"split_conditions": [0.0] * 3}], "tree_info": [0]}
+        learner["gradient_booster"]["model"] |= trees
+
+    want = np.exp(np.float32(margin)) if objective in EXPONENTS else sigmoid(np.float32(margin))
+    found = nnc.compile(changed("xgb_square.json", change))(ROWS)
+    np.testing.assert_allclose(found, np.full(len(ROWS), want), rtol=1e-5)
+
+
 EXPONENTS = ("count:poisson", "reg:gamma", "reg:tweedie", "survival:cox", "survival:aft")
 SHARES = ("binary:logistic", "reg:logistic")
 
