@@ -56,6 +56,7 @@ class Decompose(Pass, name="decompose"):
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Rewrite everything inside `op`, also what decompositions make."""
-        levels = {"graph": GRAPH, "layout": LAYOUT, "all": (*GRAPH, *LAYOUT, *KERNEL)}
+        whole = (*decompose_graph.WHOLE, *GRAPH)
+        levels = {"graph": whole, "layout": LAYOUT, "all": (*GRAPH, *LAYOUT, *KERNEL)}
         patterns = levels[self.level]
         apply_greedily(op, patterns, fold=False, dce=False, trace=context.trace)
