@@ -23,6 +23,7 @@ _EXACT = (
 
 _MOVES = (Fusion.VIEW, Fusion.MOVEMENT, Fusion.PADDING)
 
+
 def reaches_step(value: Value) -> bool:
     """Whether exact operations lead from a value to a step.
 
