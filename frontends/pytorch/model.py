@@ -165,7 +165,7 @@ class _Reader:
         """A tensor stored as a part of an archive member."""
         if config.get("use_pickle"):
             raise self.source.error(
-                f"weights '{key}' are a tensor of a subclass, stored as a pickle, which is not read; "
+                f"weights '{key}' are of a tensor subclass, stored as a pickle, which is not read; "
                 "call torchao.utils.unwrap_tensor_subclass(model) before torch.export.export"
             )
         meta = config["tensor_meta"]
