@@ -50,7 +50,7 @@ class Decompose(Pass, name="decompose"):
     level: str = option(
         "all",
         help="graph: only what fusion should see in parts; layout: what is taken apart once "
-        "layouts are chosen; all: everything",
+        "layouts are chosen; all: everything but quotients, whose users must be in sight",
         choices=("graph", "layout", "all"),
     )
 
