@@ -164,7 +164,10 @@ class _Reader:
     def array(self, key: str, config: Any) -> np.ndarray:
         """A tensor stored as a part of an archive member."""
         if config.get("use_pickle"):
-            raise self.source.error(f"weights '{key}' are a pickle, which is not read")
+            raise self.source.error(
+                f"weights '{key}' are of a tensor subclass, stored as a pickle, which is not read; "
+                "call torchao.utils.unwrap_tensor_subclass(model) before torch.export.export"
+            )
         meta = config["tensor_meta"]
         shape = [_count(size) for size in meta["sizes"]]
         strides = [_count(stride) for stride in meta["strides"]]

@@ -170,17 +170,18 @@ def inverse_count(b: Builder, x: ValueLike, axes: Sequence[int]) -> Value:
     if None not in extents:
         total = math.prod(extents)  # type: ignore[arg-type]
         return scalar(b, 1 / total if total else math.nan, element)
-    return b.insert(nn.Reciprocal(cast(b, count(b, x, axes), element))).result
+    return b.insert(nn.Reciprocal(count(b, x, axes))).result
 
 
 def count(b: Builder, x: ValueLike, axes: Sequence[int]) -> Value:
-    """The number of elements along the axes, 0-d, i64."""
-    extents = [shape_of(x)[axis] for axis in axes]
+    """The number of elements along the axes, 0-d, of x's element type."""
+    extents, element = [shape_of(x)[axis] for axis in axes], element_of(x)
     if None not in extents:
-        return scalar(b, math.prod(extents), i64)  # type: ignore[arg-type]
+        known = element if isinstance(element, FloatType) else i64  # which no count exceeds
+        return cast(b, scalar(b, math.prod(extents), known), element)  # type: ignore[arg-type]
     shape = b.insert(nn.ShapeOf(as_value(x)))
     chosen = b.insert(nn.Gather(shape, integers(b, axes), axis=0))
-    return b.insert(nn.ReduceProd(chosen, (0,))).result
+    return cast(b, b.insert(nn.ReduceProd(chosen, (0,))).result, element)
 
 
 def total(b: Builder, x: ValueLike, axes: Sequence[int]) -> Value:

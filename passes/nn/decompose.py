@@ -50,12 +50,13 @@ class Decompose(Pass, name="decompose"):
     level: str = option(
         "all",
         help="graph: only what fusion should see in parts; layout: what is taken apart once "
-        "layouts are chosen; all: everything",
+        "layouts are chosen; all: everything but quotients, whose users must be in sight",
         choices=("graph", "layout", "all"),
     )
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Rewrite everything inside `op`, also what decompositions make."""
-        levels = {"graph": GRAPH, "layout": LAYOUT, "all": (*GRAPH, *LAYOUT, *KERNEL)}
+        whole = (*decompose_graph.WHOLE, *GRAPH)
+        levels = {"graph": whole, "layout": LAYOUT, "all": (*GRAPH, *LAYOUT, *KERNEL)}
         patterns = levels[self.level]
         apply_greedily(op, patterns, fold=False, dce=False, trace=context.trace)

@@ -13,6 +13,7 @@ from ...ir.rewriting import Rewriter, constant_value, rewrite
 from ...ir.types import FloatType, TensorType
 from ...targets.attribute import target_of
 from .building import element_of, extent, finish, reshape, reshape_to, shape_of, widen
+from .steps import reaches_step
 
 x = Var("x")
 mul, pow_, reciprocal = (term(c) for c in (nn.Mul, nn.Pow, nn.Reciprocal))
@@ -33,7 +34,7 @@ FEW_NUMBERS = 1 << 16
 
 @rewrite(nn.Div)
 def divide_by_constant(op: nn.Div, rewriter: Rewriter) -> None:
-    """x / c -> x * (1 / c), which rounds twice, unless the math is wanted as written
+    """x / c -> x * (1 / c), which rounds twice, unless that may show or math is wanted as written
 
     The numbers of 16 bits are cast to f32, as 1 / c rounded to 16 bits would show in the result.
     One number is divided: that takes no time, and it may be the scale of many.
@@ -46,6 +47,7 @@ def divide_by_constant(op: nn.Div, rewriter: Rewriter) -> None:
         or value.type.num_elements > FEW_NUMBERS
         or is_strict(op)
         or op.lhs.defined_by(nn.Constant) is not None
+        or reaches_step(op.out)
     ):
         return
     low, high = ORDINARY
@@ -171,9 +173,11 @@ def split_into_slices(op: nn.Split, rewriter: Rewriter) -> None:
     rewriter.replace(op, parts)
 
 
+WHOLE = (divide_by_constant,)
+"""Patterns that look at all users of a value, which inside a kernel are out of sight."""
+
 PATTERNS = (
     *POWERS,
-    divide_by_constant,
     decompose_depth_to_space,
     decompose_space_to_depth,
     decompose_tile,

@@ -99,6 +99,35 @@ def test_division_by_constants():
     assert divisions(False) == 1
 
 
+def test_quotients_that_are_rounded():
+    """Their last bit counts: 41 * f32(1 / 41) is below 1, a row's largest number is on a tie."""
+    text = """
+    func.func @main(%x: tensor<300x41xf32>, %same: tensor<300x41xf32>)
+        -> (tensor<300x41xf32>, tensor<300x41xi32>, tensor<300xf32>) attributes {nn.entry} {
+      %c = nn.constant dense<41.0> : tensor<f32>
+      %d = nn.div %x, %c : (tensor<300x41xf32>, tensor<f32>) -> tensor<300x41xf32>
+      %floor = nn.floor %d : (tensor<300x41xf32>) -> tensor<300x41xf32>
+      %m = nn.reduce_max %x {axes = array<i64: 1>, keep_dims = true}
+        : (tensor<300x41xf32>) -> tensor<300x1xf32>
+      %h = nn.constant dense<127.5> : tensor<f32>
+      %s = nn.div %m, %h : (tensor<300x1xf32>, tensor<f32>) -> tensor<300x1xf32>
+      %i = nn.reciprocal %s : (tensor<300x1xf32>) -> tensor<300x1xf32>
+      %q = nn.mul %x, %i : (tensor<300x41xf32>, tensor<300x1xf32>) -> tensor<300x41xf32>
+      %r = nn.round %q : (tensor<300x41xf32>) -> tensor<300x41xf32>
+      %codes = nn.cast %r : (tensor<300x41xf32>) -> tensor<300x41xi32>
+      %mean = nn.reduce_mean %same {axes = array<i64: 1>}
+        : (tensor<300x41xf32>) -> tensor<300xf32>
+      return %floor, %codes, %mean : tensor<300x41xf32>, tensor<300x41xi32>, tensor<300xf32>
+    }"""
+    x = np.arange(300 * 41, dtype="f4").reshape(300, 41)
+    same = np.repeat(x[:, :1] / 41, 41, axis=1)
+    floor, codes, mean = nnc.compile(nnc.parse(text))(x, same)
+    np.testing.assert_array_equal(floor, np.floor(x / np.float32(41)))
+    rounded = np.round(x * (1 / (x.max(1, keepdims=True) / np.float32(127.5))))
+    np.testing.assert_array_equal(codes, rounded.astype("i4"))
+    np.testing.assert_array_equal(mean, same[:, 0])
+
+
 def test_results_are_right():
     x = np.random.default_rng(1).standard_normal((1, 3, 35, 37)).astype(np.float32)
     fast, strict = (nnc.compile(small_cnn(), fast_math=f)(x) for f in (True, False))

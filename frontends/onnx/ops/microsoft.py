@@ -11,12 +11,13 @@ from ...common.runtime_axes import with_ones
 from ...common.vocabulary import *
 from ..node import Node
 from ..registry import add_rows, converter
+from ..tensors import element_type
 from .convolution import conv
 from .creation import range_
 from .indexing import gather_nd
 from .linear import gemm
 from .movement import pad, trilu
-from .normalization import mean_and_inverse_deviation
+from .normalization import mean_and_inverse_deviation, rms_normed_to
 from .pooling import max_pool
 from .sampling import grid_sample
 
@@ -85,9 +86,13 @@ def skip_rms_normalization(
     y = rms_normed(n, total, gamma, axes, epsilon)
     if not (n.wants(1) or n.wants(2)):
         return [y, None, None, total]
-    wide = Term(n, n.cast(total, f32))
-    squares = (wide * wide).mean(*axes, keep=True)
-    return [y, squares.zeros().value, (squares + epsilon).function(nn.Rsqrt).value, total]
+    return [y, *_rms_factors(n, n.cast(total, f32), axes, epsilon), total]
+
+
+def _rms_factors(n: Node, x: Value, axes: Sequence[int], epsilon: float) -> tuple[Value, Value]:
+    """The mean, taken as 0, and 1 / sqrt(mean(x²) + epsilon), both of extent 1 over `axes`."""
+    squares = (Term(n, x) * Term(n, x)).mean(*axes, keep=True)
+    return squares.zeros().value, (squares + epsilon).function(nn.Rsqrt).value
 
 
 def _skip_sum(n: Node, x: Value, skip: Value, bias: Value | None) -> Value:
@@ -241,10 +246,12 @@ def sparse_matmul(n: Node, a: Value, b: Value) -> Value:
 
 @converter("SimplifiedLayerNormalization")
 def simplified_layer_normalization(n: Node, x: Value, scale: Value) -> list[Value | None]:
-    """RMS normalization, which onnxruntime writes without a domain."""
-    axis = n.int("axis", -1) % x.type.rank
+    """RMS normalization and its factors, which onnxruntime writes without a domain."""
+    axis, epsilon = normalize_axis(n, n.int("axis", -1), x.type.rank), n.float("epsilon", 1e-5)
     axes = tuple(range(axis, x.type.rank))
-    return [rms_normed(n, x, scale, axes, n.float("epsilon", 1e-5)), None]
+    stash = element_type(n.int("stash_type", 1))
+    y = rms_normed_to(n, x, scale, axes, epsilon)
+    return [y, _rms_factors(n, n.cast(x, stash), axes, epsilon)[1] if n.wants(1) else None]
 
 
 # -- complex numbers, whose parts stand side by side -----------------------------------------------

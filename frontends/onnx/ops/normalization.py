@@ -54,7 +54,11 @@ def rms_normalization(n: Node, x: Value, scale: Value) -> Value:
     if scale.type.rank > x.type.rank:
         raise n.error(f"the scale is '{scale.type}', the input '{x.type}'")
     axis, epsilon = normalize_axis(n, n.int("axis"), x.type.rank), n.float("epsilon")
-    axes = tuple(range(axis, x.type.rank))
+    return rms_normed_to(n, x, scale, tuple(range(axis, x.type.rank)), epsilon)
+
+
+def rms_normed_to(n: Node, x: Value, scale: Value, axes: tuple[int, ...], epsilon: float) -> Value:
+    """The RMS normalization over `axes`, in the element type of the scale."""
     if scale.type.element_type is x.type.element_type:
         return rms_normed(n, x, scale, axes, epsilon)
     normalized = rms_normed(n, x, None, axes, epsilon)

@@ -10,6 +10,7 @@ from ...common.complexes import Pair
 from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS
+from .views import unsqueeze
 
 
 def created(n: AtenLayer, size: Any, value: Any, element: Type | None) -> Any:
@@ -145,12 +146,16 @@ def frequencies(n: AtenLayer, n_: Any, d: float = 1.0, dtype=None) -> Value:
 
 @ROWS("aten.eye")
 def eye(n: AtenLayer, n_: Any, m: Any = None, dtype: Type | None = None) -> Value:
-    rows, element = n.int(n_), dtype or f32
-    found = np.eye(rows, rows if m is None else n.int(m))
+    sizes, element = [n.number(size) for size in (n_, n_ if m is None else m)], dtype or f32
+    own = element.element_type if isinstance(element, ComplexType) else element
+    if any(isinstance(size, Value) for size in sizes):
+        rows, columns = (arange(n, size) for size in sizes)
+        found = n.cast(n(nn.Equal(unsqueeze(n, rows, 1), columns)), own)
+    else:
+        found = n.constant(np.eye(*sizes), own)
     if isinstance(element, ComplexType):
-        parts = (n.constant(part, element.element_type) for part in (found, found * 0.0))
-        return Pair(*parts)  # type: ignore[return-value]
-    return n.constant(found, element)
+        return Pair(found, Term(n, found).zeros().value)  # type: ignore[return-value]
+    return found
 
 
 @ROWS(*(f"aten.{name}_window" for name in WINDOWS))

@@ -183,3 +183,17 @@ def test_extents_by_rounding_in_a_file(torch, tmp_path):
     torch.export.save(program, path)
     found = nnc.compile(path, cache=False)(x.numpy())
     np.testing.assert_allclose(found, Scaled()(x).numpy(), atol=1e-5)
+
+
+def test_identity_matrices_of_open_extents(torch):
+    class Eyes(torch.nn.Module):
+        def forward(self, x):
+            rows, columns = x.shape
+            square = torch.eye(rows, dtype=torch.complex64).real
+            return torch.eye(rows, columns) + x, torch.eye(columns, dtype=torch.int64), square
+
+    sizes = {0: torch.export.Dim.AUTO, 1: torch.export.Dim.AUTO}
+    program = torch.export.export(Eyes(), (torch.zeros(3, 5),), dynamic_shapes=(sizes,))
+    x = torch.sin(torch.arange(24.0)).reshape(6, 4)
+    for one, expected in zip(nnc.compile(program, cache=False)(x), Eyes()(x), strict=True):
+        np.testing.assert_array_equal(one, expected)

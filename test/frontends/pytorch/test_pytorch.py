@@ -247,6 +247,14 @@ def test_a_package_of_native_code(tmp_path):
         nnc.load(path)
 
 
+def test_tensors_of_subclasses_are_one_error():
+    def pickled(weights):
+        weights["config"]["conv.weight"]["use_pickle"] = True
+
+    with pytest.raises(NncError, match=r"'conv.weight' are .*unwrap_tensor_subclass"):
+        nnc.load(_with("net", **{"weights_config.json": _changed(pickled)}))
+
+
 @pytest.mark.parametrize("protocol", [2, 4])
 def test_a_pickle_is_not_executed(protocol, tmp_path):
     data = pickle.dumps({"weight": [1.0]}, protocol)

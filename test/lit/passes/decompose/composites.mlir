@@ -22,8 +22,8 @@ func.func @softmax(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 // CHECK-LABEL: func.func @mean(
 // CHECK-NEXT:    %[[W:.*]] = nn.cast %{{.*}} : (tensor<4x8xf16>) -> tensor<4x8xf32>
 // CHECK-NEXT:    %[[S:.*]] = nn.reduce_sum %[[W]]
-// CHECK-NEXT:    %[[C:.*]] = nn.constant dense<1.250000e-01> : tensor<f32>
-// CHECK-NEXT:    %[[M:.*]] = nn.mul %[[S]], %[[C]]
+// CHECK-NEXT:    %[[C:.*]] = nn.constant dense<8.000000e+00> : tensor<f32>
+// CHECK-NEXT:    %[[M:.*]] = nn.div %[[S]], %[[C]]
 // CHECK-NEXT:    nn.cast %[[M]] {nn.implied} : (tensor<4xf32>) -> tensor<4xf16>
 func.func @mean(%x: tensor<4x8xf16>) -> tensor<4xf16> {
   %0 = nn.reduce_mean %x {axes = array<i64: 1>} : (tensor<4x8xf16>) -> tensor<4xf16>
