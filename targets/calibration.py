@@ -23,7 +23,7 @@ from ..ir.files import folders_of, write_whole
 from ..ir.sealed_json import sealed, unsealed
 from .machine import Machine
 
-VERSION = 2
+VERSION = 3
 """The version of the experiments and their numbers; calibrations of other versions are repeated."""
 
 SWITCH = "NNC_CALIBRATION"
