@@ -227,7 +227,7 @@ def stored(machine: str) -> Calibration | None:
         about = unsealed(text)
         version = about.get("version")
         if version != VERSION:
-            raise ValueError(f"it is of version {version}, not of {VERSION}")
+            raise NncError(f"it is of version {version}, not of {VERSION}")
         if about.get("machine") != machine:
             raise ValueError("it is of another machine")
         numbers, observed = (_numbers(about[key]) for key in ("numbers", "observed"))
