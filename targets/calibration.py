@@ -23,7 +23,7 @@ from ..ir.files import folders_of, write_whole
 from ..ir.sealed_json import sealed, unsealed
 from .machine import Machine
 
-VERSION = 2
+VERSION = 3
 """The version of the experiments and their numbers; calibrations of other versions are repeated."""
 
 SWITCH = "NNC_CALIBRATION"
@@ -227,7 +227,7 @@ def stored(machine: str) -> Calibration | None:
         about = unsealed(text)
         version = about.get("version")
         if version != VERSION:
-            raise ValueError(f"it is of version {version}, not of {VERSION}")
+            raise NncError(f"it is of version {version}, not of {VERSION}")
         if about.get("machine") != machine:
             raise ValueError("it is of another machine")
         numbers, observed = (_numbers(about[key]) for key in ("numbers", "observed"))

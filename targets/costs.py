@@ -89,8 +89,9 @@ class LoopCosts:
     """The part of a cache that a nest's data may fill; the rest is for streamed data."""
     better_order: float = 0.97
     """Another order of loops must have less than this part of the best traffic so far."""
-    better_block: float = 0.85
-    """The same for blocks of a loop: their last one is smaller, and other stages run per block."""
+    better_block: float = 0.75
+    """The same for blocks of a loop, of the traffic beyond the nearest cache: their last one is
+    smaller, and other stages run per block."""
     run_bytes: int = 512
     """The length of a contiguous run, in bytes, at which memory reaches half its bandwidth:
     processors take as long to detect a stream and to read ahead."""

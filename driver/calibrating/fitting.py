@@ -44,6 +44,10 @@ CLEARLY = 0.95
 EDGE = 1.25
 """The least ratio of the bandwidths of neighbouring caches at which a cache's size is visible."""
 
+PART = 1.5
+"""How many times as large as measured the last cache may be described to be: a guest of a
+hypervisor, or a core with busy neighbours, has a half of it or less."""
+
 
 def fit(rounds: Sequence[Round], machine: Processor) -> Fitted:
     """All numbers that the rounds give for a machine, whose description is the starting point."""
@@ -196,7 +200,8 @@ def _waking(one: Round, machine: Processor) -> float | None:
 def _caches(curve: Mapping[float, float], machine: Processor) -> dict[str, Number]:
     """Cache sizes, from the buffer sizes at which reading gets slower.
 
-    The described size is kept if the measured edge is near it, as the described one is exact.
+    The described size is kept if the measured edge is near it, as the described one is exact; the
+    last cache is shared, so only a part of it may be this core's.
     """
     found: dict[str, Number] = {}
     tried = sorted(curve)
@@ -211,7 +216,8 @@ def _caches(curve: Mapping[float, float], machine: Processor) -> dict[str, Numbe
         among = [one for one in tried if one >= 2 * near]
         slow = next(one for one in among if curve[one] < limit)
         fast = max((one for one in among if one < slow), default=among[0])
-        value = size if fast / 2 <= size <= 2 * slow else fast
+        most = 2 * slow if level < 3 else PART * (fast * slow) ** 0.5
+        value = size if fast / 2 <= size <= most else fast
         found[f"l{level}_bytes"] = Number(value, fast, min(slow, 2 * fast))
     return found
 

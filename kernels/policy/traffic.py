@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from math import prod
+from typing import NamedTuple
 
 from ...targets.processor import Processor
 from ..model.extents import expected
@@ -25,6 +26,20 @@ class Block:
 
     dims: tuple[int, ...]
     size: int
+
+
+class Cycles(NamedTuple):
+    """Cycles of moving data: into the nearest cache, which overlaps with arithmetic, and into the
+    caches beyond it.
+    """
+
+    near: float
+    far: float
+
+    @property
+    def total(self) -> float:
+        """Cycles of moving data between all levels of caches."""
+        return self.near + self.far
 
 
 class Traffic:
@@ -68,8 +83,8 @@ class Traffic:
         """
         best, least = list(groups), float("inf")
         for order, cost in self._orders(groups, chunks):
-            if cost < least * self.costs.better_order:
-                best, least = order, cost
+            if cost.total < least * self.costs.better_order:
+                best, least = order, cost.total
         return best
 
     def other_orders(
@@ -77,28 +92,29 @@ class Traffic:
     ) -> list[list[tuple[int, ...]]]:
         """All orders but the best, those that move the least first."""
         best = self.best_order(groups, chunks)
-        found = sorted(self._orders(groups, chunks), key=lambda one: one[1])
+        found = sorted(self._orders(groups, chunks), key=_cost)
         return [order for order, _ in found if order != best]
 
     def best_block(self, groups: Sequence[tuple[int, ...]], chunks: int = 1) -> Block | None:
         """The loop that it is best to split, with its loop over blocks outside of all others.
 
-        None where no split moves clearly less than the best order of whole loops.
+        None where no split moves less than the best order of whole loops, and clearly less beyond
+        the nearest cache.
         """
         if self._touched() <= self.costs.cache_filled * self.machine.l2_bytes:
             return None
-        least = min(cost for _, cost in self._orders(groups, chunks))
-        found = self._blocks(groups, chunks)
-        block, cost = min(found, key=lambda one: one[1], default=(None, least))
-        return block if cost < least * self.costs.better_block else None
+        _, least = min(self._orders(groups, chunks), key=_cost)
+        block, cost = min(self._blocks(groups, chunks), key=_cost, default=(None, least))
+        clearly = cost.far < least.far * self.costs.better_block
+        return block if clearly and cost.total < least.total else None
 
     def other_blocks(self, groups: Sequence[tuple[int, ...]], chunks: int = 1) -> list[Block]:
         """All blocks, those that move the least first."""
-        return [block for block, _ in sorted(self._blocks(groups, chunks), key=lambda one: one[1])]
+        return [block for block, _ in sorted(self._blocks(groups, chunks), key=_cost)]
 
     def _blocks(
         self, groups: Sequence[tuple[int, ...]], chunks: int
-    ) -> Iterator[tuple[Block, float]]:
+    ) -> Iterator[tuple[Block, Cycles]]:
         """The blocks that are considered, with the cycles of the best order inside of each."""
         loops = [g for g in groups if self._trips(g) > 1]
         if not 1 < len(loops) <= MOST_PERMUTED:
@@ -109,12 +125,13 @@ class Traffic:
             while 2 * size <= extent:
                 block = Block(dims, size)
                 if -(-extent // size) >= chunks:
-                    yield block, min(self.cycles(order, block) for order in permutations(loops))
+                    each = (self.cycles(order, block) for order in permutations(loops))
+                    yield block, min(each, key=lambda one: one.total)
                 size *= 2
 
     def _orders(
         self, groups: Sequence[tuple[int, ...]], chunks: int
-    ) -> Iterator[tuple[list[tuple[int, ...]], float]]:
+    ) -> Iterator[tuple[list[tuple[int, ...]], Cycles]]:
         """The orders that are considered, and the cycles of each."""
         idle = [g for g in groups if self._trips(g) <= 1]
         loops = [g for g in groups if g not in idle]
@@ -141,8 +158,8 @@ class Traffic:
         full, rest = divmod(extent, self._tile(group))
         return full if not rest or full >= self.costs.even_iterations else 0
 
-    def cycles(self, order: Sequence[tuple[int, ...]], block: Block | None = None) -> float:
-        """Cycles of moving data between all levels of caches, the loop over blocks outermost."""
+    def cycles(self, order: Sequence[tuple[int, ...]], block: Block | None = None) -> Cycles:
+        """The cycles of an order of loops, with the loop over blocks outermost."""
         loops = [(group, self._tile(group)) for group in order]
         if block is not None:
             loops.insert(0, (block.dims, block.size))
@@ -160,13 +177,13 @@ class Traffic:
         runs = [self._run(a, groups, inside) for a in self.accesses]
         begun = [1 + self.costs.run_bytes / run for run in runs]
         nest = _Nest(groups, trips, footprints)
-        total = 0.0
-        for level, (capacity, bandwidth) in enumerate(self.levels):
-            moved = self._moved(nest, capacity)
-            if level:
-                moved = [bytes * slower for bytes, slower in zip(moved, begun, strict=True)]
-            total += sum(moved) / bandwidth
-        return total
+        nearest, *beyond = self.levels
+        near = sum(self._moved(nest, nearest[0])) / nearest[1]
+        far = 0.0
+        for capacity, bandwidth in beyond:
+            moved = zip(self._moved(nest, capacity), begun, strict=True)
+            far += sum(bytes * slower for bytes, slower in moved) / bandwidth
+        return Cycles(near, far)
 
     @staticmethod
     def _narrow(ranges: list[int], group: tuple[int, ...], size: int) -> None:
@@ -237,6 +254,11 @@ class Traffic:
             found = prod(outer) * float(max(inner * width, self.machine.line_bytes))
         self._footprints[key] = found
         return found
+
+
+def _cost(found: tuple[object, Cycles]) -> float:
+    """The cycles of an order or of a block."""
+    return found[1].total
 
 
 @dataclass(frozen=True)

@@ -133,7 +133,7 @@ def test_bytes_of_blocks(rows: int, size: int):
     traffic = Traffic(stage, {0: 6, 1: 16}, MACHINE, {})
     traffic.levels = [(3 * size * depth * 4, 1.0)]
     traffic.costs = MACHINE.costs.loops
-    moved = traffic.cycles([(1,), (0,)], Block((0,), size))
+    moved = traffic.cycles([(1,), (0,)], Block((0,), size)).total
     least = 4 * (rows * depth + ceil(rows / size) * depth * columns)
     results = 4 * rows * columns
     assert least <= moved <= least + 4 * results
