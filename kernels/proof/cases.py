@@ -7,7 +7,6 @@ choice of one of them is no polynomial in the function's parameters; in both cas
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
 
 from ...dialects import arith, func
 from ...ir.core import Value
@@ -17,25 +16,34 @@ from .forms import Forms
 from .parameters import Parameters
 from .results import Written
 
-_MOST = 4
-"""Conditions of a function of which all combinations are proven; of more conditions, none is."""
+_MOST = 16
+"""Cases of a function that are proven; choices that would make more stay open in each of them."""
 
 _Extents = Mapping[tuple[Value, int], tuple[tuple[Value, int], int]]
 
 
 def cases(
     function: func.FuncOp, calls: Mapping[Value, Value], related: _Extents
-) -> Iterator[Parameters]:
+) -> Sequence[Parameters]:
     """The parameters of a function in each case: one for each outcome of all of its choices."""
-    conditions = _conditions(function, _forms(calls, Parameters(related=dict(related))))
-    for outcomes in product((True, False), repeat=len(conditions)):
-        found = Parameters(related=dict(related))
-        for alike, outcome in zip(conditions, outcomes, strict=True):
-            # Outcomes chosen before may simplify this condition.
-            if not _suppose(_forms(calls, found), alike[0], outcome):
-                break
+    found = [Parameters(related=dict(related))]
+    for alike in _conditions(function, _forms(calls, found[0].copy())):
+        # Outcomes chosen before may simplify this condition.
+        split = [one for before in found for one in _outcomes(before, alike, calls)]
+        if len(split) > _MOST:
+            break
+        found = split
+    return found
+
+
+def _outcomes(
+    before: Parameters, alike: Sequence[arith.CmpI], calls: Mapping[Value, Value]
+) -> Iterator[Parameters]:
+    """The parameters with each outcome of equal comparisons that is possible."""
+    for outcome in (True, False):
+        found = before.copy()
+        if _suppose(_forms(calls, found), alike[0], outcome):
             found.chosen.update((op.result, outcome) for op in alike)
-        else:
             yield found
 
 
@@ -66,7 +74,7 @@ def _conditions(function: func.FuncOp, forms: Forms) -> list[list[arith.CmpI]]:
                 form = forms.fixed(forms.of(condition.result))
                 if form is not None and is_condition(form) and not form.wanted:
                     found.setdefault(form.text, []).append(condition)
-    return list(found.values()) if len(found) <= _MOST else []
+    return list(found.values())
 
 
 def _suppose(forms: Forms, condition: arith.CmpI, outcome: bool) -> bool:

@@ -118,6 +118,8 @@ def added(a: Form, b: Form) -> Form:
 
 def scaled(a: Form, by: int) -> Form:
     """A form times a constant."""
+    if not by:
+        return a.saying("0")
     rest, constant = _parts(a.text)
     return a.saying(sum_of(f"{by}*({rest})" if rest else "", by * constant))
 

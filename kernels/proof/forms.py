@@ -166,11 +166,13 @@ class Forms:
             return number(fixed)
         match buffer.defining_op:
             case memref.Alloc() as op:
-                return self.of(op.dynamicSizes[type.shape[:dim].count(None)])
-            case memref.ReinterpretCast() | memref.ExpandShape() as op:
-                return self.size(op, dim)
+                return self._size(op, op.dynamicSizes[type.shape[:dim].count(None)])
+            case memref.ReinterpretCast() as op:
+                return self._size(op, mix(op.static_sizes, op.sizes)[dim])
+            case memref.ExpandShape() as op:
+                return self._size(op, mix(op.static_output_shape, op.output_shape)[dim])
             case memref.SubView() as op if op.kept is not None:
-                return self.size(op, op.kept[dim])
+                return self._size(op, mix(op.static_sizes, op.sizes)[op.kept[dim]])
             case memref.Cast() | memref.MemorySpaceCast() as op:
                 return self.extent(op.operands[0], dim)
         if buffer in self.calls:
@@ -178,11 +180,7 @@ class Forms:
             return self.extent(self.calls[first], its)
         first, more = self.parameters.related.get((buffer, dim), ((buffer, dim), 0))
         if more:
-            form = added(self.extent(*first), number(more))
-            polynomial = self.parameters.polynomial(form)
-            if polynomial is not None:
-                self.parameters.suppose_natural(polynomial)
-            return form
+            return self._natural(added(self.extent(*first), number(more)))
         form = self.parameter(name_of_extent(*first))
         if is_number(form):
             return form
@@ -190,15 +188,24 @@ class Forms:
         self.parameters.extents.setdefault(form.text, {})[buffer] = dim
         return form
 
-    def size(
-        self, op: memref.ReinterpretCast | memref.SubView | memref.ExpandShape, dim: int
-    ) -> Form:
-        """The size of a view along a dimension, from its sizes."""
-        if isinstance(op, memref.ExpandShape):
-            size = mix(op.static_output_shape, op.output_shape)[dim]
-        else:
-            size = mix(op.static_sizes, op.sizes)[dim]
-        return number(size) if isinstance(size, int) else self.of(size)
+    def _size(self, op: Operation, size: Value | int) -> Form:
+        """A size of a buffer or a view; one that the host has made is a parameter >= 0."""
+        form = number(size) if isinstance(size, int) else self.of(size)
+        block = op.parent
+        if block is None or not isinstance(block.parent_op, func.FuncOp):
+            return form
+        if self.fixed(form) is None:
+            form = self.parameter(f"size {id(size)}")
+            self.parameters.count(form.text)
+            self.parameters.values_of_host.add(form.text)
+        return self._natural(form)
+
+    def _natural(self, form: Form) -> Form:
+        """A form that is known not to be negative."""
+        polynomial = self.parameters.polynomial(form)
+        if polynomial is not None and polynomial.constant is None and not form.wanted:
+            self.parameters.suppose_natural(polynomial)
+        return form
 
     def number_groups(self, kernel: gpu.GPUFuncOp, grid: Sequence[Form]) -> None:
         """Set the number of groups along each axis.

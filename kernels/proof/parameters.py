@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, fields
 
 from ...ir.core import Value
 from .expressions import Form, is_fixed, sum_of
@@ -33,6 +34,8 @@ class Parameters:
     """Further polynomials of parameters that are known to be >= 0."""
     extents: dict[str, dict[Value, int]] = field(default_factory=dict)
     """By the name of an unknown extent: the buffers that have it, each with the dimension."""
+    values_of_host: set[str] = field(default_factory=set)
+    """The sizes of buffers that the host reads from memory: not all values of them may occur."""
     related: dict[tuple[Value, int], tuple[tuple[Value, int], int]] = field(default_factory=dict)
     """Maps an argument's (buffer, dimension) to (an earlier one, how much larger it is)."""
 
@@ -40,6 +43,12 @@ class Parameters:
     """The conditions whose outcome is supposed, see `cases.py`."""
     values: dict[str, int] = field(default_factory=dict)
     """Of parameters that are a number then: which."""
+
+    def copy(self) -> Parameters:
+        """A copy, which knows nothing of what is added to this one."""
+        own = {one.name: copy(getattr(self, one.name)) for one in fields(self)}
+        own["extents"] = {name: dict(buffers) for name, buffers in self.extents.items()}
+        return Parameters(**own)
 
     def named(self, what: str) -> str:
         """The name of the parameter with this key; a new key gets a new name."""

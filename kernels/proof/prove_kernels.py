@@ -252,8 +252,9 @@ def _scheduled(*ops: Operation) -> list[Diagnostic]:
     ]
 
 
+_BY_VALUES = "where it reads or writes is a value"
 _IF_EQUAL = "it is inside its buffer only if open extents of two arguments are equal"
-_BY_PRODUCTS = "whether it goes well depends on products of open extents"
+_BY_PRODUCTS = "whether it goes well depends on products of open extents or on values"
 
 
 class _Proof:
@@ -297,12 +298,26 @@ class _Proof:
     def _all_apart(self, accesses: list[Merged], within: bool) -> Iterator[Unknown]:
         if self.sets.are_apart([one.access for one in accesses], within):
             return
-        for one, other in pairs([access for found in accesses for access in found.members]):
-            by_indices = None not in (one.place.indices, other.place.indices)
-            if by_indices or None not in (one.place.flat, other.place.flat):
-                yield from self._apart(one, other, within)
-            else:
-                yield Unknown(other.op, "its view and another's cannot be compared")
+        for one, other in pairs(accesses):
+            first, second = one.access, other.access
+            by_indices = None not in (first.place.indices, second.place.indices)
+            if not by_indices and None in (first.place.flat, second.place.flat):
+                yield from (
+                    Unknown(a.op, "its view and another's cannot be compared")
+                    for a in other.members
+                )
+            elif self.sets.clash(first, second, within) is not None:
+                yield from self._clashes(one, other, within)
+
+    def _clashes(self, one: Merged, other: Merged, within: bool) -> Iterator[Unknown]:
+        """The clashes of accesses merged into two, which clash as far as is known."""
+        if not (one.access.is_exact and other.access.is_exact):
+            inexact = other if one.access.is_exact else one
+            yield from (Unknown(access.op, _BY_VALUES) for access in inexact.members)
+            return
+        for first in one.members:
+            for second in other.members:
+                yield from self._apart(first, second, within)
 
     def _is_inside(self, access: Access) -> bool:
         return self.sets.outside(access) is None and self.sets.is_as_wanted(access)
@@ -328,17 +343,13 @@ class _Proof:
                     access.op.loc,
                     _scheduled(access.op),
                 )
-            yield Unknown(access.op, "where it reads or writes is a value")
+            yield Unknown(access.op, _BY_VALUES)
         elif not self.sets.is_as_wanted(access):
             yield Unknown(access.op, "an index of it may be negative")
 
     def _apart(self, one: Access, other: Access, within: bool) -> Iterator[Unknown]:
         found = self.sets.clash(one, other, within)
         if found is None:
-            return
-        if not (one.is_exact and other.is_exact):
-            inexact = other if one.is_exact else one
-            yield Unknown(inexact.op, "where it reads or writes is a value")
             return
         if found.may:
             yield Unknown(other.op, _BY_PRODUCTS)

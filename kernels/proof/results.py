@@ -131,7 +131,7 @@ class _Buffer:
             equal = self._unknown("it is if open extents of two arguments are equal")
             return Written(self.buffer, False, rewritten, equal)
         if not left.is_certain():
-            reason = self._unknown("what is left depends on products of open extents")
+            reason = self._unknown("what is left depends on products of open extents or on values")
             return Written(self.buffer, False, rewritten, reason)
         where = self.buffer.defining_op or self._last
         raise NncError(f"element {left.element()} of a buffer is written by no launch", where.loc)

@@ -14,8 +14,10 @@ from ...ir.core import Value
 from ...ir.diagnostics import NncError
 from ...ir.types import row_major_strides
 from .accesses import CHANGE, READ, WRITE, Access
+from .elements import touched
 from .expressions import Form, is_number, number
 from .forms import Forms
+from .merging import Merged
 from .views import Place, Shape
 
 _VARIABLE = re.compile(r"\bv\d")
@@ -44,7 +46,8 @@ class TooLargeError(Exception):
 class Found:
     """An instance of a fault: its groups and threads, and the element.
 
-    It only `may` happen if no extents are found whose products are as the fault needs them.
+    It only `may` happen if no extents are found whose products are as the fault needs them, or if
+    extents are values that the host reads from memory.
     """
 
     groups: tuple[tuple[int, ...], ...]
@@ -66,6 +69,7 @@ class Sets:
         self._pairs: dict[bool, Any] = {}
         self._always: dict[str, bool] = {}
         self._maps: dict[tuple[int, bool, bool], tuple[Access, Any]] = {}
+        self._touched: dict[tuple[int, bool], tuple[Access, Any]] = {}
 
     def outside(self, access: Access) -> Found | None:
         """A thread in which an access is out of bounds; None if there is none."""
@@ -238,7 +242,14 @@ class Sets:
 
     def places(self, access: Access, by_indices: bool) -> Any:
         """The set of elements that an access touches, in all groups and threads."""
-        return self._places(access, False, by_indices).range()
+        key = (id(access), by_indices)
+        if key not in self._touched:
+            place = access.place
+            to = (place.indices if by_indices else (place.flat,)) or ()
+            forms = [number(0), *(form for form in to if form is not None)]
+            found = touched(self._isl, self._forms, access.holds, forms, self._of_groups())
+            self._touched[key] = access, found
+        return self._touched[key][1]
 
     def whole(self, extents: Sequence[Form]) -> Any:
         """The set of all elements of a buffer of these extents."""
@@ -331,6 +342,8 @@ class Sets:
         In integer sets, a product of extents is a parameter unrelated to its factors.
         """
         parameters = self._forms.parameters
+        if not parameters.values_of_host.isdisjoint(self._names(relation)):
+            return None
         if not parameters.factors:
             return relation
         for size in (None, *SIZES):
@@ -351,6 +364,11 @@ class Sets:
                 return part
         return None
 
+    def _names(self, part: Any) -> list[str]:
+        """The names of the parameters of a set or relation."""
+        kind = self._isl.dim_type.param
+        return [part.get_dim_name(kind, i) for i in range(part.dim(kind))]
+
     def _fixed(self, part: Any, name: str, value: int) -> Any:
         """A set or relation for one value of a parameter."""
         kind = self._isl.dim_type.param
@@ -361,8 +379,8 @@ class Sets:
         """The parameters of a set or relation at one of its points."""
         point, kind = part.params().sample_point(), self._isl.dim_type.param
         return {
-            part.get_dim_name(kind, i): int(point.get_coordinate_val(kind, i).to_python())
-            for i in range(part.dim(kind))
+            name: int(point.get_coordinate_val(kind, i).to_python())
+            for i, name in enumerate(self._names(part))
         }
 
     def _numbers(self, part: Any) -> tuple[int, ...]:
@@ -407,6 +425,10 @@ class Sets:
         holds = access.holds.given(*([condition] if condition else []))
         return self._among(holds, to, used, each_time)
 
+    def _of_groups(self) -> list[str]:
+        """The conditions that groups' ids are in the grid."""
+        return [f"0 <= {n} < {g.text}" for n, g in zip(GROUPS, self._forms.grid, strict=True)]
+
     def _among(
         self, holds: Form, to: Sequence[Form], used: Sequence[Form] = (), each_time: bool = False
     ) -> Any:
@@ -415,7 +437,7 @@ class Sets:
         variables = dict.fromkeys(v for form in forms for v in form.variables)
         conditions = dict.fromkeys(c for form in forms for c in form.holds)
         ranges = [
-            *(f"0 <= {n} < {g.text}" for n, g in zip(GROUPS, self._forms.grid, strict=True)),
+            *self._of_groups(),
             *(f"0 <= {n} < {e}" for n, e in zip(THREADS, self._forms.threads, strict=True)),
         ]
         names = [f"x{i}" for i in range(len(to))]
@@ -450,9 +472,9 @@ def _ranges(names: Sequence[str], extents: Sequence[Form]) -> list[str]:
     return [f"0 <= {n} < {e.text}" for n, e in zip(names, extents, strict=True)]
 
 
-def pairs(accesses: Sequence[Access]) -> Iterator[tuple[Access, Access]]:
-    """All pairs of accesses, each with itself too, of which at least one writes."""
-    for i, one in enumerate(accesses):
-        for other in accesses[i:]:
-            if one.kind != READ or other.kind != READ:
+def pairs(found: Sequence[Merged]) -> Iterator[tuple[Merged, Merged]]:
+    """All pairs of merged accesses, each with itself too, of which at least one writes."""
+    for i, one in enumerate(found):
+        for other in found[i:]:
+            if one.access.kind != READ or other.access.kind != READ:
                 yield one, other

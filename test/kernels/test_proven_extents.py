@@ -365,3 +365,54 @@ def test_channels_in_parts_between_open_extents():
     assert "memref.expand_shape" in str(module)
     ProveKernels().run(module, context)
     assert not context.diagnostics
+
+
+LOADED = """
+module attributes {{gpu.container_module}} {{
+  gpu.module @kernels {{
+    gpu.func @fill(%a: memref<?xf32>, %x: f32) kernel {{
+      %i = gpu.block_id x
+      memref.store %x, %a[%i] : memref<?xf32>
+      gpu.return
+    }}
+  }}
+  func.func @main(%sizes: memref<2xindex>, %x: f32) -> memref<?xf32> {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %n = memref.load %sizes[%c0] : memref<2xindex>
+    %m = memref.load %sizes[%c1] : memref<2xindex>
+    %a = memref.alloc(%n) : memref<?xf32>
+    %b = memref.alloc(%m) : memref<?xf32>
+    %blocks = memref.dim {of}, %c0 : memref<?xf32>
+    gpu.launch_func @kernels::@fill blocks in (%blocks, %c1, %c1) threads in (%c1, %c1, %c1)
+        args(%a : memref<?xf32>, %x : f32)
+    return %a : memref<?xf32>
+  }}
+}}"""
+
+
+@pytest.mark.parametrize("of", ["%a", "%b"])
+def test_sizes_that_the_host_reads_from_memory(of):
+    """Each is one number; that two of them are equal is not known, and no fault is certain."""
+    context = PassContext()
+    ProveKernels().run(parse_module(LOADED.format(of=of)), context)
+    said = " ".join(d.message for d in context.diagnostics)
+    assert context.statistics[""].get("proven", 0) == (of == "%a")
+    assert ("depends on" in said and "all is written" in said) == (of == "%b")
+
+
+def test_many_choices_of_few_extents():
+    """Each of five choices is between two extents, which are 1 or not: four cases."""
+    text = "func.func @main(%a: memref<?x?xf32>) {\n%c0 = arith.constant 0 : index\n"
+    text += "%c1 = arith.constant 1 : index\n%n0 = memref.dim %a, %c0 : memref<?x?xf32>\n"
+    text += "%n1 = memref.dim %a, %c1 : memref<?x?xf32>\n"
+    for i in range(2, 7):
+        text += f"%is{i} = arith.cmpi eq, %n{i - 2}, %c1 : index\n"
+        text += f"%n{i} = arith.select %is{i}, %n{i - 1}, %n{i - 2} : index\n"
+    main = parse_module(text + "return\n}").body_block.first
+    assert [tuple(one.chosen.values()) for one in cases(main, {}, {})] == [
+        (True, True, True, True, True),
+        (True, False, False, False, False),
+        (False, True, False, False, False),
+        (False, False, False, False, False),
+    ]
