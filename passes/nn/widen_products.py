@@ -131,7 +131,7 @@ def precision(
         costs.shared((Alternative(_NARROW, narrow), Alternative(_WIDE, wide))),
         _WIDE if wide.cycles < narrow.cycles else _NARROW,
         loc,
-        again=lambda other: precision(other, weights, products, loc),
+        again=lambda other: precision(other, weights, products, loc, operation),
         operation=operation,
     )
 
