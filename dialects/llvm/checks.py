@@ -15,7 +15,7 @@ def plain_error(op: Operation, message: str) -> VerifyError:
 
 
 def check_initializer(op: Operation, body: Region, type: Type | None) -> None:
-    """Check that a global's body returns its type, or that of an alias (None) a pointer."""
+    """Check that a body returns a global's `type`, or a pointer, for an alias (`type` is None)."""
     for block in body.blocks:
         last = block.last
         if last is None or last.name != "llvm.return":
