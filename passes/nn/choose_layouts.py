@@ -380,7 +380,6 @@ def block_conv(
     result = plain(b, out, shape_of(conv.out))
     if shuffles:
         result = unshuffle_result(conv, result, after)
-    result.name_hint = conv.out.name_hint
     conv.out.replace_all_uses_with(result)
     conv.erase()
 
@@ -395,7 +394,6 @@ def with_more_results(conv: nn.Conv, more: int) -> nn.Conv:
     type = TensorType((N, M + more, *rest), element_of(conv.out))
     made = nn.Conv.create([conv.x, weight], [type], conv.attributes, conv.properties)
     out = b.insert(nn.Slice(b.insert(made).out, (0,) * rank, out=conv.out.type)).result
-    out.name_hint = conv.out.name_hint
     conv.out.replace_all_uses_with(out)
     conv.erase()
     return made
@@ -432,6 +430,5 @@ def pack_matmul(product: nn.Matmul, block: int) -> None:
     result = reshape(b, packed, (*rows, whole))
     if whole != N:
         result = b.insert(nn.Slice(result, (0,) * (len(rows) + 1), out=product.out.type)).result
-    result.name_hint = product.out.name_hint
     product.out.replace_all_uses_with(result)
     product.erase()

@@ -40,7 +40,6 @@ def undilate(conv: nn.BlockedConv) -> nn.BlockedConv:
     if (S * d, T * e) != (P, Q):
         type = TensorType((N, Mo, P, Q, A), element_of(out))
         out = b.insert(nn.Slice(out, (0,) * 5, out=type)).result
-    out.name_hint = conv.out.name_hint
     conv.out.replace_all_uses_with(out)
     conv.erase()
     return dense

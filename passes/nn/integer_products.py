@@ -256,7 +256,6 @@ def multiply_in_floats(product: nn.Matmul) -> None:
     b = Builder.before_op(product)
     real = b.insert(nn.Matmul(cast(b, product.lhs, f32), cast(b, product.rhs, f32)))
     out = cast(b, real, i32)
-    out.name_hint = product.out.name_hint
     product.out.replace_all_uses_with(out)
     product.erase()
 
@@ -280,7 +279,6 @@ def pack_integer_matmul(product: nn.Matmul, found: IntegerProduct, block: int) -
     out = found.corrected(b, out, np.pad(sums, (0, whole - N)))
     if whole != N:
         out = b.insert(nn.Slice(out, (0,) * rank, out=product.out.type)).result
-    out.name_hint = product.out.name_hint
     product.out.replace_all_uses_with(out)
     product.erase()
 

@@ -115,7 +115,6 @@ def gather_groups(gather: nn.Gather, packed: nn.Dequantize) -> None:
     chosen = [b.insert(nn.Gather(part, gather.indices, axis=0)).result for part in parts]
     made = nn.Dequantize(*chosen, bits=packed.bits, middle=packed.middle)
     rows = reshape(b, b.insert(made), shape_of(gather.out))
-    rows.name_hint = gather.out.name_hint
     gather.out.replace_all_uses_with(rows)
     gather.erase()
 
@@ -150,6 +149,5 @@ def multiply_words(product: nn.Matmul, packed: nn.Dequantize, machine: Machine) 
         kept = TensorType((*lead, N), f32)
         out = b.insert(nn.Slice(out, (0,) * len(lead) + (0,), out=kept)).result
     out = cast(b, out, element_of(product.out))
-    out.name_hint = product.out.name_hint
     product.out.replace_all_uses_with(out)
     product.erase()

@@ -156,6 +156,5 @@ def _replace(op: Operation, call: nn.CallIf | nn.CallWhile) -> None:
     assert op.parent is not None
     op.parent.insert_before(call, op)
     for old, new in zip(op.results, call.results, strict=True):
-        new.name_hint = old.name_hint
         old.replace_all_uses_with(new)
     op.erase()

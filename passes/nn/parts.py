@@ -182,7 +182,6 @@ def _with_prefix(op: nn.Concat, earlier: dict[tuple[int, tuple[Value, ...]], Val
 
 def _replaced(b: Builder, op: nn.Concat, values: list[Value]) -> nn.Concat:
     made = b.insert(nn.Concat(values, op.axis, loc=op.loc))
-    made.out.name_hint = op.out.name_hint
     op.out.replace_all_uses_with(made.out)
     op.erase()
     return made

@@ -81,7 +81,6 @@ def _repeat(call: nn.CallIf | nn.CallWhile, callees: Sequence[FuncOp]) -> int:
     made.loc = call.loc
     Builder.before_op(call).insert(made)
     for old, new in zip(call.results, made.results, strict=True):
-        new.name_hint = old.name_hint
         old.replace_all_uses_with(new)
     call.erase()
     return len(constants)

@@ -115,7 +115,6 @@ def _meet(op: nn.Transpose) -> None:
         b = Builder.before_op(op)
         x = b.insert(nn.Transpose(pad.x, order)).out
         moved = b.insert(_padded(pad, [x], order, op.out.type))
-        moved.results[0].name_hint = op.out.name_hint
         op.out.replace_all_uses_with(moved.results[0])
         op.erase()
         pad.erase()
@@ -185,7 +184,6 @@ def _transposed(
     images.add(found)
     if order != tuple(sorted(order)):
         found = b.insert(nn.Transpose(found, order, out=op.results[0].type)).out
-    found.name_hint = op.results[0].name_hint
     op.results[0].replace_all_uses_with(found)
     op.erase()
     return 1

@@ -92,7 +92,6 @@ def sink(op: Operation, from_product: set[Value]) -> int:
     b.insert(inner)
     view = b.insert(nn.Reshape(inner.results[0], out=result.type))
     from_product.update((inner.results[0], view.out))
-    view.out.name_hint = result.name_hint
     result.replace_all_uses_with(view.out)
     op.erase()
     return 1

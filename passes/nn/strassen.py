@@ -66,7 +66,6 @@ def use_strassen(op: Product, most: int) -> None:
     """
     b = Builder.before_op(op)
     out = _of_rows(b, op, most) if isinstance(op, nn.PackedMatmul) else _of_images(b, op)
-    out.name_hint = op.out.name_hint
     op.out.replace_all_uses_with(out)
     op.erase()
 

@@ -270,6 +270,5 @@ def _replace(
     out = b.insert(nn.Mul(cast(b, exact, f32), factor)).result
     if bias is not None:
         out = b.insert(nn.Add(out, bias)).result
-    out.name_hint = product.out.name_hint
     product.out.replace_all_uses_with(out)
     product.erase()

@@ -66,7 +66,6 @@ def use_winograd(conv: Convolution, tile: int) -> None:
             conv = undilate(conv)
             b = Builder.before_op(conv)
         out = _plain(b, conv, tile)
-    out.name_hint = conv.out.name_hint
     conv.out.replace_all_uses_with(out)
     conv.erase()
 
