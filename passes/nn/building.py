@@ -56,6 +56,13 @@ def has_static_shapes(op: Operation) -> bool:
     return all(map(is_static, (*op.operands, *op.results)))
 
 
+def replace_op(op: Operation, *values: Value) -> None:
+    """Let values take the places of all results, with their names, and erase the operation."""
+    for old, new in zip(op.results, values, strict=True):
+        old.replace_all_uses_with(new)
+    op.erase()
+
+
 Extent = int | Value
 """An extent: known, or a tensor of one i64."""
 

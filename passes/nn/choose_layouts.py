@@ -34,6 +34,7 @@ from .building import (
     arranged,
     element_of,
     is_arranged_constant,
+    replace_op,
     reshape,
     scalar,
     shape_of,
@@ -380,8 +381,7 @@ def block_conv(
     result = plain(b, out, shape_of(conv.out))
     if shuffles:
         result = unshuffle_result(conv, result, after)
-    conv.out.replace_all_uses_with(result)
-    conv.erase()
+    replace_op(conv, result)
 
 
 def with_more_results(conv: nn.Conv, more: int) -> nn.Conv:
@@ -394,8 +394,7 @@ def with_more_results(conv: nn.Conv, more: int) -> nn.Conv:
     type = TensorType((N, M + more, *rest), element_of(conv.out))
     made = nn.Conv.create([conv.x, weight], [type], conv.attributes, conv.properties)
     out = b.insert(nn.Slice(b.insert(made).out, (0,) * rank, out=conv.out.type)).result
-    conv.out.replace_all_uses_with(out)
-    conv.erase()
+    replace_op(conv, out)
     return made
 
 
@@ -430,5 +429,4 @@ def pack_matmul(product: nn.Matmul, block: int) -> None:
     result = reshape(b, packed, (*rows, whole))
     if whole != N:
         result = b.insert(nn.Slice(result, (0,) * (len(rows) + 1), out=product.out.type)).result
-    product.out.replace_all_uses_with(result)
-    product.erase()
+    replace_op(product, result)

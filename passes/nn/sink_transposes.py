@@ -21,7 +21,7 @@ from ...ir.core import Operation
 from ...ir.passes import Pass, PassContext
 from ...ir.types import TensorType
 from ...ir.values import Value
-from .building import element_of, is_arranged_constant, reshape, shape_of
+from .building import element_of, is_arranged_constant, replace_op, reshape, shape_of
 
 Order = tuple[int, ...]
 
@@ -115,14 +115,12 @@ def _meet(op: nn.Transpose) -> None:
         b = Builder.before_op(op)
         x = b.insert(nn.Transpose(pad.x, order)).out
         moved = b.insert(_padded(pad, [x], order, op.out.type))
-        op.out.replace_all_uses_with(moved.results[0])
-        op.erase()
+        replace_op(op, moved.results[0])
         pad.erase()
         return
     before = op.x.defined_by(nn.Transpose)
     if before is not None and _inverse(before.permutation) == tuple(op.permutation):
-        op.out.replace_all_uses_with(before.x)
-        op.erase()
+        replace_op(op, before.x)
         if not before.out.has_uses:
             before.erase()
 
@@ -184,8 +182,7 @@ def _transposed(
     images.add(found)
     if order != tuple(sorted(order)):
         found = b.insert(nn.Transpose(found, order, out=op.results[0].type)).out
-    op.results[0].replace_all_uses_with(found)
-    op.erase()
+    replace_op(op, found)
     return 1
 
 
