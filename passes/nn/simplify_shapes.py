@@ -21,7 +21,7 @@ from ...ir.core import Block, BlockArgument, Operation, Value
 from ...ir.passes import Pass, PassContext
 from ...ir.polynomial import Size
 from ...ir.types import TensorType, i64
-from .building import element_of, replace_op, shape_of
+from .building import element_of, on_operands, replace_op, shape_of
 from .extent_arithmetic import ExtentArithmetic
 from .infer_shapes import update_signature
 
@@ -198,7 +198,7 @@ class _Simplifier:
     def flatten_after(self, op: Operation, operands: list[Value], shape: Shape) -> int:
         result = op.results[0]
         type = TensorType(_dims(shape), element_of(result))
-        inner = op.__class__.create(operands, [type], op.attributes, op.properties, loc=op.loc)
+        inner = on_operands(op, operands, type)
         made = self.insert(op, inner, shape)
         made.name_hint = result.name_hint
         view = nn.Reshape(made, out=result.type, loc=op.loc)

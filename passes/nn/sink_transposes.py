@@ -21,7 +21,7 @@ from ...ir.core import Operation
 from ...ir.passes import Pass, PassContext
 from ...ir.types import TensorType
 from ...ir.values import Value
-from .building import element_of, is_arranged_constant, replace_op, reshape, shape_of
+from .building import element_of, is_arranged_constant, on_operands, replace_op, reshape, shape_of
 
 Order = tuple[int, ...]
 
@@ -215,7 +215,7 @@ def _before(b: Builder, value: Value, order: Order) -> Value:
 
 def _same(op: Operation, operands: Sequence[Value], order: Order, out: TensorType) -> Operation:
     """The op on other operands."""
-    return type(op).create(operands, [out], op.attributes, op.properties, loc=op.loc)
+    return on_operands(op, operands, out)
 
 
 def _padded(op: nn.Pad, operands: Sequence[Value], order: Order, out: TensorType) -> Operation:
