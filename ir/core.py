@@ -52,11 +52,6 @@ class Operation:
         successors: Sequence[Block] = (),
         loc: Location = UNKNOWN,
     ) -> None:
-        self._init(operands, result_types, attributes, properties, regions, successors, loc)
-
-    def _init(
-        self, operands, result_types, attributes, properties, regions, successors, loc
-    ) -> None:
         self._operands: list[Value] = [*operands]
         for value in self._operands:
             # The first use of a value is by far the most common.
@@ -77,6 +72,8 @@ class Operation:
         self.parent: Block | None = None
         self._prev: Operation | None = None
         self._next: Operation | None = None
+
+    _init = __init__  # also where a subclass has a constructor of its own
 
     @classmethod
     def create(
@@ -248,10 +245,9 @@ class Operation:
         """A detached copy; operands are looked up in `mapping`, which learns the new values."""
         mapping = IRMapping() if mapping is None else mapping
         copy = self._clone_without_regions(mapping)
-        if with_regions:
-            copy.regions = tuple(region.clone(mapping) for region in self.regions)
-        else:
-            copy.regions = tuple(Region() for _ in self.regions)
+        copy.regions = tuple(
+            region.clone(mapping) if with_regions else Region() for region in self.regions
+        )
         for region in copy.regions:
             region.parent = copy
         return copy
@@ -387,9 +383,7 @@ class Block:
 
     def append(self, op: Operation) -> None:
         assert op.parent is None, "the operation is already in a block"
-        op.parent = self
-        op._prev = self._last
-        op._next = None
+        op.parent, op._prev, op._next = self, self._last, None
         if self._last is None:
             self._first = op
         else:

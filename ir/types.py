@@ -404,6 +404,11 @@ def element_type(type: Type) -> Any:
     return getattr(type, "element_type", type) if not isinstance(type, ComplexType) else type
 
 
+def lane_type(type: Type) -> Any:
+    """The element type of a vector; any other type itself."""
+    return type.element_type if isinstance(type, VectorType) else type
+
+
 def with_shape_of(shaped: Type, element: Type) -> Type:
     """The element type in the shape of another type: `(vector<4xf32>, i1) -> vector<4xi1>`."""
     match shaped:

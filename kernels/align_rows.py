@@ -209,7 +209,6 @@ class _Aligning:
             if isinstance(user, memref.SubView):
                 lists = user.static_offsets, user.static_sizes, user.static_strides
                 made = Builder.before_op(user).insert(memref.SubView.of(argument, *lists)).result
-                made.name_hint = user.result.name_hint
                 user.result.replace_all_uses_with(made)
                 user.erase()
 

@@ -247,6 +247,5 @@ def _view(made: Value, type: MemRefType, sizes: Sequence[Value], builder: Builde
 
 
 def _replace(op: Operation, made: Value) -> None:
-    made.name_hint = op.results[0].name_hint
     op.results[0].replace_all_uses_with(made)
     op.erase()

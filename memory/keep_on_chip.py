@@ -37,7 +37,6 @@ class KeepOnChip(
                     made = memref.Alloca([], [], memref=one.results[0].type)
                     made.loc = one.loc
                     one.parent.insert_before(made, one)  # type: ignore[union-attr]
-                    made.results[0].name_hint = one.results[0].name_hint
                     one.results[0].replace_all_uses_with(made.results[0])
                     one.erase()
                     context.statistic("buffers")

@@ -135,7 +135,6 @@ class _Places:
             offset = builder.insert(arith.Constant.index(self.offsets[op.symbol])).result
             view = memref.View(argument, offset, [], result=op.result.type)
             made = builder.insert(view).result
-            made.name_hint = op.result.name_hint
             op.result.replace_all_uses_with(made)
             op.erase()
         return argument

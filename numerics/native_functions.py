@@ -25,7 +25,7 @@ from ..dialects import llvm
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.numpy_types import type_to_numpy
-from ..ir.types import FloatType, IntegerType, Type, VectorType
+from ..ir.types import FloatType, IntegerType, Type, VectorType, lane_type
 from ..runtime.abi import ALIGNMENT
 from ..runtime.memory import aligned_buffer
 from ..targets.llvm.constants import symbol_text, type_text
@@ -45,7 +45,7 @@ class Leaf:
 
     @property
     def element(self) -> Type:
-        return self.type.element_type if isinstance(self.type, VectorType) else self.type
+        return lane_type(self.type)
 
     @property
     def count(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -13,7 +14,7 @@ from ..ir.numpy_types import type_to_numpy
 from ..ir.types import ScalarType, TensorType, Type
 from .dlpack import as_array, is_tensor
 from .program import Signature
-from .timed import RunsHere, TimedRuns
+from .timed import TimedRuns
 
 
 class Model(ABC):
@@ -70,7 +71,7 @@ class Model(ABC):
                 "the model has steps that only a host in Python takes, so that a run of it goes to "
                 "and fro between this process and the engine: its time says nothing of the code"
             )
-        return RunsHere(self, inputs)
+        return _RunsHere(self, inputs)
 
     @property
     def states(self) -> Sequence[str]:
@@ -275,3 +276,19 @@ class _Input:
             return False
         self._last = shape
         return True
+
+
+class _RunsHere(TimedRuns):
+    """Runs of a model in this process, from the call to its outputs."""
+
+    def __init__(self, model: Model, inputs: Mapping[str, Any]) -> None:
+        self._model, self._inputs = model, inputs
+        self._outputs: Mapping[str, Any] = {}
+
+    def run(self) -> int:
+        started = time.perf_counter_ns()
+        self._outputs = self._model.run(self._inputs)
+        return time.perf_counter_ns() - started
+
+    def outputs(self) -> Mapping[str, Any]:
+        return self._outputs

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .costs import AlgorithmCosts, Costs, LayoutCosts, LoopCosts
 from .machine import Machine, Memory
-from .processor import Processor
+from .processor import SCALAR, Processor
 
 _COSTS = Costs(
     layouts=LayoutCosts(block=1),
@@ -15,29 +15,7 @@ _COSTS = Costs(
 )
 """Plain layouts, and no Winograd: its transforms would need hardware of their own."""
 
-ELEMENT = Processor(
-    vector_bits=32,
-    vector_registers=16,
-    full_width_units=1,
-    unit_bits=32,
-    fma_latency=4,
-    loads_per_cycle=1,
-    load_bytes_per_cycle=4,
-    has_fma=False,
-    has_masks=False,
-    widest_lane=4,
-    line_bytes=4,
-    l1_bytes=4 << 10,
-    l1_way_bytes=4 << 10,
-    l2_bytes=4 << 10,
-    l3_bytes=4 << 10,
-    l2_bandwidth=4.0,
-    l3_bandwidth=4.0,
-    memory_bandwidth=4.0,
-    cores=1,
-    gigahertz=0.2,
-    costs=_COSTS,
-)
+ELEMENT = replace(SCALAR, costs=_COSTS)
 """How passes that make loops see an FPGA: a scalar processor without fused multiply-adds."""
 
 

@@ -134,6 +134,31 @@ class Processor(Machine):
         return Memory(self.l3_bytes, self.l3_bandwidth)
 
 
+SCALAR = Processor(
+    vector_bits=32,
+    vector_registers=16,
+    full_width_units=1,
+    unit_bits=32,
+    fma_latency=4,
+    loads_per_cycle=1,
+    load_bytes_per_cycle=4,
+    has_fma=False,
+    has_masks=False,
+    widest_lane=4,
+    line_bytes=4,
+    l1_bytes=4 << 10,
+    l1_way_bytes=4 << 10,
+    l2_bytes=4 << 10,
+    l3_bytes=4 << 10,
+    l2_bandwidth=4.0,
+    l3_bandwidth=4.0,
+    memory_bandwidth=4.0,
+    cores=1,
+    gigahertz=0.2,
+)
+"""The least that can run kernels: one float at a time, and 4 KiB that are near."""
+
+
 def processor_of(op: Operation, name: str | None = None) -> Processor:
     """The processor that an operation's module is compiled for, found as by `target_of`.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from ...ir.diagnostics import signal_name
+
 Mode = Literal["namespaces", "landlock", "none"]
 """How a command is confined: in its own namespaces with Landlock and seccomp; by Landlock and
 seccomp alone; or not (limits on time and memory still hold)."""
@@ -71,14 +73,5 @@ class Ended:
         if self.cause:
             return self.message or f"ended: {self.cause}"
         if self.status < 0:
-            return f"ended by {_signal(-self.status)}"
+            return f"ended by {signal_name(-self.status)}"
         return f"ended with status {self.status}"
-
-
-def _signal(number: int) -> str:
-    import signal
-
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

@@ -39,7 +39,7 @@ class _MapOp(Op, traits=(Pure,)):
     """Whether text separates dimensions from symbols; else only their total number is checked."""
 
     def choose(self, values: Sequence[int]) -> int:
-        """The result from those of the map."""
+        """The operation's result, from the results of its map: the only one, unless overridden."""
         return values[0]
 
     def verify_op(self) -> None:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from ...ir.constraints import Derived
+from ...ir.types import lane_type
 from ..vocabulary import *
 from .attributes import FASTMATH, FCMP_PREDICATE, ICMP_PREDICATE, OVERFLOW_FLAGS
 from .checks import check_bitcast, check_extension
@@ -14,7 +15,7 @@ from .types import PointerType, is_llvm_type
 
 def _scalar_or_vector(words: str, *classes: type[Type]) -> Constraint:
     def allows(t: Type) -> bool:
-        return isinstance(t.element_type if isinstance(t, VectorType) else t, classes)
+        return isinstance(lane_type(t), classes)
 
     return Constraint(words, allows)
 
@@ -34,7 +35,7 @@ AnyPointer = Constraint("LLVM pointer type", lambda t: isinstance(t, PointerType
 PointerLike = _scalar_or_vector("LLVM pointer type or vector of LLVM pointer type", PointerType)
 BoolLike = Constraint(
     "1-bit signless integer or vector of it",
-    lambda t: (t.element_type if isinstance(t, VectorType) else t) is i1,
+    lambda t: lane_type(t) is i1,
 )
 
 

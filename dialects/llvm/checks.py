@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...ir.types import lane_type
 from ..vocabulary import *
 from .types import ArrayType, PointerType, StructType
 
@@ -14,7 +15,7 @@ def plain_error(op: Operation, message: str) -> VerifyError:
 
 
 def check_initializer(op: Operation, body: Region, type: Type | None) -> None:
-    """Check that a global's body returns its type, or that of an alias (None) a pointer."""
+    """Check that a body returns a global's `type`, or a pointer, for an alias (`type` is None)."""
     for block in body.blocks:
         last = block.last
         if last is None or last.name != "llvm.return":
@@ -58,7 +59,7 @@ def check_access(op: Any, type: Type, unsupported: tuple[str, ...]) -> None:
 
 def check_atomic_update(op: Any, kind: str, type: Type) -> None:
     """Check the operand type of an atomic read-modify-write."""
-    inner = type.element_type if isinstance(type, VectorType) else type
+    inner = lane_type(type)
     if kind in ("fadd", "fsub", "fmin", "fmax", "fminimum", "fmaximum"):
         if not isinstance(inner, FloatType):
             raise op.error("expected LLVM IR floating point type")
@@ -133,7 +134,7 @@ def check_bitcast(op: Any, source: Type, target: Type) -> None:
     """Check that pointers are cast to pointers only."""
 
     def is_pointer(type: Any) -> bool:
-        return isinstance(type.element_type if isinstance(type, VectorType) else type, PointerType)
+        return isinstance(lane_type(type), PointerType)
 
     if is_pointer(source) != is_pointer(target):
         raise op.error("can only cast pointers from and to pointers")

@@ -75,19 +75,19 @@ class IntrCopySign(BinaryFloatIntrinsic, name="llvm.intr.copysign", traits=(Pure
 
 
 class IntrMaxNum(BinaryFloatIntrinsic, name="llvm.intr.maxnum", traits=(Pure, Commutative)):
-    """The larger; the other one where one is NaN."""
+    """The larger of two floats; where one of them is NaN, the other one."""
 
 
 class IntrMinNum(BinaryFloatIntrinsic, name="llvm.intr.minnum", traits=(Pure, Commutative)):
-    """The smaller; the other one where one is NaN."""
+    """The smaller of two floats; where one of them is NaN, the other one."""
 
 
 class IntrMaximum(BinaryFloatIntrinsic, name="llvm.intr.maximum", traits=(Pure, Commutative)):
-    """The larger; NaN where one is NaN; +0 is larger than -0."""
+    """The larger of two floats; NaN where one is NaN; +0 is larger than -0."""
 
 
 class IntrMinimum(BinaryFloatIntrinsic, name="llvm.intr.minimum", traits=(Pure, Commutative)):
-    """The smaller; NaN where one is NaN; -0 is smaller than +0."""
+    """The smaller of two floats; NaN where one is NaN; -0 is smaller than +0."""
 
 
 class IntrFma(Op, name="llvm.intr.fma", traits=(Pure,)):

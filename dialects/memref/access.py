@@ -25,7 +25,7 @@ def check_alignment(op: Operation, alignment: int | None) -> None:
 
 
 def same_shape(one: Any, other: Any) -> bool:
-    """Whether two types of memrefs may be of one shape; of those without a rank any may."""
+    """Whether two memrefs may have one shape at run time; one without a rank may have any."""
     if not (isinstance(one, MemRefType) and isinstance(other, MemRefType)):
         return True
     return one.rank == other.rank and all(

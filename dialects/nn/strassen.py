@@ -172,7 +172,10 @@ class StrassenOutput(StrassenOp, name="nn.strassen_output"):
 
 
 def terms(factors: Sequence[int]) -> tuple[list[int], list[int]]:
-    """The numbers of what is added, one at least, and of what is subtracted after that."""
+    """(the indices of the factors above 0, those of the factors below 0).
+
+    A sum adds the values at the first, of which there is one at least, and subtracts the others.
+    """
     return [i for i, f in enumerate(factors) if f > 0], [i for i, f in enumerate(factors) if f < 0]
 
 

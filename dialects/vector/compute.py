@@ -225,7 +225,7 @@ class OuterProduct(Op, name="vector.outerproduct", traits=(Pure,)):
 
     @classmethod
     def infer_result_types(cls, operand_types: Any, properties: Any, regions: Any = ()):
-        """[i, j], or [i] with a scalar."""
+        """A matrix [i, j] of two vectors' products; a vector [i] if the second is a scalar."""
         lhs, rhs = operand_types[:2]
         return [vector_of([*dimensions(lhs), *dimensions(rhs)], lhs.element_type)]
 

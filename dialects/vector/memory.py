@@ -204,9 +204,7 @@ class MaskedLoad(_MaskedRead, name="vector.maskedload", traits=(ReadsMemory,)):
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
         array, *indices, mask, pass_thru = operands
-        at = _rows(self, array, indices, mask.shape)
-        _inside(self, array, at, mask)
-        at = tuple(p[mask] for p in at)
+        at = _selected(self, array, indices, mask)
         frame.reads(self, array, at)
         result = pass_thru.copy()
         result[mask] = array[at]
@@ -224,12 +222,17 @@ class MaskedStore(_MaskedWrite, name="vector.maskedstore", traits=(WritesMemory,
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
         array, *indices, mask, value = operands
-        at = _rows(self, array, indices, mask.shape)
-        _inside(self, array, at, mask)
-        at = tuple(p[mask] for p in at)
+        at = _selected(self, array, indices, mask)
         frame.writes(self, array, at)
         array[at] = value[mask]
         return []
+
+
+def _selected(op: Op, array: Any, indices: list[Any], mask: Any) -> tuple:
+    """Index arrays of the lanes that the mask selects, in the row at the indices."""
+    at = _rows(op, array, indices, mask.shape)
+    _inside(op, array, at, mask)
+    return tuple(p[mask] for p in at)
 
 
 def _scattered(array: Any, offsets: list[Any], indices: Any) -> tuple:

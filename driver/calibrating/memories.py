@@ -37,7 +37,7 @@ def sizes(machine: Processor) -> list[int]:
 
 
 def memory_experiments(machine: Processor) -> Iterator[Experiment]:
-    """Reading of each size and of memory by one core; then of each level by all cores."""
+    """Loops that read data of each size, and main memory, on one core; then the same on all."""
     least = READERS * machine.lanes(4)
     empty = reading_open(machine.lanes(4), least, 1)
     yield Experiment(name=EMPTY_OPEN, loop=empty, units=1, in_cycles=False, agree=SHARED)

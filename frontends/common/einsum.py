@@ -38,11 +38,7 @@ def einsum(n: Layer, equation: str, operands: list[Value]) -> Value:
         first, second = terms.pop(0), terms.pop(0)
         later = set(output).union(*(t.letters for t in terms))
         terms.insert(0, join(n, first, second, later))
-    term = sum_out(n, terms[0], set(output))
-    order = tuple(term.letters.index(c) for c in output)
-    if order == tuple(range(len(order))):
-        return term.value
-    return n(nn.Transpose(term.value, permutation=order))
+    return _ordered(n, sum_out(n, terms[0], set(output)), output)
 
 
 def parse(n: Layer, equation: str, operands: list[Value]) -> tuple[list[Term], str]:
@@ -158,7 +154,7 @@ def _matrices(n: Layer, term: Term, batch: list, first: list, second: list) -> V
     return merge(n, value, [*((i, i + 1) for i in range(lead)), (lead, middle), (middle, rank)])
 
 
-def _ordered(n: Layer, term: Term, letters: tuple) -> Value:
+def _ordered(n: Layer, term: Term, letters: str | tuple) -> Value:
     order = tuple(term.letters.index(c) for c in letters)
     if order == tuple(range(len(order))):
         return term.value

@@ -53,7 +53,7 @@ class Tensor:
 
 @dataclass(frozen=True)
 class GgufFile:
-    """The contents of a file."""
+    """The contents of a GGUF file: metadata and tensors by their names."""
 
     version: int
     metadata: Mapping[str, Any]

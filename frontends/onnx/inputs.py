@@ -74,7 +74,7 @@ def _extent(dim: Any, bound: Mapping[str, int]) -> int | None:
 
 
 def dimensions(values: Iterable[Any]) -> dict[str, list[str]]:
-    """The names of the dimensions of inputs or outputs, by the names of these."""
+    """The dimensions' names of each input or output: {"images": ["batch", "", "height", ..]}"""
     return {value.name: dimension_names(value) for value in values}
 
 

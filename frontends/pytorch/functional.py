@@ -203,7 +203,7 @@ class _Functional:
             self.is_now(name, target)
 
     def is_now(self, name: str, target: str) -> None:
-        """Let `name` stand for the written value itself."""
+        """Let `name` mean the present value of `target`, to which an operator has just written."""
         if name:
             self.views[name] = _View(target, _alias(target, name), 0, self.versions[target])
             self.values[name] = self.values[target]

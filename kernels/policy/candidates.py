@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import inf
+from typing import TypeVar
 
 from ...dialects import schedule
 from ...ir.core import Block
 from ...ir.decisions import Terms
+from ...targets.machine import Machine
 from ...targets.processor import Processor
 from ..model.legality import IllegalScheduleError
 from ..model.nest import build_nest
@@ -55,6 +57,9 @@ class Candidate:
         return f"{self.policy}: " + (self.fault or f"{self.cycles:.0f} cycles")
 
 
+C = TypeVar("C", bound=Candidate)
+
+
 def candidates(
     kernel: str, block: Block, machine: Processor, every: bool = False, reuse: Reuse = ()
 ) -> list[Candidate]:
@@ -88,6 +93,16 @@ def best(found: Sequence[Candidate], machine: Processor) -> Candidate:
 def margin(machine: Processor) -> float:
     """A later candidate is taken if its cycles are below this fraction of an earlier one's."""
     return machine.costs.loops.clearly_better
+
+
+def fewest_cycles(found: Sequence[C], machine: Machine) -> C:
+    """The legal candidate of the fewest cycles: `best` for devices and FPGAs."""
+    return min((one for one in found if not one.fault), key=lambda one: one.cycles)
+
+
+def any_fewer(machine: Machine) -> float:
+    """1: any candidate of fewer cycles is better. What `margin` is beside `fewest_cycles`."""
+    return 1.0
 
 
 class Policies:

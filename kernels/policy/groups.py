@@ -16,7 +16,7 @@ from ..model.places import place_nests
 from ..model.stages import Stage, has_reuse, stages_of
 from ..primitives.inline import inline
 from ..primitives.rfactor import discard
-from .candidates import Candidate
+from .candidates import Candidate, any_fewer, fewest_cycles
 from .chains import chains
 from .choices import Choices
 from .copies import worth_inlining
@@ -24,6 +24,8 @@ from .group_heuristics import GroupHeuristics
 from .grouping import Group, partition
 from .tile_batches import GroupTile
 from .writer import ScheduleWriter
+
+best, margin = fewest_cycles, any_fewer
 
 
 def candidates(
@@ -51,16 +53,6 @@ def candidates(
     if every or all(one.fault for one in found):
         found.append(writing.plain())
     return found
-
-
-def best(found: Sequence[GroupCandidate], machine: GroupMachine) -> GroupCandidate:
-    """The legal candidate of the fewest cycles."""
-    return min((one for one in found if not one.fault), key=lambda one: one.cycles)
-
-
-def margin(machine: GroupMachine) -> float:
-    """1: any candidate of fewer cycles is better."""
-    return 1.0
 
 
 @dataclass(frozen=True)

@@ -27,10 +27,12 @@ from ..primitives.inline import inline
 from ..primitives.pipeline import pipeline
 from ..primitives.replicate import replicate
 from ..primitives.split import split
-from .candidates import Candidate
+from .candidates import Candidate, any_fewer, fewest_cycles
 from .copies import worth_inlining
 from .grouping import Group, partition
 from .writer import ScheduleWriter
+
+best, margin = fewest_cycles, any_fewer
 
 
 def candidates(
@@ -45,16 +47,6 @@ def candidates(
     if every or all(one.fault for one in found):
         found.append(_candidate("plain", kernel, block, machine, lambda w: None))
     return found
-
-
-def best(found: Sequence[Candidate], machine: FpgaMachine) -> Candidate:
-    """The legal candidate of the fewest cycles."""
-    return min((one for one in found if not one.fault), key=lambda one: one.cycles)
-
-
-def margin(machine: FpgaMachine) -> float:
-    """1: any candidate of fewer cycles is better."""
-    return 1.0
 
 
 def _candidate(

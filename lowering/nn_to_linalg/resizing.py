@@ -46,7 +46,7 @@ _UNROLLED = 4
 
 @lowers(nn.Resize)
 def lower_resize(e: Emitter, op: nn.Resize) -> None:
-    """Lower nn.resize by one stage for each dimension that changes, or for several."""
+    """Lower nn.resize to stages, each of which resizes one dimension, or several at once."""
     shape = op.x.type.shape
     moving = [d for d in range(len(shape)) if op.samples(d, shape)]
     if any(shape[d] is None for d in moving):

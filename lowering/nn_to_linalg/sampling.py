@@ -90,10 +90,10 @@ class Reals:
 
 @dataclass(frozen=True)
 class Inverse:
-    """The inverse of a scale, as `factor / divisor`.
+    """The inverse of a dimension's scale, as the fraction `factor / divisor`.
 
-    `exact` says whether the scale, as f32, is the ratio of the extents; the fraction is of these
-    then.
+    `exact` says whether the scale equals the ratio of the extents, rounded to f32. If so, the
+    fraction consists of the extents, else it is 1 / scale.
     """
 
     factor: Value

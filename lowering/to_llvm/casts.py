@@ -11,12 +11,12 @@ from ...ir.types import (
     IndexType,
     MemRefType,
     Type,
-    VectorType,
     bf16,
     f16,
     f64,
+    lane_type,
 )
-from .conversion import FunctionLowering, element_of, lowers
+from .conversion import FunctionLowering, lowers
 from .elementwise import by_float_rows, by_rows, overflow
 from .emitter import Linear
 from .small_floats import is_computed, narrowed, truncate_f64_to_half
@@ -44,7 +44,7 @@ def _trunci(f: FunctionLowering, op: Operation) -> None:
 
 def resize_integer(f: FunctionLowering, value: Value, element: Type, signed: bool) -> Value:
     """An integer of another width: truncated, or extended with the sign or zeros."""
-    have, want = element_of(value.type).width, element.width  # type: ignore[attr-defined]
+    have, want = lane_type(value.type).width, element.width  # type: ignore[attr-defined]
     if have == want:
         return value
     if have > want:
@@ -79,28 +79,28 @@ def _bitcast(f: FunctionLowering, op: Operation) -> None:
 
 @lowers(arith.ExtF)
 def _extf(f: FunctionLowering, op: Operation) -> None:
-    element = element_of(op.results[0].type)
+    element = lane_type(op.results[0].type)
     _only_wide_floats(op)
     by_float_rows(f, op, lambda a: extend_float(f, a, element))
 
 
 def extend_float(f: FunctionLowering, value: Value, element: Type) -> Value:
     """The same value in the LLVM float type `element`, which is at least as wide."""
-    return value if element_of(value.type) is element else f.cast(llvm.FPExt, value, element)
+    return value if lane_type(value.type) is element else f.cast(llvm.FPExt, value, element)
 
 
 @lowers(arith.TruncF)
 def _truncf(f: FunctionLowering, op: arith.TruncF) -> None:
     if op.roundingmode not in (None, "to_nearest_even"):
         raise NncError(f"rounding mode {op.roundingmode} is not supported")
-    element = element_of(op.results[0].type)
+    element = lane_type(op.results[0].type)
     _only_wide_floats(op)
     by_rows(f, op, lambda a: truncate_float(f, a, element))
 
 
 def truncate_float(f: FunctionLowering, value: Value, element: Type) -> Value:
     """The value rounded once, to nearest even, to the narrower float type `element`."""
-    source = element_of(value.type)
+    source = lane_type(value.type)
     if source is f64 and element in (f16, bf16):
         value = truncate_f64_to_half(f, value)
     if is_computed(f, element):
@@ -110,7 +110,7 @@ def truncate_float(f: FunctionLowering, value: Value, element: Type) -> Value:
 
 def _only_wide_floats(op: Operation) -> None:
     for value in (*op._operands, *op.results):
-        type = value.type.element_type if isinstance(value.type, VectorType) else value.type
+        type = lane_type(value.type)
         if type.kind not in ("f16", "bf16", "f32", "f64"):  # type: ignore[attr-defined]
             raise NncError(f"there is no conversion of {type}")
 
@@ -118,7 +118,7 @@ def _only_wide_floats(op: Operation) -> None:
 @lowers(arith.SIToFP, arith.UIToFP)
 def _int_to_float(f: FunctionLowering, op: Operation) -> None:
     cls = llvm.SIToFP if isinstance(op, arith.SIToFP) else llvm.UIToFP
-    element = element_of(op.results[0].type)
+    element = lane_type(op.results[0].type)
 
     def row(a: Value) -> Value:
         if not is_computed(f, element):

@@ -13,7 +13,7 @@ from ...dialects import llvm
 from ...ir.attributes import IntegerAttr
 from ...ir.core import Block, Operation, Value
 from ...ir.diagnostics import NncError, PassError
-from ...ir.types import FloatType, IndexType, MemRefType, Type, VectorType
+from ...ir.types import FloatType, IndexType, MemRefType, Type, VectorType, lane_type
 from .emitter import Emitter, Linear
 from .types import MemRef, dynamic_parts, memref_layout
 
@@ -165,11 +165,6 @@ class FunctionLowering(Emitter):
             raise
 
 
-def element_of(type: Type) -> Type:
-    """The element type of a vector; any other type itself."""
-    return type.element_type if isinstance(type, VectorType) else type
-
-
 def is_float(type: Type) -> bool:
     """Whether the scalar or the vector's elements are floats."""
-    return isinstance(element_of(type), FloatType)
+    return isinstance(lane_type(type), FloatType)

@@ -18,8 +18,9 @@ from ...ir.types import (
     Type,
     VectorType,
     f64,
+    lane_type,
 )
-from .conversion import FunctionLowering, element_of, lowers
+from .conversion import FunctionLowering, lowers
 from .emitter import Linear
 from .small_floats import narrowed, widened
 from .types import is_rows, row_count
@@ -45,8 +46,8 @@ def by_float_rows(f: FunctionLowering, op: Operation, function: RowFunction) -> 
 
     The result is rounded once; see `small_floats.is_computed`.
     """
-    elements = [element_of(v.type) for v in op._operands]
-    result = element_of(op.results[0].type)
+    elements = [lane_type(v.type) for v in op._operands]
+    result = lane_type(op.results[0].type)
 
     def row(*values: Value) -> Value:
         wide = [widened(f, v, e) for v, e in zip(values, elements, strict=True)]
@@ -178,7 +179,7 @@ def _float(llvm_class: type[Operation]) -> Any:
 
 def _check_float(op: Operation) -> None:
     """Raise for a float format that has no arithmetic."""
-    element = element_of(op.results[0].type)
+    element = lane_type(op.results[0].type)
     if isinstance(element, FloatType) and element.kind not in ("f16", "bf16", "f32", "f64"):
         raise NncError(f"there is no arithmetic on {element}; extend it to f32 first")
 
@@ -221,7 +222,7 @@ def extremum(
     cls = llvm.IntrMaximum if greatest else llvm.IntrMinimum
     negative_zero = limit == 0 and math.copysign(1.0, limit) < 0
     if limit is None or math.isnan(limit) or (negative_zero and not greatest):
-        if f.module.compares_f64 and element_of(a.type) is f64:
+        if f.module.compares_f64 and lane_type(a.type) is f64:
             return _compared_extremum(f, greatest, a, b)
         return f.emit(cls, [a, b], a.type, flags)
     takes_limit = f.fcmp("olt" if greatest else "ogt", a, b)

@@ -19,10 +19,11 @@ from ...ir.types import (
     f64,
     i1,
     i32,
+    lane_type,
     with_shape_of,
 )
 from .casts import extend_float, truncate_float
-from .conversion import FunctionLowering, element_of, lowers
+from .conversion import FunctionLowering, lowers
 from .elementwise import by_float_rows, by_rows, fastmath, float_op
 from .small_floats import narrowed, widened
 
@@ -70,7 +71,7 @@ def _rsqrt(f: FunctionLowering, op: Operation) -> None:
     flags = fastmath(op)
 
     def row(x: Value) -> Value:
-        if element_of(x.type) is f16:
+        if lane_type(x.type) is f16:
             return truncate_float(f, row(extend_float(f, x, f32)), f16)
         root = f.emit(llvm.IntrSqrt, [x], x.type, flags)
         return f.emit(llvm.FDiv, [f.number(1.0, x.type), root], x.type, flags)
@@ -123,7 +124,7 @@ LIBM: dict[type[Operation], str] = {
 def call_by_element(f: FunctionLowering, name: str, operands: Sequence[Value]) -> Value:
     """Call a C function of floats for each element; f16 is computed in f32."""
     type = operands[0].type
-    element = element_of(type)
+    element = lane_type(type)
     if element is f16:
         wide = [extend_float(f, v, f32) for v in operands]
         return truncate_float(f, call_by_element(f, name, wide), f16)
@@ -154,7 +155,7 @@ for _math_class, _name in LIBM.items():
 @lowers(math.SinCos)
 def _sincos(f: FunctionLowering, op: Operation) -> None:
     (source,) = op._operands
-    element = element_of(source.type)
+    element = lane_type(source.type)
     wide = [widened(f, row, element) for row in f.rows(source)]
     for result, name in zip(op.results, ("sin", "cos"), strict=True):
         rows = [narrowed(f, call_by_element(f, name, [row]), element) for row in wide]
@@ -164,7 +165,7 @@ def _sincos(f: FunctionLowering, op: Operation) -> None:
 @lowers(math.FPowI)
 def _fpowi(f: FunctionLowering, op: Operation) -> None:
     """Calls `pow` in f64, where the exponent is exact: the error is in the last bit at most."""
-    element = element_of(op.results[0].type)
+    element = lane_type(op.results[0].type)
 
     def row(base: Value, exponent: Value) -> Value:
         wide = extend_float(f, widened(f, base, element), f64)
@@ -205,7 +206,7 @@ def _ipowi(f: FunctionLowering, op: Operation) -> None:
         type = base.type
         one, zero = f.integer(1, type), f.integer(0, type)
         power, factor = one, base
-        for bit in range(element_of(type).width):  # type: ignore[attr-defined]
+        for bit in range(lane_type(type).width):  # type: ignore[attr-defined]
             mask = f.integer(1 << bit, type)
             here = f.icmp("ne", f.emit(llvm.And, [exponent, mask], type), zero)
             product = f.emit(llvm.Mul, [power, factor], type)
@@ -232,7 +233,7 @@ _NAN, _INFINITE, _NORMAL = 0x003, 0x204, 0x108
 def _float_class(mask: int) -> Any:
     def lower(f: FunctionLowering, op: Operation) -> None:
         type = f.types.scalar_or_row(op.results[0].type)
-        element = element_of(op._operands[0].type)
+        element = lane_type(op._operands[0].type)
 
         def row(x: Value) -> Value:
             # In f32 a denormal f16 is normal; LLVM tells that from bits alone.

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from ...dialects import llvm
 from ...ir.attributes import DenseArrayAttr, DenseElements, FloatAttr, IntegerAttr
 from ...ir.core import Value
-from ...ir.types import VectorType, i32
-from .conversion import FunctionLowering, element_of
+from ...ir.types import VectorType, i32, lane_type
+from .conversion import FunctionLowering
 
 ANY = -1
 """In a mask, an element whose value does not matter."""
@@ -16,7 +16,7 @@ ANY = -1
 
 def shuffle(f: FunctionLowering, a: Value, b: Value | None, mask: Sequence[int]) -> Value:
     """A row of the elements whose numbers `mask` lists; those of `b` are counted after a's."""
-    made = VectorType((len(mask),), element_of(a.type))
+    made = VectorType((len(mask),), lane_type(a.type))
     second = f.poison(a.type) if b is None else b
     properties = {"mask": DenseArrayAttr(i32, tuple(mask))}
     return f.emit(llvm.ShuffleVector, [a, second], made, properties)
@@ -49,7 +49,7 @@ def splat(f: FunctionLowering, scalar: Value, size: int) -> Value:
 def element(f: FunctionLowering, row: Value, lane: int | Value) -> Value:
     """An element of a row."""
     at = f.integer(lane) if isinstance(lane, int) else lane
-    return f.emit(llvm.ExtractElement, [row, at], element_of(row.type))
+    return f.emit(llvm.ExtractElement, [row, at], lane_type(row.type))
 
 
 def from_scalars(f: FunctionLowering, scalars: Sequence[Value]) -> Value:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ...dialects import llvm, vector
 from ...ir.attributes import Attribute
 from ...ir.core import Operation, Value
-from ...ir.types import FloatType
-from .conversion import FunctionLowering, element_of, lowers
+from ...ir.types import FloatType, lane_type
+from .conversion import FunctionLowering, lowers
 from .elementwise import fastmath, float_op
 from .small_floats import narrowed, widened
 
@@ -38,7 +38,7 @@ COMBINE_FLOATS: dict[str, tuple[type[Operation], type[Operation], float]] = {
 
 def combine(f: FunctionLowering, kind: str, a: Value, b: Value, flags: Properties) -> Value:
     """Two scalars or rows combined, element by element."""
-    if isinstance(element_of(a.type), FloatType):
+    if isinstance(lane_type(a.type), FloatType):
         cls = COMBINE_FLOATS[kind][0] if kind in COMBINE_FLOATS else COMBINE[kind][0]
         return float_op(f, cls, [a, b], flags)
     return f.emit(COMBINE[kind][0], [a, b], a.type)
@@ -51,7 +51,7 @@ def reduce_row(
 
     Numerics: sums and products of floats are taken in order, unless `flags` allow another.
     """
-    scalar = element_of(row.type)
+    scalar = lane_type(row.type)
     if isinstance(scalar, FloatType) and kind in COMBINE_FLOATS:
         _, cls, identity = COMBINE_FLOATS[kind]
         start = acc if acc is not None else f.number(identity, scalar)

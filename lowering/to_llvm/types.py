@@ -26,6 +26,7 @@ from ...ir.types import (
     Type,
     VectorType,
     i64,
+    lane_type,
     size_fault,
 )
 from ...runtime.abi import ALIGNMENT
@@ -62,7 +63,7 @@ class TypeConverter:
 
     def element(self, type: Type) -> Type:
         """The LLVM type of a scalar, or of a vector's elements."""
-        return self.scalar(type.element_type if isinstance(type, VectorType) else type)
+        return self.scalar(lane_type(type))
 
     def scalar_or_row(self, type: Type) -> Type:
         """The LLVM type of a scalar, or of each row of a vector."""

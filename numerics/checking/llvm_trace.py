@@ -25,7 +25,7 @@ from ...ir.builder import Builder
 from ...ir.core import Operation, Value
 from ...ir.diagnostics import NncError
 from ...ir.traits import ConstantLike, Terminator
-from ...ir.types import FloatType, IntegerType, Type, VectorType, i8, i64
+from ...ir.types import FloatType, IntegerType, Type, VectorType, i8, i64, lane_type
 from ..isolated import run_isolated
 from ..native_functions import Leaf
 from .running import Runner
@@ -83,7 +83,7 @@ def _is_part_of_none(op: Operation) -> bool:
 
 
 def _is_plain(type: Type) -> bool:
-    element = type.element_type if isinstance(type, VectorType) else type
+    element = lane_type(type)
     if isinstance(element, IntegerType):
         return element.width in (8, 16, 32, 64) or (element.width == 1 and element is type)
     return isinstance(element, FloatType)

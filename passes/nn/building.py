@@ -12,7 +12,7 @@ from ...dialects.marks import IMPLIED
 from ...dialects.nn.traits import Arranging
 from ...ir.attributes import DenseElements, UnitAttr
 from ...ir.builder import Builder
-from ...ir.core import Operation, Value
+from ...ir.core import Operation, OpT, Value
 from ...ir.declare import ValueLike, as_value
 from ...ir.rewriting import Rewriter
 from ...ir.types import (
@@ -54,6 +54,18 @@ def is_static(value: Value) -> bool:
 def has_static_shapes(op: Operation) -> bool:
     """Whether all extents of an operation's operands and results are known."""
     return all(map(is_static, (*op.operands, *op.results)))
+
+
+def on_operands(op: OpT, operands: Sequence[Value], type: Type) -> OpT:
+    """A copy of an operation on other operands, with one result of another type; not inserted."""
+    return op.create(operands, [type], op.attributes, op.properties, loc=op.loc)
+
+
+def replace_op(op: Operation, *values: Value) -> None:
+    """Let values take the places of all results, with their names, and erase the operation."""
+    for old, new in zip(op.results, values, strict=True):
+        old.replace_all_uses_with(new)
+    op.erase()
 
 
 Extent = int | Value

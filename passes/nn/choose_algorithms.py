@@ -115,7 +115,7 @@ def algorithm(
         least if found[least].cycles < margin * direct.cycles else DIRECT,
         loc,
         margin=margin,
-        again=lambda other: algorithm(other, sizes, loc),
+        again=lambda other: algorithm(other, sizes, loc, operation),
         operation=operation,
     )
 
@@ -141,7 +141,7 @@ def halving(machine: Machine, sizes: ProductSizes, loc: Location, operation: str
         _STRASSEN if halves.cycles < margin * direct.cycles else DIRECT,
         loc,
         margin=margin,
-        again=lambda other: halving(other, sizes, loc),
+        again=lambda other: halving(other, sizes, loc, operation),
         operation=operation,
     )
 

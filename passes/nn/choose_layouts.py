@@ -34,6 +34,7 @@ from .building import (
     arranged,
     element_of,
     is_arranged_constant,
+    replace_op,
     reshape,
     scalar,
     shape_of,
@@ -380,9 +381,7 @@ def block_conv(
     result = plain(b, out, shape_of(conv.out))
     if shuffles:
         result = unshuffle_result(conv, result, after)
-    result.name_hint = conv.out.name_hint
-    conv.out.replace_all_uses_with(result)
-    conv.erase()
+    replace_op(conv, result)
 
 
 def with_more_results(conv: nn.Conv, more: int) -> nn.Conv:
@@ -395,9 +394,7 @@ def with_more_results(conv: nn.Conv, more: int) -> nn.Conv:
     type = TensorType((N, M + more, *rest), element_of(conv.out))
     made = nn.Conv.create([conv.x, weight], [type], conv.attributes, conv.properties)
     out = b.insert(nn.Slice(b.insert(made).out, (0,) * rank, out=conv.out.type)).result
-    out.name_hint = conv.out.name_hint
-    conv.out.replace_all_uses_with(out)
-    conv.erase()
+    replace_op(conv, out)
     return made
 
 
@@ -432,6 +429,4 @@ def pack_matmul(product: nn.Matmul, block: int) -> None:
     result = reshape(b, packed, (*rows, whole))
     if whole != N:
         result = b.insert(nn.Slice(result, (0,) * (len(rows) + 1), out=product.out.type)).result
-    result.name_hint = product.out.name_hint
-    product.out.replace_all_uses_with(result)
-    product.erase()
+    replace_op(product, result)

@@ -9,7 +9,7 @@ from ...dialects import nn
 from ...ir.builder import Builder
 from ...ir.core import Value
 from ...ir.types import TensorType
-from .building import element_of, reshape, scalar, shape_of
+from .building import element_of, replace_op, reshape, scalar, shape_of
 
 
 def dilations_of(conv: nn.BlockedConv) -> tuple[int, int]:
@@ -40,7 +40,5 @@ def undilate(conv: nn.BlockedConv) -> nn.BlockedConv:
     if (S * d, T * e) != (P, Q):
         type = TensorType((N, Mo, P, Q, A), element_of(out))
         out = b.insert(nn.Slice(out, (0,) * 5, out=type)).result
-    out.name_hint = conv.out.name_hint
-    conv.out.replace_all_uses_with(out)
-    conv.erase()
+    replace_op(conv, out)
     return dense

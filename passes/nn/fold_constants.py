@@ -18,7 +18,7 @@ from ...ir.lazy import np
 from ...ir.passes import Pass, PassContext, option
 from ...ir.rewriting import RewriteTrace, erase_dead_code
 from ...ir.types import TensorType
-from .building import is_static
+from .building import is_static, replace_op
 from .constants import computed_constant, constant_array, make_constant, name_resource
 from .infer_shapes import refine, update_signature
 
@@ -88,9 +88,7 @@ class FoldConstants(
             block.insert_before(constant, op)
         if trace is not None:
             trace.replacement("evaluate", op, [constant.result for constant in constants])
-        for constant, result in zip(constants, op.results, strict=True):
-            result.replace_all_uses_with(constant.result)
-        op.erase()
+        replace_op(op, *(constant.result for constant in constants))
         return 1
 
     @staticmethod

@@ -23,7 +23,15 @@ from ...ir.passes import Pass, PassContext, option
 from ...ir.types import TensorType, bf16, f16, f32
 from ...targets.attribute import target_of
 from ...targets.machine import Machine
-from .building import arranged, cast, element_of, is_arranged_constant, reshape, shape_of
+from .building import (
+    arranged,
+    cast,
+    element_of,
+    is_arranged_constant,
+    replace_op,
+    reshape,
+    shape_of,
+)
 from .byte_columns import byte_columns
 from .byte_rows import byte_packing, multiply_bytes
 from .integer_products import behind
@@ -115,9 +123,7 @@ def gather_groups(gather: nn.Gather, packed: nn.Dequantize) -> None:
     chosen = [b.insert(nn.Gather(part, gather.indices, axis=0)).result for part in parts]
     made = nn.Dequantize(*chosen, bits=packed.bits, middle=packed.middle)
     rows = reshape(b, b.insert(made), shape_of(gather.out))
-    rows.name_hint = gather.out.name_hint
-    gather.out.replace_all_uses_with(rows)
-    gather.erase()
+    replace_op(gather, rows)
 
 
 def multiply_words(product: nn.Matmul, packed: nn.Dequantize, machine: Machine) -> None:
@@ -150,6 +156,4 @@ def multiply_words(product: nn.Matmul, packed: nn.Dequantize, machine: Machine) 
         kept = TensorType((*lead, N), f32)
         out = b.insert(nn.Slice(out, (0,) * len(lead) + (0,), out=kept)).result
     out = cast(b, out, element_of(product.out))
-    out.name_hint = product.out.name_hint
-    product.out.replace_all_uses_with(out)
-    product.erase()
+    replace_op(product, out)

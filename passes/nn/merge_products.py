@@ -150,7 +150,6 @@ def _merge(row: list[Factor]) -> None:
         part = _part(b, merged, factor.axis, factor.start - start, factor.extent)
         if factor.squeezed:
             part = reshape(b, part, shape_of(result))
-        part.name_hint = result.name_hint
         result.replace_all_uses_with(part)
         factor.product.erase()
 

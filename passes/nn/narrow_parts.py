@@ -12,7 +12,7 @@ from ...dialects.nn.elementwise import ElementwiseOp
 from ...ir.core import Operation, Value
 from ...ir.rewriting import Rewriter, rewrite
 from ...ir.types import TensorType
-from .building import element_of, shape_of
+from .building import element_of, on_operands, shape_of
 
 
 @rewrite(nn.Cast)
@@ -34,9 +34,7 @@ def narrow_before_concat(op: nn.Cast, rewriter: Rewriter) -> None:
         for step, moved in reversed(steps):
             operands = [part if v is moved else v for v in step.operands]
             kind = TensorType(shape_of(part), element_of(step.results[0]))
-            copy = type(step).create(
-                operands, [kind], step.attributes, step.properties, loc=step.loc
-            )
+            copy = on_operands(step, operands, kind)
             part = rewriter.insert(copy).results[0]
         parts.append(part)
     rewriter.replace(op, nn.Concat(parts, joined.axis, out=op.out.type, loc=joined.loc))

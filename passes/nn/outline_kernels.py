@@ -74,7 +74,6 @@ class OutlineKernels(
         )
         entry = function.body.blocks[0]
         for old, new in zip(body.args, entry.args, strict=True):
-            new.name_hint = old.name_hint
             old.replace_all_uses_with(new)
         for op in list(body):
             op.detach()
@@ -104,7 +103,6 @@ class OutlineKernels(
         assert kernel.parent is not None
         kernel.parent.insert_before(call, kernel)
         for old, new in zip(kernel.results, call.results, strict=True):
-            new.name_hint = old.name_hint
             old.replace_all_uses_with(new)
         for block in kernel.body.blocks:
             for op in block:

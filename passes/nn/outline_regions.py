@@ -13,6 +13,7 @@ from ...ir.core import IRMapping, Operation, Region, Value
 from ...ir.passes import Pass, PassContext
 from ...ir.symbols import new_name, symbol_name
 from ...ir.types import Type
+from .building import replace_op
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,4 @@ def _replace(op: Operation, call: nn.CallIf | nn.CallWhile) -> None:
     call.loc = op.loc
     assert op.parent is not None
     op.parent.insert_before(call, op)
-    for old, new in zip(op.results, call.results, strict=True):
-        new.name_hint = old.name_hint
-        old.replace_all_uses_with(new)
-    op.erase()
+    replace_op(op, *call.results)

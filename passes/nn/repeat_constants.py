@@ -14,6 +14,7 @@ from ...ir.core import Operation
 from ...ir.passes import Pass, PassContext
 from ...ir.types import FunctionType
 from ..dead_code import symbol_references
+from .building import replace_op
 
 
 @dataclass(frozen=True)
@@ -80,10 +81,7 @@ def _repeat(call: nn.CallIf | nn.CallWhile, callees: Sequence[FuncOp]) -> int:
         )
     made.loc = call.loc
     Builder.before_op(call).insert(made)
-    for old, new in zip(call.results, made.results, strict=True):
-        new.name_hint = old.name_hint
-        old.replace_all_uses_with(new)
-    call.erase()
+    replace_op(call, *made.results)
     return len(constants)
 
 

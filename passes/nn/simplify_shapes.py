@@ -21,7 +21,7 @@ from ...ir.core import Block, BlockArgument, Operation, Value
 from ...ir.passes import Pass, PassContext
 from ...ir.polynomial import Size
 from ...ir.types import TensorType, i64
-from .building import element_of, shape_of
+from .building import element_of, on_operands, replace_op, shape_of
 from .extent_arithmetic import ExtentArithmetic
 from .infer_shapes import update_signature
 
@@ -92,8 +92,7 @@ class _Simplifier:
 
     def replace(self, op: Operation, value: Value) -> int:
         """Replace an op's result by a value of the same extents. Returns 1."""
-        op.results[0].replace_all_uses_with(value)
-        op.erase()
+        replace_op(op, value)
         return 1
 
     def insert(self, before: Operation, made: Any, shape: Shape) -> Value:
@@ -199,7 +198,7 @@ class _Simplifier:
     def flatten_after(self, op: Operation, operands: list[Value], shape: Shape) -> int:
         result = op.results[0]
         type = TensorType(_dims(shape), element_of(result))
-        inner = op.__class__.create(operands, [type], op.attributes, op.properties, loc=op.loc)
+        inner = on_operands(op, operands, type)
         made = self.insert(op, inner, shape)
         made.name_hint = result.name_hint
         view = nn.Reshape(made, out=result.type, loc=op.loc)

@@ -11,7 +11,7 @@ from ...ir.builder import Builder
 from ...ir.core import Operation, Value
 from ...ir.rewriting import Pattern, Rewriter, rewrite
 from ...ir.types import Dim, TensorType
-from .building import arranged, element_of, reshape, shape_of
+from .building import arranged, element_of, on_operands, reshape, shape_of
 from .simplify_movement import merge_reshapes, merge_transposes, reshape_nothing, transpose_nothing
 
 
@@ -50,13 +50,7 @@ def elementwise_on_blocks(op: Operation, rewriter: Rewriter) -> None:
     if None in found:
         return
     operands = [make(rewriter) for make in found]  # type: ignore[misc]
-    inner = type(op).create(
-        operands,
-        [TensorType(into, element_of(result))],
-        op.attributes,
-        op.properties,
-        loc=op.loc,
-    )
+    inner = on_operands(op, operands, TensorType(into, element_of(result)))
     rewriter.insert(inner)
     rewriter.replace(op, plain(rewriter, inner.results[0], shape))
 

@@ -21,7 +21,7 @@ from ...ir.core import Operation
 from ...ir.passes import Pass, PassContext
 from ...ir.types import TensorType
 from ...ir.values import Value
-from .building import element_of, is_arranged_constant, reshape, shape_of
+from .building import element_of, is_arranged_constant, on_operands, replace_op, reshape, shape_of
 
 Order = tuple[int, ...]
 
@@ -115,15 +115,12 @@ def _meet(op: nn.Transpose) -> None:
         b = Builder.before_op(op)
         x = b.insert(nn.Transpose(pad.x, order)).out
         moved = b.insert(_padded(pad, [x], order, op.out.type))
-        moved.results[0].name_hint = op.out.name_hint
-        op.out.replace_all_uses_with(moved.results[0])
-        op.erase()
+        replace_op(op, moved.results[0])
         pad.erase()
         return
     before = op.x.defined_by(nn.Transpose)
     if before is not None and _inverse(before.permutation) == tuple(op.permutation):
-        op.out.replace_all_uses_with(before.x)
-        op.erase()
+        replace_op(op, before.x)
         if not before.out.has_uses:
             before.erase()
 
@@ -185,9 +182,7 @@ def _transposed(
     images.add(found)
     if order != tuple(sorted(order)):
         found = b.insert(nn.Transpose(found, order, out=op.results[0].type)).out
-    found.name_hint = op.results[0].name_hint
-    op.results[0].replace_all_uses_with(found)
-    op.erase()
+    replace_op(op, found)
     return 1
 
 
@@ -220,7 +215,7 @@ def _before(b: Builder, value: Value, order: Order) -> Value:
 
 def _same(op: Operation, operands: Sequence[Value], order: Order, out: TensorType) -> Operation:
     """The op on other operands."""
-    return type(op).create(operands, [out], op.attributes, op.properties, loc=op.loc)
+    return on_operands(op, operands, out)
 
 
 def _padded(op: nn.Pad, operands: Sequence[Value], order: Order, out: TensorType) -> Operation:

@@ -18,7 +18,7 @@ from ...ir.core import Operation, Value
 from ...ir.passes import Pass, PassContext
 from ...ir.rewriting import Rewriter, apply_greedily, rewrite
 from ...ir.types import Dim, TensorType
-from .building import element_of, reshape, shape_of
+from .building import element_of, on_operands, reshape, shape_of
 from .decompose_graph import split_into_slices
 
 Shape = tuple[Dim, ...]
@@ -82,17 +82,10 @@ def sink(op: Operation, from_product: set[Value]) -> int:
         return 0
     b = Builder.before_op(op)
     operands = [_seen_as(b, value, shape, shape_of(result)) for value in op.operands]
-    inner = type(op).create(
-        operands,
-        [TensorType(shape, element_of(result))],
-        op.attributes,
-        op.properties,
-        loc=op.loc,
-    )
+    inner = on_operands(op, operands, TensorType(shape, element_of(result)))
     b.insert(inner)
     view = b.insert(nn.Reshape(inner.results[0], out=result.type))
     from_product.update((inner.results[0], view.out))
-    view.out.name_hint = result.name_hint
     result.replace_all_uses_with(view.out)
     op.erase()
     return 1

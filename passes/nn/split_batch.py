@@ -252,7 +252,6 @@ def _split(module: ModuleOp, function: FuncOp, layers: Layers, cut: Cut) -> bool
             found.append(value)
     for value, parts in zip(outputs, rows, strict=True):
         whole = b.insert(nn.Concat(parts, 0)).result
-        whole.name_hint = value.name_hint
         value.replace_all_uses_with(whole)
     for op in ops:
         op.drop_all_references()

@@ -131,7 +131,7 @@ def precision(
         costs.shared((Alternative(_NARROW, narrow), Alternative(_WIDE, wide))),
         _WIDE if wide.cycles < narrow.cycles else _NARROW,
         loc,
-        again=lambda other: precision(other, weights, products, loc),
+        again=lambda other: precision(other, weights, products, loc, operation),
         operation=operation,
     )
 
@@ -144,6 +144,5 @@ def compute_wide(product: Operation) -> None:
     operands = [widen(b, x) for x in product.operands]
     wide = product.create(operands, [type], product.attributes, product.properties)
     found = cast(b, b.insert(wide).results[0], element_of(out))
-    found.name_hint = out.name_hint
     out.replace_all_uses_with(found)
     product.erase()

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from ..base import FAMILIES, room
 from ..costs import AlgorithmCosts, Costs, LoopCosts
-from ..processor import Processor
+from ..processor import SCALAR, Processor
 from .target import HERE, CTarget
 
 
@@ -20,35 +20,21 @@ def host() -> None:
     """None: this machine is never just C."""
 
 
-_SCALAR = Processor(
-    vector_bits=32,
-    vector_registers=16,
-    full_width_units=1,
-    unit_bits=32,
-    fma_latency=4,
-    loads_per_cycle=1,
-    load_bytes_per_cycle=4,
-    has_fma=False,
-    has_masks=False,
-    widest_lane=4,
+_CORE = replace(
+    SCALAR,
     issue_width=2,
     line_bytes=32,
     l1_bytes=16 << 10,
-    l1_way_bytes=4 << 10,
     l2_bytes=256 << 10,
     l3_bytes=256 << 10,
-    l2_bandwidth=4.0,
-    l3_bandwidth=4.0,
     memory_bandwidth=1.0,
-    cores=1,
-    gigahertz=0.2,
     costs=Costs(algorithms=AlgorithmCosts(epilogue=8.0), loops=LoopCosts(prefetch_passes=0)),
 )
 """A small core with one floating-point unit. Winograd's algorithm is off: its weights would take
 four times the flash."""
 
 _CORTEX_M7 = replace(
-    _SCALAR,
+    _CORE,
     vector_registers=32,
     integer_registers=12,
     has_fma=True,
@@ -70,7 +56,7 @@ def _targets() -> Iterator[CTarget]:
         _own(f"c-{row.name}", f"C99 for {row.summary}", row.machine, row.pointer_bits)
         for row in rows
     )
-    plain = replace(_SCALAR, cores=4, costs=Costs(loops=LoopCosts(prefetch_passes=0)))
+    plain = replace(_CORE, cores=4, costs=Costs(loops=LoopCosts(prefetch_passes=0)))
     this = _own(HERE, "C99 for this machine; c-NAME for another", plain, 64)
     yield replace(this, variants=others)
     yield _own("c-scalar", "C99 without vectors, for any machine", plain, 64)

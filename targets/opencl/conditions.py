@@ -13,7 +13,7 @@ from typing import Any
 
 from ...dialects import gpu
 from ...ir.core import Value
-from ...ir.types import VectorType, i1
+from ...ir.types import i1, lane_type
 from ..source.kernels import KernelPrinter
 
 
@@ -26,5 +26,5 @@ class OpenClPrinter(KernelPrinter):
 
     def template_of(self, value: Value) -> str:
         type: Any = value.type
-        element = type.element_type if isinstance(type, VectorType) else type
+        element = lane_type(type)
         return "kept" if element is i1 and self._has_barriers else "constant"

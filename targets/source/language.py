@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...ir.diagnostics import NncError
-from ...ir.types import FloatType, IndexType, IntegerType, MemRefType, Type, VectorType
+from ...ir.types import FloatType, IndexType, IntegerType, MemRefType, Type, VectorType, lane_type
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Language:
             element = type.element_type
             short = f"i{mask}" if self.bits(element) == 1 else self.element(element)
             return self.vector(short, type.num_elements or 0)
-        scalar = type.element_type if isinstance(type, VectorType) else type
+        scalar = lane_type(type)
         if isinstance(scalar, IndexType):
             return self.scalars["index"]
         return self.scalars["bool" if self.bits(scalar) == 1 else self.element(scalar)]

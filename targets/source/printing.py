@@ -9,14 +9,9 @@ from ...dialects import arith
 from ...ir.attributes import DenseElements, DenseResource
 from ...ir.core import Operation, Value
 from ...ir.diagnostics import NncError
-from ...ir.types import FloatType, IndexType, IntegerType, Type, VectorType
+from ...ir.types import FloatType, IndexType, IntegerType, Type, VectorType, lane_type
 from .language import Language
 from .memory import grouped
-
-
-def element_of(type: Type) -> Any:
-    """The type of a vector's elements; another type itself."""
-    return type.element_type if isinstance(type, VectorType) else type
 
 
 def lanes_of(type: Type) -> int:
@@ -26,7 +21,7 @@ def lanes_of(type: Type) -> int:
 
 def is_half(type: Type) -> bool:
     """Whether the elements are 16-bit floats, which are computed in f32."""
-    return isinstance(element_of(type), FloatType) and element_of(type).kind in ("f16", "bf16")
+    return isinstance(lane_type(type), FloatType) and lane_type(type).kind in ("f16", "bf16")
 
 
 def elements_of(op: arith.Constant) -> list[Any]:
@@ -66,7 +61,7 @@ class Printing:
 
     def is_mask(self, type: Type) -> bool:
         """Whether a type is a vector of truth values, printed as integers: -1 for true."""
-        return lanes_of(type) > 1 and element_of(type) is IntegerType(1)
+        return lanes_of(type) > 1 and lane_type(type) is IntegerType(1)
 
     def mask(self, value: Value, bits: int) -> str:
         """A mask with lanes of `bits` bits."""
@@ -89,7 +84,7 @@ class Printing:
 
     def short(self, type: Type) -> str:
         """The short name of the element type; `u8` for truth values."""
-        return self.language.stored(element_of(type)).replace("i", "u")
+        return self.language.stored(lane_type(type)).replace("i", "u")
 
     def lane_bits(self, type: Type) -> int:
         """The bits of an element in memory."""
@@ -146,7 +141,7 @@ class Printing:
             wide = [self.widened(a, source) for a in args]
             single = with_element(type, "f32")
             return self.narrowed(self.computed(name, wide, single, single), type)
-        element, count = element_of(source), lanes_of(source)
+        element, count = lane_type(source), lanes_of(source)
         kinds = [""]
         if element is IntegerType(1):
             kinds = [":v", ""] if count > 1 else [":b"]
@@ -182,7 +177,7 @@ class Printing:
             U=unsigned,
             K=self.vector_type(type, "i") if lanes_of(type) > 1 and not self.is_mask(type) else "",
             w=bits,
-            W=self.language.bits(element_of(type)),
+            W=self.language.bits(lane_type(type)),
             F=self.language.ending(bits),
         )
 
@@ -195,12 +190,12 @@ class Printing:
 
     def widened(self, text: str, type: Type) -> str:
         """A 16-bit float converted to f32."""
-        kind = element_of(type).kind
+        kind = lane_type(type).kind
         return self._half(f"f32_of_{kind}", text, type)
 
     def narrowed(self, text: str, type: Type) -> str:
         """An f32 rounded to a 16-bit float."""
-        return self._half(f"{element_of(type).kind}_of_f32", text, type)
+        return self._half(f"{lane_type(type).kind}_of_f32", text, type)
 
     def _half(self, function: str, text: str, type: Type) -> str:
         if lanes_of(type) == 1:

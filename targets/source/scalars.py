@@ -8,11 +8,10 @@ from typing import Any
 from ...dialects import arith, memref, packed
 from ...ir.attributes import DenseElements
 from ...ir.core import Operation, Value
-from ...ir.types import FloatType, IndexType, IntegerType, VectorType
+from ...ir.types import FloatType, IndexType, IntegerType, VectorType, lane_type
 from .memory import Buffer, grouped, plus, times
 from .printing import (
     Printing,
-    element_of,
     elements_of,
     is_half,
     lanes_of,
@@ -96,7 +95,7 @@ def _cmpf(p: Printing, op: arith.CmpF) -> str:
     if is_half(type):
         a, b = p.widened(a, type), p.widened(b, type)
     if lanes_of(type) > 1:
-        p.widths[op.results[0]] = 32 if is_half(type) else p.language.bits(element_of(type))
+        p.widths[op.results[0]] = 32 if is_half(type) else p.language.bits(lane_type(type))
     return compared(op.predicate, a, b, "~" if lanes_of(type) > 1 else "!")
 
 
@@ -120,7 +119,7 @@ def _cmpi(p: Printing, op: arith.CmpI) -> str:
     type, predicate = op._operands[0].type, op.predicate
     a, b = (p.text_of(v) for v in op._operands)
     sign = "!=" if predicate == "ne" else _ORDERED[predicate[-2:]]
-    element = element_of(type)
+    element = lane_type(type)
     if p.is_mask(type):
         bits = p.logic_bits(op)
         a, b = (p.mask(v, bits) for v in op._operands)
@@ -176,7 +175,7 @@ def _extreme(p: Printing, op: arith.Select) -> str | None:
     """The text of an extremum written as `a > b ? a : b` on floats; None for other selections."""
     condition, a, b = op._operands
     compare = condition.defined_by(arith.CmpF)
-    if compare is None or is_half(a.type) or not isinstance(element_of(a.type), FloatType):
+    if compare is None or is_half(a.type) or not isinstance(lane_type(a.type), FloatType):
         return None
     if compare.predicate not in ("ogt", "olt"):
         return None
@@ -230,11 +229,11 @@ def _float_cast(p: Printing, op: Operation) -> str:
         text = p.widened(text, source.type)
         return (
             text
-            if element_of(type).kind == "f32"
+            if lane_type(type).kind == "f32"
             else p.computed("cast", [text], with_element(type, "f32"), type)
         )
     if is_half(type):
-        if element_of(source.type).kind == "f64":
+        if lane_type(source.type).kind == "f64":
             text = p.computed("odd", [text], source.type, with_element(type, "f32"))
         return p.narrowed(text, type)
     return p.computed("cast", [text], source.type, type)
@@ -248,7 +247,7 @@ def _number_cast(p: Printing, op: Operation) -> str:
         text, kind = p.widened(text, kind), with_element(kind, "f32")
     if p.is_mask(kind):
         wide = with_element(type, "f32") if is_half(type) else type
-        text = p.mask(source, p.language.bits(element_of(wide)))
+        text = p.mask(source, p.language.bits(lane_type(wide)))
         sign = "-" if isinstance(op, arith.UIToFP) else ""
         found = sign + p.language.templates["convert"].format(text, T=p.vector_type(wide))
         return p.narrowed(found, type) if is_half(type) else found
@@ -306,12 +305,12 @@ def _integer_cast(p: Printing, op: Operation) -> Any:
         p.wild.add(result)
         if isinstance(p.values[source], int):
             return p.values[source]
-    if element_of(kind) is IntegerType(1):
+    if lane_type(kind) is IntegerType(1):
         return p.cast(f"{'-' if signed else ''}{text}", p.language.type(type))
-    if element_of(type) is IntegerType(1):
+    if lane_type(type) is IntegerType(1):
         return f"({text} & 1) != 0"
     if signed and not isinstance(kind, IndexType):
-        text = p.cast(text, p.language.scalars[f"i{p.language.bits(element_of(kind))}"])
+        text = p.cast(text, p.language.scalars[f"i{p.language.bits(lane_type(kind))}"])
     return p.cast(text, p.language.type(type))
 
 

@@ -9,11 +9,10 @@ from ...dialects import memref, vector
 from ...dialects.index_lists import mix
 from ...ir.core import Operation, Value
 from ...ir.diagnostics import NncError
-from ...ir.types import FloatType, IndexType, IntegerType, VectorType
+from ...ir.types import FloatType, IndexType, IntegerType, VectorType, lane_type
 from .memory import grouped, moved, offset, times
 from .printing import (
     Printing,
-    element_of,
     is_half,
     lanes_of,
     of_integers,
@@ -39,7 +38,7 @@ class Lanes:
 
     def type(self, type: Any) -> Any:
         """The type that is moved, for a vector or a lane."""
-        if element_of(type) is not IntegerType(1):
+        if lane_type(type) is not IntegerType(1):
             return type
         lane = IntegerType(self.bits)
         return VectorType(type.shape, lane) if isinstance(type, VectorType) else lane
@@ -52,7 +51,7 @@ class Lanes:
         if p.is_mask(value.type):
             return grouped(p.cast(p.mask(value, self.bits), p.vector_type(type)))
         number = f"(-{p.cast(p.text_of(value), p.language.scalars['u32'])})"
-        return grouped(p.cast(number, p.language.type(element_of(type))))
+        return grouped(p.cast(number, p.language.type(lane_type(type))))
 
     def result(self, text: str, number: int = 0) -> str:
         """The text of result `number` of the operation, converted back to its type."""
@@ -60,7 +59,7 @@ class Lanes:
         if p.is_mask(result.type):
             p.widths[result] = self.bits
             return p.cast(f"({text})", p.vector_type(self.type(result.type), "i"))
-        return f"{grouped(text)} != 0" if element_of(result.type) is IntegerType(1) else text
+        return f"{grouped(text)} != 0" if lane_type(result.type) is IntegerType(1) else text
 
 
 @prints("vector.broadcast")
@@ -263,13 +262,13 @@ def _reduction(p: Printing, op: vector.Reduction) -> str:
             start = (
                 acc
                 if acc is not None
-                else p.language.literal(-0.0 if kind == "add" else 1.0, element_of(type))
+                else p.language.literal(-0.0 if kind == "add" else 1.0, lane_type(type))
             )
             text, acc = p.call(name, type, text, start), None
         else:
             text = p.call(name, type, text)
     if acc is not None:
-        text = p.computed(word, [acc, grouped(text)], element_of(type), element_of(type))
+        text = p.computed(word, [acc, grouped(text)], lane_type(type), lane_type(type))
     return p.narrowed(text, element) if is_half(element) else text
 
 
@@ -312,7 +311,7 @@ def _vector_load(p: Printing, op: vector.Load) -> str:
     if lanes_of(type) == 1:
         base, at = address(p, op.base, op.indices)
         text = f"{grouped(base)}[{at}]"
-        return f"({text} & 1) != 0" if element_of(type) is IntegerType(1) else text
+        return f"({text} & 1) != 0" if lane_type(type) is IntegerType(1) else text
     return _as_read(p, op, p.call("load", type, pointer(p, op.base, op.indices)))
 
 

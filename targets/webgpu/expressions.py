@@ -8,9 +8,9 @@ from typing import Any
 from ...dialects import arith, memref, vector
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
-from ...ir.types import FloatType, IndexType, IntegerType
+from ...ir.types import FloatType, IndexType, IntegerType, lane_type
 from ..source.memory import Buffer, grouped, plus, times
-from ..source.printing import element_of, elements_of, is_half, lanes_of
+from ..source.printing import elements_of, is_half, lanes_of
 from ..source.scalars import compared
 from .printer import WgslPrinter
 
@@ -64,9 +64,9 @@ def _scatter(p: WgslPrinter, op: vector.Scatter) -> None:
     mask, index, value = (p.text_of(v) for v in (op.mask, op.indices, op.valueToStore))
     lane = lambda text, i: text if lanes_of(type) == 1 else p.lane(text, i)  # noqa: E731
     for i in range(lanes_of(type)):
-        at = p.converted(lane(index, i), element_of(op.indices.type), IndexType())
+        at = p.converted(lane(index, i), lane_type(op.indices.type), IndexType())
         place = plus(start, times(at, p.values[op.base].strides[-1]))
-        text = p.stored_as(lane(value, i), element_of(type))
+        text = p.stored_as(lane(value, i), lane_type(type))
         p.line(f"if ({lane(mask, i)}) {{ {region.assigned(place, text)} }}")
 
 
@@ -105,13 +105,13 @@ def _gather(p: WgslPrinter, op: vector.Gather) -> str:
     region, start = p.place(op.base, op.offsets)
     index, kind, stride = (
         p.text_of(op.indices),
-        element_of(op.indices.type),
+        lane_type(op.indices.type),
         p.values[op.base].strides[-1],
     )
     count = lanes_of(type)
     parts = [index] if count == 1 else [p.lane(index, i) for i in range(count)]
     places = [plus(start, times(p.converted(i, kind, IndexType()), stride)) for i in parts]
-    found = p.lanes(type, [p.value_of(region.element(at), element_of(type)) for at in places])
+    found = p.lanes(type, [p.value_of(region.element(at), lane_type(type)) for at in places])
     return p.chosen(p.text_of(op.mask), grouped(found), p.text_of(op.pass_thru))
 
 
@@ -120,7 +120,7 @@ def _gather(p: WgslPrinter, op: vector.Gather) -> str:
 
 def _indices(p: WgslPrinter, op: Any, values: list[int]) -> str:
     return p.lanes(
-        op.results[0].type, [p.language.literal(v, element_of(op.results[0].type)) for v in values]
+        op.results[0].type, [p.language.literal(v, lane_type(op.results[0].type)) for v in values]
     )
 
 
@@ -130,7 +130,7 @@ def _constant(p: WgslPrinter, op: arith.Constant) -> Any:
     if lanes_of(type) > 1 or not isinstance(type, IndexType | IntegerType | FloatType):
         values = elements_of(op)
         if len(set(map(repr, values))) == 1:
-            return p.call("splat", type, p.language.literal(values[0], element_of(type)))
+            return p.call("splat", type, p.language.literal(values[0], lane_type(type)))
         return _indices(p, op, values)
     value = op.properties["value"].value  # type: ignore[attr-defined]
     return value if isinstance(type, IndexType) else p.language.literal(value, type)
@@ -207,7 +207,7 @@ def _cmpi(p: WgslPrinter, op: arith.CmpI) -> str:
         less = p.lanewise(f"less_{predicate[0]}64", type, mask, a, b)
         return f"!{less}" if "=" in sign else less
     if predicate[0] == "s" and kind in "su":
-        bits = p.language.bits(element_of(type))
+        bits = p.language.bits(lane_type(type))
         if kind == "s":
             a, b = (p.lanewise(f"sext_{bits}", type, type, one) for one in (a, b))
         a, b = (f"{p.vector_type(type, 'i')}({one})" for one in (a, b))

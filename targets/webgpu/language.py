@@ -9,7 +9,7 @@ from typing import Any
 from ...dialects import gpu
 from ...ir.diagnostics import NncError
 from ...ir.packing import DOTS
-from ...ir.types import IndexType, IntegerType, Type, VectorType
+from ...ir.types import IndexType, IntegerType, Type, VectorType, lane_type
 from ..source.language import Language
 
 PRELUDE = (Path(__file__).parent / "prelude.wgsl").read_text()
@@ -166,7 +166,7 @@ class WgslLanguage(Language):
         return "u8" if type is IntegerType(1) else self.element(type)
 
     def type(self, type: Type, mask: int = 32) -> str:
-        scalar = type.element_type if isinstance(type, VectorType) else type
+        scalar = lane_type(type)
         count = type.num_elements or 0 if isinstance(type, VectorType) else 1
         name = self.scalars["bool" if scalar is IntegerType(1) else self.element(scalar)]
         return name if count == 1 else self.wide(name, count)

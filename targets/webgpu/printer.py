@@ -9,13 +9,12 @@ from typing import Any, ClassVar
 from ...dialects import arith, gpu, math
 from ...ir.core import Operation, Value
 from ...ir.diagnostics import NncError
-from ...ir.types import FloatType, IndexType, IntegerType, MemRefType, Type
+from ...ir.types import FloatType, IndexType, IntegerType, MemRefType, Type, lane_type
 from ..source.kernels import KernelPrinter, Kernels, print_kernels, scalar_bytes
 from ..source.memory import Buffer, from_parts, offset, open_parts, plus, row_major
 from ..source.printer import STATEMENTS
 from ..source.printing import (
     OPERATIONS,
-    element_of,
     is_half,
     lanes_of,
     of_integers,
@@ -138,7 +137,7 @@ class WgslPrinter(KernelPrinter):
 
     def value_of(self, text: str, type: Type) -> str:
         """Text of memory contents as a value: truth values are bytes, indices have 64 bits."""
-        element = element_of(type)
+        element = lane_type(type)
         if isinstance(element, IndexType):
             return f"i32({text}.x)"
         if element is not IntegerType(1):
@@ -147,7 +146,7 @@ class WgslPrinter(KernelPrinter):
 
     def stored_as(self, text: str, type: Type) -> str:
         """A value converted to its form in memory."""
-        element = element_of(type)
+        element = lane_type(type)
         if element is not IntegerType(1) and not isinstance(element, IndexType):
             return stripped(text)
         bits = 64 if isinstance(element, IndexType) else 32
@@ -193,7 +192,7 @@ class WgslPrinter(KernelPrinter):
 
     def kind(self, type: Type) -> str:
         """The kind of elements: `f`, `b`, `x` (index), `s` (< 32 bits), `u` (32 bits), `w` (64)."""
-        element = element_of(type)
+        element = lane_type(type)
         if isinstance(element, FloatType):
             return "f"
         if isinstance(element, IndexType):
@@ -218,13 +217,13 @@ class WgslPrinter(KernelPrinter):
             template = TEMPLATES.get(name)
         if template is None:
             raise NncError(f"has no form in {self.language.name} on {source}")
-        bits = self.language.bits(element_of(source))
+        bits = self.language.bits(lane_type(source))
         if kind == "s" and base in SIGNED:
             args = [self.lanewise(f"sext_{bits}", source, source, a) for a in args]
         if op is not None and name in ("arith.addf", "arith.subf"):
             args = [self.opaque(a, op, i) for i, a in enumerate(args)]
         words = {"T": self.language.type(type), "I": self.vector_type(source, "i")}
-        words["W"] = str(self.language.bits(element_of(type)))
+        words["W"] = str(self.language.bits(lane_type(type)))
         if template.startswith("@"):
             text = self.lanewise(template[1:].format(**words), source, type, *args)
         else:
@@ -258,7 +257,7 @@ class WgslPrinter(KernelPrinter):
         count, given = lanes_of(source), ", ".join(map(stripped, args))
         if count == 1:
             return f"{function}({given})"
-        names = [self.language.type(element_of(t)) for t in (source, type)]
+        names = [self.language.type(lane_type(t)) for t in (source, type)]
         return (
             f"{self.language.lanewise(function, [names[0]] * len(args), names[1], count)}({given})"
         )
@@ -280,7 +279,7 @@ class WgslPrinter(KernelPrinter):
 
     def reduced(self, kind: str, type: Type, text: str, *start: str) -> str:
         """The text of a reduction of lanes: by folding halves, or in order."""
-        element, ordered = element_of(type), kind.endswith("_ordered")
+        element, ordered = lane_type(type), kind.endswith("_ordered")
         kind = kind.removesuffix("_ordered")
         name = (
             COMBINED_FLOATS.get(kind, COMBINED[kind]) if self.kind(type) == "f" else COMBINED[kind]
@@ -302,7 +301,7 @@ class WgslPrinter(KernelPrinter):
         """An integer, index or truth value converted to another type, with bits extended or cut."""
         one, other, count = self.kind(kind), self.kind(type), lanes_of(type)
         unsigned, index = (self.language.wide(n, count) for n in ("u32", "i32"))
-        bits, wanted = (self.language.bits(element_of(t)) for t in (kind, type))
+        bits, wanted = (self.language.bits(lane_type(t)) for t in (kind, type))
         if one == other and bits == wanted:
             return text
         if one == "b":

@@ -84,13 +84,21 @@ def multi_head_attention(
     q, k, v = (split_heads(part, heads) if part.rank == 3 else part for part in (q, k, v))
     if past_key is not None and past_value is not None:
         k, v = joined([Term(n, past_key), k], 2), joined([Term(n, past_value), v], 2)
-    added = [] if attention_bias is None else [Term(n, attention_bias)]
+    out = _attended(n, (q, k, v), _width(q), attention_bias, mask)
+    return [out.value, k.value, v.value]
+
+
+def _attended(
+    n: Node, parts: tuple[Term, ...], width: int, bias: Value | None, mask: Value | None
+) -> Term:
+    """[B, S, H * D] from queries, keys and values [B, H, S, D] of heads of this width D."""
+    q, k, v = parts
+    added = [] if bias is None else [Term(n, bias)]
     if mask is not None:
         added.append(_key_mask(n, mask, q, k))
     if n.int("unidirectional"):
         added.append(causal(n, q, k))
-    out = joined_heads(attend(q, k, v, _scale(n, _width(q)), added))
-    return [out.value, k.value, v.value]
+    return joined_heads(attend(q, k, v, _scale(n, width), added))
 
 
 def _parts(n: Node, query: Value, key: Value | None, value: Value | None) -> list[Term]:
@@ -136,12 +144,7 @@ def attention(
     if past is not None:
         before = Term(n, past)
         k, v = joined([before.column(0, 0), k], 2), joined([before.column(1, 0), v], 2)
-    added = [] if attention_bias is None else [Term(n, attention_bias)]
-    if mask is not None:
-        added.append(_key_mask(n, mask, q, k))
-    if n.int("unidirectional"):
-        added.append(causal(n, q, k))
-    out = joined_heads(attend(q, k, v, _scale(n, sizes[0] // heads), added))
+    out = _attended(n, (q, k, v), sizes[0] // heads, attention_bias, mask)
     present = joined([k.spread(1, 0), v.spread(1, 0)], 0) if n.wants(1) else None
     return [out.value, None if present is None else present.value]
 

@@ -8,6 +8,7 @@ from ...common.formulas import all_of, heaviside, isfinite, trunc
 from ...common.vocabulary import *
 from ..layer import PaddleLayer, rows
 from .elementwise import aligned
+from .losses import of_terms
 
 # -- positions -------------------------------------------------------------------------------------
 
@@ -235,13 +236,6 @@ def squares(n: PaddleLayer, x: Value) -> Value:
     return pixel_unshuffle(n, x, n.int("downscale_factor", 1))
 
 
-def _formula(make: Callable[..., Term]) -> Callable:
-    def convert(n: PaddleLayer, *inputs: Value | None) -> Value:
-        return make(n, *(None if x is None else Term(n, x) for x in inputs)).value
-
-    return convert
-
-
 def _close(n: PaddleLayer, x: Term, y: Term, relative: Term, absolute: Term) -> Term:
     bound = y.function(nn.Abs) * relative.cast(y.element) + absolute.cast(y.element)
     same = ((x - y).function(nn.Abs) <= bound) | x.equals(y)
@@ -281,16 +275,16 @@ def _label_smooth(n: PaddleLayer, x: Term, prior: Term | None = None) -> Term:
 
 rows.add(
     {
-        "trunc": _formula(lambda n, x: trunc(x)),
-        "atan2": _formula(lambda n, y, x: atan2(y, x)),
-        "lerp": _formula(lambda n, x, y, w: x + w * (y - x)),
-        "isclose": _formula(_close),
-        "allclose": _formula(lambda n, *given: all_of(_close(n, *given))),
-        "equal_all": _formula(lambda n, x, y: all_of(x.equals(y))),
-        "cross": _formula(_cross),
-        "heaviside": _formula(_heaviside),
-        "label_smooth": _formula(_label_smooth),
-        "logit": _formula(_logit),
-        "swiglu": _formula(_swiglu),
+        "trunc": of_terms(lambda n, x: trunc(x)),
+        "atan2": of_terms(lambda n, y, x: atan2(y, x)),
+        "lerp": of_terms(lambda n, x, y, w: x + w * (y - x)),
+        "isclose": of_terms(_close),
+        "allclose": of_terms(lambda n, *given: all_of(_close(n, *given))),
+        "equal_all": of_terms(lambda n, x, y: all_of(x.equals(y))),
+        "cross": of_terms(_cross),
+        "heaviside": of_terms(_heaviside),
+        "label_smooth": of_terms(_label_smooth),
+        "logit": of_terms(_logit),
+        "swiglu": of_terms(_swiglu),
     }
 )

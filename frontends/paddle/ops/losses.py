@@ -100,7 +100,9 @@ def _log_loss(n: PaddleLayer, x: Term, label: Term) -> Term:
     return -(label * _log(x + least)) - (1.0 - label) * _log(1.0 - x + least)
 
 
-def _of_terms(make: Callable[..., Term]) -> Callable:
+def of_terms(make: Callable[..., Term]) -> Callable:
+    """A converter of the operator whose inputs, as terms, `make` turns into the result."""
+
     def convert(n: PaddleLayer, *inputs: Value | None) -> Value:
         return make(n, *(None if x is None else Term(n, x) for x in inputs)).value
 
@@ -109,10 +111,10 @@ def _of_terms(make: Callable[..., Term]) -> Callable:
 
 rows.add(
     {
-        "bce_loss": _of_terms(_bce),
-        "sigmoid_cross_entropy_with_logits": _of_terms(_bce_with_logits),
-        "kldiv_loss": _of_terms(_kl),
-        "log_loss": _of_terms(_log_loss),
+        "bce_loss": of_terms(_bce),
+        "sigmoid_cross_entropy_with_logits": of_terms(_bce_with_logits),
+        "kldiv_loss": of_terms(_kl),
+        "log_loss": of_terms(_log_loss),
         "mean_all": lambda n, x: reduced(n, x, nn.ReduceMean, range(x.type.rank)),
     }
 )

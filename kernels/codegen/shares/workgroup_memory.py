@@ -26,7 +26,6 @@ def move_to_group(kernel: gpu.GPUFuncOp, which: Callable[[Operation], bool] | No
         assert isinstance(type, MemRefType)
         place = MemRefType(type.shape, type.element_type, type.layout, gpu.WORKGROUP)
         buffer = block.add_arg(place)
-        buffer.name_hint = op.results[0].name_hint
         op.results[0].replace_all_uses_with(buffer)
         _retype(buffer)
         op.erase()

@@ -259,7 +259,6 @@ class _Lowering:
         new.regions = (Region([block]),)
         new.regions[0].parent = new
         self._move(old, block)
-        block.args[0].name_hint = old.args[0].name_hint
         old.args[0].replace_all_uses_with(block.args[0])
         self._bind(op.iter_args, block.args[1:])
         self._replace_op(op, new)

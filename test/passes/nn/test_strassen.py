@@ -87,7 +87,9 @@ def test_slow_caches_and_slow_memory_keep_the_plain_product():
     """Sums pass through the caches, and weights are 7 numbers for 4."""
     machine = target("x86-64-v4").machine
     few, many = ProductSizes(128, 1024, 1024, 512), ProductSizes(4096, 1024, 1024, 512)
-    assert halving(machine, many, UNKNOWN).taken == "strassen"
+    first = halving(machine, many, UNKNOWN, "MatMul 'm'")
+    assert first.taken == "strassen" and first.again is not None
+    assert first.again(machine).operation == "MatMul 'm'"
     slow = ((many, "l3_bandwidth", "l3"), (few, "memory_bandwidth", "memory"))
     for sizes, number, resource in slow:
         found = halving(replace(machine, **{number: 0.1}), sizes, UNKNOWN)
