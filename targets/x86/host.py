@@ -52,10 +52,12 @@ SPLIT_ATTAINED = 0.9
 machines with AVX-512 and as many loads: 100 to 110 of 112 GFLOP/s, `nnc profile` of ResNet-18."""
 
 
-SPLIT_GIGAHERTZ, SPLIT_L3_BANDWIDTH, SPLIT_BANDWIDTH = 3.8, 20.0, 57.0
-"""A Zen 4 server: its clock under load, what one core reads from the last cache in a cycle, in
-bytes, and from memory in a second, in GB. Source: `nnc calibrate` on an EPYC, a virtual machine of
-two cores: 3.82 to 3.84, 19.8 to 21.3, and 14.8 to 15.3 bytes a cycle.
+SPLIT_GIGAHERTZ = 3.8
+"""The clock of a Zen 4 server under load: 3.82 to 3.84 by `nnc calibrate` on an EPYC.
+
+Its bandwidths are the levels' own, 12 bytes a cycle from the last cache and 21 GB/s from memory:
+one core alone reads 20 and 57, but each of two at once 11 and 26. With the former, eight networks
+took 1.03 of their time on two threads (a Mixer 1.14), and seven others 0.98 on one.
 """
 
 
@@ -78,15 +80,6 @@ def host() -> LlvmTarget | None:
     known = SERVER_BANDWIDTH if server and not has_matrices else None
     # Intel's servers have two full-width units, AMD's Zen 4 splits one vector over two halves.
     split = cpu.startswith("znver") and cpu <= "znver4"
-    if split and wide:
-        algorithms = replace(machine.costs.algorithms, attained=SPLIT_ATTAINED)
-        machine = replace(
-            machine,
-            gigahertz=SPLIT_GIGAHERTZ,
-            l3_bandwidth=SPLIT_L3_BANDWIDTH,
-            memory_bandwidth=SPLIT_BANDWIDTH / SPLIT_GIGAHERTZ,
-            costs=replace(machine.costs, algorithms=algorithms),
-        )
     machine = replace(
         machine,
         full_width_units=1 if split and wide else 2,
@@ -97,6 +90,11 @@ def host() -> LlvmTarget | None:
     )
     if server:
         machine = replace(machine, l3_bandwidth=SERVER_L3_BANDWIDTH / machine.gigahertz)
+    if split and wide:
+        bandwidth = machine.memory_bandwidth * machine.gigahertz / SPLIT_GIGAHERTZ
+        machine = replace(machine, gigahertz=SPLIT_GIGAHERTZ, memory_bandwidth=bandwidth)
+        algorithms = replace(machine.costs.algorithms, attained=SPLIT_ATTAINED)
+        machine = replace(machine, costs=replace(machine.costs, algorithms=algorithms))
     if cpu == "znver5":
         runs = replace(machine.costs.runs, memory=QUIET_BANDWIDTH)
         machine = replace(machine, costs=replace(machine.costs, runs=runs))
