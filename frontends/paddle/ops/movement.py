@@ -363,6 +363,13 @@ def full_batch(n: PaddleLayer, like: Value, value: Value | None = None) -> Value
     return _filled(n, n.cast(as_scalar(n, value), element), shape)
 
 
+@rows("empty")
+def empty(n: PaddleLayer, shape: Value) -> Value:
+    """Zeros: what a new tensor holds is for others to write."""
+    element = n.element("dtype", f32)
+    return _filled(n, n.constant(0, element), n.vector(shape))
+
+
 def _filled(n: PaddleLayer, value: Value, shape: Value) -> Value:
     return Term(n, value).filled(Term(n, shape)).value
 

@@ -49,6 +49,7 @@ ONE = np.float32([1])
          [1, 2, 0, 1]),
         ("index_sample", (np.float32([[1, 2, 3], [4, 5, 6]]), np.int64([[2, 0], [1, 1]])), {},
          [3, 1, 5, 5]),
+        ("empty", (np.int64([2]),), {"dtype": "float32"}, [0, 0]),
         ("nextafter", (np.float32([0, 1]), np.float32([1, 0])), {}, [2.0**-149, 1 - 2.0**-24]),
         ("bitwise_right_shift", (np.int32([-8]), np.int32([2])), {"is_arithmetic": True}, -2),
         ("svdvals", (np.float32([[0, 2], [3, 0]]),), {}, [3, 2]),
