@@ -7,10 +7,10 @@ from operator import and_
 
 from ...common.arrays import WINDOWS, window
 from ...common.complexes import Pair
+from ...common.terms import counting
 from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS
-from .views import unsqueeze
 
 
 def created(n: AtenLayer, size: Any, value: Any, element: Type | None) -> Any:
@@ -149,8 +149,8 @@ def eye(n: AtenLayer, n_: Any, m: Any = None, dtype: Type | None = None) -> Valu
     sizes, element = [n.number(size) for size in (n_, n_ if m is None else m)], dtype or f32
     own = element.element_type if isinstance(element, ComplexType) else element
     if any(isinstance(size, Value) for size in sizes):
-        rows, columns = (arange(n, size) for size in sizes)
-        found = n.cast(n(nn.Equal(unsqueeze(n, rows, 1), columns)), own)
+        rows, columns = (counting(n, Term(n, n.as_value(size, i64))) for size in sizes)
+        found = n.cast(rows.spread(0, 1).equals(columns).value, own)
     else:
         found = n.constant(np.eye(*sizes), own)
     if isinstance(element, ComplexType):
