@@ -154,7 +154,7 @@ class Forest:
 
 @dataclass(frozen=True)
 class Walk:
-    """Walks of rows through trees: `keys` are the values compared, `tables` the trees' nodes."""
+    """The way of rows through trees: `keys` [B, ..] are compared with the nodes in `tables`."""
 
     n: Layer
     keys: Term

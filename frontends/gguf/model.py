@@ -307,9 +307,9 @@ class _Decoder(Hyperparameters):
         )
 
     def head_linear(self, lead: str, one: str, x: str) -> str:
-        """The product of each head and its matrix of keys or values, `one` being `k` or `v`.
+        """The product of each head of x and its matrix for keys or values: `one` is `k` or `v`.
 
-        They are tensors of their own, or the rows of a head in one matrix.
+        The file has these matrices as two tensors, or all in one, with the rows of a head together.
         """
         plain, latent, key = self.size - self.turned, self.latent, f"{lead}.attn_{one}_b.weight"
         is_split, both = self.has(key), plain + self.value_size
@@ -423,7 +423,7 @@ class _Decoder(Hyperparameters):
         return (self.weight(name),) if self.has(name) else ()
 
     def mask(self, window: int | None) -> str:
-        """What is added to the scores; nothing where each token sees all others alike."""
+        """The name of the mask that is added to scores; "" if each token sees all others alike."""
         if not self.is_causal and window is not None:
             raise self.source.error("windows in a text of which all is seen are not supported")
         if not self.is_causal and not self.alibi:

@@ -86,7 +86,7 @@ def element_type(name: Any) -> Type | None:
 
 @dataclass(frozen=True)
 class Slot:
-    """In the arguments of a call: the index of an input of the node."""
+    """Stands for a tensor in the arguments of a call: the index of the node's input."""
 
     index: int
 

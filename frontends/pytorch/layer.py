@@ -32,7 +32,7 @@ class AtenLayer(NodeLayer):
         return self.known_int(value, "a number") if isinstance(value, Value) else int(value)
 
     def number(self, value: Any) -> Any:
-        """A number as a Python value; a value that is not known stays one."""
+        """A number as a Python value; a tensor whose element is unknown at import is unchanged."""
         if isinstance(value, Value) and (known := self.known(value)) is not None:
             return known.reshape(())[()].item()
         return value

@@ -102,7 +102,7 @@ def _looked_up(n: KerasLayer, table: Value, scale: Value | None = None) -> list[
 
 @layer("ReversibleEmbedding")
 def reversible_embedding(n: KerasLayer) -> Value | list[Value]:
-    """Rows of a table, or in reverse products with it, in the weights' type or a given one."""
+    """Rows of a table at indices; with `reverse`, the products of x and the table's rows."""
     (table, *more), scale = tables_of(n)
     x, cap, named = n.tensor(), n.option("logit_soft_cap", None), n.option("reverse_dtype", None)
     if not n.argument(1, "reverse", False):

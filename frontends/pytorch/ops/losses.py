@@ -39,7 +39,7 @@ def huber_loss(
     delta: float = 1.0,
     beta: float = 1.0,
 ) -> Value:
-    """Quadratic up to `delta`, linear beyond; `smooth_l1` is divided by that distance."""
+    """Quadratic up to `delta`, linear beyond; `smooth_l1` has `beta` instead, and divides by it."""
     x, y = _pair(n, self, target)
     size, limit = (x - y).function(nn.Abs), delta if "huber" in n.kind else beta
     near, far = size * size * 0.5, (size - limit / 2) * limit

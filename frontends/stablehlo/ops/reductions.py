@@ -307,7 +307,10 @@ def _scanned_at_run_time(
 
 @rows("custom_call @stablehlo.dynamic_reduce_window")
 def dynamic_reduce_window(n: HloLayer, *inputs: Any) -> list[Any]:
-    """Windows that all elements up to each one are in, or of numbers, padded as the run tells."""
+    """A reduction in windows whose extents or padding are computed at run time.
+
+    Windows of unknown extents must be those of a running reduction.
+    """
     count = (len(inputs) - 5) // 2
     values, inits = list(inputs[:count]), list(inputs[count : 2 * count])
     window, *steps, padding = (as_i64(n, v) for v in inputs[2 * count :])
@@ -364,7 +367,7 @@ def _open_scan(
 
 
 def _pools(x: Any, name: str) -> bool:
-    """Whether an `nn` pooling computes it. As in XLA, padding is neutral."""
+    """Whether an `nn` pooling computes the reduction `name` in windows. Padding is neutral."""
     floats = not isinstance(x, Pair) and isinstance(x.type.element_type, FloatType)
     return floats and name in ("add", "maximum")
 
@@ -450,7 +453,7 @@ def _strided(
 
 @rows("stablehlo.select_and_scatter")
 def select_and_scatter(n: HloLayer, x: Value, source: Value, init: Value) -> Value:
-    """The gradient of a pooling: each number goes where its window's extreme stands."""
+    """The gradient of a pooling: each number of `source` is added at its window's extreme."""
     select = n.last(0).operands[0].owner
     direction = getattr(select, "comparison_direction", "")
     if direction not in ("GE", "GT", "LE", "LT") or combiner(n, 1) != "add":

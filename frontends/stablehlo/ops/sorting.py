@@ -13,8 +13,10 @@ from .pointwise import total_order
 
 @dataclass(frozen=True)
 class Key:
-    """What the comparator compares of two elements: the name of it of one, as a value of the
-    region; how it is computed; its direction; and whether its floats are in total order.
+    """A number that the comparator computes of each of two elements, and compares.
+
+    `name` is its value in the region for one of them, `formula` how it is computed; `total` says
+    whether floats are compared in total order.
     """
 
     name: str

@@ -157,14 +157,14 @@ def _filling(n: TfLayer, x: Value, others: tuple[Value, ...]) -> Term:
 
 @rows("Diag")
 def tensor_of_diagonal(n: TfLayer, x: Value) -> Value:
-    """The elements of x [..] where all indices are twice the same in a tensor [.., ..]."""
+    """The tensor [D.., D..] with x [D..] where both halves of the indices are equal, else 0."""
     places = [(x, i) for i in range(x.type.rank)] * 2
     return Term(n, on_diagonal(n, Term(n, x).flat().value)).reshape(*places).value
 
 
 @rows("DiagPart")
 def diagonal_of_tensor(n: TfLayer, x: Value) -> Value:
-    """The elements of x [.., ..] where both halves of the indices are the same: [..]."""
+    """The elements of x [D.., D..] where both halves of the indices are equal: [D..]."""
     half = x.type.rank // 2
     flat = merge(n, x, [(0, half), (half, 2 * half)])
     return Term(n, _diagonal(n, flat)).reshape(*((x, i) for i in range(half))).value

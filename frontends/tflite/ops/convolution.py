@@ -14,7 +14,7 @@ PADDINGS = {0: "SAME_UPPER", 1: "VALID"}
 
 
 def padding(n: TfliteLayer, number: int) -> str:
-    """How an operator pads."""
+    """The name of a padding, by its number in the file. Raises NncError for an unknown one."""
     if number not in PADDINGS:
         raise n.error(f"padding {number} is not known")
     return PADDINGS[number]
@@ -206,7 +206,7 @@ def fully_connected(n: TfliteLayer, x: Value, weight: Value, bias: Value | None 
 
 
 def nn_type(x: Value, shape: tuple[int | None, ...]) -> Any:
-    """The type of a tensor of x's elements."""
+    """The type of a tensor of this shape with x's element type."""
     return type(x.type)(shape, x.type.element_type)
 
 

@@ -66,7 +66,7 @@ def mean(n: TfliteLayer, x: Value, axes: Value) -> Value:
 
 @ROWS("UNIQUE")
 def unique(n: TfliteLayer, x: Value) -> list[Value]:
-    """In the order in which they are met first."""
+    """The distinct elements in order of occurrence, and the index of each element among them."""
     found = unique_rows(n, reshape(n, x, [(x, 0), 1]), in_order=False)
     return [gathered(n, x, found.first), n.cast(found.inverse, n.output_type(1))]
 

@@ -161,7 +161,7 @@ def lstm_step(n: TfliteLayer, *operands: Value | None) -> list[Value | None]:
 
 
 def _basic_lstm(n: TfliteLayer, x: Value, h: Value, w: Value, b: Value, c: Value) -> list[Any]:
-    """The kernel of one matrix, whose state goes in and comes out."""
+    """An LSTM's step with one matrix for all gates: h, c, and two intermediate results."""
     joined = n(nn.Concat([x, h], axis=1))
     total = n(nn.Add(n(nn.Matmul(joined, swapped(n, w, 0, 1))), b))
     gates = dict(zip("igfo", split_evenly(n, total, 1, 4), strict=True))
@@ -180,7 +180,7 @@ def _last(n: TfliteLayer, found: Outcome) -> Value:
 
 
 def _left(n: TfliteLayer, places: Sequence[int], states: Sequence[Value]) -> list[Value]:
-    """States for the next run, of those operands that are variables."""
+    """The new values, for the next run, of those states whose operands are variables."""
     tensors = n.attributes.inputs
     return [
         n.as_operand(place, state)
