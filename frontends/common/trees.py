@@ -165,7 +165,7 @@ class Walk:
     """The index in the tables of each of the forest's nodes."""
 
     def totals(self, element: Type, targets: int, aggregate: str) -> Term:
-        """The aggregated weights of the reached leaves for each target: [B, targets]."""
+        """For each target, the weights of the reached leaves, aggregated: [B, targets]."""
         dtype, (splits, _, roots) = type_to_numpy(element), self.tables
         weights = np.zeros((splits.type.shape[0] or 0, targets), dtype)
         named = np.zeros(weights.shape, np.bool_)

@@ -140,7 +140,7 @@ class Hyperparameters:
 
     @property
     def pooling(self) -> str | None:
-        """What makes one embedding of those of all tokens: `mean`, `first` or `last`; or None."""
+        """How the tokens' embeddings become one: `mean`, `first` or `last`; None if they do not."""
         kind = self.count("pooling_type")
         if kind not in POOLINGS:
             raise self.source.error(f"embeddings are pooled by kind {kind}, which is not supported")
@@ -256,7 +256,7 @@ class Hyperparameters:
 
     @property
     def stretch(self) -> float:
-        """How many times longer texts may be than those of the original training."""
+        """The factor by which the context is longer than in the original training, at least 1."""
         return max(self.number("rope.scaling.factor", 1.0), 1.0)
 
     @property

@@ -150,7 +150,7 @@ def _fault_of_value(type: Any, formal: Any, choices: Iterable[str]) -> str | Non
 
 
 def _value_texts(type: Any) -> Iterator[str]:
-    """Prefixes of ONNX's names of a type; None of a sequence is one of any element."""
+    """Prefixes of ONNX's names of a type; of unknown element types (None), any name."""
     match type:
         case nn.SequenceType() | nn.OptionalType():
             start = "seq(" if isinstance(type, nn.SequenceType) else "optional("

@@ -143,7 +143,10 @@ def _number(at: Cursor) -> IntegerAttr | FloatAttr:
 
 
 def _elements(type: Any, data: memoryview) -> DenseElements:
-    """Elements as they lie in memory, one if all are equal; truth values are bits."""
+    """The elements in the bytes of a constant: all of them, or one if they are equal.
+
+    Truth values may be bits.
+    """
     checked(type, TensorType, "the type of a tensor")
     if not type.has_static_shape or size_fault(type):
         raise BytecodeError(f"elements of type '{type}'")

@@ -53,7 +53,7 @@ def read_inner(source: Source, platform: int | None) -> Graph:
 
 
 def _public(source: Source) -> tuple[_Reader, Any]:
-    """The function that is the model."""
+    """The public function that is imported as the model: `main`, or else the first one."""
     module = module_of(source)
     functions = func.functions_by_name(module)
     public = [f for f in functions.values() if f.sym_visibility != "private" and f.body.blocks]
@@ -118,7 +118,7 @@ class _Reader:
         return names if len(set(names)) == len(names) else hints
 
     def origin(self, arg: BlockArgument) -> str:
-        """The name of an argument's place; `jax.export` leaves it to a function that it calls."""
+        """The name in an argument's location; `jax.export` has it in a function that is called."""
         if isinstance(arg.loc, NameLoc):
             return arg.loc.name
         for call in arg.users:

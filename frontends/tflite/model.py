@@ -372,7 +372,7 @@ def _outer_names(pairs: list[Table], numbers: list[int], names: list[str]) -> li
 
 
 def _unique(names: list[str]) -> list[str]:
-    """The names, made different where two are alike or one is empty."""
+    """The names, with numbers appended to duplicates; an empty one becomes `tensor_NUMBER`."""
     taken, found = set(names), []
     seen: set[str] = set()
     for number, name in enumerate(names):

@@ -170,9 +170,10 @@ def positions(n: NodeLayer, tokens: Value, past: Value | None = None) -> Value:
 
 @rows("Angles")
 def angles(n: NodeLayer, at: Value, first: Value | None = None, long: Value | None = None):
-    """Cosines and sines [positions, pairs]; the frequencies are divided by given factors.
+    """Cosines and sines [positions, pairs] of the rotary embedding.
 
-    Of two sets, `long` is for texts longer than those of the original training.
+    Frequencies are divided by the factors `first`, or by `long`, if given, for texts longer than
+    those of the original training.
     """
     frequencies, size = n.attributes["frequencies"], n.attributes["size"]
     factors = [n.array(v) for v in (first, long) if v is not None]

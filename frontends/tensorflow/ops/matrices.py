@@ -125,9 +125,10 @@ def _number_of(n: TfLayer, k: Value | None) -> tuple[int, int]:
 def _in_band(
     n: TfLayer, rows: int | None, columns: int | None, band: tuple[int, int]
 ) -> np.ndarray:
-    """Where each element of a matrix is among diagonals [high - low + 1, longest]; -1 outside.
+    """The flat index of each element of a matrix in its diagonals; -1 if it is on none of these.
 
-    'align' says where shorter ones begin, above the main one and below. Source: tf.linalg.diag.
+    The diagonals are the rows [high - low + 1, longest]; 'align' says at which side shorter ones
+    are padded, above the main one and below. Source: tf.linalg.diag.
     """
     if rows is None or columns is None:
         raise n.error("other diagonals than the main one need matrices of known extents")

@@ -22,7 +22,7 @@ LIMITS = {0: (None, None), 1: (0.0, None), 2: (-1.0, 1.0), 3: (0.0, 6.0), -1: (0
 
 @dataclass(frozen=True)
 class Quantization:
-    """The quantization of a tensor: `(q - zero) * scale`, one of both or one per channel."""
+    """How integers q stand for (q - zero) * scale: one scale and zero point, or per channel."""
 
     element: IntegerType
     scales: np.ndarray

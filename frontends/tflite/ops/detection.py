@@ -33,7 +33,7 @@ def _extent(n: TfliteLayer | Any, x: Term) -> int:
 
 
 def _first(kept: Term, count: int) -> tuple[Term, Term]:
-    """The indices of the first `count` kept elements [N], and which of these exist."""
+    """The indices [count] of the first kept elements of [N], and which of these exist."""
     n, size = kept.n, _extent(kept.n, kept)
     places = kept.choose(counting(n, constant(n, size)), size)
     shown = min(count, size)

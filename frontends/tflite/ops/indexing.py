@@ -98,7 +98,7 @@ def sparse_to_dense(
 @ROWS("DYNAMIC_UPDATE_SLICE")
 @moved
 def dynamic_update_slice(n: TfliteLayer, x: Value, update: Value, start: Value) -> Value:
-    """x with a part written that begins at `start`, or as near as it fits."""
+    """x with `update` written at `start`, which is moved so that the update lies inside of x."""
     rank = x.type.rank
     if None in x.type.shape or None in update.type.shape:
         raise n.error("the extents must be known")

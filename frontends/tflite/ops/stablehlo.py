@@ -35,7 +35,7 @@ REGIONS = {
 
 @dataclass(eq=False)
 class _Argument:
-    """A value in a region: what makes it, None for an argument."""
+    """A value in a region: the operation that makes it, None for an argument, and its type."""
 
     owner: Any = None
     type: Any = None
@@ -224,7 +224,7 @@ def _region(graph: Graph) -> _Region:
 
 
 def _converted(n: TfliteLayer, *inputs: Any) -> Any:
-    """What the converter of StableHLO's operation makes of an operator."""
+    """The results of an operator, by the converter of the StableHLO operation of its name."""
     name = n.kind.removeprefix(PREFIX)
     types = [_type(tensor) for tensor in n.attributes.outputs]
     regions = [_region(n.node.graphs[one]) for one in REGIONS.get(name, ())]
@@ -249,7 +249,7 @@ def _converted(n: TfliteLayer, *inputs: Any) -> Any:
 
 
 def _by_number(n: TfliteLayer, name: str) -> dict[str, Graph]:
-    """The graphs inside of an operation by their places, of nodes with StableHLO's names."""
+    """The graphs inside of an operation, by their indices, with StableHLO's names of operators."""
     graphs = [n.node.graphs[one] for one in REGIONS.get(name, ())]
     return {
         str(i): replace(graph, nodes=[replace(v, kind=_name(v.kind)) for v in graph.nodes])

@@ -56,7 +56,7 @@ def sparse_embedding(
 
 
 def _stream(n: TfliteLayer) -> Stream:
-    """Those of the seeds; where there are none, of a fixed one."""
+    """The stream of random numbers for the seeds in the options, or for one made from the name."""
     seeds = n.options.seed, n.options.seed2
     return (
         Stream.of_numbers(n, seeds[0], 0, seeds[1])
