@@ -239,8 +239,9 @@ def group_query_attention(
 
 
 def _turned_at(positions: Term, total: Term) -> Term:
-    """The positions [B, S] of rotary embedding. Of a prompt, which `total` elements are then all
-    of the cache, the first element alone is read: the others follow it.
+    """The positions [B, S] for the rotary embedding.
+
+    If the S elements are a prompt (`total` equals S), they count up from the first position.
     """
     n, steps = positions.n, extent(positions.n, (positions.value, 1))
     following = positions.column(0).column(0) + counting(n, steps)
