@@ -1,4 +1,4 @@
-"""Operators that users declare (`nnc.operator`): the digests that identify compiled models."""
+"""Digests of the operators that users declare (`nnc.operator`): compiled models depend on them."""
 
 from __future__ import annotations
 

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Format:
-    """A format: its name in messages, and its room: that of the reader, and below `detection`."""
+    """A format: its name in messages, and its room, the dotted path of the package that reads it.
+
+    The module that detects the format has the same path below `detection`.
+    """
 
     name: str
     room: str

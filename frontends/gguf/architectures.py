@@ -35,7 +35,7 @@ class Architecture:
     """Which elements of a head are rotated together: neighbours (`pairs`), or equal places of its
     two `halves`."""
     unrotated_every: int | None = None
-    """The last of each so many layers does not rotate; None if all rotate."""
+    """The last of every `unrotated_every` layers does not rotate; None if all rotate."""
     rotates_windows: bool = False
     """Whether only layers with a window rotate, in models in which some layers have one."""
     alibi: float | None = None
@@ -51,9 +51,9 @@ class Architecture:
     logits: str | None = None
     """How `logit_scale` acts on the logits: as a factor (`times`) or a divisor (`over`)."""
     full_every: int | None = None
-    """One of each so many layers attends to all tokens, the others to a window."""
+    """One of every `full_every` layers attends to all tokens, the others to a window."""
     full_at: int = 0
-    """The index, among each `full_every` layers, of the layer that attends to all tokens."""
+    """The index, among every `full_every` layers, of the layer that attends to all tokens."""
     window: int | None = None
     local_base: float | None = None
     """The base of the rotary embedding in layers with a window, if it differs from the others'."""

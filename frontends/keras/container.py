@@ -214,7 +214,7 @@ class Named:
         return self._names if is_model and not found else found
 
     def inside(self, *path: str) -> Weights:
-        """These weights, as names do not tell parts apart, but without a wrapper's own."""
+        """These weights, without those of a wrapper itself: names do not tell other parts apart."""
         own = [name for name in self._names if name.rpartition("/")[2] not in WRAPPERS_OWN]
         return Named(self._source, self._group, own)
 

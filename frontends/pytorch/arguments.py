@@ -97,4 +97,4 @@ BY_PARTS = frozenset(
 """Operators that do the same to the real and to the imaginary part, each by itself."""
 
 BY_PARTS_OF_FIRST = frozenset(words("gradient trapezoid trapz cumulative_trapezoid"))
-"""Operators of which this is true only if no operand but the first is complex."""
+"""Operators like those in `BY_PARTS`, provided that no operand but the first is complex."""

@@ -21,11 +21,12 @@ Batched = Literal[
 """How an operator's arguments change if the dimensions that `torch.vmap` hides are put in front.
 
 elements     operands are aligned, as they broadcast
-along        and arguments that are dimensions count from the first visible one
+along        as elements, and arguments that are dimensions count from the first visible one
 first, all   as along; without such an argument, the first visible dimension is meant, or all
 named        as along; without such an argument, vmap is not supported
-last         nothing, as the operator works on the last dimensions of its first operand
-joined       as along; operands without a batch are repeated for it (gathered: too)
+last         nothing changes: the operator works on the last dimensions of its first operand
+joined       as first, and operands without a batch are repeated for it
+gathered     as along, and operands without a batch are repeated for it
 
 The other ways belong to one operator each.
 """

@@ -91,7 +91,7 @@ class Tensors:
         return buffer.data
 
     def behind(self, offset: int, size: int, what: str) -> np.ndarray:
-        """`size` bytes of the file at `offset`. Raises NncError, which names `what`, if it ends."""
+        """`size` bytes of the file at `offset`. Raises NncError, naming `what`, past its end."""
         whole = self.source.data
         if offset + size > whole.size:
             raise self.source.error(

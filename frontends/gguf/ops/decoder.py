@@ -70,7 +70,7 @@ def linear(n: NodeLayer, x: Value, weight: Value, bias: Value | None = None) -> 
 def head_linear(n: NodeLayer, x: Value, weight: Value) -> Value:
     """The product of each head of x [1, H, S, D] with some rows of the head's own matrix.
 
-    The attribute `transposed` says that it is with the transpose of these rows.
+    With the attribute `transposed`, the rows are transposed first.
     """
     table, (start, end) = matrix(n, weight, n.attributes["packing"]), n.attributes["part"]
     columns = table.shape[-1]

@@ -119,7 +119,7 @@ def dynamic_update_slice(n: HloLayer, x: Value, update: Value, *starts: Value) -
 
 
 def _updated(n: HloLayer, x: Value, update: Value, windows: Places) -> Value:
-    """x, of unknown shape, with `update` written in one window: it is padded to the shape of x."""
+    """x, of unknown shape, with an update, padded to the shape of x, written in one window."""
     rank = x.type.rank
     low, high = ([constant(n, np.zeros(1, np.int64))] * rank for _ in range(2))
     inside: Term | None = None
@@ -279,7 +279,7 @@ def torch_index_select(n: HloLayer, x: Value, index: Value) -> Value:
 def _one_by_one(
     n: HloLayer, table: Value, updates: Term, places: Term, batch: Sequence[Extent]
 ) -> Value:
-    """The table after each update, in order, is combined with its window by the region."""
+    """The table with each update, one after the other, combined with its window by the region."""
     rank = len(batch)
     total = math.prod(_known(n, e) for e in batch)
     rows = places.reshape(total, *((places.value, i) for i in range(rank, places.rank)))

@@ -37,7 +37,8 @@ def sparse_embedding(
 ) -> Value:
     """Weighted rows of a table, summed at sparse positions.
 
-    By the combiner, a sum is divided by the sum of its weights, or the root of that of squares.
+    By the combiner, a sum is divided by the sum of its weights, or by the root of the sum of their
+    squares.
     """
     extents = n.known_ints(shape, "the shape")[:-1]
     strides = np.array(row_major_strides(extents), np.int64)
