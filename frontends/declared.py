@@ -1,4 +1,4 @@
-"""Operators that are declared outside of nnc: what compiled models depend on of them."""
+"""Digests of the operators that users declare (`nnc.operator`): compiled models depend on them."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ digests: dict[str, str] = {}
 
 
 def own_operators_digest() -> str:
-    """All of them as one text, the same for the same sources."""
+    """The digests of all declared operators in one text, which is the same for the same sources."""
     return " ".join(f"{name}={digest}" for name, digest in sorted(digests.items()))

@@ -1,7 +1,7 @@
-"""The formats that models are read from: how each is found by what is in it, and its room.
+"""The formats that models are read from: how each is detected, and the package that reads it.
 
-A room is a folder with a `FRONT_END`; it is loaded when a model of its format is met. Adding a
-format is adding a room, a module of `detection/`, and a row here.
+That package, called the format's room, has a `FRONT_END`; it is loaded when it is first needed. To
+add a format, add a room, a module of `detection/`, and a row here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Format:
-    """A format: what messages call it, and its room, beside which `detection` tells its files."""
+    """A format: its name in messages, and its room, the dotted path of the package that reads it.
+
+    The module that detects the format has the same path below `detection`.
+    """
 
     name: str
     room: str
@@ -30,11 +33,11 @@ class Format:
 
     @property
     def front_end(self) -> FrontEnd:
-        """Loaded where it is not yet."""
+        """The reader of the format, which is loaded on first use."""
         return import_module(f".{self.room}", __package__).FRONT_END
 
     def is_it(self, source: Source) -> bool:
-        """Whether a source looks like one."""
+        """Whether a source looks like a model of this format."""
         return import_module(f".detection.{self.room}", __package__).is_it(source)
 
 
@@ -61,7 +64,7 @@ FORMATS: Sequence[Format] = (
 
 
 def find_format(source: Source) -> Format:
-    """The format that a model is in."""
+    """The first format that the source looks like; ONNX if none does."""
     return next(one for one in FORMATS if one.is_it(source))
 
 
@@ -77,7 +80,7 @@ def import_model(given: Any, *, signature: str | None = None, **choices: Any) ->
 def examine_model(
     given: Any, *, signature: str | None = None, **choices: Mapping[str, Any]
 ) -> Examination:
-    """What is in a model of any format. Raises NncError where it is no valid one."""
+    """The operators of a model, and what keeps it from being imported; see `FrontEnd`."""
     source, front_end = _opened(given, signature)
     return front_end.examine_model(source, **choices)
 
@@ -92,10 +95,10 @@ def _opened(given: Any, signature: str | None) -> tuple[Source, FrontEnd]:
 
 
 def model_files(path: str | Path) -> Sequence[Path]:
-    """The files that a model is read from, as far as its path tells them."""
+    """The files that a model is read from, as far as they follow from its path."""
     return find_format(Source(path)).front_end.files(Path(path))
 
 
 def needs_other_files(path: str | Path) -> bool:
-    """Whether only the import tells all the files of a model."""
+    """Whether a model has further files, which only its import finds."""
     return find_format(Source(path)).front_end.needs_other_files(Path(path))

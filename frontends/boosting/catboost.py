@@ -41,7 +41,7 @@ IGNORED = IgnoredFields(
 _STATISTIC = (
     "identifier", "target_border_idx", "prior_numerator", "prior_denomerator", "shift", "scale",
 )  # fmt: skip
-"""What tells statistics of one label from each other."""
+"""The fields of a statistic that identify it, apart from the label that it counts."""
 _FEATURES = ("float_features", "categorical_features", "cat_features_hash", "ctrs")
 
 

@@ -38,9 +38,10 @@ class Leaf:
 
 @dataclass
 class Ensemble:
-    """Trees, each for one of several sums; `link` makes the prediction of the sums.
+    """Trees, each of which adds to one of several sums, and how the sums become a prediction.
 
-    `base` is added to the sums, which are divided by `divisor`. `scale` is that of a link.
+    `base` is added to the sums, which are divided by `divisor`. `link` names the function that
+    makes predictions of them, and `scale` is its parameter.
     """
 
     forest: Forest

@@ -28,7 +28,7 @@ LINKS = {
 }  # fmt: skip
 """The link of each objective, which maps sums to predictions."""
 ZERO = float(np.float32(1e-35))
-"""Numbers with absolute values up to this count as zero: as missing, where zeros do."""
+"""Numbers with absolute values up to this count as zero, so as missing if zero is missing."""
 IS_CATEGORICAL, IS_DEFAULT_LEFT = 1, 2
 MISSING_NONE, MISSING_ZERO, MISSING_NAN = range(3)
 

@@ -29,7 +29,7 @@ LINKS = {
 LOGITS = {"binary:logistic", "reg:logistic"}
 """Objectives whose base score is a probability: its logit is added to the sums."""
 SMALLEST_SHARE = np.float32(1e-6)
-"""The least base score of those, and what the greatest falls short of 1."""
+"""The base scores of these objectives are limited to this share and to 1 minus this share."""
 PLAIN = {
     "binary:logitraw", "rank:pairwise", "rank:ndcg", "rank:map", "reg:squarederror", "reg:linear",
     "reg:squaredlogerror", "reg:pseudohubererror", "reg:absoluteerror", "reg:quantileerror",

@@ -1,7 +1,7 @@
 """NumPy's functions of whole tensors that several formats have, by NumPy's names.
 
 Operands have one element type, to which the caller has promoted them; axes are counted from the
-front. Extents may be open, but where they tell how many results there are.
+front. Extents may be unknown at import, unless the number of results depends on them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,10 @@ def column_stack(n: Layer, values: Sequence[Value]) -> Value:
 
 
 def array_split(count: int, given: int | Sequence[int]) -> list[int]:
-    """The lengths of the parts of `count` elements; `given` is their number or where to cut."""
+    """The lengths of the parts that `count` elements are cut into.
+
+    `given` is the number of parts, or the indices at which to cut.
+    """
     if isinstance(given, int):
         return [count // given + (i < count % given) for i in range(given)]
     ends = [0, *(slice(cut).indices(count)[1] for cut in given), count]
@@ -140,7 +143,7 @@ def diff(n: Layer, x: Value, axis: int, times: int = 1) -> Value:
 
 
 def unravel_index(at: Term, shape: Sequence[int]) -> list[Term]:
-    """The coordinates of the elements with these numbers."""
+    """The coordinates of elements of a tensor of this shape, from their row-major indices `at`."""
     found = []
     for size in reversed(shape):
         found.insert(0, at % size)
@@ -199,7 +202,7 @@ WINDOWS = tuple(_COSINES)
 
 
 def window(name: str, count: int, periodic: bool) -> np.ndarray:
-    """The window function `name`; a periodic one leaves out the last sample, a repeat."""
+    """`count` samples of a window function of period `count`, or count - 1 if not `periodic`."""
     if count == 1:
         return np.ones(1)
     turn = 2 * np.pi * np.arange(count) / (count if periodic else count - 1)

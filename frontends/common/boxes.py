@@ -34,7 +34,10 @@ def suppressed(
 def kept_boxes(
     n: Layer, boxes: Value, scores: Value, most: Value, iou: Value, least: Value | None
 ) -> Value:
-    """The indices of the boxes [N, 4] that are kept, the best first, at most `most`."""
+    """The indices of the boxes [N, 4] that are kept, the best first, at most `most`.
+
+    `iou` and `least` are the thresholds of overlap and of scores [N].
+    """
     lists = [
         reshape(n, boxes, [1, (boxes, 0), (boxes, 1)]),
         reshape(n, scores, [1, 1, (scores, 0)]),

@@ -113,7 +113,7 @@ def best_first(scores: Term, most: int | None = None) -> tuple[Term, Term]:
 def not_suppressed(boxes: Term, eligible: Term, overlap: float, most: int | None = None) -> Term:
     """Which of the eligible boxes [.., N, 4], the best first, are kept: [.., N].
 
-    A box is dropped if it overlaps a better one that is kept by more than `overlap`.
+    A box is dropped if its IoU with a better box that is kept exceeds `overlap`.
     """
     n = boxes.n
     limit = n.constant(boxes.shape[-2] if most is None else most, i64)
@@ -123,10 +123,11 @@ def not_suppressed(boxes: Term, eligible: Term, overlap: float, most: int | None
 
 @dataclass(frozen=True)
 class Choice:
-    """How boxes are chosen: of each class the `top` best above `threshold`, then `keep` of all.
+    """How boxes are chosen: the `top` best of each class, then the `keep` best of each image.
 
-    A box is dropped if it overlaps a better one by more than `overlap`, or is of class
-    `background`. `unit` is 1 where a box ends at its last element, else 0.
+    A box is dropped if its score is not above `threshold`, if its IoU with a better box exceeds
+    `overlap`, or if it is of class `background`. `unit` is 1 where a box ends at its last element,
+    else 0.
     """
 
     threshold: float
@@ -212,7 +213,7 @@ def places_of(mask: Term) -> Term:
 
 
 def ranked_by_class(boxes: Term, scores: Term, choice: Choice) -> Ranked:
-    """The `top` best boxes of each class; `kept` are those above the threshold, but no background.
+    """The `top` best boxes of each class; all above the threshold but the background are kept.
 
     boxes [B, N, 4], or [B, C, N, 4] where each class has its own; scores [B, C, N]
     """

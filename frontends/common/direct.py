@@ -31,7 +31,7 @@ def _camel_case(name: str) -> str:
 
 
 def direct(text: str, *inputs: str) -> dict[str, Convert]:
-    """The converter of each operator of a text as in `named`; `inputs` as in `as_it_is`."""
+    """A converter for each operator in a text such as `named` reads; `inputs` as in `as_it_is`."""
     return {name: as_it_is(op, *inputs) for name, op in named(text).items()}
 
 

@@ -125,7 +125,7 @@ class Ignored:
     """Fields that a converter need not read, by their `names` and the `kinds` of their nodes.
 
     Names and kinds are patterns, separated by spaces, with `*` for any text. `why` says why the
-    fields mean nothing to nnc. Where there are `values`, only these mean nothing.
+    fields mean nothing to nnc. With `values`, fields with other values must be read.
     """
 
     names: str
@@ -159,7 +159,7 @@ class IgnoredFields:
         self.rows = rows
 
     def refused(self, kind: str, unread: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
-        """The unread fields of a node that no row covers, except those whose value is None."""
+        """The unread fields of a node that are not None and that no entry of the table covers."""
         for name, value in unread:
             if value is not None and not any(row.covers(kind, name, value) for row in self.rows):
                 yield name, value

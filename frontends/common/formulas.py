@@ -21,7 +21,7 @@ def widened(formula: Callable[..., Term], *operands: Term) -> Term:
 
 
 def isnan(x: Term) -> Term:
-    """Whether a float is no number."""
+    """Whether a float is NaN."""
     return x.function(nn.IsNan)
 
 

@@ -49,7 +49,7 @@ def _as_places(n: Layer, indices: Value) -> Value:
 
 
 def reverse_sequence(n: Layer, x: Value, lengths: Value, time: int, batch: int) -> Value:
-    """Element t of each sequence is element length - 1 - t, where t < length."""
+    """x with the first `lengths[b]` elements of sequence b reversed along the axis `time`."""
     time, batch = (normalize_axis(n, axis, x.type.rank) for axis in (time, batch))
     front = [batch, time, *(i for i in range(x.type.rank) if i not in (batch, time))]
     rows = transposed(n, x, front)

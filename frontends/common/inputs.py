@@ -80,7 +80,7 @@ def input_types(place: Place, inputs: Sequence[Input], choices: InputChoices) ->
 def constant_arrays(
     place: Place, types: Mapping[str, Type], constants: Mapping[str, Any]
 ) -> dict[str, np.ndarray]:
-    """The values given for inputs, as arrays of the types of these.
+    """The values given for inputs, as arrays of the inputs' types.
 
     Python numbers and lists are converted to the input's element type if it can hold them; an array
     must have this type already. Raises NncError for a value that does not fit.

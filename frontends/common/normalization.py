@@ -97,7 +97,7 @@ def rms_normed(
 
 
 def deviations(n: Layer, x: Value, axes: tuple[int, ...], epsilon: float | None) -> Value:
-    """x minus its mean along axes, over (standard deviation + epsilon) unless that is None."""
+    """x minus its mean along axes; with an epsilon, divided by standard deviation + epsilon."""
     apart = Term(n, x) - Term(n, x).mean(*axes, keep=True)
     if epsilon is None:
         return apart.value

@@ -41,7 +41,10 @@ class Windows:
         return range(0, (-(-room // stride) if self.ceil else room // stride) * stride + 1, stride)
 
     def on(self, n: Layer, x: Value, fill: float = 0) -> tuple[Padded, dict[str, Any]]:
-        """The operand, padded with `fill` if only the run tells how much; the op's attributes."""
+        """The operand and the attributes of a pooling op on x.
+
+        Padding that is known only at run time is already in the operand, filled with `fill`.
+        """
         count = len(self.kernel)
         dilations = (1,) * count if self.dilations is None else tuple(self.dilations)
         operand = padded(n, x, self.kernel, self.strides, dilations, self.padding, fill)
@@ -106,12 +109,12 @@ def average_pooled(n: Layer, x: Value, windows: Windows, counts_padding: bool = 
 def pooled(
     n: Layer, x: Value, windows: Windows, largest: bool, counts_padding: bool = False
 ) -> Value:
-    """The largest element or the mean of each window."""
+    """The largest element of each window if `largest`, else its mean."""
     return max_pooled(n, x, windows) if largest else average_pooled(n, x, windows, counts_padding)
 
 
 def pooled_whole(n: Layer, x: Value, largest: bool) -> Value:
-    """The largest element or the mean of each channel."""
+    """The largest element of each channel if `largest`, else its mean."""
     reduce = nn.ReduceMax if largest else nn.ReduceMean
     return n(reduce(x, axes=tuple(range(2, x.type.rank)), keep_dims=True))
 

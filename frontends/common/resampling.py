@@ -59,7 +59,7 @@ sampling_kernels. The functions take arrays or terms, of distances up to the rad
 def sampled(own: int, count: int, scale: float, shift: float, kind: str, wide: bool) -> np.ndarray:
     """Weights [count, own] of the `own` input elements in each of the `count` output elements.
 
-    Where the result is smaller, a `wide` kernel is stretched over all that an element stands for.
+    Where the result is smaller, a `wide` kernel is stretched, so that all input elements count.
 
     Numerics: positions and distances are computed in f32 as by TensorFlow, since their last bit
     decides whether an element at the radius counts.

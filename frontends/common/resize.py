@@ -78,8 +78,8 @@ POLICIES: dict[str, Any] = {
     "not_larger": (min, nn.ReduceMin),
     "not_smaller": (max, nn.ReduceMax),
 }
-"""How one scale is chosen among those that the sizes give, by policy: the function at import, and
-the op at run time."""
+"""How each policy selects one scale for all axes from the scales that the sizes imply: the function
+for known scales, and the reduction for those computed at run time. None: an axis keeps its own."""
 
 
 def _resize(

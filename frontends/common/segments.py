@@ -34,7 +34,7 @@ def sizes(n: Layer, x: Value, ids: Value, count: Value) -> Term:
 
 
 def segment_means(n: Layer, x: Value, ids: Value, count: Value, root: bool = False) -> Value:
-    """The mean of each segment's rows; with `root`, their sum over the root of their number."""
+    """The mean of each segment's rows; with `root`, their sum / sqrt(the number of rows)."""
     sums = Term(n, segments(n, x, ids, count, "add"))
     number = sizes(n, x, ids, count).max(1)
     return (sums / (number.function(nn.Sqrt) if root else number)).value

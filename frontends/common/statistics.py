@@ -27,8 +27,8 @@ def mode(x: Term, axis: int) -> tuple[Term, Term]:
 def histogram(x: Term, low: Term, high: Term, bins: int, weights: Term | None = None) -> Term:
     """The number of elements of x [N], or the sum of their weights, in equal bins of a range.
 
-    The last bin has its end; an empty range is widened by 1 at both sides. The result has the
-    weights' elements, or else those of x.
+    The last bin includes its end; an empty range is widened by 1 at both sides. The result has the
+    element type of the weights, or else that of x.
     """
     n = x.n
     same = low.equals(high)

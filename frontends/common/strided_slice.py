@@ -12,10 +12,10 @@ from .words import *
 class Masks:
     """Bit masks: bit i of each mask describes specification i.
 
-    It begins at the first element (`begin`), ends at the last (`end`), stands for all dimensions
-    that no other one names (`ellipsis`), for a new dimension (`new_axis`), or for a dimension of
-    which one element is taken, and which is dropped (`shrink`). With `drops_at_begin`, as in
-    TensorFlow Lite, this is the first element if the bit of `begin` is set too.
+    With its bit set, the specification begins at the first element (`begin`), ends at the last
+    (`end`), stands for all dimensions without a specification (`ellipsis`), inserts a dimension
+    (`new_axis`), or takes one element of a dimension, which is dropped (`shrink`). With
+    `drops_at_begin`, as in TensorFlow Lite, that is the first element if `begin` is set, too.
     """
 
     begin: int = 0

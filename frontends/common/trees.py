@@ -154,7 +154,7 @@ class Forest:
 
 @dataclass(frozen=True)
 class Walk:
-    """Walks of rows through trees: `keys` are the values compared, `tables` the trees' nodes."""
+    """The way of rows through trees: `keys` [B, ..] are compared with the nodes in `tables`."""
 
     n: Layer
     keys: Term
@@ -165,7 +165,7 @@ class Walk:
     """The index in the tables of each of the forest's nodes."""
 
     def totals(self, element: Type, targets: int, aggregate: str) -> Term:
-        """The aggregated weights of the reached leaves for each target: [B, targets]."""
+        """For each target, the weights of the reached leaves, aggregated: [B, targets]."""
         dtype, (splits, _, roots) = type_to_numpy(element), self.tables
         weights = np.zeros((splits.type.shape[0] or 0, targets), dtype)
         named = np.zeros(weights.shape, np.bool_)

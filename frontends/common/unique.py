@@ -16,7 +16,8 @@ from .words import *
 
 @dataclass(frozen=True)
 class Unique:
-    """The distinct rows: the first index of each, the number of each row's value, and the counts.
+    """The distinct rows of a matrix: where each occurs first, and how often (`counts`); and
+    for each row of the matrix, its index among them (`inverse`).
 
     All are 1-D tensors of i64.
     """

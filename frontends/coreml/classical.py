@@ -83,8 +83,9 @@ def _input(files: Files, feature: Record) -> Input:
 def pipeline_graph(
     files: Files, model: Record, read: Callable[[Record], Graph], notes: dict[str, str]
 ) -> Graph:
-    """The models of a pipeline one after the other, each a node. Outputs are named after the inputs
-    that read them.
+    """The models of a pipeline in one graph, in order.
+
+    A model's output is the input of the same name of the models after it.
     """
     about = model.part("description")
     given = {one.name for one in about.input}

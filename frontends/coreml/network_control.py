@@ -48,8 +48,9 @@ def branch(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
 
 
 def _choose(r: Reader, number: str, yes: Sequence[Record], no: Sequence[Record]) -> None:
-    """Add a branch; blobs that exist on both sides, and that one of them changes, get
-    new values.
+    """Add a branch on the blob `number`.
+
+    Its results are the blobs that exist after both sides and that a side changes.
     """
     _truth(r, number, _CHOICE)
     made = [r.part(lambda side=side: r.add_layers(side)) for side in (yes, no)]

@@ -90,7 +90,7 @@ def _weights(
 
 
 def _activations(r: Reader, given: Sequence[Record], names: Sequence[str]) -> dict[str, Any]:
-    """By the attributes' names: the activations' own, and as `NAME_alpha` their parameters."""
+    """The attributes for activations: `NAME`, and its parameters such as `NAME_alpha`."""
     found: dict[str, Any] = {}
     for one, name in zip(given, names, strict=False):
         kind = next((field for field, _ in one.fields()), "")

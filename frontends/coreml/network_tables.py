@@ -129,7 +129,7 @@ scatter scatter data,indices,updates axis mode
 scatterND scatter_nd data,indices,updates mode
 scatterAlongAxis scatter_along_axis data,indices,updates axis mode
 """)
-"""Layers all of whose attributes are written, those that are 0 in the file included."""
+"""Rows for layers whose operations get all attributes, also those that are 0 or absent in files."""
 
 _REDUCED = "L1 L2 Max Min Sum Prod Mean LogSum SumSquare LogSumExp"
 _OPS = "l1_norm l2_norm max min sum prod mean log_sum sum_square log_sum_exp"
@@ -156,8 +156,7 @@ equal=equal notEqual=not_equal lessThan=less lessEqual=less_equal greaterThan=gr
 greaterEqual=greater_equal logicalAnd=logical_and logicalOr=logical_or logicalXor=logical_xor
 """
 BINARY = {layer: op for layer, _, op in (pair.partition("=") for pair in _BINARY.split())}
-"""The op of each layer with two inputs; if there is one input only, `alpha` is the other operand.
-"""
+"""The op of each layer with two inputs; if the second is missing, `alpha` takes its place."""
 
 SAMPLING = {
     "STRICT_ALIGN_ENDPOINTS_MODE": "STRICT_ALIGN_CORNERS",

@@ -110,7 +110,7 @@ class _Reader:
     def write(
         self, bound: dict[str, list[str]], outputs: list[str], title: str, nodes: list[Node]
     ) -> None:
-        """Set the value of a state, which is the operation's result too."""
+        """Set a state to the value of an operand, which is also the operation's result."""
         state, value = (
             (bound.get(a) or bound.get(b) or [""])[0]
             for a, b in (("input", "state"), ("data", "value"))

@@ -58,7 +58,7 @@ def of_images(*kinds: str) -> Callable[[Convert], Convert]:
 
 
 def image(n: DarknetLayer, x: Value) -> Value:
-    """A vector [N, C] as images [N, C, 1, 1]; others as they are."""
+    """A vector [N, C] as images [N, C, 1, 1]; images are unchanged."""
     return reshape(n, x, [(x, 0), (x, 1), 1, 1]) if x.type.rank == 2 else x
 
 
@@ -75,7 +75,7 @@ class DarknetLayer(NodeLayer):
         return float(self._number(name, default, float))
 
     def numbers(self, name: str) -> list[float]:
-        """The numbers of an option, between commas; what follows one's first word is ignored."""
+        """The numbers of an option, separated by commas; text after a number is ignored."""
         words = [word.split() for word in self.text(name).split(",")]
         try:
             return [float(word[0]) for word in words if word]

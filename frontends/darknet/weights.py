@@ -26,7 +26,7 @@ class Weights:
         self.source = model
         self.at = 0
         self.taken: dict[int, list[Any]] = {}
-        """The values that convolutions made of theirs, by section, which others may share."""
+        """The weights that convolutions have taken, by section, for sections that share them."""
 
     def take(self, layer: str, shape: Sequence[int]) -> np.ndarray:
         """The next numbers, a view of the file. Raises NncError where there are too few."""

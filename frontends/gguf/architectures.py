@@ -23,10 +23,10 @@ class Architecture:
     bare_norms: bool = False
     """Whether the norms have no weights."""
     norms_first: bool = True
-    """Whether attention and the feed-forward part read a norm of their operand."""
+    """Whether attention and the feed-forward part first normalize their operand."""
     is_encoder: bool = False
-    """Whether it is an encoder, whose layers normalize their two sums, as in BERT. Each token sees
-    the whole text, unless the file says otherwise; the results are embeddings, not logits."""
+    """Whether it is an encoder like BERT. Each token sees the whole text, unless the file says
+    otherwise; the results are embeddings, not logits."""
     second_norm: str = "ffn_norm"
     """The name of the norm that the feed-forward part reads."""
     head_norms_last: bool = False
@@ -35,9 +35,9 @@ class Architecture:
     """Which elements of a head are rotated together: neighbours (`pairs`), or equal places of its
     two `halves`."""
     unrotated_every: int | None = None
-    """One layer of so many does not rotate, the last one of them."""
+    """The last of every `unrotated_every` layers does not rotate; None if all rotate."""
     rotates_windows: bool = False
-    """Whether only layers with a window rotate, where any layer has one."""
+    """Whether only layers with a window rotate, in models in which some layers have one."""
     alibi: float | None = None
     """The largest slope's exponent of a bias by distance (ALiBi), in place of a rotation."""
     rotated_layers: int | None = None
@@ -51,20 +51,20 @@ class Architecture:
     logits: str | None = None
     """How `logit_scale` acts on the logits: as a factor (`times`) or a divisor (`over`)."""
     full_every: int | None = None
-    """One layer of so many attends to all tokens, the others to a window."""
+    """One of every `full_every` layers attends to all tokens, the others to a window."""
     full_at: int = 0
-    """The index of that layer among them."""
+    """The index, among every `full_every` layers, of the layer that attends to all tokens."""
     window: int | None = None
     local_base: float | None = None
-    """The base of the rotary embedding in layers with a window, if another one."""
+    """The base of the rotary embedding in layers with a window, if it differs from the others'."""
     plain_windows: bool = False
     """Whether layers with a window rotate by frequencies that are not scaled."""
     wide_layers: int | None = None
     """The number of layers of the variant whose scores are scaled by the width of all heads, not of
     one."""
     gating: int = 1
-    """What makes the weights of a token's experts, where the file does not say: 1 a softmax of all
-    experts, 2 the sigmoid function, 3 a softmax of the chosen ones."""
+    """The function that makes the weights of a token's experts, if the file has none: 1 is softmax
+    over all experts, 2 sigmoid, 3 softmax over the chosen experts."""
     is_latent: bool = False
     """Whether keys and values are products of a latent vector of each token, which is cached in
     their place. Source: arXiv:2405.04434, 2.1."""

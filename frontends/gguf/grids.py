@@ -1,7 +1,7 @@
 """The grids of GGUF's smallest packings: which vectors of 4 or 8 numbers their codes name.
 
-A grid is kept as its vectors' places among all those of its levels, which grow: the differences,
-compressed.
+A grid is a set of vectors of some levels. Each vector has an index among all vectors of these
+levels; the grid is stored as the differences between ascending indices, compressed.
 
 Source: ggml's ggml-common.h.
 """
@@ -75,4 +75,4 @@ e|%I!y}#Dlq^#KjGZ`n7`UO2gjFAqnR57q|;i?5)@0B}d3&-jMQVy3o@T0dqeZ9P#iQhlO($yE*$exAS
 o<emC&ij8SEaZxSmfU~VG3E{69V3%~@-{ld)rD!EKj^+|l}_A4-_hKPS;}hLf0HK}p#
     """),
 }  # fmt: skip
-"""By packing: the levels of numbers, how many of them a vector has, and the steps in base 85."""
+"""By packing: the levels, the length of a vector, and the differences of indices in base 85."""

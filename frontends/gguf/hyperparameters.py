@@ -125,7 +125,7 @@ class Hyperparameters:
             raise self.source.error(f"the tensor '{name}' is not supported")
 
     def is_further(self, name: str) -> bool:
-        """Whether a tensor is of a layer that predicts further tokens."""
+        """Whether a tensor is of a layer for multi-token prediction, which is not imported."""
         found = re.match(r"blk\.(\d{1,9})\.", name)
         if found is None or not self.count("nextn_predict_layers"):
             return False
@@ -140,7 +140,7 @@ class Hyperparameters:
 
     @property
     def pooling(self) -> str | None:
-        """What makes one embedding of those of all tokens: `mean`, `first` or `last`; or None."""
+        """How the tokens' embeddings become one: `mean`, `first` or `last`; None if they do not."""
         kind = self.count("pooling_type")
         if kind not in POOLINGS:
             raise self.source.error(f"embeddings are pooled by kind {kind}, which is not supported")
@@ -211,11 +211,11 @@ class Hyperparameters:
 
     @property
     def is_variant(self) -> bool:
-        """Whether this is the variant of its architecture that does not rotate."""
+        """Whether this is the variant of its architecture, told by its layers, that has ALiBi."""
         return self.kind.rotated_layers not in (None, self.layers)
 
     def local_base(self) -> float | None:
-        """The base of rotations in layers with a window, where it is one of their own."""
+        """The base of rotations in layers with a window; None if it is that of the other layers."""
         given = self.get("rope.freq_base_swa")
         if given:
             return self.number("rope.freq_base_swa")
@@ -225,7 +225,7 @@ class Hyperparameters:
 
     @property
     def turned(self) -> int:
-        """The number of rotated elements of a head."""
+        """The number of elements of a head to which the rotary embedding applies."""
         count = self.integer("rope.dimension_count", self.size)
         if count > self.size or count % 2:
             raise self.source.error(f"{count} of the {self.size} elements of a head turn in pairs")
@@ -256,7 +256,7 @@ class Hyperparameters:
 
     @property
     def stretch(self) -> float:
-        """How many times longer texts may be than those of the original training."""
+        """The factor by which the context is longer than in the original training, at least 1."""
         return max(self.number("rope.scaling.factor", 1.0), 1.0)
 
     @property

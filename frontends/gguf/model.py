@@ -137,7 +137,7 @@ class _Decoder(Hyperparameters):
         return self.node("Embedding", name, (indices, table), packing=kind, scale=scale)
 
     def pooled(self, x: str) -> str:
-        """One embedding of all tokens', if the file asks for one."""
+        """The embeddings x of all tokens, pooled to a single one if the file says so."""
         return self.node("Pool", "pooled", (x,), form=self.pooling) if self.pooling else x
 
     def logits(self, x: str) -> str:
@@ -307,9 +307,9 @@ class _Decoder(Hyperparameters):
         )
 
     def head_linear(self, lead: str, one: str, x: str) -> str:
-        """The product of each head and its matrix of keys or values, `one` being `k` or `v`.
+        """The product of each head of x and its matrix for keys or values: `one` is `k` or `v`.
 
-        They are tensors of their own, or the rows of a head in one matrix.
+        The file has these matrices as two tensors, or all in one, with the rows of a head together.
         """
         plain, latent, key = self.size - self.turned, self.latent, f"{lead}.attn_{one}_b.weight"
         is_split, both = self.has(key), plain + self.value_size
@@ -377,8 +377,9 @@ class _Decoder(Hyperparameters):
         return self.linear(f"{lead}.attn_output", out)
 
     def normed(self, lead: str, one: str, x: str, is_whole: bool) -> str:
-        """Queries or keys after their norm, if they have one: of the width of all heads, or of each
-        head.
+        """Queries or keys x (`one` is q or k) after their norm, if the file has one.
+
+        Its weights tell whether it is over all heads together or over each head.
         """
         name = f"{lead}.attn_{one}_norm"
         if one == "v" or not self.has(f"{name}.weight"):
@@ -388,7 +389,7 @@ class _Decoder(Hyperparameters):
 
     @property
     def head_shapes(self) -> Sequence[tuple[int, ...]]:
-        """The shapes of norms' weights that are of one head, or differ between the heads."""
+        """The weights' shapes in norms over each head: one for all heads, or one per head."""
         return (self.size,), (self.heads, self.size), (self.groups, self.size)
 
     def normed_heads(self, i: int, q: str, k: str, window: int | None) -> tuple[str, str]:
@@ -410,7 +411,7 @@ class _Decoder(Hyperparameters):
         )
 
     def warmed(self, lead: str, q: str) -> str:
-        """Queries times a factor that grows with their positions."""
+        """Queries q times a factor that grows with their positions; see the node `Temperature`."""
         scale, every = self.number("attention.temperature_scale"), self.original
         if self.kind.is_latent:
             every = self.number("attention.temperature_length")
@@ -423,7 +424,7 @@ class _Decoder(Hyperparameters):
         return (self.weight(name),) if self.has(name) else ()
 
     def mask(self, window: int | None) -> str:
-        """What is added to the scores; nothing where each token sees all others alike."""
+        """The name of the mask that is added to scores; "" if each token sees all others alike."""
         if not self.is_causal and window is not None:
             raise self.source.error("windows in a text of which all is seen are not supported")
         if not self.is_causal and not self.alibi:

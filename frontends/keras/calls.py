@@ -38,8 +38,10 @@ def calls_of(
 def counted_from_zero(
     pending: Mapping[str, list], tails: list[Reference], table: Mapping[str, Any]
 ) -> list[Reference]:
-    """References with calls of models counted from 0. Keras 2 counts them from 1, and so do Keras
-    3's outputs, as the model's own inputs are its first call.
+    """`tails` with the calls of layers counted from 0; in `pending`, they are changed in place.
+
+    Keras 2 counts calls of models from 1, and so do the outputs in Keras 3, as a model's own inputs
+    are its first call.
     """
     least: dict[str, int] = {}
     old = any(

@@ -208,13 +208,13 @@ class Named:
         return found
 
     def _of(self, layer: Mapping[str, Any]) -> Sequence[str]:
-        """The names of a layer's weights; nested models may not be listed."""
+        """The names of a layer's weights; all names for a nested model that is not listed."""
         found = [name for name in self._names if name_of(layer) in name.split("/")]
         is_model = "layers" in (layer.get("config") or ())
         return self._names if is_model and not found else found
 
     def inside(self, *path: str) -> Weights:
-        """These weights: their names do not tell parts apart, except in some wrappers."""
+        """These weights, without those of a wrapper itself: names do not tell other parts apart."""
         own = [name for name in self._names if name.rpartition("/")[2] not in WRAPPERS_OWN]
         return Named(self._source, self._group, own)
 

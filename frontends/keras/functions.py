@@ -81,8 +81,9 @@ def log_sigmoid(n: KerasLayer, x: Value) -> Value:
 
 
 def sparsemax(n: KerasLayer, x: Value, axis: int = -1) -> Value:
-    """max(x - threshold, 0) along an axis, by Keras's formula: its threshold sums the running sums
-    where A. Martins and R. Astudillo, From Softmax to Sparsemax, 2016, take the last of them.
+    """max(x - threshold, 0) along an axis, with Keras's threshold, made of the sum of running sums.
+
+    A. Martins and R. Astudillo, From Softmax to Sparsemax, 2016, have only the last running sum.
     """
     t, axis = Term(n, x), axis % x.type.rank
     count = extent(n, (x, axis))

@@ -86,7 +86,7 @@ def element_type(name: Any) -> Type | None:
 
 @dataclass(frozen=True)
 class Slot:
-    """In the arguments of a call: the index of an input of the node."""
+    """Stands for a tensor in the arguments of a call: the index of the node's input."""
 
     index: int
 
@@ -262,7 +262,7 @@ class KerasLayer(NodeLayer):
         return self.value(list(self.attributes.args))
 
     def argument(self, position: int, name: str, default: Any = None) -> Any:
-        """A call argument by position or name, else the field of the configuration."""
+        """A call argument by position or name, or else the configuration's field `name`."""
         if position < len(self.attributes.args):
             return self.value(self.attributes.args[position])
         if name in self.kwargs:
@@ -292,7 +292,7 @@ class KerasLayer(NodeLayer):
 
     @property
     def mask(self) -> Value | None:
-        """The mask argument, or the mask of the only tensor (in Keras 2, of the first one)."""
+        """The mask argument, or the mask of the call's only tensor (in Keras 2, its first)."""
         given = self.keyword("mask")
         if isinstance(given, Value):
             return given

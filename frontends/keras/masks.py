@@ -61,7 +61,7 @@ def first_argument(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
 
 
 def makes_mask(kind: str, config: Mapping[str, Any], masks: Sequence[str | None]) -> bool:
-    """Whether a layer makes a new mask, given the masks of its first inputs."""
+    """Whether a layer makes a new mask if its first inputs have these masks."""
     if kind in MERGES_MASKS:
         return len(masks) > 1 and None not in masks
     if kind == "Concatenate":
@@ -73,7 +73,7 @@ def makes_mask(kind: str, config: Mapping[str, Any], masks: Sequence[str | None]
 def masks_behind(
     kind: str, config: Mapping[str, Any], masks: Sequence[str | None]
 ) -> list[str | None]:
-    """The input mask that each of a layer's first outputs has, or None."""
+    """For each of a layer's first outputs, the input's mask that it keeps; None without a mask."""
     mask = next(iter(masks), None)
     if kind in KEEPS_MASK:
         return [mask]

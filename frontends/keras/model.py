@@ -45,7 +45,7 @@ PARTS: Mapping[str, Sequence[str]] = {
 
 @dataclass(frozen=True)
 class Tensor:
-    """A value of the graph, and its identity for Keras: that of another tensor, unless new."""
+    """A value of the graph; `same_as` names an earlier tensor if Keras has one object for both."""
 
     name: str
     same_as: str = ""

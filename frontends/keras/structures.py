@@ -19,7 +19,7 @@ MOST_OUTPUTS = 1 << 12
 
 @dataclass(frozen=True)
 class Reference:
-    """In the arguments of a call: an output of a call of another layer."""
+    """Stands for a tensor in the arguments of a call: output `output` of call `call` of a layer."""
 
     layer: str
     call: int

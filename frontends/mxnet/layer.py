@@ -94,7 +94,7 @@ class MxnetLayer(NodeLayer):
         return value
 
     def float(self, name: str, default: float | None = None) -> float:
-        """A number. Raises NncError where it is none."""
+        """An attribute that is a number. Raises NncError if it is not."""
         value = self.get(name, default)
         if value in ("inf", "-inf", "nan"):
             return float(value)
@@ -103,7 +103,7 @@ class MxnetLayer(NodeLayer):
         return float(value)
 
     def flag(self, name: str, default: bool = False) -> bool:
-        """Whether an attribute is set."""
+        """Whether an attribute is true."""
         return str(self.get(name, default)).lower() in ("true", "1")
 
     def text(self, name: str, default: str, *known: str) -> str:
@@ -166,7 +166,7 @@ class MxnetLayer(NodeLayer):
         return normalize_axes(self, self.ints(name), rank)
 
     def term(self, value: Value) -> Term:
-        """The value in formulas."""
+        """The value as a term, for formulas."""
         return Term(self, value)
 
     def axis(self, name: str, default: int | None, rank: int) -> int:
@@ -181,14 +181,14 @@ class MxnetLayer(NodeLayer):
         return transposed(self, x, permutation)
 
     def part(self, x: Value, axis: int, begin: int, end: int) -> Value:
-        """Elements of an axis."""
+        """The elements [begin, end) of an axis."""
         return self.term(x).part(axis, begin, end).value
 
     def check_rank(self, x: Value, least: int) -> None:
-        """Raises NncError where a value has fewer dimensions."""
+        """Raise NncError if a value has fewer than `least` dimensions."""
         if x.type.rank < least:
             raise self.error(f"an input is '{x.type}', expected rank {least} or more")
 
     def zeros(self, shape: tuple[int, ...], element: Type, value: float = 0) -> Value:
-        """A tensor of one number."""
+        """A tensor whose elements all equal `value`."""
         return self(nn.Fill(self.constant(value, element), out=TensorType(shape, element)))

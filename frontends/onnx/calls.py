@@ -54,7 +54,7 @@ def check_calls(model: Model) -> None:
 
 
 def fixed_body(node: Any, domain_name: str, opset: int) -> tuple[Any | None, bool]:
-    """The operator's fixed body or None; whether it has a body that depends on the input types."""
+    """(the operator's function body, None without one; whether its body depends on input types)."""
     schema = find_schema(domain_name, node.op_type, opset)
     if schema is None:
         return None, False

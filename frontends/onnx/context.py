@@ -23,9 +23,9 @@ class Context:
     caller: Location | None = None
     call_label: str = ""
     ranks: dict[str, int] = field(default_factory=dict)
-    """The ranks of the body's outputs, as the model declares them for the call's."""
+    """The ranks of the body's outputs, which the model declares for the outputs of the call."""
     may_fail: bool = False
-    """Whether the nodes are inside one of two branches, of which one may not fit."""
+    """Whether the nodes are in a branch of an If, which may fail if the other branch fits."""
 
     def place_of(self, node: Node) -> str:
         """A node's name in messages, with the call that it was inlined from."""

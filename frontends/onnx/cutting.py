@@ -98,7 +98,7 @@ class CutGraph:
     def instead(
         self, node: Any, outputs: Sequence[str], values: Mapping[str, Any]
     ) -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:
-        """A changed node as a model, and the model's inputs, taken from `values`."""
+        """A node that a caller has changed as a model, and the model's inputs, from `values`."""
         return self._model([*self._constant, node], None, outputs, values)
 
     def part(

@@ -89,7 +89,7 @@ class OnnxImporter(Importer):
         """Do nothing: `ordered` checks the operators, only those that are needed."""
 
     def ordered(self, scope: Scope, given: Iterable[str]) -> list[GraphNode]:
-        """The needed nodes, operands first. Raises NncError if nnc lacks an operator of them."""
+        """The needed nodes, operands first. Raises NncError if one has an unsupported operator."""
         nodes = super().ordered(scope, given)
         self.survey.check(nodes, scope.context)
         return nodes

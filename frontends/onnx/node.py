@@ -56,7 +56,7 @@ class Node(NodeLayer):
         self.kind = f"{proto.domain}.{node.kind}".removeprefix("ai.onnx.").lstrip(".")
         self.given: dict[str, Any] = context.resolve_attributes(proto)
         self.attributes = Fields(self.given)
-        """The same attributes; each remembers whether a converter has read it."""
+        """The attributes in `given`, which record whether a converter has read them."""
         self.opset = context.opset_of(proto)
         self.schema = context.schema_of(proto)
         self.local = importer.survey.local_function(proto)
@@ -180,7 +180,7 @@ class Node(NodeLayer):
     def declared_rank(self, output: int) -> int | None:
         """The rank that the model declares for an output of a node of its main graph, or None.
 
-        In the body of a function, it is that of the call's output, if the value is one.
+        In the body of a function, only values that are outputs of the call have one.
         """
         if self.context.caller is not None:
             return self.context.ranks.get(self.outputs[output])

@@ -78,11 +78,12 @@ def operator(
     host: bool = False,
     gives: Callable[..., Any] | None = None,
 ) -> Callable[[Any], Any]:
-    """Declare the operator of a domain, `com.example.Squareplus`: a class or a function below.
+    """Declare the operator `name`, a domain and a name, by the class or function that follows.
 
-    `opset` is the version of ONNX's operators that a composition means. A `host` function gets
-    NumPy arrays, and `gives` says shape and dtype of its result, or a list of several, for operands
-    like `ArrayType` and the attributes; by default they are the first operand's. Raises NncError.
+    `opset` is the version of ONNX's operators that a composition uses. A `host` function gets NumPy
+    arrays. `gives`, called with an `ArrayType` for each operand and the attributes, returns the
+    (shape, dtype) of the result, or a list of them; by default these are the first operand's.
+    Raises NncError.
     """
     domain, _, op_type = name.rpartition(".")
     if not op_type or domain in ("", "ai.onnx"):
@@ -309,8 +310,8 @@ def _attribute(value: Any) -> Attribute:
 class Composer:
     """Makes nodes of ONNX's operators: `op.Softmax(x, axis=1)`, `op("com.microsoft.Gelu", x)`.
 
-    Operands may be numbers and arrays: a number is a constant of the first operand's type. It
-    returns a tuple for several `outputs`.
+    Operands may be numbers and arrays: a number is a constant of the first operand's type. A call
+    with several `outputs` returns a tuple.
     """
 
     def __init__(self, n: Node, opset: int) -> None:

@@ -53,7 +53,7 @@ def fault_of_signature(schema: Any, inputs: int, outputs: int) -> str | None:
 
 
 def fault_of_presence(schema: Any, inputs: list[Any]) -> str | None:
-    """Which required input is missing (None), or None."""
+    """A message if a required input is None, that is left out; else None."""
     formals = schema.inputs
     for i, value in enumerate(inputs):
         formal = formals[min(i, len(formals) - 1)]
@@ -104,7 +104,7 @@ def fault_of_attributes(schema: Any, attributes: dict[str, Any]) -> str | None:
 
 
 def fault_of_types(schema: Any, inputs: list[Any]) -> str | None:
-    """What is wrong with the inputs' element types (None: left out), or None."""
+    """What is wrong with the inputs' element types, or None; an input left out has type None."""
     allowed, bound = _type_table(schema.name, schema.domain, schema.since_version), {}
     formals = schema.inputs
     for i, type in enumerate(inputs):
@@ -150,7 +150,7 @@ def _fault_of_value(type: Any, formal: Any, choices: Iterable[str]) -> str | Non
 
 
 def _value_texts(type: Any) -> Iterator[str]:
-    """Prefixes of ONNX's names of a type; None of a sequence is one of any element."""
+    """Prefixes of ONNX's names of a type; of unknown element types (None), any name."""
     match type:
         case nn.SequenceType() | nn.OptionalType():
             start = "seq(" if isinstance(type, nn.SequenceType) else "optional("
@@ -168,7 +168,10 @@ def _value_texts(type: Any) -> Iterator[str]:
 
 
 def fault_of_kinds(schema: Any, inputs: list[Any]) -> str | None:
-    """What is wrong if a sequence is passed for a tensor, or None; a tensor has a `type`."""
+    """What is wrong if a sequence is passed where the operator takes only tensors, or None.
+
+    An input without the attribute `type` is a sequence.
+    """
     allowed = _type_table(schema.name, schema.domain, schema.since_version)
     for i, value in enumerate(inputs):
         if value is None or hasattr(value, "type"):

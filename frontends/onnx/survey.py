@@ -45,7 +45,7 @@ class Survey:
             raise self.model.error(listed(faults, "node", where))
 
     def fault_of(self, node: Any, context: Context) -> str | None:
-        """The unsupported operator, and those that its body lacks, in words; None if supported."""
+        """A message on an unsupported operator, and on what its body lacks; None if supported."""
         lacking = self._lacking_of(node, context.opsets, ())
         if lacking is None:
             return None
@@ -57,7 +57,7 @@ class Survey:
     def _lacking_of(
         self, node: Any, opsets: dict[str, int], calls: tuple[Any, ...]
     ) -> list[str] | None:
-        """None if the node can be imported, else the operators that its body lacks, if any."""
+        """None if the node can be imported, else the unsupported operators in its body, if any."""
         key = (domain(node.domain), node.op_type, node.overload)
         local = self.model.functions.get(key)
         opset = opsets.get(key[0])

@@ -183,7 +183,7 @@ class PaddleLayer(NodeLayer):
         return self(nn.Concat([reshape(self, as_i64(self, part), [1]) for part in value], axis=0))
 
     def wanted(self, value: Any) -> tuple[Value, list[int | None]]:
-        """The extents as a 1-D tensor, and as a list with None for unknown ones."""
+        """The extents in an operand as a 1-D i64, and as a list with None for unknown ones."""
         vector = self.vector(value)
         known = self.extents(vector)
         if known is None:

@@ -244,7 +244,7 @@ set_value set_value Input ValueTensor *StartsTensorList@starts *EndsTensorList@e
 
 @dataclass(frozen=True)
 class Slot:
-    """An operand of an operator: the old format's names for it.
+    """An operand of an operator, with its names in PaddlePaddle 2, separated by `|`.
 
     `many` says that it is a list; `attribute` names the attribute used if it is absent.
     """
@@ -255,13 +255,13 @@ class Slot:
 
     @property
     def names(self) -> list[str]:
-        """The old format's names for it, by preference."""
+        """The operand's names in PaddlePaddle 2, the preferred one first."""
         return self.name.split("|")
 
 
 @dataclass(frozen=True)
 class Operator:
-    """An operator's form in PIR."""
+    """An operator of PaddlePaddle 2 in terms of PIR: a line of the table above."""
 
     kind: str
     inputs: tuple[Slot, ...]

@@ -129,7 +129,7 @@ class _Reader:
     def nested(self, block: dict[str, Any], names: Mapping[int, str], is_loop: bool) -> Graph:
         """A block's graph, whose last outputs are the values of outer scopes that it writes.
 
-        They are the last inputs of a loop's body.
+        In a loop's body, they are the last inputs, too.
         """
         defined = set(self.defined)
         self.defined.update(one["#"] for one in block.get("args", []) if one)

@@ -94,7 +94,7 @@ BY_PARTS = frozenset(
         """
     )
 )
-"""Operators that treat the real and the imaginary part alike and apart."""
+"""Operators that do the same to the real and to the imaginary part, each by itself."""
 
 BY_PARTS_OF_FIRST = frozenset(words("gradient trapezoid trapz cumulative_trapezoid"))
-"""The same if no operand but the first is complex."""
+"""Operators like those in `BY_PARTS`, provided that no operand but the first is complex."""

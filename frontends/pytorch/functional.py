@@ -33,7 +33,7 @@ VIEWS = words(
 """Operators whose results share memory with their first operand."""
 
 ITSELF = words("alias detach lift_fresh contiguous to type_as")
-"""Those whose result, if it shares memory with the first operand, is all of it."""
+"""Operators whose result, if it shares memory with the first operand, is the whole operand."""
 
 SOMETIMES = words(
     """

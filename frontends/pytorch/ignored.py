@@ -39,7 +39,7 @@ IGNORED = IgnoredFields(
 
 
 def unread(function: Convert, given: dict[str, Any]) -> dict[str, Any]:
-    """The given arguments that a converter's code never loads, except those with default values."""
+    """The arguments that a converter's code never loads, unless they have its default values."""
     names, rest = _unloaded(function)
     parameters = signature(function).parameters
     return {

@@ -23,7 +23,8 @@ passed."""
 def with_states(graph: Graph, changed: Mapping[str, str], buffers: Mapping[str, str]) -> Graph:
     """The graph with changed buffers as inputs, and their new values as outputs.
 
-    `changed` has the new values by the names of inputs and buffers, `buffers` the external names.
+    `changed` maps inputs and buffers to the values with their new contents, `buffers` maps the
+    buffers' names in the graph to those in the model.
     """
     if not changed:
         return graph
@@ -61,8 +62,9 @@ def with_states(graph: Graph, changed: Mapping[str, str], buffers: Mapping[str, 
 
 
 def with_complex_values(graph: Graph, layouts: Mapping[str, Layout]) -> Graph:
-    """The graph whose inputs, constants and outputs have a last dimension of two reals for complex
-    numbers.
+    """The graph with a real tensor for each complex input, constant and output.
+
+    It has a last dimension of two elements, the real and the imaginary part.
     """
     inner: dict[str, str] = {}
     inputs, constants = list(graph.inputs), dict(graph.constants)

@@ -32,7 +32,7 @@ class AtenLayer(NodeLayer):
         return self.known_int(value, "a number") if isinstance(value, Value) else int(value)
 
     def number(self, value: Any) -> Any:
-        """A number as a Python value; a value that is not known stays one."""
+        """A number as a Python value; a tensor whose element is unknown at import is unchanged."""
         if isinstance(value, Value) and (known := self.known(value)) is not None:
             return known.reshape(())[()].item()
         return value
@@ -169,7 +169,7 @@ def _width(element: Any) -> int:
 
 
 def _combined(higher: Type | None, lower: Type | None) -> Type | None:
-    """The type of operands of which one kind has priority over another."""
+    """The promoted type of two groups of operands, where the first decides within one kind."""
     if _kind(higher) == 2:
         return higher
     if higher is i1 or (_kind(lower) == 2 and higher is not None):
@@ -178,7 +178,9 @@ def _combined(higher: Type | None, lower: Type | None) -> Type | None:
 
 
 def common_element(operands: Sequence[Any]) -> Type:
-    """The promoted type: of tensors with dimensions, unless other operands are of a higher kind."""
+    """The promoted type of operands: that of the tensors with dimensions, unless a 0-d tensor or a
+    number is of a higher kind (truth values, integers, floats).
+    """
     ranks: list[Type | None] = [None, None, None]
     for x in operands:
         if isinstance(x, Value):

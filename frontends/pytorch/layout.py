@@ -10,7 +10,7 @@ from ...ir.types import Dim
 
 @dataclass(frozen=True)
 class Layout:
-    """The layout of a tensor: extents and strides; of an example if they vary."""
+    """The layout of a tensor: extents and strides, those of an example if they vary."""
 
     shape: tuple[int, ...]
     strides: tuple[int, ...]

@@ -165,7 +165,7 @@ _CHECKS = words("aten._linalg_check_errors.default aten._assert_async.msg")
 
 
 def without_tokens(module: Any) -> Any:
-    """The GraphModule without the tokens that order checks, which have no value here."""
+    """The GraphModule without the tokens by which PyTorch orders assertions and other checks."""
     import torch  # pyright: ignore[reportMissingImports]
 
     def is_check(one: Any) -> bool:

@@ -124,7 +124,7 @@ class _Unmapped:
         self.levels |= dict.fromkeys(node.outputs, levels)
 
     def indexed(self, given: dict[str, Any], levels: tuple[int, ...]) -> dict[str, Any]:
-        """Indices aligned to the batch dimensions of the indexed tensor."""
+        """The arguments of an index, with indices of the tensor's batch dimensions put in front."""
         indices = given["indices"]
         rank = max(self.ranks[one.name] for one in indices)
         own = []

@@ -52,7 +52,7 @@ class Program:
         return found
 
     def _by_strides(self, one: Node) -> list[Node]:
-        """A node that reads or writes by strides, on the tensor in memory order."""
+        """Nodes for one that uses strides, with its operand permuted to the order in memory."""
         source, first = one.attributes.get("self"), next(iter(one.outputs), "")
         layout = self.layouts.get(source.name) if isinstance(source, Ref) else None
         if layout is None or layout.is_contiguous:

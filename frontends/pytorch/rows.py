@@ -18,12 +18,17 @@ Batched = Literal[
     "elements", "along", "named", "first", "all", "last", "joined", "gathered", "flattened",
     "permuted", "turned", "shape", "products", "index", "fresh",
 ]  # fmt: skip
-"""How an operator takes whole batches, whose dimensions `torch.vmap` does not show to it.
+"""How an operator's arguments change if the dimensions that `torch.vmap` hides are put in front.
 
-Operands are aligned ("elements"); dimensions are counted from the first that shows ("along"). Where
-none is named, that one is meant ("first"), or all ("all"), or it cannot be said ("named"). The last
-ones of the first operand are meant ("last"). Operands have all of a batch where several become one
-("joined", "gathered"). Others are one operator's way.
+elements     operands are aligned, as they broadcast
+along        as elements, and arguments that are dimensions count from the first visible one
+first, all   as along; without such an argument, the first visible dimension is meant, or all
+named        as along; without such an argument, vmap is not supported
+last         nothing changes: the operator works on the last dimensions of its first operand
+joined       as first, and operands without a batch are repeated for it
+gathered     as along, and operands without a batch are repeated for it
+
+The other ways belong to one operator each.
 """
 
 

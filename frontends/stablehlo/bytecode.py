@@ -73,8 +73,8 @@ PARTS = {
         }.items()
     },
 }
-"""StableHLO's attributes that VHLO stores as several ones: the names of these, and a function that
-makes the attribute from them."""
+"""StableHLO's attributes that VHLO stores in several attributes: the names of those in VHLO, and a
+function that makes the attribute from their values."""
 
 UNDECLARED = {
     "custom_call": "api_version backend_config called_computations has_side_effect "
@@ -116,7 +116,7 @@ DEFAULTS: dict[str, Any] = {
     **dict.fromkeys(("base_dilations", "lhs_dilation", "rhs_dilation"), 1),
     **dict.fromkeys(("window_dilations", "window_strides"), 1),
 }
-"""The defaults that VHLO stores and StableHLO omits: a value, or that of all elements."""
+"""The defaults that VHLO stores and StableHLO omits: the value, or the value of each element."""
 
 
 def read_module(data: Any, name: str, start: int = 0) -> Operation:

@@ -1,6 +1,7 @@
 """How dialects encode attributes and types in bytecode: a row for each code.
 
-A row has the fields as `wire.mlir_bytecode` names them, and what makes the attribute of them.
+A row has the fields, in the notation of `wire.mlir_bytecode`, and the function that makes the
+attribute or type of their values.
 VHLO, the versioned form of StableHLO, becomes StableHLO and builtin as it is read.
 
 Source: BuiltinDialectBytecode.td of MLIR 22; StablehloBytecode.cpp, VhloBytecode.cpp and
@@ -142,7 +143,10 @@ def _number(at: Cursor) -> IntegerAttr | FloatAttr:
 
 
 def _elements(type: Any, data: memoryview) -> DenseElements:
-    """Elements as they lie in memory, one if all are equal; truth values are bits."""
+    """The elements in the bytes of a constant: all of them, or one if they are equal.
+
+    Truth values may be bits.
+    """
     checked(type, TensorType, "the type of a tensor")
     if not type.has_static_shape or size_fault(type):
         raise BytecodeError(f"elements of type '{type}'")
@@ -170,7 +174,10 @@ def _array(type: Any, count: int, data: memoryview) -> DenseArrayAttr:
 
 
 def conv_dims(*numbers: Any) -> ConvDims:
-    """Batch, feature and spatial dimensions of operand, kernel and result as lists of letters."""
+    """The attribute of nine dimension numbers, three for each of operand, kernel and result.
+
+    These are (batch, feature, spatial dimensions), and (input, output, spatial) for the kernel.
+    """
     lists = []
     for letters, at in (("bf", 0), ("io", 3), ("bf", 6)):
         first, second, spatial = numbers[at : at + 3]
@@ -185,7 +192,7 @@ def _bounds(bounds: Sequence[int]) -> Bounds:
 
 
 def in_order(definition: Any) -> Callable[..., ParametrizedAttr]:
-    """Makes an attribute with parameters of their values."""
+    """A function that makes the attribute from the values of its parameters, in order."""
     names = list(definition.parameters)
 
     def made(*values: Any) -> ParametrizedAttr:

@@ -30,7 +30,7 @@ def module_of(source: Source) -> Operation:
 
 
 def platform(source: Source) -> int:
-    """Which of the platforms that a function was exported for is the CPU; the first one if none."""
+    """The index of the CPU among the platforms that a function was exported for; else 0."""
     given = source.object
     found = exported(source) if given is None else given
     platforms = getattr(found, "platforms", ())

@@ -13,7 +13,7 @@ rows = Rows(__package__ or "")
 
 
 class HloLayer(NodeLayer):
-    """An operation that is being imported; `op` is it, typed."""
+    """An operation that is being imported: `op`, with its attributes, types and regions."""
 
     @property
     def op(self) -> Any:
@@ -21,7 +21,10 @@ class HloLayer(NodeLayer):
         return self.attributes
 
     def out(self, i: int = 0) -> TensorType:
-        """The type of a result, which must be a tensor; if quantized, what stands for it here."""
+        """The type of a result, which must be a tensor.
+
+        A quantized one has integers or real numbers, whichever the operation is computed on.
+        """
         type = self.op.results[i].type
         if quantized(type) is not None:
             type = stored(type) if works_on_integers(self.op) else expressed(type)
@@ -38,7 +41,7 @@ class HloLayer(NodeLayer):
         return self.node.graphs[str(at)]
 
     def region_node(self, at: int, op: Any) -> Node:
-        """The node that an operation is in the graph of a region."""
+        """The node of the operation `op` in the graph of a region."""
         return next(node for node in self.region_graph(at).nodes if node.attributes is op)
 
     def last(self, at: int) -> Operation:

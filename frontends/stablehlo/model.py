@@ -39,8 +39,8 @@ def read(source: Source) -> Graph:
 def read_inner(source: Source, platform: int | None) -> Graph:
     """The public function as a graph inside of another model, where complex numbers are pairs.
 
-    `platform` is the number of the processor among the platforms that its first argument tells
-    apart, None where there is no such argument.
+    `platform` is the value of the function's first argument, which selects a platform; None if it
+    has no such argument.
     """
     reader, function = _public(source)
     graph = reader.block(function.body.blocks[0])
@@ -53,7 +53,7 @@ def read_inner(source: Source, platform: int | None) -> Graph:
 
 
 def _public(source: Source) -> tuple[_Reader, Any]:
-    """The function that is the model."""
+    """The public function that is imported as the model: `main`, or else the first one."""
     module = module_of(source)
     functions = func.functions_by_name(module)
     public = [f for f in functions.values() if f.sym_visibility != "private" and f.body.blocks]
@@ -110,7 +110,7 @@ class _Reader:
         return Graph(inputs, whole, outputs, constants, producer="JAX", complex_outputs=pairs)
 
     def names_of(self, function: Any) -> list[str]:
-        """The names of arguments: by attributes, else by their places, else as in the text."""
+        """The names of arguments: from attributes, else from `origin`, else as in the text."""
         args = function.body.blocks[0].args
         own = [_name_of(function.arg_attrs, i, NAMES) for i in range(len(args))]
         hints = [arg.name_hint or f"arg{i}" for i, arg in enumerate(args)]
@@ -118,7 +118,7 @@ class _Reader:
         return names if len(set(names)) == len(names) else hints
 
     def origin(self, arg: BlockArgument) -> str:
-        """The name of an argument's place; `jax.export` leaves it to a function that it calls."""
+        """The name in an argument's location; `jax.export` has it in a function that is called."""
         if isinstance(arg.loc, NameLoc):
             return arg.loc.name
         for call in arg.users:
@@ -147,7 +147,7 @@ class _Reader:
         return self.graphs[name]
 
     def block(self, block: Block) -> Graph:
-        """A region or a function that is called."""
+        """The graph of a region, or of a function that is called."""
         type = expressed if self.within_numbers else stored
         inputs = [Input(self.name(arg), type(arg.type)) for arg in block.args]
         nodes, returned = self.nodes(block)
@@ -159,7 +159,9 @@ class _Reader:
         return [node for op in ops for node in self.nodes_of(op)], last.operands
 
     def nodes_of(self, op: Operation) -> list[Node]:
-        """An operation as nodes: beside it, those that make numbers of integers and the reverse."""
+        """An operation as a node; if it is quantized but not computed on integers, with nodes that
+        dequantize its operands before it and quantize its results after it.
+        """
         is_quantized = any(quantized(type) for type in (*op.operand_types, *op.result_types))
         if not is_quantized or works_on_integers(op) != self.within_numbers:
             return [self.node(op)]

@@ -1,8 +1,8 @@
-"""Windows in a tensor, which gathers, scatters and slices at computed starts address.
+"""Windows in a tensor that gathers, scatters and slices at computed starts read or write.
 
-The dimensions of the operand that an index or a batch addresses become one, `place`; a window in
-them is so many places beside each other. `nn.gather` and `nn.scatter_nd` do the rest. Extents that
-only the run tells are terms.
+The indexed dimensions of the operand are merged into one, whose indices are called places; a window
+is a set of places. `nn.gather` and `nn.scatter_nd` do the rest. Extents that are known only at run
+time are terms.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def is_whole(x: Value, axis: int, size: Size) -> bool:
 
 @dataclass(frozen=True)
 class Places:
-    """Windows in an operand: which dimensions are indexed, by what, and their extents.
+    """A batch of windows in the operand x: where they start in the indexed dimensions `dims`.
 
-    `starts` has a term for each of `dims`, of one shape, that of the batch; `sizes` are the extents
-    of the windows in these dimensions.
+    `starts` has a term for each of `dims`, of the shape of the batch; `sizes` are the extents of
+    the windows in these dimensions.
     """
 
     n: HloLayer
@@ -58,11 +58,11 @@ class Places:
 
     @property
     def extents(self) -> list[Size]:
-        """Those of the indexed dimensions."""
+        """The operand's extents in the indexed dimensions."""
         return [size_of(self.n, self.x, i) for i in self.dims]
 
     def clamped(self) -> Places:
-        """Starts such that windows lie in the operand."""
+        """The windows with their starts clamped, so that all lie in the operand."""
         starts = [
             start.max(0).min(extent - size)
             for start, extent, size in zip(self.starts, self.extents, self.sizes, strict=True)
@@ -120,7 +120,7 @@ def windows_of(
     index_batching: Sequence[int],
     sizes: Sequence[Size],
 ) -> Places:
-    """The windows that an index tensor addresses; `sizes` for all dimensions of the operand."""
+    """The windows that an index tensor addresses; `sizes` has one for each dimension of x."""
     whole = Term(n, as_i64(n, indices))
     if vector == whole.rank:
         whole = whole.spread(0, 1)
@@ -163,7 +163,7 @@ def as_places(n: HloLayer, x: Value, windows: Places) -> Value:
 
 
 def from_places(n: HloLayer, table: Value, windows: Places) -> Value:
-    """The opposite of `as_places`."""
+    """The inverse of `as_places`: [places, rest..] in the shape of x."""
     order = [*windows.dims, *windows.rest]
     apart = Term(n, table).reshape(*((windows.x, i) for i in order))
     return apart.transpose(*(order.index(i) for i in range(len(order)))).value

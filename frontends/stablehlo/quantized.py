@@ -1,8 +1,8 @@
-"""Quantized tensors: what is imported of one is its integers, its type tells their meaning.
+"""Quantized tensors, whose values in the import are integers.
 
-An operation that only moves elements of one type moves the integers. Any other is given the real
-numbers of its operands, and its results are quantized: "dequantize, compute, quantize", as the
-specification of StableHLO has it. Within its regions all numbers are real.
+An operation that only moves elements of one type moves the integers. Any other is computed on the
+real numbers that its operands stand for, and its results are quantized, as the specification of
+StableHLO says. In the regions of such an operation, all numbers are real.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _OF_INTEGERS = """
     stablehlo.optimization_barrier stablehlo.return stablehlo.tuple stablehlo.while
 """
 ON_INTEGERS = frozenset(_OF_INTEGERS.split())
-"""Operations that take integers as they are, whatever these stand for."""
+"""Operations that always work on the integers of quantized tensors."""
 
 _MOVERS = """
     broadcast broadcast_in_dim concatenate dynamic_broadcast_in_dim dynamic_gather dynamic_pad

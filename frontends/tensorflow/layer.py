@@ -65,7 +65,7 @@ MOVES = {
     "Neg", "Pack", "Pad", "PadV2", "Reshape", "ReverseV2", "Roll", "SelectV2", "Slice",
     "Split", "SplitV", "Squeeze", "StridedSlice", "Sum", "Tile", "Transpose", "Unpack", "ZerosLike",
 }  # fmt: skip
-"""Operators that treat the real and the imaginary part alike and apart."""
+"""Operators that do the same to the real and to the imaginary part, each by itself."""
 
 _TENSOR = (Value, "tensor")
 _KINDS = {

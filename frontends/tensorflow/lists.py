@@ -46,8 +46,7 @@ class TensorList:
     stack: Value | None = None
     items: Mapping[int, Value] = field(default_factory=dict)
     state: int | None = None
-    """The number of the loop's state that the list is, if the loop (as far as known) only writes
-    it."""
+    """The index of the list among the states of a loop that, as far as is known, only writes it."""
     written: Written | None = None
     grows: bool = False
     """Whether a write behind its end has made it longer, or may."""

@@ -35,7 +35,7 @@ class Origin:
         return None if value is None or value.tensor is None else array_of(value.tensor)
 
     def key(self) -> str | None:
-        """The checkpoint key from which the value is read; None if it is not."""
+        """The checkpoint key that the value is read from; None if no checkpoint has it."""
         if self.node is None or self.kind != "RestoreV2" or len(self.node.input) < 2:
             return None
         keys = self.scope.origin(self.node.input[1]).array()

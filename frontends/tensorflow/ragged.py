@@ -83,7 +83,7 @@ def splits_of(lengths: Term) -> Term:
 
 
 def places_of(partitions: list[Partition]) -> list[Term]:
-    """The coordinates of each element in nested rows: [K] each."""
+    """The coordinates of each element in nested ragged rows, one term [K] for each dimension."""
     (last, *outer) = partitions[::-1]
     found, row = [last.place], last.row
     for one in outer:

@@ -60,7 +60,7 @@ def bind_tables(
 
 
 def _filling(scope: Scope, functions: Functions) -> Iterator[Scope]:
-    """The scopes in which tables are filled."""
+    """The scope, and those of the functions called from it that fill tables."""
     yield scope
     for record in scope.nodes.values():
         if record.op in CALLS and functions.has(record, FILLING):

@@ -95,7 +95,7 @@ def bind_variables(source: Source, meta: Record, graph: Graph, functions: Functi
 
 
 def bound(meta: Record, graph: Graph, bundle: Bundle) -> dict[str, str]:
-    """The checkpoint key of each captured variable, by its object in the object graph."""
+    """The checkpoint key of each variable that a function captures, by the name of its node."""
     if OBJECTS not in bundle.entries or not meta.objects.size:
         return {}
     objects = SCHEMA.read("Objects", meta.objects)
@@ -132,7 +132,7 @@ def _stored_keys(objects: list[Record], stored: list[Record]) -> dict[int, str]:
 
 
 def restored(meta: Record, functions: Functions) -> dict[str, str]:
-    """The checkpoint's key of each variable's node in the main graph."""
+    """The checkpoint key of each variable, by the name of its node in the main graph."""
     keys: dict[str, str] = {}
     main = Scope(meta.graph.node, GraphValues())
     restore = main.nodes.get(meta.saver.restore.partition(":")[0] if meta.saver else "")

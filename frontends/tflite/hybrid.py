@@ -26,7 +26,7 @@ LEAST, MOST = -128.0, 127.0
 
 
 class Rounding(Enum):
-    """The implementation that rounds, and its rule."""
+    """How floats are rounded to 8 bits: by which implementation, and by what rule."""
 
     XNNPACK = "halves to even, computed in f32; 0 lies where the range says"
     ASYMMETRIC = "halves away from 0, the scale computed in f64; 0 lies where the range says"
@@ -34,7 +34,7 @@ class Rounding(Enum):
 
     @staticmethod
     def asked(n: TfliteLayer) -> Rounding:
-        """The rounding of LiteRT's own kernels, by their option."""
+        """The rounding of LiteRT's own kernels, by the operator's option `asymmetric_inputs`."""
         return Rounding.ASYMMETRIC if n.options.asymmetric_inputs else Rounding.SYMMETRIC
 
 

@@ -59,7 +59,7 @@ class TfliteLayer(NodeLayer):
         return ACTIVATIONS[number](self, x)
 
     def axes(self, x: Value, axes: Value) -> Value:
-        """Axes of x, each once, as kernels take those that are named twice."""
+        """Axes of x, sorted; an axis that is named twice counts once, as in the kernels."""
         known = self.known(axes)
         if known is None:
             return axes
@@ -108,8 +108,8 @@ class TfliteLayer(NodeLayer):
     def is_hybrid(self, data: int, weights: int) -> bool:
         """Whether an operand is of floats and its weights are of 8 bits or less.
 
-        Raises NncError where these have no sign: LiteRT's kernels take their bytes for such that
-        have one, and leave out the zero point.
+        Raises NncError for unsigned weights: LiteRT's kernels read their bytes as signed numbers
+        and ignore the zero point.
         """
         x, weight = (self.attributes.inputs[i] for i in (data, weights))
         if x is None or weight is None or scales_of(weight) is None:
@@ -122,7 +122,7 @@ class TfliteLayer(NodeLayer):
         return element.width <= 8
 
     def computes_integers(self) -> bool:
-        """Whether the results are quantized integers, or truth of such operands."""
+        """Whether the results are quantized integers, or truth values from quantized operands."""
         outputs, inputs = self.attributes.outputs, self.attributes.inputs
         if any(_has_steps(tensor) for tensor in outputs):
             return True
@@ -176,7 +176,7 @@ class TfliteLayer(NodeLayer):
 
 
 def scales_of(tensor: Table | None) -> np.ndarray | None:
-    """The scales of a tensor that has some."""
+    """The scales of a quantized tensor; None for others."""
     if tensor is None or tensor.quantization is None or not len(tensor.quantization.scale):
         return None
     return tensor.quantization.scale
@@ -193,8 +193,8 @@ def _has_steps(tensor: Table | None) -> bool:
 def real(convert: Callable[..., Any]) -> Callable[..., Any]:
     """A converter of floats that also supports quantized tensors.
 
-    If the table of integers has a row, it computes as the kernels do. Else operands are
-    dequantized, and results quantized.
+    If the table of integer operators has a row, that row converts it, as the kernels compute. Else
+    operands are dequantized, and results quantized.
     """
 
     @wraps(convert)
@@ -215,7 +215,8 @@ def real(convert: Callable[..., Any]) -> Callable[..., Any]:
 def moved(convert: Callable[..., Any]) -> Callable[..., Any]:
     """A converter that only moves elements, and is applied to quantized integers as they are.
 
-    Kernels ignore scales; if a result's scale differs, its real numbers do.
+    As in the kernels, scales are ignored; if a result has another scale than the operand, it stands
+    for other real numbers.
     """
     through_numbers = real(convert)
 

@@ -57,7 +57,7 @@ HANDLING = {
 
 @dataclass(frozen=True)
 class Operator:
-    """What a node has besides names: its options, and its tensors with their quantization."""
+    """The attributes of a node: its options, and its tensors with their quantization."""
 
     options: Table
     custom: np.ndarray
@@ -134,7 +134,7 @@ class _Reader:
         return None
 
     def nested(self, number: int) -> Graph:
-        """A graph inside of others, made once."""
+        """The graph of a branch, loop or function by its number; each is made once."""
         if number in self.graphs:
             if (found := self.graphs[number]) is None:
                 raise self.source.error(f"graph {number} calls itself")
@@ -154,7 +154,7 @@ class _Reader:
         return self.model.subgraphs[number]
 
     def kind(self, operator: Table) -> str:
-        """The operator's name; a custom one's own."""
+        """The operator's name; for a custom operator, the name in the file."""
         codes = self.model.operator_codes
         if operator.code >= len(codes):
             raise self.source.error(f"there is no operator code {operator.code}")
@@ -326,7 +326,7 @@ class _SubGraph:
     # -- the whole -------------------------------------------------------------------------------
 
     def graph(self, signature: Table | None) -> Graph:
-        """The graph; a signature names inputs and outputs."""
+        """The graph, with the names that the signature, if any, gives inputs and outputs."""
         tensors, reader = self.table.tensors, self.reader
         own = self.numbers(self.table.inputs)
         outer = _outer_names(signature.inputs if signature else [], own, self.names)
@@ -372,7 +372,7 @@ def _outer_names(pairs: list[Table], numbers: list[int], names: list[str]) -> li
 
 
 def _unique(names: list[str]) -> list[str]:
-    """The names, made different where two are alike or one is empty."""
+    """The names, with numbers appended to duplicates; an empty one becomes `tensor_NUMBER`."""
     taken, found = set(names), []
     seen: set[str] = set()
     for number, name in enumerate(names):

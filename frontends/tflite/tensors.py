@@ -65,7 +65,7 @@ class Tensors:
         return TensorType(tuple(None if d < 0 else d for d in shape.tolist()), element)
 
     def array(self, tensor: Table) -> np.ndarray | None:
-        """The elements of a constant, None for what is computed."""
+        """The elements of a constant; None for a variable, and for what the model computes."""
         if tensor.buffer >= len(self.buffers):
             raise self.source.error(f"tensor '{tensor.name}': there is no buffer {tensor.buffer}")
         data = self.data(self.buffers[tensor.buffer], tensor.name)
@@ -85,13 +85,13 @@ class Tensors:
         return self.data(self.buffers[tensor.buffer], tensor.name).size > 0
 
     def data(self, buffer: Table, what: str) -> np.ndarray:
-        """The bytes of a buffer, which may lie behind the tables."""
+        """The bytes of a buffer, which may lie in the file after the flatbuffer."""
         if buffer.offset > 1:
             return self.behind(buffer.offset, buffer.size, what)
         return buffer.data
 
     def behind(self, offset: int, size: int, what: str) -> np.ndarray:
-        """Bytes of the file."""
+        """`size` bytes of the file at `offset`. Raises NncError, naming `what`, past its end."""
         whole = self.source.data
         if offset + size > whole.size:
             raise self.source.error(

@@ -97,7 +97,7 @@ class AnyTable:
 
 
 class Schema:
-    """Tables by name, from a text as above; equal tables share their fields."""
+    """Tables by name, from a text as above; a line with several names is a table for each."""
 
     def __init__(self, text: str) -> None:
         self.tables: dict[str, dict[str, _Field]] = {}

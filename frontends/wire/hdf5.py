@@ -68,7 +68,10 @@ class Group:
             return self._elements(dataset._group)
 
     def attribute(self, name: str) -> Any:
-        """An attribute: a text, a list of texts, numbers, or None. Long lists are in parts."""
+        """An attribute: a text, a list of texts, or numbers; None if it is missing.
+
+        A long list is stored as several attributes, `name0`, `name1`, ..
+        """
         with Faults(self._error):
             attributes = self._group.attrs
             if name in attributes:

@@ -33,7 +33,10 @@ def _continuing(n: CaffeLayer, flags: Value) -> tuple[Value, Masked]:
 
 
 def _layer(states: int, gates: int, cells: Cells) -> Callable:
-    """A layer of so many states and gates, which with `expose_hidden` are bottoms and tops, too."""
+    """A converter of layers with so many states and gates.
+
+    With `expose_hidden`, the states are further bottoms and tops.
+    """
 
     def convert(n: CaffeLayer, x: Value, flags: Value, *more: Value) -> list[Value]:
         p = n.p("recurrent")

@@ -21,7 +21,7 @@ def make_list(n: CoreMLLayer, init_length: Value | None = None) -> Value:
 
 
 def _grown(n: CoreMLLayer, ls: Value, least: Term) -> Value:
-    """The list extended to at least `least` elements."""
+    """The list `ls`, extended to at least `least` elements if its length may grow."""
     if not n.flag("grows"):
         return ls
     more = (least - extent(n, (ls, 0))).max(0).reshape(1)

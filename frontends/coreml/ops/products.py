@@ -20,7 +20,9 @@ def linear(n: CoreMLLayer, x: Value, weight: Value, bias: Value | None = None) -
 
 @rows("product of a network")
 def product_of_network(n: CoreMLLayer, x: Value, weight: Value, bias: Value | None = None) -> Value:
-    """`linear`; of four dimensions or more, the last three are flattened: [.., outputs, 1, 1]."""
+    """An inner product. If x has four dimensions or more, its last three are flattened:
+    [.., C, H, W] -> [.., outputs, 1, 1].
+    """
     lead = x.type.rank - 3
     if lead < 1:
         return linear(n, x, weight, bias)

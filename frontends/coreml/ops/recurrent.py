@@ -100,8 +100,10 @@ def gru_(
     bias: Value | None = None,
     input_bias: Value | None = None,
 ) -> list[Value]:
-    """If both biases are given, `bias` is added to the state products and `input_bias` to the
-    others.
+    """A GRU: the outputs of all steps, or of the last one, and the final state.
+
+    If both biases are given, `bias` is added to the products of states, `input_bias` to those of
+    inputs.
     """
     both = bias is not None and input_bias is not None
     biases = (input_bias, bias) if both else bias or input_bias

@@ -93,7 +93,7 @@ _PADDINGS = {
 
 @rows("resample")
 def resample(n: CoreMLLayer, x: Value, coordinates: Value) -> Value:
-    """x [B, C, H, W] at coordinates [B, P, Q, 2], x then y."""
+    """Images x [B, C, H, W] sampled at coordinates [B, P, Q, 2], x then y: [B, C, P, Q]."""
     units = n.text("coordinates_mode", "unnormalized").lower()
     grid = Term(n, coordinates).cast(f32)
     if units == "normalized_zero_to_one":

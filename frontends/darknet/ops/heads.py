@@ -36,7 +36,7 @@ def yolo(n: DarknetLayer, x: Value, image: Value) -> Value:
 
 
 _POINTS = {"center": 0.0, "left_top": 0.5, "right_bottom": -0.5}
-"""How far the center of a box is from its point, in sizes of the box."""
+"""By the kind of point that a network predicts, the way from it to the box's center, in sizes."""
 
 
 @rows("Gaussian_yolo")

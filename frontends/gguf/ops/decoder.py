@@ -17,7 +17,7 @@ ACTIVATIONS = {
 
 
 def let_through(function: str, gate: Term, up: Term) -> Term:
-    """The product of a gate and the values that it lets pass."""
+    """The activation `function` of the gate times the values `up`: a gated feed-forward network."""
     if function == "clamped":
         # Source: gpt-oss: values to 7, the gate's function as GELU's approximation by a sigmoid.
         gate, up = gate.min(7.0), up.min(7.0).max(-7.0)
@@ -68,7 +68,10 @@ def linear(n: NodeLayer, x: Value, weight: Value, bias: Value | None = None) -> 
 
 @rows("HeadLinear")
 def head_linear(n: NodeLayer, x: Value, weight: Value) -> Value:
-    """The product of each head of [1, H, S, D] and some rows of its matrix, or their transpose."""
+    """The product of each head of x [1, H, S, D] with some rows of the head's own matrix.
+
+    With the attribute `transposed`, the rows are transposed first.
+    """
     table, (start, end) = matrix(n, weight, n.attributes["packing"]), n.attributes["part"]
     columns = table.shape[-1]
     assert columns is not None
@@ -85,7 +88,7 @@ def embedding(n: NodeLayer, tokens: Value, weight: Value) -> Value:
 
 @rows("FirstRow")
 def first_row(n: NodeLayer, weight: Value) -> Value:
-    """The first row of a table, which may have no other ones."""
+    """The first row of a table."""
     return matrix(n, weight, n.attributes["packing"], constant(n, [0], i64)).value
 
 
@@ -167,9 +170,10 @@ def positions(n: NodeLayer, tokens: Value, past: Value | None = None) -> Value:
 
 @rows("Angles")
 def angles(n: NodeLayer, at: Value, first: Value | None = None, long: Value | None = None):
-    """Cosines and sines [positions, pairs]; the frequencies are divided by given factors.
+    """Cosines and sines [positions, pairs] of the rotary embedding.
 
-    Of two sets, `long` is for texts longer than those of the original training.
+    Frequencies are divided by the factors `first`, or by `long`, if given, for texts longer than
+    those of the original training.
     """
     frequencies, size = n.attributes["frequencies"], n.attributes["size"]
     factors = [n.array(v) for v in (first, long) if v is not None]

@@ -58,7 +58,7 @@ _LEAST_SUM = 2.0**-14
 """Experts whose weights sum to less, mostly sigmoids of far negative numbers, count less.
 Source: llama.cpp, src/llama-graph.cpp, build_moe_ffn."""
 _GATINGS = {1: lambda x: nn.Softmax(x, axis=2), 2: nn.Sigmoid}
-"""What makes weights of the router's results, by the file's number."""
+"""The functions that make experts' weights from the router's results, by their numbers in files."""
 
 
 @rows("Experts")

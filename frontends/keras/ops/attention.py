@@ -48,7 +48,7 @@ def _mask(n: KerasLayer, q: Term, v: Term) -> Term | None:
 
 
 class _Axes:
-    """The dimensions of heads [B, .., H, C]: those attended over, and the others."""
+    """The axes of heads [B, .., H, C] over which attention goes, and the other axes."""
 
     def __init__(self, n: KerasLayer, rank: int) -> None:
         given = n.option("attention_axes", None)

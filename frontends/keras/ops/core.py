@@ -26,7 +26,7 @@ ROWS.add(dict.fromkeys(IDENTITIES, called(lambda n: n.tensor())))
 
 @layer("RandomCrop")
 def random_crop(n: KerasLayer) -> Value:
-    """At inference, x unchanged in Keras 3."""
+    """x unchanged: in Keras 3, images are cropped in training only."""
     if n.builder.graph.producer.startswith(("1.", "2.")):
         raise n.error("what it does at inference differs between versions of Keras 2")
     return n.tensor()
@@ -88,7 +88,7 @@ def embedding(n: KerasLayer) -> list[Value]:
 
 
 def _looked_up(n: KerasLayer, table: Value, scale: Value | None = None) -> list[Value]:
-    """Rows of a table, over their scales if it has some, and the mask that the layer makes."""
+    """Rows of a table, divided by their scales, if any; and the mask that the layer makes."""
     given = n.tensor()
     indices = n.cast(given, i32)
     found = gathered(n, table, indices)
@@ -102,7 +102,7 @@ def _looked_up(n: KerasLayer, table: Value, scale: Value | None = None) -> list[
 
 @layer("ReversibleEmbedding")
 def reversible_embedding(n: KerasLayer) -> Value | list[Value]:
-    """Rows of a table, or in reverse products with it, in the weights' type or a given one."""
+    """Rows of a table at indices; with `reverse`, the products of x and the table's rows."""
     (table, *more), scale = tables_of(n)
     x, cap, named = n.tensor(), n.option("logit_soft_cap", None), n.option("reverse_dtype", None)
     if not n.argument(1, "reverse", False):

@@ -217,7 +217,7 @@ def _pairs(n: KerasLayer, name: str, default: object = None) -> list[int]:
 
 @layer("ops.Unfold", "ops.Fold")
 def windows(n: KerasLayer) -> Value:
-    """The windows of an image as columns, or their sum as an image; channels come first."""
+    """Windows of images as columns (Unfold), or columns summed to images (Fold); channels first."""
     names = (("stride", 1), ("dilation", 1), ("padding", 0))
     strides, dilations, pads = (_pairs(n, name, default) for name, default in names)
     how = (_pairs(n, "kernel_size"), strides, dilations, [*pads, *pads])
@@ -228,7 +228,7 @@ def windows(n: KerasLayer) -> Value:
 
 @layer("ops.SobelEdges")
 def edges(n: KerasLayer) -> Value:
-    """The gradients of images along rows and columns, as a new last dimension."""
+    """Sobel gradients of images, downwards and to the right: a new last dimension of two."""
     x = _matrix(n)
     first = n.config.get("data_format") == "channels_first"
     axes = (x.rank - 2, x.rank - 1) if first else (x.rank - 3, x.rank - 2)

@@ -50,7 +50,7 @@ def _merged(op: Callable) -> Callable:
 
 
 def _real(x: Term) -> Term:
-    """Integers as floats, in which TensorFlow, the default backend, divides them."""
+    """x, with integers as the floats in which TensorFlow, Keras's default backend, divides them."""
     element = x.element
     if not isinstance(element, IntegerType):
         return x

@@ -20,7 +20,7 @@ def reshape_operation(n: KerasLayer) -> Value:
 
 
 def _extents(n: KerasLayer, x: Value, given: Any) -> list[int]:
-    """A shape argument; one extent, at first that of the batch, may be unknown."""
+    """The extents in a shape argument; -1 for an unknown one, of which there is at most one."""
     found = [-1 if d is None else d for d in given or ()]
     if not all(isinstance(d, int) for d in found):
         raise n.error(f"the shape {given!r} is not known")

@@ -90,7 +90,7 @@ def dot_product_attention(n: KerasLayer) -> Value:
 
 @layer("ops.MultiHot")
 def multi_hot(n: KerasLayer) -> Value:
-    """Multi-hot vectors of the classes along the second axis; `axis` is that of one-hot vectors."""
+    """Multi-hot vectors: one-hot vectors along `axis`, combined over the second axis."""
     x, depth = n.tensor(), int(n.option("num_classes", None) or n.option("num_tokens", 0))
     rank, values = x.type.rank, n.constant(np.array([0, 1], np.float32))
     axis = normalize_axis(n, n.integer("axis", -1), rank + 1)

@@ -158,7 +158,7 @@ def quantile(n: KerasLayer) -> Value:
 def of_shares(
     parts: Sequence[Term], shares: np.ndarray, x: Value, axes: Sequence[int], keep: bool
 ) -> Value:
-    """The results for each share q, stacked in front; for a scalar q, its only result."""
+    """The results `parts` for each share q, stacked along a new first axis unless q is a scalar."""
     if keep:
         rest = iter((x, i) for i in range(x.type.rank) if i not in axes)
         extents = [1 if i in axes else next(rest) for i in range(x.type.rank)]

@@ -44,7 +44,7 @@ def hsv_to_rgb(n: KerasLayer) -> Value:
 
 
 def _sides(n: KerasLayer, x: Value, axis: int, begin: str, end: str, target: str) -> list[int]:
-    """The elements to add or cut at both sides of an axis; the target implies a missing one."""
+    """The elements to add or cut at both sides of an axis; a missing one follows from `target`."""
     sides = [n.option(begin, None), n.option(end, None)]
     if None in sides:
         own, wanted = x.type.shape[axis], n.option(target, None)

@@ -20,7 +20,7 @@ GROUPED = 3
 def weights_of(
     n: KerasLayer, bias: bool, shape: Sequence[int] | None = None
 ) -> tuple[Value, list[Value], Value | None]:
-    """The kernel, perhaps a bias, and a scale: of an int8 kernel, or for rounding the input.
+    """The kernel; a list with its bias, if any; and a scale: of an int8 kernel, or of float8 input.
 
     An int4 kernel becomes floats of the given shape. HDF5 files have the bias first.
     """
@@ -87,7 +87,7 @@ def tables_of(n: KerasLayer) -> tuple[list[Value], Value | None]:
 
 
 def product(n: KerasLayer, equation: str, x: Value, kernel: Value, scale: Value | None) -> Value:
-    """x times a kernel, over the scale of the kernel.
+    """x times a kernel, divided by the scale of the kernel if there is one.
 
     With a scale, x is quantized by its largest element along the summed axes, or in float8 with
     that scale. Integers up to 127 * 127 * 1040 are exact as f32.

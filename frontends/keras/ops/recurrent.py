@@ -55,7 +55,7 @@ class Cell:
 
 
 def _cell(n: KerasLayer, kind: str, config: Mapping[str, Any], weights: list[Value]) -> Cell:
-    """A cell, which removes its weights from the list."""
+    """The cell of a configuration. It takes its weights from the front of the list."""
     kind = kind.removesuffix("Cell")
     if kind not in KINDS:
         raise n.error(f"cells of class '{kind}' are not supported, expected {', '.join(KINDS)}")

@@ -79,7 +79,7 @@ def with_aspect(n: KerasLayer, x: Value, size: Sequence[int], crops: bool) -> Va
 
 
 def _in_aspect(own: Sequence[Any], size: Sequence[int]) -> list[Any]:
-    """Each extent, as it follows from the other one and the aspect ratio of a size."""
+    """[height, width], each computed from the other one and the aspect ratio of `size`."""
     found = []
     for other, here, there in zip(own[::-1], size, size[::-1], strict=True):
         if isinstance(other, int):

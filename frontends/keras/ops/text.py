@@ -105,7 +105,7 @@ def _of_numbers(n: KerasLayer, x: Value, known: Vocabulary) -> Term:
 
 
 def _of_unknown(n: KerasLayer, x: Value, known: Vocabulary) -> Term:
-    """Which of the unknown-word indices each element gets."""
+    """The index that each unknown word gets among those for unknown words."""
     if known.unknown == 1:
         return constant(n, 0, i64)
     if x.type.element_type is not string and n.option("oov_method", "floormod") != "farmhash":

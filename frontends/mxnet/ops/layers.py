@@ -319,7 +319,7 @@ def positions(n: MxnetLayer, x: Value, axis: int) -> Term:
 
 
 def per_row(n: MxnetLayer, lengths: Value, axis: int, rank: int) -> Term:
-    """Lengths of rows along an axis (whose shape lacks that axis), shaped to broadcast."""
+    """The lengths of rows along an axis, in the shape of x without it, shaped to broadcast to x."""
     own = dims(lengths)
     own.insert(axis, 1)  # type: ignore[arg-type]
     return n.term(lengths).cast(i64).reshape(*own, *[1] * (rank - len(own)))

@@ -72,7 +72,7 @@ def determinant(n: MxnetLayer, x: Value) -> Value:
 
 @rows("khatri_rao")
 def khatri_rao(n: MxnetLayer, *inputs: Value) -> Value:
-    """The Khatri-Rao product: the Kronecker product of each column."""
+    """The Khatri-Rao product of matrices: the Kronecker products of their columns, one by one."""
     out = n.term(inputs[0])
     for matrix in inputs[1:]:
         term = n.term(matrix)

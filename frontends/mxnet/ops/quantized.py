@@ -15,14 +15,14 @@ _WIDEST = float(2**31 - 1)
 
 
 class Range:
-    """The largest magnitude that a quantized tensor represents, as a 0-d tensor."""
+    """The symmetric range of a quantized tensor: -most to most, a 0-d tensor."""
 
     def __init__(self, n: MxnetLayer, low: Value, high: Value) -> None:
         both = joined([n.term(v).cast(f32).flat() for v in (low, high)], 0)
         self.n, self.most = n, both.function(nn.Abs).largest(0)
 
     def level(self, element: Type, half: float = 0.0) -> Term:
-        """The scale; the end of the range lies `half` steps beyond the largest integer."""
+        """The scale, so that the range ends `half` steps beyond the largest integer of a type."""
         return self.most / (float(limits_of(element)[1]) + half)
 
     def outputs(self) -> list[Value]:

@@ -39,7 +39,7 @@ def fused(n: MxnetLayer, x: Value, parameters: Value, *states: Value) -> list[Va
 
 
 class _Weights:
-    """Splits the vector: first the weights of all layers and directions, then all biases."""
+    """The vector of parameters, by parts: the weights of all layers and directions, then biases."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class _Weights:
             raise n.error(f"the parameters are '{vector.type}', expected {total} elements")
 
     def direction(self, number: int) -> Direction:
-        """One direction of a layer."""
+        """The direction with this number, counted over all layers."""
         n, (layer, d) = self.n, divmod(number, self.directions)
         width = self.widths[layer]
         at = self.starts[layer] + d * self.gates * (width + self.hidden)

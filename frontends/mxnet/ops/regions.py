@@ -59,7 +59,7 @@ def average_of_own_channels(n: MxnetLayer, x: Value, rois: Value) -> Value:
 
 @rows("_contrib_Proposal", "_contrib_MultiProposal")
 def proposal(n: MxnetLayer, scores: Value, moves: Value, image: Value) -> list[Value]:
-    """Regions [B * post, 5] and their scores [B * post, 1]; if fewer are kept, they are repeated.
+    """The best regions [B * post, 5] and their scores [B * post, 1], repeated if too few are kept.
 
     scores [B, 2 A, H, W], moves [B, 4 A, H, W], image [B, 3]: its height, width and scale
     """

@@ -161,7 +161,7 @@ def _mapping(n: Node, what: str) -> np.ndarray:
 
 @converter("FeatureVectorizer", domain=DOMAIN)
 def feature_vectorizer(n: Node, *inputs: Value) -> Value:
-    """The first columns of each input, side by side."""
+    """The first columns of each input, as many as `inputdimensions` says, side by side."""
     sizes = n.ints("inputdimensions") or [x.type.shape[-1] for x in inputs]
     parts = [Term(n, x).cast(f32) for x in inputs]
     parts = [part if part.rank == 2 else part.spread(1, 0) for part in parts]

@@ -34,7 +34,7 @@ def gather_nd(n: Node, data: Value, indices: Value) -> Value:
 
 
 def _in_rows(n: Node, indices: Value, length: int) -> Value:
-    """Indices typed with rows of a length that ranks imply."""
+    """Indices typed with `length`, which follows from ranks, as their last extent."""
     last = indices.type.rank - 1
     if indices.type.shape[last] is not None:
         return indices

@@ -47,7 +47,7 @@ def fused_matmul(n: Node, lhs: Value, rhs: Value) -> Value:
 
 
 def _turned(n: Node, x: Value, side: str) -> Value:
-    """A matrix operand transposed as the attributes say: batch moved, then transposed."""
+    """Matrix operand `side` (A or B) as its attributes say: `transBatch`, and then `trans`."""
     rank = x.type.rank
     order = list(range(rank))
     moved = n.int(f"transBatch{side}")
@@ -90,7 +90,7 @@ def skip_rms_normalization(
 
 
 def _rms_factors(n: Node, x: Value, axes: Sequence[int], epsilon: float) -> tuple[Value, Value]:
-    """The mean, taken as 0, and 1 / sqrt(mean(x²) + epsilon), both of extent 1 over `axes`."""
+    """Zeros for the mean, and 1 / sqrt(mean(x²) + epsilon), both with extent 1 along `axes`."""
     squares = (Term(n, x) * Term(n, x)).mean(*axes, keep=True)
     return squares.zeros().value, (squares + epsilon).function(nn.Rsqrt).value
 

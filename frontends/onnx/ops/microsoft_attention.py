@@ -214,8 +214,8 @@ def group_query_attention(
 ) -> list[Value | None]:
     """Attention with several query heads per head of keys and values, and a cache of these.
 
-    Sequences of S elements follow the cached ones; `lengths` is one less than the cached number
-    afterwards. keys [B, G, T, D], queries [B, G, H / G, S, D]
+    `lengths` is the number of elements that the cache then holds of each sequence, minus 1.
+    keys [B, G, T, D], queries [B, G, H / G, S, D]
     """
     sinks = None if sink is None else Term(n, sink)
     if n.int("smooth_softmax") and sinks is None:
@@ -239,8 +239,9 @@ def group_query_attention(
 
 
 def _turned_at(positions: Term, total: Term) -> Term:
-    """The positions [B, S] of rotary embedding. Of a prompt, which `total` elements are then all
-    of the cache, the first element alone is read: the others follow it.
+    """The positions [B, S] for the rotary embedding.
+
+    If the S elements are a prompt (`total` equals S), they count up from the first position.
     """
     n, steps = positions.n, extent(positions.n, (positions.value, 1))
     following = positions.column(0).column(0) + counting(n, steps)
@@ -262,13 +263,13 @@ def cached_attention(
     sinks: Term | None = None,
     turned_at: Term | None = None,
 ) -> list[Value | None]:
-    """Attention [B, S, H * D] to a cache, to which the keys and values are added, and the cache.
+    """Attention [B, S, H * D] to cached keys and values, and the cache with the new ones added.
 
-    `after` is the number of elements that it then holds of each sequence, `total` the largest one;
-    `seen(query positions [B, S], cache positions [T])` is the mask of visible keys [B, G, R, S, T].
-    `biases` [B or 1, H or 1, S, T] are added to the scores, and `sinks` [H] are a further score of
-    each head, without a value. Rotary embedding is by the positions `turned_at` [B, S], by default
-    those in the cache.
+    `after` is the number of elements that the cache then holds of each sequence, `total` the
+    largest of these; `seen(query positions [B, S], cache positions [T])` is the mask of visible
+    keys [B, G, R, S, T]. `biases` [B or 1, H or 1, S, T] are added to the scores. `sinks` [H] are
+    one more score of each head, whose value is 0. `turned_at` [B, S] are the positions for the
+    rotary embedding, by default those in the cache.
     """
     heads, groups = n.int("num_heads"), n.int("kv_num_heads")
     q, k, v = _separate(n, *inputs, heads, groups)

@@ -56,8 +56,8 @@ def sparse_attention(
 
 
 def _blocks(starts: Term, columns: Term) -> Term:
-    """The mask of blocks in layouts [L, R, C], from compressed rows: the starts [L, R + 1] of rows
-    among the column indices [L, N].
+    """Which blocks [L, R, C] are in each layout, which is given in CSR form: the starts [L, R + 1]
+    of rows among the column indices [L, N].
     """
     n = starts.n
     count = n.extent(starts.value, 1) - 1
@@ -139,7 +139,7 @@ def _with_bias(
 
 
 def _after(n: Node, past: Value | None, new: Term, past_length: Value | None) -> Term:
-    """The cache [B, H, T, D] with one more element, stored in place if there is room for it."""
+    """The cache [B, H, T, D] with a new element: at index `past_length` if given, else appended."""
     if past is None:
         return new
     if past_length is None:

@@ -31,7 +31,10 @@ def mixture(
     third: Value | None = None,
     third_bias: Value | None = None,
 ) -> Value:
-    """x [.., D], router [T, E], first and third weights [E, I, D], second ones [E, D, I]"""
+    """A mixture of experts: x [.., D], router [T, E] -> [.., D].
+
+    The first and third weights are [E, I, D], the second ones [E, D, I].
+    """
     parts = [
         None if w is None else (_of_expert(n, w), b)
         for w, b in ((first, first_bias), (second, second_bias), (third, third_bias))
@@ -191,7 +194,10 @@ def _halves(n: Node, hidden: Term, other: Term | None) -> tuple[Term, Term]:
 def group_router(
     n: Node, logits: Value, bias: Value, projection: Value | None = None
 ) -> list[Value | None]:
-    """Scores of the best experts of the best groups [T, E], or of all and without the bias."""
+    """The log-scores [T, E] of the best experts in the best groups, a constant for all others.
+
+    If that output is not used: the biased scores and the scores of all experts.
+    """
     given, element = wide(n, logits).flattened(logits.type.rank - 1), logits.type.element_type
     if projection is not None:
         given = given @ wide(n, projection).transpose(1, 0)

@@ -19,7 +19,9 @@ from .microsoft_packed_sequences import Rows
 
 @converter("RemovePadding", domain=DOMAIN)
 def remove_padding(n: Node, x: Value, lengths: Value) -> list[Value]:
-    """Tokens [N, H] of sequences [B, S, H] without padding; positions, those of padding last."""
+    """The tokens [N, H] of sequences [B, S, H] without the padding; then their positions [B, S],
+    followed by those of padding; the cumulative lengths [B + 1]; and the largest length.
+    """
     counts = Term(n, lengths).cast(i64)
     inside = (counting(n, extent(n, (x, 1))) < counts.spread(0, 1)).flat()
     kept, others = (_places(mask) for mask in (inside, ~inside))
@@ -168,7 +170,10 @@ def gated_relative_position_bias(
 def gemma_rotary_embedding(
     n: Node, angles: Value, q: Value, q_turned: Value, k: Value, k_turned: Value
 ) -> list[Value]:
-    """Queries and keys [B, H, S, D] rotated by angles [B, S, D], with their swapped halves."""
+    """Queries and keys [B, H, S, D] rotated by angles [B, S, D].
+
+    `q_turned` and `k_turned` are these with their halves swapped.
+    """
     own = [(angles, i) for i in range(3)]
     apart = Term(n, angles).reshape(own[0], 1, *own[1:])
     cosine, sine = (apart.function(f).cast(q.type.element_type) for f in (nn.Cos, nn.Sin))

@@ -294,7 +294,10 @@ def quantized_attention(
 def quantized_embed_layer_normalization(
     n: Node, ids: Value, segments: Value | None, *tables_and_steps: Value | None
 ) -> list[Value | None]:
-    """Quantized tables of words, positions, segments, gamma and beta; mask, scales, zero points."""
+    """`embed_layer_normalization` of quantized tables.
+
+    Inputs: tables of words, positions, segments, gamma, beta; mask; scales [5]; zero points [5].
+    """
     given = (*tables_and_steps, *(None,) * 16)[:16]
     tables, mask, scales, zeros = given[:5], given[5], given[6:11], given[11:]
     real = [

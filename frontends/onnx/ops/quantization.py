@@ -190,5 +190,5 @@ def qlinear_conv(
 
 
 def one_as_scalar(n: Node, x: Value) -> Value:
-    """A vector of one scale as a scalar; one of several as it is."""
+    """A vector of one element as a scalar; a longer one is unchanged."""
     return reshape(n, x, []) if x.type.shape == (1,) else x

@@ -75,7 +75,10 @@ def non_max_suppression(
     iou_threshold: Value | None = None,
     score_threshold: Value | None = None,
 ) -> Value:
-    """boxes [B, N, 4], scores [B, C, N] -> order, kept [B, C, K] -> [?, 3]"""
+    """The boxes that are kept, as rows of (image, class, box).
+
+    boxes [B, N, 4], scores [B, C, N] -> order, kept [B, C, K] -> [?, 3]
+    """
     for name, value in (("boxes", boxes), ("scores", scores)):
         if value.type.rank != 3:
             raise n.error(f"input '{name}' is '{value.type}', expected rank 3")

@@ -167,7 +167,10 @@ def _counts(rows: Term, pool: np.ndarray, skips: int) -> Term:
 
 
 def _placed(counts: Term, places: list[int], width: int) -> Term:
-    """Columns moved to their indices, and added where several share one; the last is unused."""
+    """The counts' columns moved to `places` among `width` columns, and added where these coincide.
+
+    An additional last column of `counts` stands for 0.
+    """
     columns: list[list[int]] = [[] for _ in range(width)]
     for i, place in enumerate(places):
         columns[place].append(i)

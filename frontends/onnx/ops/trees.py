@@ -37,7 +37,7 @@ def tree_ensemble(n: Node, x: Value) -> Value:
 
 
 def _forest(n: Node) -> Forest:
-    """The trees of TreeEnsemble, whose leaves have separate indices."""
+    """The trees of TreeEnsemble, which numbers leaves and inner nodes separately."""
     forest = Forest()
     modes, splits, members, weights = (
         n.tensor(name)
@@ -102,7 +102,7 @@ def _check_lists(n: Node, nodes: int, splits: int, leaves: int) -> None:
 
 
 def _sets(members: np.ndarray | None) -> list[list[float]]:
-    """The sets of numbers; each one ends with NaN in the list."""
+    """The sets of numbers in a list, in which each set ends with NaN."""
     found: list[list[float]] = [[]]
     for value in [] if members is None else members.tolist():
         if value == value:

@@ -95,7 +95,7 @@ def prior_box(n: PaddleLayer, x: Value, image: Value) -> list[Value]:
 def box_coder(
     n: PaddleLayer, anchors: Value, variances: Value | None = None, moves: Value | None = None
 ) -> Value:
-    """Boxes [N, M, 4] as offsets from M priors, or with axis 1 from N."""
+    """Boxes [N, M, 4] decoded from offsets `moves` from M priors, or from N priors with axis 1."""
     if n.text("code_type") != "decode_center_size" or moves is None:
         raise n.error("boxes are encoded in training only")
     axis = n.int("axis")
@@ -231,8 +231,8 @@ def generate_proposals(
 
 @rows("distribute_fpn_proposals")
 def distribute(n: PaddleLayer, rois: Value, counts: Value | None = None) -> list:
-    """Regions by the pyramid level that matches their size, and the indices that restore their
-    order.
+    """The regions of each pyramid level, by their size; then the indices that restore the order of
+    all regions.
     """
     least, most = n.int("min_level", 2), n.int("max_level", 5)
     unit = float(n.flag("pixel_offset", True))
@@ -260,7 +260,7 @@ def distribute(n: PaddleLayer, rois: Value, counts: Value | None = None) -> list
 
 @rows("box_clip")
 def box_clip(n: PaddleLayer, boxes: Value, image: Value) -> Value:
-    """Boxes [R, 4] clipped to the only image, which is (height, width, scale)."""
+    """Boxes [R, 4] clipped to a single image, given as (height, width, scale)."""
     if image.type.shape[0] != 1:
         raise n.error("boxes of several images")
     size = Term(n, image).part(1, 0, 2) / Term(n, image).part(1, 2, 3)

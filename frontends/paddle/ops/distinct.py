@@ -49,7 +49,7 @@ def mode(n: PaddleLayer, x: Value) -> list[Value]:
 
 @rows("histogram")
 def counted(n: PaddleLayer, x: Value, weights: Value | None = None) -> Value:
-    """Counts in equal bins, by default of the elements' own range; or a density."""
+    """A histogram: counts in equal bins, by default of the elements' own range; or densities."""
     bins, low, high = n.int("bins", 100), n.float("min"), n.float("max")
     t = Term(n, x).flat()
     t = t if isinstance(t.element, FloatType) else t.cast(f64)

@@ -59,7 +59,7 @@ def _logical(op: Callable[[Value, Value], Any]) -> Callable:
 
 
 def aligned(n: PaddleLayer, x: Value, y: Value) -> tuple[Value, Value]:
-    """Operands of old models: y aligned to x from an axis on; both of one element type."""
+    """The operands in one element type, y aligned to x from the attribute `axis` on if given."""
     axis = n.int("axis", -1)
     if axis >= 0 and y.type.rank < x.type.rank - axis:
         ones = [1] * (x.type.rank - axis - y.type.rank)
@@ -213,7 +213,7 @@ def log_sigmoid(n: PaddleLayer, x: Value) -> Value:
 
 @rows("rrelu")
 def random_leaky_relu(n: PaddleLayer, x: Value) -> list[Value | None]:
-    """Outside of training, leaky relu with the mean slope."""
+    """Leaky relu with the mean of the random slopes that training would draw."""
     if not n.flag("is_test"):
         raise n.error("random slopes, which are of training, are not supported")
     slope = (n.float("lower", 1 / 8) + n.float("upper", 1 / 3)) / 2

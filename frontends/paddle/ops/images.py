@@ -214,7 +214,7 @@ rows.add(dict.fromkeys(("pool2d", "pool3d"), _channels_first(_pooled)))
 
 
 def _lp_pooled(n: PaddleLayer, x: Value) -> Value:
-    """The roots of the sums of powers, of which Paddle takes no absolute values."""
+    """The roots of the sums of powers in windows; unlike norms, without absolute values."""
     power, kernel = n.float("norm_type"), n.ints("kernel_size", n.ints("ksize"))
     if (
         n.text("pooling_type", "lp") != "lp"
@@ -334,7 +334,7 @@ def _interpolated(n: PaddleLayer, x: Value, *rest: Any) -> Value:
 def _first(
     n: PaddleLayer, x: Value, wanted: Sequence[int | None], axes: Sequence[int], mode: str
 ) -> Value:
-    """x with the first elements of axes that become one element, of which images have no middle."""
+    """x with the first element of each axis that is resized to one element, as Paddle reads it."""
     if n.kind in ("linear_interp", "trilinear_interp"):
         return x
     for axis, extent in zip(axes, wanted, strict=False):

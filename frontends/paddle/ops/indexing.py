@@ -28,7 +28,7 @@ def put_along(n: PaddleLayer, x: Value, index: Value, values: Value) -> Value:
 
 @rows("scatter", "scatter_")
 def scatter(n: PaddleLayer, x: Value, index: Value, updates: Value) -> Value:
-    """x with rows replaced by updates; or, without `overwrite`, set to the sum of their updates."""
+    """x with rows replaced by updates; without `overwrite`, each by the sum of its updates."""
     places = Term(n, index).cast(i64).flat().spread(0, 1).value
     if n.flag("overwrite", True):
         return n(nn.ScatterNd(x, places, updates))
@@ -131,7 +131,7 @@ def sequence_mask(n: PaddleLayer, lengths: Value, longest: Value | None = None) 
 def searchsorted(n: PaddleLayer, line: Value, x: Value) -> Value:
     """The number of elements of each line that are smaller than x or, with `right`, not larger.
 
-    It is the length of the line for x that is not finite.
+    For an x that is not finite, it is the length of the line.
     """
     value = Term(n, x)
     number = arrays.searchsorted(Term(n, line), value, n.flag("right"))

@@ -26,7 +26,7 @@ def write(n: PaddleLayer, array: Value, item: Value, index: Value) -> Value:
 
 
 def _elements(n: PaddleLayer, array: Value, places: Term, own: list[Any]) -> Value:
-    """Some elements of an array, with the extents of another element, also if there are none."""
+    """The elements of an array at `places`, with the extents `own`, even if the array is empty."""
     found = Term(n, array).gather(places).value
     return reshape(n, found, [(found, 0), *own])
 

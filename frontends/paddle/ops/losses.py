@@ -16,7 +16,9 @@ def _log(x: Term) -> Term:
 
 @rows("cross_entropy_with_softmax")
 def cross_entropy(n: PaddleLayer, x: Value, label: Value) -> list[Value]:
-    """Softmax, and the cross entropy with labels: their numbers, or their probabilities."""
+    """The softmax of x, and its cross entropy with labels: class indices, or with `soft_label`
+    probabilities.
+    """
     axis = n.axis(x, n.int("axis", -1))
     if n.flag("use_softmax", True):
         logs = Term(n, log_softmax(n, x))

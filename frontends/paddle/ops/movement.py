@@ -365,7 +365,7 @@ def full_batch(n: PaddleLayer, like: Value, value: Value | None = None) -> Value
 
 @rows("empty")
 def empty(n: PaddleLayer, shape: Value) -> Value:
-    """Zeros: what a new tensor holds is for others to write."""
+    """A tensor that the program has yet to fill: zeros."""
     element = n.element("dtype", f32)
     return _filled(n, n.constant(0, element), n.vector(shape))
 

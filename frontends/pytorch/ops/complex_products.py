@@ -88,7 +88,7 @@ def convolution(n: AtenLayer, input: Any, weight: Any, bias: Any = None, **how: 
 
 @ROWS("complex.einsum")
 def einsum_(n: AtenLayer, equation: str, tensors: list[Any], path: Any = None) -> Any:
-    """Einsum by the parts of the first complex operand, and recursively of the others."""
+    """Einsum for the real and for the imaginary part of each complex operand, recursively."""
     at = next((i for i, one in enumerate(tensors) if isinstance(one, Pair)), None)
     if at is None:
         return einsum(n, equation, n.promoted(*tensors))

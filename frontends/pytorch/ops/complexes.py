@@ -160,7 +160,7 @@ Work = Sequence[tuple[int, int | None]]
 
 
 def _transform(n: AtenLayer, x: Any, axes: Work, inverse: bool, half: bool, scale: Any) -> Any:
-    """Transforms along axes; with `half`, the last one has real numbers on one side."""
+    """Fourier transforms along axes; with `half`, of real numbers along the last, or to them."""
     value: Complex = terms(n, x) if isinstance(x, Pair) else (Term(n, n.floating(x)), None)
     rows = [(axis, size, half and i == len(axes) - 1) for i, (axis, size) in enumerate(axes)]
     for axis, size, is_half in rows if inverse else reversed(rows):
@@ -190,7 +190,7 @@ def _axes(n: AtenLayer, x: Any, dim: Any, sizes: Any) -> Work:
 
 
 def _elements(n: AtenLayer, x: Any, axes: Work, back: bool) -> Any:
-    """The number of elements over all axes; with `back`, the last is half of a spectrum."""
+    """The number of elements that are transformed; with `back`, x has half of the last spectrum."""
     total: Any = 1
     for i, (axis, size) in enumerate(axes):
         own: Any = x.type.shape[axis]

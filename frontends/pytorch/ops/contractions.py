@@ -73,7 +73,9 @@ def trilinear(
     sumdim: list[int],
     unroll_dim: int = 1,
 ) -> Value:
-    """The sum, over `sumdim`, of products of three tensors, each given dimensions of extent 1."""
+    """The products of three tensors, each with dimensions inserted at `expand1`, `expand2` or
+    `expand3`, summed over `sumdim`.
+    """
     parts = []
     for value, added in ((i1, expand1), (i2, expand2), (i3, expand3)):
         own = iter(dims(value))

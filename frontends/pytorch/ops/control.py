@@ -102,7 +102,7 @@ _WRAPPERS = words(
 
 @ROWS(*(f"higher_order.{name}" for name in _WRAPPERS))
 def wrapped(n: AtenLayer, arguments: list[Any], **hints: Any) -> list[Value]:
-    """A nested graph whose mode means nothing to nnc."""
+    """The results of a nested graph, whose mode (such as a hint) does not matter to nnc."""
     at = next(i for i, one in enumerate(arguments) if isinstance(one, GraphRef))
     operands = [v for v in arguments[at + 1 :] if not isinstance(v, str | dict)]
     if len(operands) == 1 and isinstance(operands[0], list):

@@ -13,8 +13,8 @@ from .reductions import logsumexp
 
 @ROWS("higher_order.flex_attention")
 def flex_attention(n: AtenLayer, arguments: list[Any]) -> list:
-    """Queries [B, H, S, D], keys and values [B or 1, G, T, D]; also the scores' logsumexp and
-    maximum, of base 2.
+    """Attention of queries [B, H, S, D], keys and values [B or 1, G, T, D]: [B, H, S, D]; then the
+    scores' logsumexp and maximum, of base 2.
 
     A score function gets the score and its indices, a mask function the indices: batch, head, query
     and key. Here these cover all elements, as numbers that broadcast against the scores.

@@ -426,7 +426,7 @@ def chain(n: AtenLayer, tensors: Any = None, matrices: Any = None) -> Value:
 
 @ROWS("aten.vander", "aten.linalg_vander")
 def vander(n: AtenLayer, x: Value, N: Any = None, increasing: bool | None = None) -> Value:
-    """The powers of elements as rows; those of `linalg` ascend."""
+    """Rows of the powers of each element; `linalg.vander` has them in ascending order."""
     count = n.int(n.size(x, -1) if N is None else N)
     powers = np.arange(count, dtype=np.float64)
     if not ("linalg" in n.kind or increasing):

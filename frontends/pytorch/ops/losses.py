@@ -39,7 +39,7 @@ def huber_loss(
     delta: float = 1.0,
     beta: float = 1.0,
 ) -> Value:
-    """Quadratic up to `delta`, linear beyond; `smooth_l1` is divided by that distance."""
+    """Quadratic up to `delta`, linear beyond; `smooth_l1` has `beta` instead, and divides by it."""
     x, y = _pair(n, self, target)
     size, limit = (x - y).function(nn.Abs), delta if "huber" in n.kind else beta
     near, far = size * size * 0.5, (size - limit / 2) * limit
@@ -264,7 +264,7 @@ def multi_margin_loss(
     weight: Value | None = None,
     reduction: int = _MEAN,
 ) -> Value:
-    """The hinge loss: how far wrong classes are within `margin` of the right one."""
+    """The hinge loss: by how much each wrong class exceeds the right class minus `margin`."""
     x, right = Term(n, self), Term(n, target)
     if x.rank < 2:
         x, right = x.spread(2 - x.rank, 0), right.reshape(1)
@@ -284,7 +284,7 @@ def multi_margin_loss(
 def multilabel_margin_loss(
     n: AtenLayer, self: Value, target: Value, reduction: int = _MEAN
 ) -> list[Value]:
-    """The hinge loss of the classes before a row's first -1 against all others."""
+    """The hinge loss between right classes, those in a row before its first -1, and all others."""
     x, y = Term(n, self), Term(n, n.cast(target, i64))
     if x.rank < 2:
         x, y = x.spread(2 - x.rank, 0), y.spread(2 - y.rank, 0)

@@ -179,7 +179,7 @@ def _upsample(mode: str, transform: str, nearest: str = "floor", **how: Any) -> 
 
 
 def resampled(n: AtenLayer, x: Value, sizes: Any, factors: Any, how: dict[str, Any]) -> Value:
-    """x resized in its spatial dimensions; the scale is as given, else that of the extents."""
+    """x resized in its spatial dimensions, by the scales `factors`, or those of the sizes."""
     own, element = x.type.shape[2:], x.type.element_type
     if sizes is None and None not in own:
         sizes = [math.floor(d * s) for d, s in zip(own, factors, strict=True)]

@@ -101,7 +101,7 @@ def dequantize_groups(
 
 @ROWS("quantized_decomposed.choose_qparams_per_token")
 def choose_of_tokens(n: AtenLayer, input: Value, dtype: Type) -> list[Value]:
-    """The scale that maps each row's largest absolute value to the largest integer: [.., 1]."""
+    """Scales that map each row's largest magnitude to the largest integer; zero points: [.., 1]."""
     x = Term(n, n.cast(input, f32))
     most = x.function(nn.Abs).largest(x.rank - 1, keep=True)
     scale = most.max(1e-5) / float(limits_of(dtype)[1])

@@ -121,7 +121,10 @@ def randperm(n: AtenLayer, n_: Any, dtype: Type | None = None) -> Value:
 
 @ROWS("aten.multinomial")
 def multinomial(n: AtenLayer, self: Value, num_samples: Any, replacement: bool = False) -> Value:
-    """Classes drawn by weights [.., C]: by the greatest u**(1 / weight), or by running sums."""
+    """Classes drawn by weights [.., C], with or without replacement: [.., num_samples].
+
+    Without replacement, they are those with the greatest u**(1 / weight), u in [0, 1).
+    """
     weights = Term(n, n.cast(self, f64))
     count, lead = n.number(num_samples), n.shape(self)[:-1]
     if not replacement:

@@ -55,7 +55,7 @@ def derivative_of_digamma(n: AtenLayer, self: Value, n_: int) -> Value:
 
 @ROWS("aten.special_zeta")
 def special_zeta(n: AtenLayer, self: Any, other: Any) -> Value:
-    """Hurwitz's zeta: infinite at poles; NaN for infinite operands, except an order and x <= 1."""
+    """Hurwitz's zeta: infinite at poles; NaN for infinite x, and for infinite orders if x > 1."""
     given = n.promoted_floating(self, other)
     order, x = (Term(n, n.cast(v, f64)) for v in broadcast_tensors(n, given))
     found = hurwitz_zeta(order, x, math.inf)

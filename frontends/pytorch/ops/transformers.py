@@ -109,7 +109,7 @@ def self_attention(
 
 
 def _seen(n: AtenLayer, mask: Value, mask_type: Any) -> Value:
-    """The mask for scaled_dot_product_attention, from one that is true where keys are hidden."""
+    """A mask that is true where keys are visible, from one that is true where they are hidden."""
     seen = (
         Term(n, mask).equals(0).value
         if mask.type.element_type is not i1

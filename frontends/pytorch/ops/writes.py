@@ -42,7 +42,7 @@ def written(
 def write(
     n: AtenLayer, x: Value, value: Value, kind: str, part: int, arguments: dict[str, Any]
 ) -> Value:
-    """x with the part replaced that a view operator `kind` reads."""
+    """x with the part that the view operator `kind` reads replaced by `value`."""
     name = kind.split(".")[1]
     value = n.cast(value, x.type.element_type)
     if name in _SAME:

@@ -98,7 +98,7 @@ def square(x: Term) -> Term:
 
 
 def popcnt(x: Term) -> Term:
-    """Bits counted in pairs, in fours, in bytes."""
+    """The number of 1 bits, counted in pairs of bits, then in fours, then in bytes."""
     x, back = _unsigned(x)
     width = width_of(x)
     whole = (1 << width) - 1
@@ -113,7 +113,7 @@ def popcnt(x: Term) -> Term:
 
 
 def count_leading_zeros(x: Term) -> Term:
-    """Width minus the ones when all bits below the highest one are set."""
+    """The number of leading 0 bits: width - the ones after all bits below the highest are set."""
     x, back = _unsigned(x)
     step = 1
     while step < width_of(x):
@@ -239,7 +239,9 @@ def _roots(x: Pairs) -> tuple[Pairs, Pairs]:
 
 
 def complex_acos(x: Pairs) -> Pairs:
-    """Kahan, Branch Cuts for Complex Elementary Functions, 1987, as the five below."""
+    """The arc cosine. Source of this and the five functions below: Kahan, Branch Cuts for Complex
+    Elementary Functions, 1987.
+    """
     below, above = _roots(x)
     imag = product(_conjugate(above), below)[1].function(nn.Asinh)
     return atan2(below[0], above[0]) * 2.0, imag

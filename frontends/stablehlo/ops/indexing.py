@@ -66,7 +66,7 @@ def _gathered(n: HloLayer, x: Value, indices: Value, dims: Any, sizes: Sequence[
 
 
 def _cut(n: HloLayer, x: Value, windows: Places, sizes: Sequence[Size]) -> Value:
-    """x cropped to the reach of windows in dimensions in which no index moves them."""
+    """x cropped to the windows' extents in the dimensions that no index addresses."""
     for i in windows.rest:
         size = sizes[i]
         if is_whole(x, i, size) or _is_extent_of(size, x, i):
@@ -119,7 +119,7 @@ def dynamic_update_slice(n: HloLayer, x: Value, update: Value, *starts: Value) -
 
 
 def _updated(n: HloLayer, x: Value, update: Value, windows: Places) -> Value:
-    """x of an open shape with one window of it written: the update padded to x, where it lies."""
+    """x, of unknown shape, with an update, padded to the shape of x, written in one window."""
     rank = x.type.rank
     low, high = ([constant(n, np.zeros(1, np.int64))] * rank for _ in range(2))
     inside: Term | None = None
@@ -233,7 +233,7 @@ def _scattered(n: HloLayer, x: Value, indices: Value, update: Value, reduction: 
 
 
 def _of_open_extents(n: HloLayer, x: Value, update: Value, axes: Mapping[int, int]) -> Value:
-    """The update typed with x's extents in dimensions where both are unknown."""
+    """The update, checked at run time to have x's extents in dimensions where both are unknown."""
     for axis, at in axes.items():
         if (x.type.shape[axis], update.type.shape[at]) == (None, None):
             fits = extent_of(n, (update, at)).equals(extent_of(n, (x, axis)))
@@ -279,7 +279,7 @@ def torch_index_select(n: HloLayer, x: Value, index: Value) -> Value:
 def _one_by_one(
     n: HloLayer, table: Value, updates: Term, places: Term, batch: Sequence[Extent]
 ) -> Value:
-    """The table after window by window has been combined with it by the region, in order."""
+    """The table with each update, one after the other, combined with its window by the region."""
     rank = len(batch)
     total = math.prod(_known(n, e) for e in batch)
     rows = places.reshape(total, *((places.value, i) for i in range(rank, places.rank)))

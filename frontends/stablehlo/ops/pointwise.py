@@ -18,7 +18,7 @@ from .formulas import Pairs
 def real_or_complex(
     real: Callable[..., Any], complex: Callable[..., Pairs] | None = None
 ) -> Callable[..., Any]:
-    """A converter of formulas: of terms, and of pairs of them for complex numbers."""
+    """A converter that computes `real` of terms, or `complex` of (real, imaginary) terms."""
 
     def convert(n: HloLayer, *values: Any) -> Any:
         if not any(isinstance(v, Pair) for v in values):
@@ -142,7 +142,7 @@ def cast(n: HloLayer, x: Value, element: Any) -> Value:
 
 
 def _power_of_two(n: HloLayer, x: Value, element: FloatType) -> Value:
-    """Numbers as the nearest powers of two, the least of them or more; NaN if not above 0."""
+    """Numbers rounded to the nearest powers of two, at least 2**-127; NaN if they are <= 0."""
     given = x.type.element_type
     term = Term(n, x if given in (f32, f64) else n.cast(x, f32))
     positive = (term > 0.0).choose(term.max(2.0**-127), float("nan"))
@@ -204,7 +204,7 @@ _WIDTHS = {"bf16": (8, 7), "f16": (5, 10), "f32": (8, 23), "f64": (11, 52)}
 
 @rows("stablehlo.reduce_precision")
 def reduce_precision(n: HloLayer, x: Value) -> Value:
-    """x as a float of fewer bits has it: what is too large is infinite, what is subnormal 0.
+    """x rounded to a float of fewer bits; what is too large becomes infinite, what is subnormal 0.
 
     Source: XLA's EmitReducePrecisionIR.
     """

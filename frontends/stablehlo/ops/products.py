@@ -40,7 +40,10 @@ def contracted(
     rhs_batch: Sequence[int],
     rhs_sum: Sequence[int],
 ) -> Value:
-    """[batch, m.., k..] times [batch, k.., n..], by one product of matrices."""
+    """The sums of products over `lhs_sum` and `rhs_sum`: [batch.., rest of lhs.., rest of rhs..].
+
+    It is one batched product of matrices.
+    """
     element: Any = n.out().element_type
     element = getattr(element, "element_type", element)
     lhs, rhs = (n.cast(v, element) for v in (lhs, rhs))

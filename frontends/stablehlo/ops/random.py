@@ -1,4 +1,4 @@
-"""Bits of XLA's generators, which counters and a key tell: the same for the same state."""
+"""Random bits of XLA's generator Philox, which are a function of its state, a key and a counter."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from ..layer import HloLayer, rows
 
 @rows("stablehlo.rng_bit_generator")
 def rng_bit_generator(n: HloLayer, state: Value) -> list[Value]:
-    """The key is the counter's high half, too. JAX has states of two words of 64 bits only."""
+    """The next state, and random integers. As in JAX, a state is two words of 64 bits.
+
+    They are the key, which is also the high half of the counter, and the counter's low half.
+    """
     out, words = n.out(1), Term(n, state)
     element = out.element_type
     if n.op.rng_algorithm == "THREE_FRY" or words.shape != (2,) or words.element != u64:

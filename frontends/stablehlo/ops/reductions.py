@@ -27,7 +27,7 @@ COMBINE: dict[str, Callable[[Term, Term], Term]] = {
 
 
 def combiner(n: HloLayer, at: int = 0) -> str:
-    """The name of the operation that a region applies to its two arguments; else ""."""
+    """The name of the operation that is all that a region applies to its two arguments, or ""."""
     graph = n.node.graphs[str(at)]
     given, (_, found) = {one.name for one in graph.inputs}, graph.outputs[0]
     made = next((node for node in graph.nodes if found in node.outputs), None)
@@ -97,7 +97,7 @@ _FIRST_EXTREME = ("compare", "compare", "or", "compare", "compare", "and", "or",
 
 
 def _extreme(n: HloLayer) -> str | None:
-    """GT or LT where the region finds an extreme and its first position, as JAX's argmax does."""
+    """GT or LT if the region finds the extreme and its first index, as JAX's argmax; else None."""
     ops = [op for op in n.op.body.blocks[0].ops if op.name != "stablehlo.constant"]
     names = tuple(op.name.removeprefix("stablehlo.") for op in ops[:-1])
     if names != _FIRST_EXTREME or len(n.op.dimensions) != 1:
@@ -281,7 +281,7 @@ def _scanned(
 def _scanned_at_run_time(
     n: HloLayer, values: list[Any], inits: list[Any], scan: tuple[int, bool]
 ) -> list[Any]:
-    """The same along an axis of open extent."""
+    """Running results along an axis of an extent that is known at run time only."""
     axis, reverse = scan
     x = flat_parts(values)[0]
     extent, rank = extent_of(n, (x, axis)), x.type.rank
@@ -307,7 +307,10 @@ def _scanned_at_run_time(
 
 @rows("custom_call @stablehlo.dynamic_reduce_window")
 def dynamic_reduce_window(n: HloLayer, *inputs: Any) -> list[Any]:
-    """Windows that all elements up to each one are in, or of numbers, padded as the run tells."""
+    """A reduction in windows whose extents or padding are computed at run time.
+
+    Windows of unknown extents must be those of a running reduction.
+    """
     count = (len(inputs) - 5) // 2
     values, inits = list(inputs[:count]), list(inputs[count : 2 * count])
     window, *steps, padding = (as_i64(n, v) for v in inputs[2 * count :])
@@ -346,7 +349,9 @@ def _open_scan(
     steps: Sequence[int],
     pads: Sequence[Any],
 ) -> tuple[tuple[int, bool], Term]:
-    """Axis and direction of running results; whether the run's numbers are those of some."""
+    """(axis, reverse) of a running reduction, and a condition on the window and the padding, known
+    at run time only, for it to be one.
+    """
     sizes = n.ranked(window)
     (axis, *others) = (i for i, size in enumerate(sizes) if size != 1)
     rank = len(sizes)
@@ -364,7 +369,7 @@ def _open_scan(
 
 
 def _pools(x: Any, name: str) -> bool:
-    """Whether an `nn` pooling computes it. As in XLA, padding is neutral."""
+    """Whether an `nn` pooling computes the reduction `name` in windows. Padding is neutral."""
     floats = not isinstance(x, Pair) and isinstance(x.type.element_type, FloatType)
     return floats and name in ("add", "maximum")
 
@@ -450,7 +455,7 @@ def _strided(
 
 @rows("stablehlo.select_and_scatter")
 def select_and_scatter(n: HloLayer, x: Value, source: Value, init: Value) -> Value:
-    """The gradient of a pooling: each number goes where its window's extreme stands."""
+    """The gradient of a pooling: each number of `source` is added at its window's extreme."""
     select = n.last(0).operands[0].owner
     direction = getattr(select, "comparison_direction", "")
     if direction not in ("GE", "GT", "LE", "LT") or combiner(n, 1) != "add":

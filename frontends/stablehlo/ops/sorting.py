@@ -13,8 +13,10 @@ from .pointwise import total_order
 
 @dataclass(frozen=True)
 class Key:
-    """What the comparator compares of two elements: the name of it of one, as a value of the
-    region; how it is computed; its direction; and whether its floats are in total order.
+    """A number that the comparator computes of each of two elements, and compares.
+
+    `name` is its value in the region for one of them, `formula` how it is computed; `total` says
+    whether floats are compared in total order.
     """
 
     name: str
@@ -45,7 +47,7 @@ def _moved(n: HloLayer, value: Any, order: Any, axis: int) -> Any:
 
 
 def _comparable(n: HloLayer, inputs: Sequence[Any], key: Key) -> Value:
-    """The key of all elements, as numbers that are ordered as intended."""
+    """The key of each element, as a number whose order is the comparator's."""
     region = replace(n.region_graph(0), outputs=[("0", key.name)])
     (x,) = n.builder.call(region, [x for one in inputs for x in (one, one)], n)
     if isinstance(x, Pair):
@@ -85,7 +87,7 @@ def _operation(value: Any) -> tuple[str, Sequence[Any]]:
 
 
 def _in_turn(n: HloLayer, first: Any, equal: Any, following: Any) -> list[Key]:
-    """The first keys, and those that follow where the first are equal."""
+    """The keys of `first`, and then those of `following`, which decides where these are equal."""
     keys = _keys(n, first)
     is_equal = getattr(getattr(equal, "owner", None), "comparison_direction", "") == "EQ"
     if not is_equal or [key.formula for key in keys] != [_key(n, equal.owner).formula]:
@@ -105,7 +107,7 @@ def _key(n: HloLayer, op: Any) -> Key:
 
 
 def _formula(value: Any, block: Block) -> tuple[set[bool], Any]:
-    """Which of two elements a value is computed of, True for the second, and how."""
+    """(which of the two elements a value is computed from, True for the second; its formula)."""
     if value in block.args:
         at = block.args.index(value)
         return {bool(at % 2)}, at // 2

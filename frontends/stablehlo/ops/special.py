@@ -46,7 +46,7 @@ _G = 7.5
 
 
 def _lanczos(x: Term) -> tuple[Term, Term, Term, Term]:
-    """For z = x - 1, or -x where x < 1/2: whether reflected, z, the sum, and its derivative."""
+    """Lanczos's sum: (x < 1/2, z, the sum at z, its derivative), z being -x there, else x - 1."""
     reflected = x < 0.5
     z = reflected.choose(-x, x - 1.0)
     total, slope = z.zeros() + 0.99999999999980993227684700473478, z.zeros()

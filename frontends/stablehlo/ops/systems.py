@@ -74,7 +74,7 @@ def trsm(n: HloLayer, a: Any, b: Any) -> Any:
 
 
 def _cholesky(n: HloLayer, a: Any, lower: bool) -> Any:
-    """Only the triangle that is asked for is read, and the other one is zero."""
+    """The lower (or upper) Cholesky factor of a; only that triangle of a is read."""
     if isinstance(a, Pair):
         return _complex_cholesky(n, a, lower)
     if lower:
@@ -125,7 +125,10 @@ def getrf(n: HloLayer, a: Value) -> list[Value]:
 
 @rows("custom_call @lapack_sgtsv_ffi", "custom_call @lapack_dgtsv_ffi")
 def gtsv(n: HloLayer, below: Value, diagonal: Value, above: Value, b: Value) -> list[Value]:
-    """Three diagonals [B.., M], of which `below` has no first and `above` no last element."""
+    """The solution of tridiagonal systems: their three diagonals, x, and the status of success.
+
+    Diagonals are [B.., M]; the first element of `below` and the last of `above` are unused.
+    """
     count, made = n.out(1).shape[-1] or 0, Term(n, diagonal).spread(0, 1) * 0.0
     for i, one in enumerate((below, diagonal, above)):
         places = constant(n, np.eye(count, k=i - 1), made.element)
@@ -135,7 +138,7 @@ def gtsv(n: HloLayer, below: Value, diagonal: Value, above: Value, b: Value) -> 
 
 @rows("custom_call @lapack_sgeqrf_ffi", "custom_call @lapack_dgeqrf_ffi")
 def geqrf(n: HloLayer, a: Value) -> list[Value]:
-    """R, below its diagonal the reflections whose product Q is, and their factors."""
+    """A QR factorization: R, with Householder's reflections below its diagonal; their scales."""
     return [x.value for x in algebra.reflections(Term(n, a))]
 
 
@@ -157,7 +160,7 @@ def syevd(n: HloLayer, a: Value) -> list[Value]:
 
 @rows("custom_call @lapack_sgeev_ffi", "custom_call @lapack_dgeev_ffi")
 def geev(n: HloLayer, a: Value) -> list[Any]:
-    """Both parts of eigenvalues, left and right eigenvectors as columns."""
+    """The real and imaginary parts of eigenvalues; left and right eigenvectors as columns."""
     values, *others = _eig(n, Term(n, a), None)
     return [values.real, values.imag, *others]
 
@@ -178,7 +181,7 @@ def _eig(n: HloLayer, re: Term, im: Term | None) -> list[Any]:
 
 @rows("custom_call @lapack_sgesdd_ffi", "custom_call @lapack_dgesdd_ffi")
 def gesdd(n: HloLayer, a: Value) -> list[Value]:
-    """Singular values, the largest one first, and the vectors that belong to them."""
+    """a, its singular values in descending order, U, the transpose of V, and the status."""
     u, sizes, v = algebra.svd(Term(n, a))
     if _config(n)["mode"] == "A":
         u, v = (x if x.shape[-1] == x.shape[-2] else algebra.completed(x) for x in (u, v))

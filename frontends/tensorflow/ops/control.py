@@ -107,7 +107,7 @@ def writing(n: TfLayer, states: States | None, values: Sequence[Value]) -> Itera
 
 
 def states_of(n: TfLayer, values: Sequence[Any]) -> States | None:
-    """The variables that the users of these values may write; None for none."""
+    """The variables that a graph with these inputs may write; None if it may write none."""
     return next((v.states for v in values if isinstance(v, Variable) and v.states), None)
 
 
@@ -144,7 +144,7 @@ def chosen(n: TfLayer, condition: Value, names: Sequence[str], inputs: Sequence[
 def unlisted_branch(
     n: TfLayer, condition: Value, branches: Sequence[Any], states: States | None
 ) -> list[Any]:
-    """A branch whose results may be lists, which are passed as tensors."""
+    """The results of one of two branches; lists leave the branches as stacked tensors."""
     found: list[list[Any]] = []
     before = now(n, states)
 

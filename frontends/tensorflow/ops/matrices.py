@@ -125,9 +125,10 @@ def _number_of(n: TfLayer, k: Value | None) -> tuple[int, int]:
 def _in_band(
     n: TfLayer, rows: int | None, columns: int | None, band: tuple[int, int]
 ) -> np.ndarray:
-    """Where each element of a matrix is among diagonals [high - low + 1, longest]; -1 outside.
+    """The flat index of each element of a matrix in its diagonals; -1 if it is on none of these.
 
-    'align' says where shorter ones begin, above the main one and below. Source: tf.linalg.diag.
+    The diagonals are the rows [high - low + 1, longest]; 'align' says at which side shorter ones
+    are padded, above the main one and below. Source: tf.linalg.diag.
     """
     if rows is None or columns is None:
         raise n.error("other diagonals than the main one need matrices of known extents")
@@ -157,14 +158,14 @@ def _filling(n: TfLayer, x: Value, others: tuple[Value, ...]) -> Term:
 
 @rows("Diag")
 def tensor_of_diagonal(n: TfLayer, x: Value) -> Value:
-    """The elements of x [..] where all indices are twice the same in a tensor [.., ..]."""
+    """The tensor [D.., D..] with x [D..] where both halves of the indices are equal, else 0."""
     places = [(x, i) for i in range(x.type.rank)] * 2
     return Term(n, on_diagonal(n, Term(n, x).flat().value)).reshape(*places).value
 
 
 @rows("DiagPart")
 def diagonal_of_tensor(n: TfLayer, x: Value) -> Value:
-    """The elements of x [.., ..] where both halves of the indices are the same: [..]."""
+    """The elements of x [D.., D..] where both halves of the indices are equal: [D..]."""
     half = x.type.rank // 2
     flat = merge(n, x, [(0, half), (half, 2 * half)])
     return Term(n, _diagonal(n, flat)).reshape(*((x, i) for i in range(half))).value

@@ -9,7 +9,7 @@ from ..layer import TfLayer, rows
 WIDEST = 16
 """The bits of the widest integers whose steps f32 tells apart."""
 FAR = 3e38
-"""A scale that no other exceeds."""
+"""Stands for a scale that is no limit, as it is larger than all others."""
 
 
 def _bounds(n: TfLayer, x: Value, low: Value, high: Value) -> tuple[Term, Term]:
@@ -30,7 +30,7 @@ def _limits(n: TfLayer, element: Any) -> tuple[float, float]:
 
 @rows("QuantizeV2")
 def quantize(n: TfLayer, x: Value, low: Value, high: Value) -> list[Value]:
-    """The integers, and the ends of the range that they have."""
+    """x quantized, and the two ends of the range that the integers represent."""
     element, mode = n.element("T"), n.text("mode", "MIN_COMBINED")
     least, most = _limits(n, element)
     given, (a, b) = Term(n, x), _bounds(n, x, low, high)

@@ -47,7 +47,7 @@ def to_tensor(n: TfLayer, shape: Value, values: Value, default: Value, *partitio
 
 @rows("RaggedTensorToSparse")
 def to_sparse(n: TfLayer, *given: Value) -> list[Value]:
-    """The splits of each level and values, as a sparse tensor: indices, values, shape"""
+    """A ragged tensor (splits of each level, values) as a sparse one: indices, values, shape."""
     *splits, values = given
     levels = [split_rows(term64(n, one)) for one in splits]
     places = [place.spread(0, 1) for place in places_of(levels)]
@@ -174,7 +174,9 @@ def _strides(extents: Term) -> Term:
 def fill_empty_rows(
     n: TfLayer, indices: Value, values: Value, shape: Value, default: Value
 ) -> list[Value]:
-    """Empty rows filled with a default: indices, values, empty rows, elements' new positions."""
+    """A sparse tensor whose empty rows get a default value: its indices, its values, which rows
+    were empty, and the new position of each element.
+    """
     index, size = term64(n, indices), term64(n, shape).column(0, 0)
     rank = n.extent(shape, 0)
     row = index.column(0)

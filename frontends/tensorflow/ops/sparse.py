@@ -44,7 +44,7 @@ def reduced(n: TfLayer, indices: Value, values: Value, shape: Value, axes: Value
 
 @rows("DynamicStitch", "ParallelDynamicStitch")
 def stitch(n: TfLayer, *given: Value) -> Value:
-    """Rows of several tensors placed at their indices."""
+    """The rows of several tensors as one tensor, each at its index; inputs: indices, then data."""
     count = len(given) // 2
     if any(n.known(place) is None for place in given[:count]):
         return _stitched(n, given[:count], given[count:])
@@ -99,7 +99,7 @@ def partition(n: TfLayer, x: Value, numbers: Value) -> list[Value]:
 
 @rows("DataFormatVecPermute")
 def permute_format(n: TfLayer, x: Value) -> Value:
-    """Dimensions, or pairs of them, permuted to another layout."""
+    """The numbers for each dimension, [dims] or [dims, 2], in the order of another layout."""
     source, target = n.text("src_format", "NHWC"), n.text("dst_format", "NCHW")
     if x.type.shape[0] == len(source) - 2:
         source, target = (text.replace("N", "").replace("C", "") for text in (source, target))
@@ -141,7 +141,7 @@ def cross_entropy(n: TfLayer, x: Value, labels: Value) -> list[Value]:
 
 @rows("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV3", "QuantizeAndDequantizeV4")
 def quantized(n: TfLayer, x: Value, low: Value, high: Value, bits: Value | None = None) -> Value:
-    """x quantized in steps of the larger bound's share of an integer range."""
+    """x quantized and dequantized; the scale fits the larger bound of its range."""
     if n.int("axis", -1) != -1:
         raise n.error("an axis is not supported")
     width = n.int("num_bits", 8) if bits is None else n.known_int(bits, "the bits")

@@ -1,6 +1,7 @@
 """The table of operators on quantized tensors: rows get their operands as the file has them.
 
-A row that returns NotImplemented leaves the case to real numbers: there are no kernels for it.
+A row returns NotImplemented for cases without an integer kernel: the operands are then
+dequantized, and the results quantized.
 """
 
 from ...common.rows import Rows

@@ -17,12 +17,12 @@ from ..layer import TfliteLayer, scales_of
 from ..tensors import element_type
 
 LIMITS = {0: (None, None), 1: (0.0, None), 2: (-1.0, 1.0), 3: (0.0, 6.0), -1: (0.0, 1.0)}
-"""The ranges of fused activations, by their numbers; -1 is none of the file format's."""
+"""The (least, greatest) results of fused activations, by their numbers; -1 is nnc's own."""
 
 
 @dataclass(frozen=True)
 class Quantization:
-    """The quantization of a tensor: `(q - zero) * scale`, one of both or one per channel."""
+    """How integers q stand for (q - zero) * scale: one scale and zero point, or per channel."""
 
     element: IntegerType
     scales: np.ndarray
@@ -31,25 +31,25 @@ class Quantization:
 
     @property
     def scale(self) -> np.float32:
-        """The scale of all channels."""
+        """The scale, if all channels have the same one."""
         return self.scales[0]
 
     @property
     def zero(self) -> int:
-        """The zero point of all channels."""
+        """The zero point, if all channels have the same one."""
         return int(self.zeros[0])
 
     @property
     def is_one(self) -> bool:
-        """Whether all channels have the same."""
+        """Whether all channels have the same scale and zero point."""
         return self.scales.size == 1 and self.zeros.size == 1
 
 
 def quantization(n: TfliteLayer, tensor: Any) -> Quantization:
-    """The quantization of a tensor that has one.
+    """The quantization of a quantized tensor.
 
-    Raises NncError where it is of another kind, and where a scale is no finite number: converters
-    write such for weights that are multiplied with nothing but zeros.
+    Raises NncError if it is not by scales and zero points, or if a scale is not finite: converters
+    write such scales for weights that are multiplied with zeros only.
     """
     scales = scales_of(tensor)
     element = element_type(tensor.type)
@@ -110,6 +110,6 @@ def limited(n: TfliteLayer, x: Term, activation: int = 0, o: int = 0) -> Value:
 
 
 def stored(n: TfliteLayer, x: Term, activation: int = 0, o: int = 0) -> Value:
-    """Integers of result o (i32) plus its zero point, clipped to its limits."""
+    """Result o, from its i32 integers minus the zero point: this is added, and the sum clipped."""
     zero = of_output(n, o).zero
     return limited(n, x + zero if zero else x, activation, o)

@@ -14,14 +14,14 @@ PADDINGS = {0: "SAME_UPPER", 1: "VALID"}
 
 
 def padding(n: TfliteLayer, number: int) -> str:
-    """How an operator pads."""
+    """The name of a padding, by its number in the file. Raises NncError for an unknown one."""
     if number not in PADDINGS:
         raise n.error(f"padding {number} is not known")
     return PADDINGS[number]
 
 
 def ranked(n: TfliteLayer, x: Value, rank: int, what: str) -> None:
-    """Raise NncError if an operand has another rank."""
+    """Raise NncError, which names `what`, unless x has this rank."""
     if x.type.rank != rank:
         raise n.error(f"{what} has shape {shape_text(x)}, expected rank {rank}")
 
@@ -41,9 +41,9 @@ Product = Callable[[TfliteLayer, Value, Value, Value | None], Value]
 
 
 def _conv(order: tuple[int, ...], spatial: str) -> Product:
-    """A convolution with weights that this order of dimensions makes [O, I, D..].
+    """A convolution whose weights, with dimensions permuted to this order, are [O, I, D..].
 
-    As many groups as the weights' inputs go into the channels.
+    There are channels / I groups.
     """
 
     def product(n: TfliteLayer, x: Value, weight: Value, bias: Value | None) -> Value:
@@ -65,9 +65,10 @@ def _conv(order: tuple[int, ...], spatial: str) -> Product:
 def _rounded_images(
     n: TfliteLayer, x: Value, windows: dict[str, Any], weight: Value, groups: int
 ) -> Value:
-    """Images rounded one by one; or pixel by pixel where XNNPACK multiplies rows by a matrix.
+    """Images rounded to 8 bits, with a scale for each image; or for each pixel, where XNNPACK
+    computes the convolution as a product of rows and a matrix.
 
-    Of convolutions, it takes those of two dimensions whose weights have 8 bits.
+    XNNPACK computes convolutions of two dimensions whose weights have 8 bits.
     """
     about = quantization(n, n.attributes.inputs[1])
     if n.kind != "CONV_2D" or about.element.width < 8:
@@ -97,7 +98,7 @@ ROWS.add({kind: _convolved(product) for kind, product in CONVOLUTIONS.items()})
 
 
 def _transposed_conv(order: tuple[int, ...], spatial: str) -> Callable[..., Value]:
-    """A transposed convolution with weights that this order of dimensions makes [I, O, D..]."""
+    """A transposed convolution whose weights, permuted to this order, are [I, O, D..]."""
 
     def product(n: TfliteLayer, shape: Value, weight: Value, x: Value, bias: Value | None) -> Value:
         rank = len(order)
@@ -206,7 +207,7 @@ def fully_connected(n: TfliteLayer, x: Value, weight: Value, bias: Value | None 
 
 
 def nn_type(x: Value, shape: tuple[int | None, ...]) -> Any:
-    """The type of a tensor of x's elements."""
+    """The type of a tensor of this shape with x's element type."""
     return type(x.type)(shape, x.type.element_type)
 
 

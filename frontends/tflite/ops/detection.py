@@ -33,7 +33,7 @@ def _extent(n: TfliteLayer | Any, x: Term) -> int:
 
 
 def _first(kept: Term, count: int) -> tuple[Term, Term]:
-    """The indices of the first `count` kept elements [N], and which of these exist."""
+    """The indices [count] of the first kept elements of [N], and which of these exist."""
     n, size = kept.n, _extent(kept.n, kept)
     places = kept.choose(counting(n, constant(n, size)), size)
     shown = min(count, size)
@@ -77,9 +77,9 @@ def suppress_5(
 
 @ROWS("TFLite_Detection_PostProcess")
 def post_process(n: TfliteLayer, encoded: Value, predicted: Value, anchors: Value) -> list[Value]:
-    """Boxes relative to anchors, decoded, and the best ones of them.
+    """The best boxes [1, N, 4], their classes and scores [1, N], and their number [1].
 
-    Either each class suppresses its own boxes, or a box stands for its best classes.
+    Non-maximum suppression is by class, or of all boxes, each with its best classes.
     """
     encoded, predicted, anchors = (
         n.real(i, x) for i, x in enumerate((encoded, predicted, anchors))

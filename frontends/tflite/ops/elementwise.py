@@ -113,7 +113,7 @@ def _zeros(n: TfliteLayer, x: Value) -> Value:
 
 @ROWS("CAST")
 def cast(n: TfliteLayer, x: Any) -> Value:
-    """Of a complex number its real part."""
+    """A cast to the output's element type; of complex numbers, the real part."""
     if isinstance(x, Complex):
         x = x.real
     return n.cast(x, n.output_type())

@@ -66,7 +66,7 @@ def mean(n: TfliteLayer, x: Value, axes: Value) -> Value:
 
 @ROWS("UNIQUE")
 def unique(n: TfliteLayer, x: Value) -> list[Value]:
-    """In the order in which they are met first."""
+    """The distinct elements in order of occurrence, and the index of each element among them."""
     found = unique_rows(n, reshape(n, x, [(x, 0), 1]), in_order=False)
     return [gathered(n, x, found.first), n.cast(found.inverse, n.output_type(1))]
 
@@ -98,7 +98,7 @@ def sparse_to_dense(
 @ROWS("DYNAMIC_UPDATE_SLICE")
 @moved
 def dynamic_update_slice(n: TfliteLayer, x: Value, update: Value, start: Value) -> Value:
-    """x with a part written that begins at `start`, or as near as it fits."""
+    """x with `update` written at `start`, which is moved so that the update lies inside of x."""
     rank = x.type.rank
     if None in x.type.shape or None in update.type.shape:
         raise n.error("the extents must be known")

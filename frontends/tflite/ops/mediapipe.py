@@ -49,7 +49,7 @@ def transpose_conv_bias(n: TfliteLayer, x: Value, weight: Value, bias: Value) ->
 
 @ROWS("MaxPoolingWithArgmax2D")
 def max_pool_with_argmax(n: TfliteLayer, x: Value) -> list[Value]:
-    """Positions count the elements of the window, and are floats a little above."""
+    """Max pooling, and the maxima's positions in their windows as floats, plus 0.1."""
     pads, stride_w, stride_h, kernel_w, kernel_h = _struct(n, 5)
     height, width = _extents(n, x)
     windows = Windows((kernel_h, kernel_w), (stride_h, stride_w), _PADDINGS[pads])
@@ -93,9 +93,9 @@ def max_unpool(n: TfliteLayer, x: Value, indices: Value) -> Value:
 
 @ROWS("Landmarks2TransformMatrix")
 def landmarks_to_matrix(n: TfliteLayer, landmarks: Value) -> Value:
-    """The matrix that brings a square's pixels to the box around some landmarks.
+    """The matrix that maps the pixels of a square to the box around some landmarks.
 
-    The box is turned such that two of the landmarks lie at an angle.
+    The box is rotated, so that two of the landmarks are at a given angle in it.
     """
     chosen = n.custom_options.get("subset_idxs")
     if not isinstance(chosen, list) or not all(isinstance(i, int) for i in chosen):
@@ -133,7 +133,7 @@ def landmarks_to_matrix(n: TfliteLayer, landmarks: Value) -> Value:
 
 @ROWS("TransformLandmarks")
 def transform_landmarks(n: TfliteLayer, landmarks: Value, matrix: Value) -> Value:
-    """The first two coordinates of each landmark by a matrix, the third as it is."""
+    """Landmarks whose first two coordinates are transformed by a matrix; the third is unchanged."""
     size = int(n.option("dimensions", landmarks.type.shape[-1]))
     if size not in (2, 3):
         raise n.error(f"landmarks of {size} coordinates")

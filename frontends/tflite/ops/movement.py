@@ -15,7 +15,7 @@ def declared_rank(n: TfliteLayer) -> int:
 
 
 def _nothing(n: TfliteLayer, x: Value) -> Value:
-    """The value that stands for 0 in x."""
+    """0 as an element of x: a float, or the zero point of quantized integers."""
     return n.scalar(0 if isinstance(x.type.element_type, FloatType) else n.zero_point(0), x)
 
 

@@ -34,7 +34,7 @@ def _optional(operands: Operands, i: int) -> Value | None:
 
 
 def _products(n: TfliteLayer, weights: int) -> tuple[Product, Product] | None:
-    """How rows meet weights of which operand `weights` is one, if not as they are."""
+    """The products of rounded floats with 8-bit weights, such as operand `weights`; else None."""
     if not n.is_hybrid(0, weights):
         return None
     multiply = row_product(n, Rounding.asked(n))
@@ -51,9 +51,9 @@ def _real(n: TfliteLayer, operands: Operands) -> list[Any]:
 def _lstm_direction(
     n: TfliteLayer, own: Operands, norms: Operands, backward: bool, states: Operands
 ) -> Direction:
-    """A direction of weights of inputs, of states, peepholes, biases, and a projection.
+    """A direction, from the weights of inputs and states, peepholes, biases, and a projection.
 
-    Where the input gate has no weights, it is 1 less the forget gate: the same sum, negated.
+    An input gate without weights is 1 - the forget gate: the sigmoid of the negated sum.
     """
     coupled = own[0] is None
 
@@ -161,7 +161,7 @@ def lstm_step(n: TfliteLayer, *operands: Value | None) -> list[Value | None]:
 
 
 def _basic_lstm(n: TfliteLayer, x: Value, h: Value, w: Value, b: Value, c: Value) -> list[Any]:
-    """The kernel of one matrix, whose state goes in and comes out."""
+    """An LSTM's step with one matrix for all gates: h, c, and two intermediate results."""
     joined = n(nn.Concat([x, h], axis=1))
     total = n(nn.Add(n(nn.Matmul(joined, swapped(n, w, 0, 1))), b))
     gates = dict(zip("igfo", split_evenly(n, total, 1, 4), strict=True))
@@ -180,7 +180,7 @@ def _last(n: TfliteLayer, found: Outcome) -> Value:
 
 
 def _left(n: TfliteLayer, places: Sequence[int], states: Sequence[Value]) -> list[Value]:
-    """States for the next run, of those operands that are variables."""
+    """The new values, for the next run, of those states whose operands are variables."""
     tensors = n.attributes.inputs
     return [
         n.as_operand(place, state)
@@ -255,10 +255,10 @@ def svdf(
 def over_time(
     n: TfliteLayer, x: Value, new: Term, times: Term, state: Value | None
 ) -> tuple[Term, list[Value]]:
-    """The second filter of an SVDF of x [B, ..], over time: (sums [B, units], states left).
+    """The second filter of an SVDF of x [B, ..], over time: (sums [B, units], new states).
 
-    `new` are the first filter's results [B, filters], which the state remembers instead of its
-    oldest ones. Products have the element type of `times` [filters, steps].
+    `new` are the first filter's results [B, filters], which replace the oldest ones in the state.
+    Products have the element type of `times` [filters, steps].
     """
     rank, (filters, memory) = n.options.rank, times.shape
     if state is None or not rank or not filters or not memory or filters % rank:

@@ -25,7 +25,7 @@ ROWS.add(
 
 @ROWS("RFFT2D")
 def rfft_2d(n: TfliteLayer, x: Value, lengths: Value) -> list[Complex]:
-    """Transforms of the last two dimensions, of which the last one keeps the first half."""
+    """Fourier transforms of the last two dimensions; the last keeps half of its spectrum."""
     height, width = n.known_ints(lengths, "the lengths")
     data, rank = Term(n, x), x.type.rank
     if rank < 2 or min(height, width) < 1:

@@ -35,7 +35,7 @@ REGIONS = {
 
 @dataclass(eq=False)
 class _Argument:
-    """A value in a region: what makes it, None for an argument."""
+    """A value in a region: the operation that makes it, None for an argument, and its type."""
 
     owner: Any = None
     type: Any = None
@@ -54,7 +54,7 @@ class _Region:
 
 @dataclass(eq=False)
 class Described:
-    """An operation as its converter looks at it; attributes are by their names in StableHLO."""
+    """What converters of StableHLO read of an operation; attributes are fields by their names."""
 
     name: str
     operands: Sequence[Any] = ()
@@ -87,7 +87,7 @@ class _Orders:
     table: Mapping[str, Sequence[int]]
 
     def order(self, which: str, *_: str) -> list[int]:
-        """The two named dimensions, and those of space."""
+        """The dimensions of one tensor (`which`): two named ones, then the spatial ones."""
         return list(self.table[which])
 
 
@@ -195,7 +195,7 @@ class OptionsLayer(HloLayer):
         return self.node.graphs[self._name_of(at)]
 
     def region_node(self, at: int, op: Any) -> Node:
-        """The node that an operation of a region describes."""
+        """The node of the operation `op` in the graph of a region."""
         return self.region_graph(at).nodes[self.op.regions[at].blocks[0].ops.index(op)]
 
     def _name_of(self, at: int) -> str:
@@ -224,7 +224,7 @@ def _region(graph: Graph) -> _Region:
 
 
 def _converted(n: TfliteLayer, *inputs: Any) -> Any:
-    """What the converter of StableHLO's operation makes of an operator."""
+    """The results of an operator, by the converter of the StableHLO operation of its name."""
     name = n.kind.removeprefix(PREFIX)
     types = [_type(tensor) for tensor in n.attributes.outputs]
     regions = [_region(n.node.graphs[one]) for one in REGIONS.get(name, ())]
@@ -249,7 +249,7 @@ def _converted(n: TfliteLayer, *inputs: Any) -> Any:
 
 
 def _by_number(n: TfliteLayer, name: str) -> dict[str, Graph]:
-    """The graphs inside of an operation by their places, of nodes with StableHLO's names."""
+    """The graphs inside of an operation, by their indices, with StableHLO's names of operators."""
     graphs = [n.node.graphs[one] for one in REGIONS.get(name, ())]
     return {
         str(i): replace(graph, nodes=[replace(v, kind=_name(v.kind)) for v in graph.nodes])
@@ -274,13 +274,13 @@ ROWS.add({f"{PREFIX}{name}": _converted for name in _OF if name not in _HERE})
 
 @ROWS("STABLEHLO_COMPOSITE")
 def composite(n: TfliteLayer, *inputs: Any) -> list[Any]:
-    """By its decomposition."""
+    """A composite operation, imported as its decomposition."""
     return n.graph("decomposition", *inputs)
 
 
 @ROWS("STABLEHLO_CASE")
 def case(n: TfliteLayer, index: Any, *inputs: Any) -> Any:
-    """The graph of a number; the last one is also that of all others."""
+    """The results of the branch number `index`; the last one also serves indices out of range."""
     names = [name for name in n.node.graphs if name.startswith("branches")]
     number = reshape(n, index, [])
 

@@ -20,7 +20,10 @@ ROWS.add(
 
 @ROWS("HASHTABLE_LOOKUP")
 def sorted_lookup(n: TfliteLayer, x: Value, keys: Value, values: Value) -> list[Value]:
-    """The rows whose keys are there, else zeros, and which were: keys ascend, [N], [K], [K, ..]"""
+    """The rows of `values` for the keys in x, zeros for unknown keys; and which keys are known.
+
+    x [N], keys [K], values [K, ..]
+    """
     same = Term(n, x).spread(0, 1).equals(Term(n, keys).spread(1, 0)).cast(i64)
     hit, place = same.sum(1), same.argmax(1)
     found = Term(n, values).gather(place)
@@ -32,7 +35,11 @@ def sorted_lookup(n: TfliteLayer, x: Value, keys: Value, values: Value) -> list[
 def sparse_embedding(
     n: TfliteLayer, ids: Value, indices: Value, shape: Value, weights: Value, table: Value
 ) -> Value:
-    """Rows of a table, weighted and summed at sparse places: their mean or root mean, too."""
+    """Weighted rows of a table, summed at sparse positions.
+
+    By the combiner, a sum is divided by the sum of its weights, or by the root of the sum of their
+    squares.
+    """
     extents = n.known_ints(shape, "the shape")[:-1]
     strides = np.array(row_major_strides(extents), np.int64)
     place = (Term(n, as_i64(n, indices)).part(1, 0, len(extents)) * strides).sum(1)
@@ -50,7 +57,7 @@ def sparse_embedding(
 
 
 def _stream(n: TfliteLayer) -> Stream:
-    """Those of the seeds; where there are none, of a fixed one."""
+    """The stream of random numbers for the seeds in the options, or for one made from the name."""
     seeds = n.options.seed, n.options.seed2
     return (
         Stream.of_numbers(n, seeds[0], 0, seeds[1])

@@ -166,7 +166,7 @@ def _within(n: TfliteLayer, x: Term, about: Quantization) -> Value:
 
 
 def _clipped(number: int) -> Any:
-    """A converter that clips numbers; the quantization may change, too."""
+    """A converter of the activation with this number; the result may have another quantization."""
 
     def convert(n: TfliteLayer, x: Value) -> Value:
         real = np.float64(of_input(n, 0).scale / of_output(n).scale)

@@ -26,7 +26,7 @@ def tabulated(n: TfliteLayer, x: Value, function: Callable[[Term], Value]) -> Va
 
 
 def between_words(n: TfliteLayer, table: np.ndarray, x: Term) -> Term:
-    """The table of 513 entries at x of 16 bits, interpolated by seven bits of x."""
+    """Values of a table of 513 entries for 16-bit x, interpolated linearly by its low 7 bits."""
     place = (x >> 7) + 256
     words = constant(n, table.astype(np.int32))
     base = words.gather(place)

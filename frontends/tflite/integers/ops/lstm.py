@@ -51,7 +51,7 @@ def _scales(n: TfliteLayer) -> _Scales:
 
 @INTEGERS("UNIDIRECTIONAL_SEQUENCE_LSTM")
 def sequence_lstm(n: TfliteLayer, *operands: Value | None) -> Value:
-    """An LSTM; coupled gates, peepholes and normalized sums are left to real numbers."""
+    """An LSTM; NotImplemented if it has coupled gates, peepholes or normalized sums."""
     plain = all(x is not None for x in operands[1:9]) and not any(
         x is not None for x in (*operands[9:12], *operands[20:24])
     )

@@ -61,7 +61,7 @@ def mean(n: TfliteLayer, x: Value, axes: Value) -> Value:
 
 
 def _share(n: TfliteLayer, m: Multiplier, number: Term) -> Callable[[Term], Term]:
-    """The multiplier divided by a count, using the bits that the quotient leaves free."""
+    """The multiplier divided by a count; its significand is shifted up first, to keep all bits."""
     most = 31 + int(m.shift)
     if n.known(number.value) is not None:
         count = max(n.known_int(number.value, "the number of elements"), 1)

@@ -23,8 +23,8 @@ def svdf(
     bias: Value | None = None,
     state: Value | None = None,
 ) -> list[Value]:
-    """A filter of the input, scaled to the state's 16 bits, then one over time of what the state
-    remembers.
+    """A filter of the input, whose results the state keeps in 16 bits, then a filter over time of
+    what the state holds.
 
     Source: LiteRT, tflite/kernels/internal/reference/svdf.h, EvalIntegerSVDF.
     """
