@@ -163,13 +163,14 @@ class ThreadCosts:
     least_microseconds: float = 20.0
     """Work below which a kernel stays on one thread: waking a worker and waiting take 2 to 5."""
     awake_microseconds: float = 5.0
-    """The same for a kernel of a loop's iteration, between which workers do not fall asleep."""
+    """The same for a kernel inside a loop: workers do not fall asleep between its iterations."""
     region_microseconds: float = 1.0
-    """From the start of a parallel region to its end, without its work, if workers are awake."""
+    """The time of a parallel region besides its work, if workers are awake."""
     iterations_per_core: int = 4
-    """With this many parallel iterations a core, and even shares, no more loops are parallel."""
+    """With this many parallel iterations per core, in even shares, no further loop is parallel."""
     ordered_iterations: int = 2
-    """The least iterations a core of the outermost of reordered loops, if any order has as many."""
+    """The least iterations per core of the outermost loop when parallel loops are reordered, if an
+    order has as many."""
     even: float = 0.95
     """The average part of the cores at work that is good enough."""
     least_gain: float = 0.02
@@ -242,8 +243,8 @@ class LayoutCosts:
     """The same for the results of a convolution whose number of channels has no suitable divisor.
     """
     used_dilated: float = 0.8
-    """The least part of a dilated convolution's products that do not involve padding for which it
-    is not divided."""
+    """A dilated convolution is not divided if at least this part of its products does not involve
+    padding."""
     used: float = 0.5
     """The same without dilations, where the parts are borders of a row or two: small tiles."""
 

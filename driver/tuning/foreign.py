@@ -1,4 +1,7 @@
-"""Schedules measured on another processor than the search's target: stored under that processor."""
+"""Schedules that were measured on another processor than the one that the search is for.
+
+They are stored for that other processor.
+"""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ for more); architecture whitepapers for multiprocessors, clocks (boost), second 
 | sm_121 | GB10 (DGX Spark) | 48 | 2.4 | 273 | 24 MB |
 
 The second cache's bandwidth is the A100's 5120 bytes a cycle, 47 per multiprocessor; for others it
-is taken to be alike, and less where the cache is small. Copies are what PCIe 3, 4 and 5 move with
-16 lanes, and memory that both share on GB10.
+is taken to be alike, and less where the cache is small. The bandwidths of copies are those of 16
+lanes of PCIe 3, 4 or 5, and on GB10 that of the memory which host and device share.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class Store:
 
 @dataclass
 class Class:
-    """The range of buffers that calls make one: arguments and the buffers passed for them."""
+    """The range that an argument of a function and all buffers that calls pass for it share."""
 
     type: MemRefType
     low: float = inf
@@ -152,7 +152,7 @@ class Ranges:
         return self._classes[root]
 
     def root(self, value: Value) -> Value:
-        """The buffer that represents all that calls make one."""
+        """The buffer that represents all buffers whose range it shares, see `Class`."""
         while value in self._parents:
             value = self._parents[value]
         return value
