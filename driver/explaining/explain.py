@@ -124,7 +124,7 @@ class Explanation:
     copying: float
     """The time of copying, in microseconds."""
     microseconds: float
-    """The time of a run, of loops side by side the longest one's."""
+    """The time of a run; of loops that run side by side, only the longest one counts."""
 
     @property
     def calls(self) -> int:

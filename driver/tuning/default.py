@@ -169,7 +169,7 @@ def running_default(request: Request, program: Program) -> Model:
 
 
 class Described(Model):
-    """A program that runs elsewhere: only its inputs and outputs, for making inputs."""
+    """The inputs and outputs of a program that runs elsewhere, to make inputs for it; no calls."""
 
     @property
     def threads(self) -> int:

@@ -136,8 +136,8 @@ class LlvmTarget(Target):
     has_maxnum: bool = True
     """Whether `llvm.maxnum` and `minnum` of vectors are one or a few instructions."""
     adds_offsets: bool = False
-    """Whether loads and stores add an unsigned constant to the address, which must not wrap around:
-    facts that it does not are preserved."""
+    """Whether loads and stores can add an unsigned constant to the address if the sum is known not
+    to wrap around; lowering then preserves such facts."""
     has_half: bool = True
     """Whether there are instructions to convert between f16 and f32."""
     emulator: Runner | None = None
