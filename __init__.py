@@ -93,7 +93,7 @@ def load(
     signature: str | None = None,
     ops: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
 ) -> Operation:
-    """The module of a model, at the level it is written in: `nn` for an ONNX file.
+    """The IR module of a model, not lowered: an ONNX file gives operations of the dialect `nn`.
 
     `inputs`, `shapes`, `constants`, `signature` and `ops` are those of `compile`.
 

@@ -206,7 +206,7 @@ def run_stages(
 
 
 def _told(decisions: Decisions | None, tuned: TunedFolder | None, target: Target) -> Decisions:
-    """The decisions to record in, preset by a folder's choices. Raises NncError."""
+    """`decisions`, or a new record of decisions, preset by a folder's choices. Raises NncError."""
     found = Decisions() if decisions is None else decisions
     if tuned is not None:
         from ..targets.attribute import machine_name

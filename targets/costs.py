@@ -103,8 +103,8 @@ class LoopCosts:
     prefetch_passes: int = 8
     """The most passes over an operand with prefetches in each; in most they are useless."""
     prefetch_least: int = 1 << 16
-    """The least bytes of an operand for tiles that read the same part to share prefetching the next
-    one."""
+    """The least bytes of an operand for which the tiles that read one part of it share the
+    prefetching of its next part."""
     prefetch_l2_part: int = 4
     """Rows that a tile reads side by side are each prefetched if they lie within the second cache
     divided by this."""
@@ -246,7 +246,8 @@ class LayoutCosts:
     """A dilated convolution is not divided if at least this part of its products does not involve
     padding."""
     used: float = 0.5
-    """The same without dilations, where the parts are borders of a row or two: small tiles."""
+    """The same without dilations, where padding touches only borders of a row or two, whose tiles
+    would be small."""
 
 
 @dataclass(frozen=True)
@@ -310,9 +311,9 @@ class AlgorithmCosts:
     """The cost, in steps of a sum, of storing its result and beginning the next one, for the
     products between transforms: the sums of groups of few channels are short."""
     few_tiles: int = 8
-    """The most tiles for which these products wait for their weights."""
+    """With fewer tiles than this, the products between transforms wait for their weights."""
     few_tiles_read: float = 2.0
-    """The factor by which reading weights from memory then takes longer."""
+    """The factor by which reading these weights then takes longer."""
     phases: float = 0.9
     """A transposed convolution is divided into phases if they have less than this part of its
     products."""

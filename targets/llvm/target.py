@@ -117,8 +117,8 @@ class LlvmTarget(Target):
     relocation: str = "pic"
     code_model: str = "small"
     scalable: int = 0
-    """The vector length that code assumes for scalable vectors, in units of 128 bits, which LLVM
-    uses for fixed vectors; 0 if it uses none."""
+    """The length of scalable vectors that code assumes, in units of 128 bits; LLVM then uses such
+    vectors for fixed ones. 0 if it uses none."""
     names: ProcessorNames = field(repr=False)
     needs: frozenset[str] = frozenset()
     """The features that its code may use and that not every processor of the family has."""
