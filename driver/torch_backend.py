@@ -13,9 +13,8 @@ excluded: with gradients to be computed, compilation fails and says so. Importin
 capture recurrent layers (`torch._dynamo.config.allow_rnn`).
 
 `options` of torch.compile are `threads` (default: torch.get_num_threads()), `fast_math`, `cache`
-as those of nnc.compile, `fallback`, which False turns off, and `tune`: for so many seconds faster
-schedules are searched as by `nnc tune`, once for each graph and machine; they are kept beside the
-cache.
+and `fallback` (as those of nnc.compile), and `tune`: the seconds for which faster schedules are
+searched as by `nnc tune`, once for each graph and machine; they are kept beside the cache.
 """
 
 from __future__ import annotations

@@ -276,7 +276,7 @@ class Target(ABC):
         return None
 
     def replaces_kernels(self, threads: int) -> bool:
-        """Whether kernels of a program that runs on so many threads can be replaced at run time."""
+        """Whether kernels of a program on this number of threads can be replaced at run time."""
         return False
 
     def replacing(self, program: Program, kernels: int) -> ReplacingModel | None:

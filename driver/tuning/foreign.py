@@ -32,7 +32,7 @@ def machine_on(target: Target, processor: str) -> str:
 class ForeignSchedules:
     """Writes schedules that were faster on other processors into a folder, the best of each kernel.
 
-    Schedules that the folder already has for a kernel and such a machine, in `known`, stay.
+    `known` are the (kernel, machine) for which the folder already has schedules, which stay.
     """
 
     def __init__(

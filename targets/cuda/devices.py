@@ -1,8 +1,8 @@
 """NVIDIA's devices, as their maker describes them.
 
 Sources: CUDA C++ programming guide, "Compute capabilities", for what a group, a thread and a
-multiprocessor have; the best practices guide, "Coalesced access to global memory", for sectors of
-32 bytes, of which an access moves those that it touches and a line has four; the tuning guides of
+multiprocessor have; the best practices guide, "Coalesced access to global memory", for lines of
+four sectors of 32 bytes, of which an access moves those that it touches; the tuning guides of
 each architecture (banks of 4 bytes, 32 of them; groups of 48 KiB of shared memory without asking
 for more); architecture whitepapers for multiprocessors, clocks (boost), second caches and memory:
 
