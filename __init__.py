@@ -43,20 +43,20 @@ def compile(
 ) -> Model:
     """A callable executable from a model.
 
-    `model` is the path of a model in any format that nnc reads, or of IR text (`.mlir`, any
-    stage), the bytes of a file, an `onnx.ModelProto`, a `torch.export.ExportedProgram`, a
-    `torch.nn.Module` or a function of PyTorch or JAX with example `inputs` (a tuple, or by name),
-    or a module. `shapes` fixes the shapes of inputs by name;
-    `constants` gives inputs a value for good (`{"sr": 16000}`), which are no inputs then;
-    `signature` says which function of a SavedModel or a `.tflite` file is meant; `ops` are Python
-    files that declare operators of one's own. `target` is what to compile for, a name
-    that `nnc targets` lists or "host"; by default what the module says, else this machine
-    (`machine` is the older name of this argument). Without `fast_math`, floating-point operations
-    are those that the model states, in their order: no Winograd, no sums in parts, numbers of 16
-    bits rounded after each operation. With `cache`, a model that was compiled before is read from
-    disk (`nnc cache` shows what is there). `tuned` is a folder that `nnc tune` has written, whose
-    schedules are used where they fit. Without `fallback`, a model is refused of which a device
-    leaves steps to this machine's processor.
+    `model` is the path of a model in any format that nnc reads, or of IR text (`.mlir`, any stage),
+    the bytes of a file, an `onnx.ModelProto`, a `torch.export.ExportedProgram`, a `torch.nn.Module`
+    or a function of PyTorch or JAX with example `inputs` (a tuple, or a dictionary by name), or a
+    module that `load` or `parse` returns. `shapes` fixes the shapes of inputs by name; `constants`
+    fixes the values of inputs by name (`{"sr": 16000}`), and removes these inputs; `signature` is
+    the name of the function to compile of a SavedModel or a `.tflite` file; `ops` are Python files
+    that declare custom operators. `target` is what to compile for, a name that `nnc targets` lists
+    or "host"; by default what the module says, else this machine (`machine` is the older name of
+    this argument). Without `fast_math`, floating-point operations are those that the model states,
+    in their order: no Winograd, no sums in parts, numbers of 16 bits rounded after each operation.
+    With `cache`, a model that was compiled before is read from disk (`nnc cache` shows what is
+    there). `tuned` is a folder that `nnc tune` has written, whose schedules are used where they
+    fit. Without `fallback`, a model is refused if the target, a device, would leave some of its
+    steps to this machine's processor.
 
     Called with NumPy arrays, in order or by name, the executable returns the output, or a tuple
     of them.
@@ -93,7 +93,7 @@ def load(
     signature: str | None = None,
     ops: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
 ) -> Operation:
-    """The module of a model, at the level it is written in: `nn` for an ONNX file.
+    """The IR module of a model, not lowered: an ONNX file gives operations of the dialect `nn`.
 
     `inputs`, `shapes`, `constants`, `signature` and `ops` are those of `compile`.
 
@@ -129,12 +129,14 @@ def _load_operators(ops: str | PathLike[str] | Sequence[str | PathLike[str]]) ->
 def operator(
     name: str, opset: int = 18, host: bool = False, gives: Callable[..., Any] | None = None
 ) -> Callable[[Any], Any]:
-    """Declare an operator of one's own, a class or a function below, as in examples/my_ops.py.
+    """A decorator that declares a custom operator, from a class or a function; see
+    examples/my_ops.py.
 
-    `name` has the domain and the operator, `com.example.Squareplus`. A class is an op like those
-    of `nn`, which a comprehension makes; a function composes ONNX's operators of version `opset`.
-    A `host` function computes on NumPy arrays when the model runs; `gives` says shape and dtype of
-    its result for the operands' (as `x.shape`, `x.dtype`) and the attributes.
+    `name` is the domain and the operator: `com.example.Squareplus`. A class is an op like those of
+    the dialect `nn`, whose result a comprehension defines; a function composes ONNX's operators of
+    version `opset`. With `host`, the function computes on NumPy arrays when the model runs, and
+    `gives` returns the shape and dtype of its result from the operands (which have `shape` and
+    `dtype`) and the attributes.
 
     Raises:
         NncError: the declaration is faulty, or there is such an operator already.

@@ -157,8 +157,8 @@ def _form(target: Target, request: Request, folder: Path, measured: bool = False
 
 
 def _suffix(target: Target) -> str:
-    """The suffix of the target's files that holds its weights, or else of one that is not text for
-    people.
+    """A suffix of the target's files: if possible of files that hold the weights, else of files
+    that are not text.
     """
     kinds = target.files
     holders = [suffix for suffix, kind in kinds.items() if kind.holds_weights]

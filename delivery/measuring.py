@@ -52,9 +52,11 @@ class Row:
 
 @dataclass
 class Study:
-    """The subject of measurements: `model` is the original or its form in another precision;
-    `inputs` are by name, in the original's types, and `types` those of the model's. `libraries`
-    are nnc's, by whether they use the schedules of the folder `tuned`.
+    """The subject of measurements.
+
+    `model` is the original or its form in another precision. `inputs` are arrays by name, in the
+    original's types; `types` are the types of the inputs of `model`. `libraries` has nnc's library
+    with (True) and without (False) the schedules of the folder `tuned`.
     """
 
     request: Request

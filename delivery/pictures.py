@@ -77,9 +77,11 @@ def bars_of(
     form: Callable[[float], str],
     whisker: str | None,
 ) -> Markup | None:
-    """A picture of the figure `value` of all engines that have it; None if none has. `form` formats
-    it; `whisker` is the figure of its spread. A figure without spread hardly depends on the
-    threads: then each engine has one bar.
+    """A picture of the figure that the report names `value`, for all engines that have it; None if
+    none has. `form` formats the figure.
+
+    `whisker` is the report's name of the figure's spread. A figure without spread hardly depends on
+    the number of threads: then there is one bar for each engine, not for each number of threads.
     """
     best = report["recommendation"]
     chosen = (best["engine"], (best["options"] or {}).get("threads"))

@@ -22,8 +22,8 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class Findings:
-    """The contents of a report. `model` and `library` are JSON already; `unmeasured` says why there
-    are no figures, if there are none.
+    """The contents of a report. `model` and `library` are JSON data; `unmeasured` says why there
+    are no measurements, if there are none.
     """
 
     request: Request

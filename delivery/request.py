@@ -26,10 +26,11 @@ STEPS = ("read", "tune", "compile", "reference", "measure", "explain", "write")
 class Request:
     """One model for one target in one precision.
 
-    `model` is its path, `name` its name in commands, `format` nnc's name of its format. `choices`
-    are the user's choices for its inputs, `ops` files of custom operators, and `arguments` both as
-    command line arguments. Without `tune_seconds` no schedules are searched; `tuned` is a folder
-    with earlier ones. `tolerance` is the allowed error of outputs relative to their largest value.
+    `model` is the model's path, `name` its name in commands, `format` nnc's name of its format.
+    `choices` are the user's choices for its inputs, `ops` files of custom operators; `arguments`
+    has `choices` and `ops` as command-line arguments. If `tune_seconds` is 0, no schedules are
+    searched; `tuned` is a folder with earlier ones. `tolerance` is the allowed error of outputs
+    relative to their largest value.
     """
 
     model: Path
@@ -73,7 +74,9 @@ class Request:
         return shlex.join(words)
 
     def compile_command(self, languages: Sequence[str], file: str, tuned: bool) -> str | None:
-        """The command that compiles the library again; None if the model is made before."""
+        """The command that compiles the library again; None in another precision than the model's,
+        for which `nnc compile` has no option.
+        """
         if self.precision != AS_IT_IS:
             return None
         words = ["nnc", "compile", *self._common(), "-o", file]

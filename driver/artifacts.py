@@ -21,7 +21,7 @@ from .program import make_program
 
 
 def _files() -> Iterator[tuple[str, FileKind]]:
-    """Each target's file suffixes and kinds, processors first, as the first of a suffix counts."""
+    """(suffix, kind of file) of each target; if several targets have a suffix, the first counts."""
     for row in all_targets():
         for one in (row, *row.variants):
             yield from one.files.items()

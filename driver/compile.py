@@ -206,7 +206,7 @@ def run_stages(
 
 
 def _told(decisions: Decisions | None, tuned: TunedFolder | None, target: Target) -> Decisions:
-    """The decisions to record in, preset by a folder's choices. Raises NncError."""
+    """`decisions`, or a new record of decisions, preset by a folder's choices. Raises NncError."""
     found = Decisions() if decisions is None else decisions
     if tuned is not None:
         from ..targets.attribute import machine_name
@@ -343,11 +343,15 @@ class _Compiler:
         return HostedModel(hosted[0], models)
 
     def model(self, module: Operation, key: str | None) -> Model:
-        """The model of a module without host steps, cached under the key or one of its own."""
+        """The model of a module without host steps, cached under `key`, or under a digest of the
+        module if that is None.
+        """
         return self._running(self._program(module, key or self._key(module)))
 
     def hosted(self, module: Operation, key: str | None) -> Model:
-        """The model of a module with host steps, cached under the key, its parts under theirs."""
+        """The model of a module with host steps: the host's part is cached under `key`, each
+        compiled part under a digest of its own.
+        """
         from .hosting import HostedModel, cut_parts
 
         parts = cut_parts(module)

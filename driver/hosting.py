@@ -316,8 +316,8 @@ class _Planner:
 def _phases(block: Block) -> list[tuple[bool, list[Operation]]]:
     """The block's operations in phases, alternating between host and compiled.
 
-    An operation is placed as late as its users allow. So there are only as many parts as the chain
-    of operations that alternates most often needs.
+    An operation is placed as late as its users allow, so that there are as few phases as possible:
+    those of the chain of dependent operations that alternates most often.
     """
     ops = [op for op in block if op is not block.last and not isinstance(op, nn.Constant)]
     host = _hosted(ops)

@@ -1,7 +1,7 @@
 """A model that compiles code for input shapes which its code for open shapes cannot handle.
 
-The rank of a value may depend on an extent (ONNX's Squeeze without axes). Code has a fixed rank,
-that of extents other than 1; other shapes get code of their own.
+The rank of a value may depend on an extent (ONNX's Squeeze without axes). Code for open shapes
+assumes that open extents are not 1, so that ranks are fixed; other shapes get code of their own.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ Shapes = Mapping[str, Sequence[int]]
 
 
 def specializing(model: Model, compiled: Callable[..., Model], shapes: Shapes) -> Model:
-    """The model; if it may fail for some input shapes, one that compiles code for these then.
+    """The model itself, or, if it may fail for some input shapes, a model that compiles code for
+    such shapes when they occur.
 
-    `compiled` makes a model for the keyword `shapes`; the given shapes apply to each.
+    `compiled` makes a model for the keyword `shapes`; the given `shapes` apply to each such model.
     """
     return Specializing(model, compiled, shapes) if any(failures_by_shapes(model)) else model
 

@@ -6,16 +6,15 @@
 
 PyTorch finds it by the entry point that nnc's package declares. Graph breaks, guards and
 recompilation are PyTorch's. Weights are taken into the compiled code as they are at the first
-call; where they are changed or exchanged later, the graph is compiled again (PyTorch counts writes;
-of those through `.data` or NumPy, which it does not count, samples of elements tell). A graph with
+call; where they are changed or exchanged later, the graph is compiled again (PyTorch counts writes,
+except those through `.data` or NumPy, for which some elements are compared). A graph with
 an operator that nnc does not have is left to PyTorch, with a warning that names it. Training is
 excluded: with gradients to be computed, compilation fails and says so. Importing this lets Dynamo
 capture recurrent layers (`torch._dynamo.config.allow_rnn`).
 
 `options` of torch.compile are `threads` (default: torch.get_num_threads()), `fast_math`, `cache`
-as those of nnc.compile, `fallback`, which False turns off, and `tune`: for so many seconds faster
-schedules are searched as by `nnc tune`, once for each graph and machine; they are kept beside the
-cache.
+and `fallback` (as those of nnc.compile), and `tune`: the seconds for which faster schedules are
+searched as by `nnc tune`, once for each graph and machine; they are kept beside the cache.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ from .torch_shared import Shared
 from .torch_states import States
 
 _PROGRAMS = 64
-"""The most states of a graph's weights for which it is kept compiled."""
+"""The most states of its weights for which a compiled graph is kept."""
 
 torch._dynamo.config.allow_rnn = True
 """A setting of Dynamo: recurrent layers do not break graphs."""

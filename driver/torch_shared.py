@@ -1,9 +1,9 @@
 """Results of a PyTorch graph that share memory with its inputs, or with one another.
 
-A view of an input is returned as a view: AOTAutograd makes results of its own from a view with
-symbolic offsets. Of results that share memory, one is computed and the others are views of it.
-Other results with gaps between elements get PyTorch's strides if these depend on symbols; if all is
-known, PyTorch makes the views anew by itself.
+A result that is a view of an input is returned as a view; AOTAutograd would make it a result of its
+own if its offset is symbolic. Of results that share memory, one is computed and the others are
+views of it. Other results with gaps between elements get PyTorch's strides if these depend on
+symbols; if all strides are known, PyTorch makes the views by itself.
 """
 
 from __future__ import annotations

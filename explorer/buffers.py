@@ -16,9 +16,11 @@ SMALL = 8
 
 @dataclass(frozen=True)
 class Argument:
-    """A buffer: its type as text, its bytes, how to fill it for a trial, and whether it holds
-    weights. `fill` is a float's type, `bytes` for small integers, else `zeros`, which are valid
-    as any index.
+    """A buffer: its type as text, its size in bytes, how to fill it when its kernel is timed, and
+    whether it holds weights.
+
+    `fill` is the element type for floats (random numbers), `bytes` for small integers, and `zeros`
+    for all others, which may be indices: 0 is always a valid one.
     """
 
     type: str

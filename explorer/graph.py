@@ -178,8 +178,8 @@ def scopes_of(name: str, known: Sequence[str] = ()) -> tuple[tuple[str, ...], st
     """The scopes around a node of this name, outermost first, and the rest of its name.
 
     The scopes are the `known` ones, else those in the name: frameworks write
-    `/layer1/layer1.0/conv1/Conv` or `layer1.0.conv1`; a scope that repeats its enclosing one is
-    written without that, as `0`.
+    `/layer1/layer1.0/conv1/Conv` or `layer1.0.conv1`. If a scope's name begins with that of its
+    enclosing scope, this part is dropped: `layer1.0` in `layer1` becomes `0`.
     """
     if known:
         starts = (separator.join(known) + separator for separator in (".", "/"))

@@ -12,9 +12,8 @@ from .layout import Layers, layers_of
 
 @dataclass
 class Scope:
-    """A scope: its boxes, nodes as numbers from 0, and scopes as `-1 - number`.
-
-    `edges` are those between its boxes, by their indices in `boxes`.
+    """A scope. In `boxes`, a node is its number, a nested scope `-1 - number`; `edges` are pairs of
+    indices in `boxes`.
     """
 
     name: str

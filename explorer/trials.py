@@ -87,8 +87,8 @@ def missing() -> str:
 class Probes:
     """Modules that measure a machine's peaks: of multiply-adds, and of reading a buffer.
 
-    `operations` are those of one call of the first, `elements` are read by a call of the second
-    from a smaller buffer.
+    One call of `arithmetic` does `operations` operations. One call of `reading` reads `elements`
+    elements, in several passes over a smaller buffer.
     """
 
     arithmetic: bytes

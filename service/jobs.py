@@ -29,8 +29,10 @@ ACTIVE = ("queued", "running")
 
 @dataclass(frozen=True)
 class Wanted:
-    """The jobs that someone can run: of these kinds (none for all), and for these targets or, if
-    `others`, for all except these. Looks have no target.
+    """The jobs that someone can run.
+
+    `kinds` are their kinds; empty for all. They are for a target in `targets` or, if `others`, for
+    any target that is not in `targets`; a job without a target, such as a look, counts as others.
     """
 
     kinds: Sequence[str] = ()

@@ -9,7 +9,7 @@ _GB = 1_000_000_000
 
 @dataclass(frozen=True)
 class Quota:
-    """The limits of one user at a time, and the longest time of one of the user's jobs."""
+    """The limits of one user: stored bytes, unfinished jobs, and the time of each job."""
 
     bytes: int = 10 * _GB
     """The storage of a user: models, inputs, results, and announced uploads."""
@@ -21,7 +21,7 @@ class Quota:
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of a request, and of its time."""
+    """The limits of users, uploads, requests and sessions, as to number, size and time."""
 
     quota: Quota = field(default_factory=Quota)
     """The quota of users without one of their own."""

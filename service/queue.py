@@ -213,7 +213,9 @@ class Queue:
         return self._commit(job, change, files or {})
 
     def go_on(self, job: Job, kind: str, summary: Any, files: Mapping[str, Path]) -> bool:
-        """Queue a job again as one of another kind, with its results so far; as `finish`."""
+        """Queue a job again as one of another kind, and store its results so far. The arguments,
+        the result and errors are as for `finish`.
+        """
         change = {
             "state": "queued",
             "kind": kind,
@@ -259,7 +261,9 @@ class Queue:
         self._files.remove(connection, found)
 
     def waiting(self, targets: Sequence[str]) -> dict[str, float]:
-        """For each of these targets that jobs wait for, since when the oldest one does."""
+        """The targets, of the given ones, that jobs wait for, each with the time since which its
+        oldest job waits, in seconds of Unix time.
+        """
         target = rows.c.options["target"].as_string()
         query = (
             select(target, func.min(rows.c.number))
@@ -283,7 +287,9 @@ class Queue:
             connection.execute(update(rows).where(old).values(change))
 
     def release(self, owner: str) -> None:
-        """Queue the jobs of an owner again, when a process has just started under this name."""
+        """Queue the jobs again that an owner has claimed. A process calls this at its start: jobs
+        of its name are left over from an earlier process.
+        """
         self._take_back(rows.c.owner == owner)
 
     def _take_back(self, which: Any) -> None:

@@ -62,12 +62,16 @@ def _module_of(op: Operation) -> Operation:
 
 
 def detailed(one: Target) -> str:
-    """`'x86-64-v4' (processor znver5, cores 2)`: the name, and how the target differs from it."""
+    """`'x86-64-v4' (processor znver5, cores 2)`: a target's name, and all values in which it
+    differs from the built-in target of that name.
+    """
     return _text(to_attribute(one))
 
 
 def machine_name(one: Target) -> str:
-    """`'x86-64-v4' (processor znver5, cores 2)`: the name of a machine, whatever was measured."""
+    """`'x86-64-v4' (processor znver5, cores 2)`: as `detailed`, but of all numbers of the machine
+    only the cores, so that the name stays the same when the machine is measured again.
+    """
     named = target(one.name).machine
     return detailed(replace(one, machine=replace(named, cores=one.machine.cores)))
 
@@ -94,7 +98,9 @@ def _details(given: dict[str, Attribute]) -> Iterator[str]:
 
 
 def to_attribute(one: Target) -> Attribute:
-    """The target as an attribute: its name, with a dictionary of what differs from that."""
+    """The target as an attribute: its name alone, or a dictionary of its name and the values in
+    which it differs from the built-in target of that name.
+    """
     named = target(one.name)
     given: dict[str, Attribute] = {}
     if one.processor != named.processor:
@@ -143,7 +149,9 @@ def from_attribute(written: Attribute, module: Operation) -> Target:
 
 @lru_cache(64)
 def _read(written: Attribute) -> Target:
-    """What is written, without what is known of this machine; each pass asks for the same one."""
+    """The target that an attribute describes, before `from_attribute` adds what is known of this
+    machine. Cached, as each pass reads the same attribute.
+    """
     if isinstance(written, StringAttr):
         return target(written.value)
     given = dict(written.items()) if isinstance(written, DictAttr) else {}

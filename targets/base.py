@@ -140,7 +140,9 @@ class Target(ABC):
         return None
 
     def here(self) -> Target:
-        """This target; where its name stands for this machine, with this machine's numbers."""
+        """This target; if its name (such as `c`) stands for this machine, with this machine's
+        numbers.
+        """
         return self
 
     def has_pool(self, module: Operation) -> bool:
@@ -163,7 +165,7 @@ class Target(ABC):
         return []
 
     def told(self, module: Operation) -> str:
-        """The one of these notes that describes a run and its cost; empty if there is none."""
+        """A note for the user on a run of a compiled module and its cost; empty if none."""
         return ""
 
     def fallbacks(self, module: Operation) -> list[str]:
@@ -209,7 +211,9 @@ class Target(ABC):
         """
 
     def for_file(self, path: Path) -> Target:
-        """The target whose code a file of this name holds; it may be that of a device's caller."""
+        """The target to compile for if the code goes into a file of this name: this one, or another
+        one of its family whose files have this suffix.
+        """
         return self
 
     def file_in(self, path: Path, options: ArtifactOptions) -> Path:
@@ -272,7 +276,7 @@ class Target(ABC):
         return None
 
     def replaces_kernels(self, threads: int) -> bool:
-        """Whether kernels of a program that runs on so many threads can be replaced at run time."""
+        """Whether kernels of a program on this number of threads can be replaced at run time."""
         return False
 
     def replacing(self, program: Program, kernels: int) -> ReplacingModel | None:
@@ -305,8 +309,8 @@ class Target(ABC):
         raise NncError(f"code for '{self.name}' is not linked beside other code")
 
     def apart(self, module: Operation) -> tuple[bytes, bytes, str]:
-        """The parts of a device's module without an entry: the code around its kernels, the
-        kernels' text, and a row for each kernel, for a program to which kernels are added.
+        """The parts of a device's module that is added to a running program and has no entry: the
+        object file of the code around its kernels, the kernels' code, and a line for each kernel.
         Raises NncError.
         """
         raise NncError(f"'{self.name}' has no kernels apart from its code")

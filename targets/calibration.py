@@ -27,8 +27,8 @@ VERSION = 3
 """The version of the experiments and their numbers; calibrations of other versions are repeated."""
 
 SWITCH = "NNC_CALIBRATION"
-"""The environment variable that says which targets take what was measured: `on` (the default) is
-`host` alone, `all` are named ones too, `off` is none."""
+"""The environment variable that says which targets use measured numbers: `on` (the default) only
+`host`, `all` also named targets, `off` none."""
 
 LEAST = 0.01
 """The least number in a calibration: it stands for 0, as machine descriptions have no zeros."""

@@ -103,8 +103,8 @@ class LoopCosts:
     prefetch_passes: int = 8
     """The most passes over an operand with prefetches in each; in most they are useless."""
     prefetch_least: int = 1 << 16
-    """The least bytes of an operand for tiles that read the same part to share prefetching the next
-    one."""
+    """The least bytes of an operand for which the tiles that read one part of it share the
+    prefetching of its next part."""
     prefetch_l2_part: int = 4
     """Rows that a tile reads side by side are each prefetched if they lie within the second cache
     divided by this."""
@@ -163,13 +163,14 @@ class ThreadCosts:
     least_microseconds: float = 20.0
     """Work below which a kernel stays on one thread: waking a worker and waiting take 2 to 5."""
     awake_microseconds: float = 5.0
-    """The same for a kernel of a loop's iteration, between which workers do not fall asleep."""
+    """The same for a kernel inside a loop: workers do not fall asleep between its iterations."""
     region_microseconds: float = 1.0
-    """From the start of a parallel region to its end, without its work, if workers are awake."""
+    """The time of a parallel region besides its work, if workers are awake."""
     iterations_per_core: int = 4
-    """With this many parallel iterations a core, and even shares, no more loops are parallel."""
+    """With this many parallel iterations per core, in even shares, no further loop is parallel."""
     ordered_iterations: int = 2
-    """The least iterations a core of the outermost of reordered loops, if any order has as many."""
+    """The least iterations per core of the outermost loop when parallel loops are reordered, if an
+    order has as many."""
     even: float = 0.95
     """The average part of the cores at work that is good enough."""
     least_gain: float = 0.02
@@ -242,10 +243,11 @@ class LayoutCosts:
     """The same for the results of a convolution whose number of channels has no suitable divisor.
     """
     used_dilated: float = 0.8
-    """The least part of a dilated convolution's products that do not involve padding for which it
-    is not divided."""
+    """A dilated convolution is not divided if at least this part of its products does not involve
+    padding."""
     used: float = 0.5
-    """The same without dilations, where the parts are borders of a row or two: small tiles."""
+    """The same without dilations, where padding touches only borders of a row or two, whose tiles
+    would be small."""
 
 
 @dataclass(frozen=True)
@@ -309,9 +311,9 @@ class AlgorithmCosts:
     """The cost, in steps of a sum, of storing its result and beginning the next one, for the
     products between transforms: the sums of groups of few channels are short."""
     few_tiles: int = 8
-    """The most tiles for which these products wait for their weights."""
+    """With fewer tiles than this, the products between transforms wait for their weights."""
     few_tiles_read: float = 2.0
-    """The factor by which reading weights from memory then takes longer."""
+    """The factor by which reading these weights then takes longer."""
     phases: float = 0.9
     """A transposed convolution is divided into phases if they have less than this part of its
     products."""

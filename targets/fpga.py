@@ -38,7 +38,8 @@ class FpgaMachine(Machine):
     """The cycles of one iteration of a pipeline, with its start and end. Chosen: a read, a product,
     a sum and a write of integers take 6 at 300 MHz, a product in f32 4 more."""
     float_dsps: int = 5
-    """The DSP slices of an f32 multiply-add: 3 and 2. Source: AMD's PG060, full usage."""
+    """The DSP slices of an f32 multiply-add: 3 for the product, 2 for the sum. Source: AMD's PG060,
+    full usage."""
     sum_cycles: int = 7
     """The latency of an f32 addition, for which the next addition waits. Units: cycles. Source:
     PG060."""

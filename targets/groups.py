@@ -26,8 +26,8 @@ class GroupMachine(Machine):
     subgroup: int
     """The number of threads that exchange values (warp, wavefront); 1 if none can."""
     in_step: int = 1
-    """The least number of threads in lockstep whose accesses are merged, if there are no subgroups,
-    whose threads are anyway."""
+    """Without subgroups: the least number of threads that run in lockstep, whose accesses to memory
+    are merged. The threads of a subgroup always run in lockstep."""
     group_threads: int
     """The most threads of a group."""
     core_threads: int
@@ -89,7 +89,7 @@ class GroupMachine(Machine):
         return self.thread
 
     def lanes(self, element_bytes: int) -> int:
-        """1, as neighbouring threads hold neighbouring elements: no layout has to gather them."""
+        """1: neighbouring threads hold neighbouring elements, so layouts need no blocks."""
         return 1
 
     @property

@@ -91,9 +91,8 @@ class Toolchain:
     ) -> None:
         """Link a stripped shared library that needs only libc, libm and the threads library.
 
-        One for Windows gets an import library beside it, with the suffix `.lib`. `exports` are its
-        functions, if the object files do not mark them; by default all of the object files'
-        functions.
+        A library for Windows gets an import library beside it, with the suffix `.lib`, and exports
+        the functions `exports`, or all if these are empty; elsewhere object files mark exports.
         """
         given = list(map(str, objects))
         match self.system.object_format:
@@ -119,9 +118,9 @@ class Toolchain:
         given: Sequence[Path] = (),
         defines: Mapping[str, str] | None = None,
     ) -> None:
-        """Compile C text to a program, with object files and libraries, for the installed libc.
+        """Compile and link a C file, and the `given` object files and libraries, to a program.
 
-        One for Windows needs only the C library of Windows. Raises NncError.
+        It needs the installed libc; for Windows only the C library of Windows. Raises NncError.
         """
         flags = [f"-D{name}={value}" for name, value in (defines or {}).items()]
         libraries = list(map(str, given))

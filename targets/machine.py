@@ -67,7 +67,7 @@ class Machine(ABC):
 
     @abstractmethod
     def lanes(self, element_bytes: int) -> int:
-        """Elements of one vector of a core, or 1 where no layout has to gather them."""
+        """The elements of a core's vector; 1 if layouts need not group elements for vectors."""
 
     @property
     @abstractmethod

@@ -32,7 +32,8 @@ class Processor(Machine):
     """Whether masked loads and stores cost no more than plain ones."""
     l1_bytes: int
     l1_way_bytes: int
-    """Lines that lie a multiple of this apart share a set; a page, as the index is virtual."""
+    """The bytes of one way of the first cache: lines a multiple of this apart share a set. On x86 a
+    page, as virtual addresses index the cache."""
     l2_bytes: int
     l3_bytes: int
     l2_bandwidth: float
@@ -49,17 +50,17 @@ class Processor(Machine):
     """Whether compilers move all loads of a loop's body before its arithmetic, so that all loaded
     values are in registers at once."""
     widest_lane: int = 8
-    """Bytes of the largest elements that there is arithmetic on vectors of."""
+    """The size of the largest elements with vector arithmetic."""
     most_lanes: int = 0
-    """Elements that a vector has at most; 0 for as many as fit."""
+    """The most elements of a vector; 0 for as many as fit."""
     integer_registers: int = 0
-    """Registers for integers where those are not the vectors'; 0 where they are."""
+    """The registers for vectors of integers, if floats have others; 0 if they share them."""
     issue_width: int = 6
     """Micro-operations that start in one cycle."""
     load_micro_ops: int = 1
-    """How many of them the load of a vector is."""
+    """The micro-operations of one vector load."""
     line_crossing: float = 1.0
-    """Loads that one across the end of a line takes besides."""
+    """The extra cost of a load that crosses the end of a cache line. Units: loads."""
 
     @property
     def program(self) -> Processor:
@@ -102,8 +103,9 @@ class Processor(Machine):
         return self.home_of(bytes if lately else inf)[1]
 
     def home_of(self, bytes: float) -> tuple[str, float]:
-        """What limits reading what was touched `bytes` bytes ago, and its bytes per cycle: the
-        smallest cache (L2 at best) that still holds it, or memory, unless L2 on the way is slower.
+        """The memory that limits reading data if `bytes` bytes were touched since its last use, and
+        its bytes per cycle: the smallest cache (L2 at best) that still holds the data, or main
+        memory; but L2, through which all data comes, if that is slower.
         """
         filled, near = self.costs.loops.cache_filled, ("l2", self.l2_bandwidth)
         if bytes <= filled * self.l2_bytes:

@@ -6,7 +6,9 @@ from typing import Any
 
 
 def _interrupted(otherwise: Any, kind: type[BaseException], error: Any, traceback: Any) -> None:
-    """Ctrl-C while the modules of a command are imported is a line, as it is in `run_command`."""
+    """An exception hook: Ctrl-C while the modules of a command are imported prints one line and no
+    traceback, as `run_command` does later.
+    """
     if issubclass(kind, KeyboardInterrupt):
         print("interrupted", file=sys.stderr)
     else:
@@ -14,8 +16,8 @@ def _interrupted(otherwise: Any, kind: type[BaseException], error: Any, tracebac
 
 
 def _dropped(otherwise: Any, unraisable: Any) -> None:
-    """Ctrl-C in a callback, such as one of an import's locks, whose exceptions Python drops: it
-    comes again when the callback has ended.
+    """A hook for exceptions that Python drops, as those in callbacks (such as those of import
+    locks): repeats a Ctrl-C after the callback has ended.
     """
     if not issubclass(unraisable.exc_type, KeyboardInterrupt):
         otherwise(unraisable)

@@ -21,9 +21,10 @@ its right size is unknown: zeros compress so well, a model's numbers do not."""
 
 
 def read_arrays(path: Path, most_bytes: int | None = None) -> dict[str, np.ndarray]:
-    """The arrays of a file; an archive may have `most_bytes` of them together, if that is known.
+    """The arrays of a file, by name.
 
-    Raises NncError, before it unpacks anything larger.
+    The arrays of an archive may have at most `most_bytes` bytes together, if that is given. Raises
+    NncError, for a larger archive before unpacking it.
     """
     try:
         if path.suffix == ".pb":

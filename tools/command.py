@@ -101,9 +101,10 @@ class _Closed(io.TextIOBase, TextIO):
 Command = Callable[[Sequence[str], Streams], int]
 
 _HEAD = 256
-"""Bytes in which a model's file, unlike text, has a character below those for white space."""
+"""The bytes at the start of a file that are searched for control characters: a model's file has
+some there, text has none."""
 _MOST_TEXT = 1 << 30
-"""Bytes of text that are read: a device may have any number."""
+"""The most bytes of text that are read: a device such as /dev/zero never ends."""
 INTERRUPTED = 130
 """The exit status of a command ended by Ctrl-C, as in shells."""
 
@@ -152,8 +153,8 @@ def run_command(name: str, command: Command, argv: Sequence[str], streams: Strea
 def leave(status: int) -> NoReturn:
     """End the process with a command's exit code.
 
-    After an interruption LLVM may still be running, which an orderly exit does not survive; that
-    would also wait for weights that are being computed.
+    After an interruption the process ends at once: an orderly exit would crash if LLVM is still
+    running on another thread, and would wait for weights that are being computed.
     """
     if status == INTERRUPTED:
         atexit._run_exitfuncs()  # removes temporary folders
@@ -165,7 +166,7 @@ def leave(status: int) -> NoReturn:
 
 
 def _discard_output(streams: Streams) -> None:
-    """Write nothing more, also at exit, as the reader of the output is gone."""
+    """Discard all further output, also at exit, as nobody reads the output any more."""
     if streams.stdout is sys.stdout:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         for stream in (sys.stdout, sys.stderr):

@@ -51,7 +51,7 @@ def completion_script(tool: str, shell: str) -> str:
 def command_from_flags(
     name: str, groups: Sequence[FlagGroup], steps: Sequence[Option] = ()
 ) -> Command:
-    """The command for a table of flags and of steps that may follow dashes."""
+    """The command of a tool with a table of flags; `steps` (passes) are given as options, too."""
     passes = tuple(step.names[0].lstrip("-") for step in steps)
     options = []
     for flag in (f for g in groups for f in g.flags):

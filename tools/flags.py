@@ -16,7 +16,7 @@ from ..ir.diagnostics import NncError
 
 @dataclass(frozen=True)
 class Flag:
-    """One option. `bare` is its value when given without one; None: a value is required.
+    """One option. `bare` is its value if it is given without one; None if a value is required.
 
     `kind` is the kind of values: `names` are separated by commas and accumulate over several uses,
     as `files` do; `file`, `folder` and `target` are texts with special completion.

@@ -1,4 +1,4 @@
-"""The parser of command lines, whose faults are errors as all others."""
+"""The parser of command lines, which reports faults as NncError."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from .command import Streams
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse's, which would end the process itself, and leave help unwritten without a word."""
+    """argparse's parser, which raises NncError where argparse would end the process, and does not
+    ignore failures to write help.
+    """
 
     def error(self, message: str) -> NoReturn:
         raise NncError(f"{self.prog}: {message}; {self.prog} --help explains")

@@ -35,7 +35,8 @@ _TICK = 0.2
 class Progress:
     """Reports steps by messages; for the steps in `SHARES`, also the remaining time.
 
-    A command that does not end with a compilation, or has many of them, `tells_left` of none.
+    `tells_left` is false for commands whose remaining time is unknown: those that do not end with a
+    compilation, or have several.
     """
 
     def __init__(

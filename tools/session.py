@@ -23,7 +23,7 @@ _NOT_COMPILING = ("import", "tune", "why")
 
 
 class Session:
-    """The shared state of a command: the streams, progress with elapsed time, the input options."""
+    """The shared state of a command: streams, progress reports, and the options for the model."""
 
     def __init__(self, args: argparse.Namespace, streams: Streams) -> None:
         self.streams = streams

@@ -1,8 +1,7 @@
 """Compiled defaults of models, kept from one job that tries a schedule to the next.
 
-They are files that commands have written, who may have been taken over by a hostile model: so what
-was kept of a model is given to jobs of the same model alone, whose user it belongs to, and is read
-by confined commands only.
+The files were written by commands that a hostile model may have taken over. So the files of a model
+are given only to jobs of the same model, and are read only by confined commands.
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ from ...ir.diagnostics import NncError
 from .results import remove, take
 
 LIMIT = 4 << 30
-"""Bytes that are kept at most; what was not used for longest goes first."""
+"""The most bytes that are kept; the least recently used models are removed first."""
 _MOST_FILES = 100
 _CACHE = ".cache/nnc/models"
-"""Of a job's folder: where commands keep compiled models."""
+"""The path, in a job's folder, at which commands keep compiled models."""
 
 
 class Kept:
-    """A folder of what is kept, by models."""
+    """A folder that keeps the compiled defaults of each model."""
 
     def __init__(self, folder: Path, limit_bytes: int = LIMIT) -> None:
         self._cache = ModelCache(folder, limit_bytes)
@@ -37,8 +36,10 @@ class Kept:
             os.rename(self._place(model), place)
 
     def take(self, model: str, home: Path) -> None:
-        """Move it back, with what a job's commands have added; keep nothing of what is no plain
-        file or too much. No command may run in the folder any more.
+        """Move the files that `give` has moved back, with those that a job's commands have added.
+
+        Nothing is kept if a file is not plain, or if they are too many or too large. No command may
+        run in the job's folder any more.
         """
         to = self._place(model)
         new = to.with_name(f".new-{to.name}")

@@ -1,9 +1,9 @@
 """Parts of C libraries that a linker builds: built once, and shared read-only by all jobs.
 
-A linker for another system builds what it needs of that system's C library when it first links, for
-some ten seconds of a core, and keeps it in its cache. A job's own cache is empty at first. So
-before the first job for a system, a trusted process links a trivial library, and jobs get links to
-the parts that this built.
+A linker for another system builds the parts of that system's C library that it needs when it first
+links, which takes some ten seconds, and keeps them in its cache. A job's own cache is empty at
+first. So before the first job for a system, a trusted process links a trivial library, and jobs get
+links to the parts that this has built.
 
 `python -m nnc.delivery.carrying.parts TRIPLE` links such a library in the current folder.
 """

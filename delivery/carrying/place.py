@@ -74,8 +74,8 @@ class Place:
         return name
 
     def _seed(self, target: str) -> None:
-        """Link the language's tables and the linker's parts into the job's cache, read-only, and
-        copy this machine's calibration.
+        """Link the fork server's cached files and the linker's parts into the job's cache,
+        read-only, and copy this machine's calibration.
         """
         with suppress(OSError):
             cache = self.home / ".cache" / "nnc"

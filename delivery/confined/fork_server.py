@@ -2,9 +2,10 @@
 
     python -m nnc.delivery.confined.fork_server MODULE...
 
-It imports the modules, then takes requests from the socket on descriptor 0: each is a message with
-four descriptors, of the pipe by which a command is ended, of its output, its error, and of the pipe
-for its result. It holds nothing that a command may not know, and ends when the socket does.
+It imports the modules, then takes requests from the socket on descriptor 0. Each is a message with
+four descriptors: a pipe that ends the command, its standard output, its standard error, and a pipe
+for the result. The process holds nothing that a command may not know, and ends when the socket is
+closed.
 """
 
 from __future__ import annotations

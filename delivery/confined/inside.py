@@ -95,7 +95,7 @@ def _open_only(request: Request) -> None:
 
 
 def _limit(limits: Limits, processes: int) -> None:
-    """Set the limits that the system enforces; `processes` are all of the user's threads."""
+    """Set the limits that the system enforces; `processes` limits all threads of the user."""
     processor = max(1, round(limits.processor_seconds))
     pairs = [
         (resource.RLIMIT_CPU, processor),

@@ -24,8 +24,8 @@ class Limits:
     """The limits of a command with all processes that it starts. Units: seconds, bytes.
 
     `memory` limits each process (private data) and all of them together (resident); `file` limits
-    each file; `disk` the contents of the folder, and four times that the bytes written in all;
-    `processes` counts threads too.
+    each file. `disk` limits the contents of the folder; the bytes written in all may be four times
+    as many. `processes` counts threads too.
     """
 
     seconds: float = 600.0

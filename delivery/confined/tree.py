@@ -17,7 +17,7 @@ MOST_ENTRIES, DEEPEST = 50_000, 64
 
 @dataclass
 class Usage:
-    """The combined resource use of processes. Units: seconds, bytes; `threads` of all."""
+    """The combined resource use of processes. Units: seconds, bytes, number of threads."""
 
     processor_seconds: float = 0.0
     memory: int = 0
@@ -28,8 +28,9 @@ class Usage:
 class Tree:
     """A process and all its descendants.
 
-    With `apart` it is the first process of a namespace, and all others there end with it. Without,
-    descendants are found by their parents; this process must be the one that adopts orphans.
+    With `apart`, the process is the first one of a namespace, whose other processes end with it.
+    Without, descendants are found by their parents, and the calling process must adopt orphans (see
+    `adopt_orphans`).
     """
 
     def __init__(self, first: int, *, apart: bool) -> None:

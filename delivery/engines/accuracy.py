@@ -38,7 +38,7 @@ class Accuracy:
 
 
 def accuracy(found: Sequence[np.ndarray], want: Sequence[np.ndarray]) -> Accuracy:
-    """Compare outputs in order; NaN equals NaN, and an infinity the same infinity."""
+    """Compare outputs in order; NaN equals NaN, and infinities of one sign are equal."""
     if len(found) != len(want):
         return Accuracy(None, None, None, 0.0, False, f"{len(found)} outputs, but {len(want)}")
     parts = [_compared(i, a, b) for i, (a, b) in enumerate(zip(found, want, strict=True))]

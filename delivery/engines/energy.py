@@ -16,7 +16,7 @@ class Meter:
 
     @staticmethod
     def here(folder: Path = ZONES) -> Meter:
-        """This machine's counters: those of packages only, which include their parts."""
+        """This machine's counters: one for each whole processor package."""
         found = []
         for zone in sorted(folder.glob("*:[0-9]*")):
             try:

@@ -20,10 +20,10 @@ class Engine:
     """An engine. `title` is what people call it.
 
     `formats` are the formats whose files it reads, by nnc's names; none means all that nnc reads.
-    Of `distributions`, by PyPI's names, one has to be installed. `imports` are loaded before the
-    clock starts. `loads` is the file in `folder` and its function that loads a model. Of an engine
-    that `is_framework`, the formats are its own: its outputs, with the option `plain`, are the
-    original's.
+    One of `distributions`, by PyPI's names, has to be installed. `imports` are loaded before the
+    clock starts. `loads` is the file in `folder` and its function that loads a model,
+    `file.function`. If it `is_framework`, it is the framework that defines its formats: its
+    outputs, with the option `plain`, are the reference for all other engines.
     """
 
     name: str

@@ -51,7 +51,7 @@ class Effort:
 class Result:
     """The result of one engine on one model with one number of threads.
 
-    Latencies are in ms: `turns` has those of each turn, `pace` is one of an earlier run. `joules`
+    Latencies are in ms: `turns` has those of each turn, `pace` that of a run before them. `joules`
     is the energy of the machine's processors in all turns. `outputs` are those of a run; None if
     there are none, as `failure` says. `accuracy` is None until they are compared.
     """

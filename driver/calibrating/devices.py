@@ -67,7 +67,7 @@ def launches_of(network: Text, target: str) -> int:
 
 
 def fit_device(rounds: Sequence[Round], machine: GroupMachine) -> Fitted:
-    """The numbers of a device from all rounds; cycles are those of the described clock."""
+    """The numbers of a device from all rounds; cycles are counted at the described clock rate."""
     each = [_numbers(one, machine) for one in rounds]
     return Fitted({path: number([one[path] for one in each], _taken(path)) for path in each[0]}, {})
 

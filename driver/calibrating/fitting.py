@@ -1,6 +1,6 @@
 """A processor's numbers from the times of experiments.
 
-Each round gives all of them once, from runs that agree; the median over all rounds is used.
+Each round of measurements gives a value for each number; the median over all rounds is used.
 
 Counts are whole, and disturbances only make a run slower: 1.5 loads in a cycle cannot come from one
 unit, so there are two.
@@ -240,8 +240,8 @@ def _prefetch(rounds: Sequence[Round], machine: Processor) -> dict[str, Number]:
 
 
 def _streams(rounds: Sequence[Round], machine: Processor) -> dict[str, Number]:
-    """The best number of streams to read memory with, and up to which to prefetch; the described
-    ones unless others are clearly better.
+    """The best number of streams for reading memory, and the most streams for which prefetching
+    pays; the described numbers unless others are clearly better.
     """
     loops = machine.costs.loops
     times = {n: median(one[f"streams {n}"] for one in rounds) for n in STREAMS}
@@ -259,7 +259,9 @@ def _streams(rounds: Sequence[Round], machine: Processor) -> dict[str, Number]:
 
 
 def _asked(part: float, described: int) -> int:
-    """Streams up to which to prefetch, if it saves this part of the time; else as described."""
+    """The most streams for which to prefetch, from the time with prefetches relative to that
+    without; the described number if the difference is small.
+    """
     if part < CLEARLY:
         return max(ASKED, described)
     return 1 if part > 1 / CLEARLY else described

@@ -57,12 +57,12 @@ class Code(Protocol):
 class Experiment:
     """A loop or a network, and the number of operations or bytes that its time stands for.
 
-    A call does `threads` of them. With `fresh`, results go to memory newly mapped by the system;
-    with `cold`, each run reads another part of a memory of that many bytes, so that no cache has
-    it. With `in_cycles`, its time scales with the core's clock, which is measured beside it; else
-    it depends on memory or the system. Runs agree if they differ by at most the factor `agree`.
-    `below` names another experiment and the part of its time that this one stays below if it got
-    all of its threads.
+    `units` is that number, `threads` the threads of the code. With `fresh`, results go to memory
+    newly mapped by the system; with `cold`, each run reads another part of a memory of `cold`
+    bytes, so that no cache has it. With `in_cycles`, the time scales with the core's clock, which
+    is measured beside it; else it depends on memory or the system. Runs agree if they differ by at
+    most the factor `agree`. `below` is (another experiment, a part of its time): if no run takes
+    less than that, none got all of its threads.
     """
 
     name: str
@@ -166,7 +166,7 @@ class Bench:
         return run
 
     def _open_run(self, one: Experiment, model: Executable) -> Callable[[], float]:
-        """As `_run_of`, for a loop that is told its input's size."""
+        """As `_run_of`, for a loop whose input may have any size."""
         size = one.loop.bytes
 
         def run() -> float:

@@ -36,15 +36,16 @@ FEWEST_VISITS = 8
 APART = 3
 """The least number of visits that the agreeing runs must come from."""
 UNKNOWN = 10
-"""The largest ratio between runs of an experiment of which hardly one was undisturbed."""
+"""The assumed ratio between the runs of an experiment if too few of them were undisturbed."""
 CALLS = 20
 """The visits of a call that does nothing, before all others."""
 MOST = 1000
 """The most runs of an experiment that are kept."""
 TOO_FAST = 20
-"""One run of so many may be too fast by mistake where times are divided by the clock's."""
+"""If times are divided by the clock's, one of so many runs may seem too fast, and is left out."""
 SURE = 3 * TAKEN
-"""The number of runs nearest to the fastest clock that count, and of agreeing runs that suffice."""
+"""The number of runs with the fastest clock that suffice; with fewer, the nearest ones count too.
+"""
 CLOCKS_AGREE = 0.02
 """The relative difference up to which clocks before and after a run, or the fastest one, agree."""
 PART = 0.25
@@ -88,7 +89,11 @@ class Samples:
         return min((run.value for run in self.runs), default=inf)
 
     def floor(self) -> list[float]:
-        """The fastest runs that agree with each other, sorted; the fastest alone if none agree."""
+        """The times of the fastest runs that agree with each other, sorted.
+
+        If none agree, those of the `TAKEN` fastest runs; if even these are disturbed, the last one
+        is `UNKNOWN` times the first, so that the spread shows it.
+        """
         found = self._agreeing()
         if found is not None:
             return [run.value for run in found]

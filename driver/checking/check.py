@@ -148,12 +148,12 @@ def _format_of(model: str) -> str:
 
 
 def _on(target: Target, module: Operation) -> Work:
-    """The work that a target does for a module, which is not changed."""
+    """The work of a module on a target; the module is not changed."""
     return _sum(module.clone(), lambda part: work_on(target, part, ASSUMED))
 
 
 def _sum(module: Operation, work: Callable[[Operation], Work]) -> Work:
-    """The work of all parts of a module that are compiled."""
+    """The sum of `work` over all compiled parts of a module."""
     parts = cut_parts(module) if is_hosted(module) else [module]
     return Work.sum(map(work, parts))
 
@@ -175,7 +175,7 @@ def _examine(model: str, choices: dict[str, Any]) -> Examination:
 def _closed(
     model: str, module: Operation, choices: dict[str, Any]
 ) -> tuple[dict[str, tuple[int, ...]], Operation | None]:
-    """Shapes for open inputs, and the module with these; None if they do not fit it."""
+    """Assumed shapes for open inputs, and the module with these; None if they do not fit it."""
     shapes = _assumed(module)
     if not shapes or Path(model).suffix == ".mlir":
         return {}, module

@@ -155,7 +155,7 @@ def first_common(
     inputs: Sequence[Mapping[str, np.ndarray]],
     tolerance: Tolerance,
 ) -> Culprit | None:
-    """The first value, by a name common to two models, that differs."""
+    """The first value that differs, of those that have the same name in both models."""
     theirs = set(model_tensors(other))
     names = [name for name in model_tensors(model) if name in theirs]
     if not names:

@@ -43,7 +43,7 @@ class Difference:
 
 
 def difference(name: str, ours: Any, theirs: Any, tolerance: Tolerance) -> Difference:
-    """Compare two values; NaN equals NaN, and an infinity one of its sign."""
+    """Compare two values; NaN equals NaN, and infinities of one sign are equal."""
     ours, theirs = np.asarray(ours), np.asarray(theirs)
     if ours.shape != theirs.shape:
         return Difference(name, f"shape {list(ours.shape)}, but {list(theirs.shape)}")

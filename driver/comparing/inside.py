@@ -94,7 +94,7 @@ class _Iterated(ABC):
         """The reference's values of the body's inputs in an iteration, counted from 0."""
 
     def first(self, count: int, differ: Differ) -> int:
-        """The first iteration after which results differ; they do after all `count`."""
+        """The first iteration after which results differ, if they do after all `count`."""
         low, high = 0, count
         while high - low > 1:
             middle = (low + high) // 2

@@ -77,9 +77,9 @@ class Bound:
 class KernelReason:
     """The explanation of a kernel. Units: microseconds of one call; None if unknown.
 
-    `calls` are those of a run, at most where branches or loops that values end decide: with
-    `is_assumed`, the iterations of a loop around one are open. `beside` of them are on one thread,
-    in loops that run side by side.
+    `calls` is the number of calls in a run, or the largest possible one if a branch or the end of a
+    loop depends on values; with `is_assumed`, the iterations of a loop around a call are a guess.
+    `beside` of the calls are in loops that run side by side, where each runs on one thread.
     """
 
     kernel: str
@@ -103,7 +103,9 @@ class KernelReason:
         return alone * self.of_a_call(False) + self.beside * self.of_a_call(True)
 
     def of_a_call(self, is_beside: bool) -> float:
-        """The microseconds of a call, which may be beside others, on one thread; 0 if unknown."""
+        """The microseconds of a call on all cores or, if it `is_beside` others, on one thread; 0 if
+        unknown.
+        """
         return (self.microseconds or 0.0) * (self.cores if is_beside else 1)
 
 
@@ -122,7 +124,7 @@ class Explanation:
     copying: float
     """The time of copying, in microseconds."""
     microseconds: float
-    """The time of a run, of loops side by side the longest one's."""
+    """The time of a run; of loops that run side by side, only the longest one counts."""
 
     @property
     def calls(self) -> int:

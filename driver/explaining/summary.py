@@ -95,7 +95,7 @@ class Expected:
 
 
 def summary(module: Operation, decisions: Sequence[Decision]) -> Summary | None:
-    """The summary of a module with schedules; None if none of its kernels was decided on here."""
+    """The summary of a module with schedules; None if no decision tells the time of any kernel."""
     executions = kernel_calls(module)
     calls = {name: times_of(some) for name, some in executions.items()}
     machine = target_of(module).machine

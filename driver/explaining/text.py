@@ -80,9 +80,9 @@ def _name(one: KernelReason) -> str:
 
 
 def _second(one: KernelReason) -> str:
-    """The alternative that is least slower than what was taken, over all decisions.
+    """The rejected alternative that comes closest to the chosen one, over all decisions.
 
-    Without its time, as decisions on the graph estimate more than one kernel, or of other extents.
+    Its time is left out: a decision on the graph may count several kernels, or assumed extents.
     """
     rest = [
         (option.microseconds - choice.chosen.microseconds, choice, option)

@@ -84,11 +84,12 @@ class KernelRun:
     """One call of a kernel in the model.
 
     `nodes` are the model's nodes that it came from, `start` and `duration` those of the fastest
-    run, `time` is over all runs. `pieces` are the numbers of pieces of its parallel loops that each
-    thread did, empty if all ran on the calling thread; `waited` is the time that this thread then
-    waited for the others. Both are means, as few runs may be disturbed. Units: nanoseconds.
+    run, `time` is over all runs. `pieces` has for each thread the number of pieces of parallel
+    loops that it did, empty if all ran on the calling thread; `waited` is the time that the calling
+    thread waited for the others at the end. Both are means over all runs. Units: nanoseconds.
 
-    `expected` is the time by which the schedule was chosen, of as many calls; None if unknown.
+    `expected` is the time that the choice of the schedule was based on, for all of these calls;
+    None if unknown.
 
     `inner_calls` is the number of calls per run of a kernel inside a branch or loop; its times are
     for all of them. A branch or loop itself has the time outside of its kernels.

@@ -43,7 +43,7 @@ _POISON = 0xFF
 
 @dataclass(frozen=True)
 class Bound:
-    """The allowed error: `relative` to the result itself, `absolute` in units of the largest."""
+    """The allowed error of results: `relative` to each, plus `absolute` relative to the largest."""
 
     relative: float = 0.0
     absolute: float = 0.0
@@ -53,7 +53,9 @@ class Bound:
 
 @dataclass(frozen=True)
 class Buffer:
-    """An argument of a kernel; `bound` for one that it writes."""
+    """An argument of a kernel; `bound` is the allowed error of one that the kernel writes, else
+    None.
+    """
 
     shape: tuple[int, ...]
     dtype: np.dtype

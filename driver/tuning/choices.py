@@ -4,9 +4,9 @@
                                      operation = "nn.blocked_conv {..} : (..) -> (..)", ..}} {
     }
 
-`operation` says what the choice is for, whatever the model: its name, attributes and types. In
-place of `taken` may stand any alternative that `nnc why` names; one that is not legal is said to be
-so, and the default is taken.
+`operation` says what the choice is for, whatever the model: its name, attributes and types. `taken`
+can be edited to any alternative that `nnc why` names; if that is not legal, a message says so, and
+the default is taken.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ...ir.types import f64
 from ...kernels.tuned import TunedFolder
 
 CHOICE = "nnc.choice"
-"""On a module: the choice for an operation, and what was measured."""
+"""The attribute of a module that holds the choice for an operation, and its measurements."""
 
 _TEXTS = ("kind", "taken", "default", "operation", "machine", "version")
 _NUMBERS = ("gain", "spread")

@@ -52,8 +52,8 @@ def run_pass(module: Operation, name: str) -> None:
 def run_loops_side_by_side(module: Operation) -> None:
     """Decide for a bufferized module which of its loops run side by side, by the default schedules.
 
-    Behind clocks, whose times all loops write, none could. So candidates are measured beside the
-    other loop, as they run later.
+    This precedes the insertion of clocks: as all loops write their times, none could run side by
+    side after it. So candidates are measured beside the other loop, as they run later.
     """
     if not any(isinstance(op, scf.While) for op in module.walk()):
         return
@@ -169,7 +169,7 @@ def running_default(request: Request, program: Program) -> Model:
 
 
 class Described(Model):
-    """A program that runs elsewhere: only its inputs and outputs, for making inputs."""
+    """The inputs and outputs of a program that runs elsewhere, to make inputs for it; no calls."""
 
     @property
     def threads(self) -> int:

@@ -32,7 +32,7 @@ def patched(program: Program, kernels: Mapping[str, Kernel], threads: int) -> Pa
 
 
 class PatchedEngine(Patched):
-    """A program with replaceable kernels that an engine runs, which numbers its candidates."""
+    """A program with replaceable kernels in an engine; a loaded candidate is a number there."""
 
     def __init__(self, model: ReplacingModel, kernels: Mapping[str, Kernel]) -> None:
         super().__init__(model.signature)

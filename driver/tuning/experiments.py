@@ -67,8 +67,8 @@ class Experiments:
         """Times of the model with these schedules. Raises ExperimentError with the reason of a
         failure.
 
-        If the process ends at a candidate, this is a fault in the answer, and the others are
-        measured. With `whole` the model is compiled as users do.
+        If a candidate ends the process, the answer lists it among its faults, and the others are
+        measured. With `whole`, the whole model is compiled, as users do.
         """
         left, faults = dict(schedules), dict[str, str]()
         while True:

@@ -114,8 +114,9 @@ class Fleet:
     def choose(self, wanted: Target) -> tuple[Target, str]:
         """The target of a search, and the processor that it is measured on.
 
-        It is for the workers whose target is exactly `wanted`, or else has its name and other
-        numbers; of several kinds, the most common. Raises NncError if there are none.
+        Both are those of some workers: of workers whose target is exactly `wanted` if there are
+        any, else of workers whose target has the same name but other numbers; if these differ, of
+        the most common kind. Raises NncError if there are no such workers.
         """
         deadline = time.monotonic() + self.patience.first
         while True:

@@ -29,7 +29,9 @@ class FleetCrew:
         kind: tuple[str, str],
         foreign: Foreign,
     ) -> None:
-        """`kind` is the machine and the processor. Raises NncError for inputs of other kinds."""
+        """`kind` is the machine and the processor. Raises NncError for inputs that are no arrays of
+        numbers.
+        """
         self._fleet, self._kind, self._foreign = fleet, kind, foreign
         self._seconds = request.seconds
         arrays = request.folder / "inputs"

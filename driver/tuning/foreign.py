@@ -1,4 +1,7 @@
-"""Schedules measured on another processor than the search's target: stored under that processor."""
+"""Schedules that were measured on another processor than the one that the search is for.
+
+They are stored for that other processor.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ def machine_on(target: Target, processor: str) -> str:
 class ForeignSchedules:
     """Writes schedules that were faster on other processors into a folder, the best of each kernel.
 
-    Schedules that the folder already has for a kernel and such a machine, in `known`, stay.
+    `known` are the (kernel, machine) for which the folder already has schedules, which stay.
     """
 
     def __init__(

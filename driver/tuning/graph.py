@@ -77,7 +77,7 @@ class Candidate:
 
     @property
     def promise(self) -> float:
-        """The part of the model's time that it may save, given the cost model's uncertainty."""
+        """The part of the model's time that the candidate may save if the cost model errs."""
         return self.gain + _UNSURE * self.share
 
     @property

@@ -82,7 +82,7 @@ class Keeper:
     ) -> None:
         """Write the schedules to keep, and remove all others of these kernels for this machine.
 
-        For kernels in `holding`, the file from before the search stays, or is restored.
+        Kernels in `holding` keep, or get back, the file from before the search.
         """
         for one in kept.values():
             self.store(one)
@@ -102,7 +102,7 @@ class Keeper:
 
 
 def _bytes(one: TunedSchedule) -> bytes:
-    """The contents of its file; empty if a person has removed it meanwhile."""
+    """The contents of a schedule's file; empty if a person has removed the file meanwhile."""
     assert one.path is not None
     try:
         return one.path.read_bytes()

@@ -1,4 +1,4 @@
-"""Schedules that are searched once for a model and stored, for callers without files of it."""
+"""Schedules that are searched once for a model and stored, for callers that name no folder."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class Kinds:
         )
 
     def has_judged(self, kernel: KernelSearch) -> bool:
-        """Whether an earlier result for the kernel is measured: it is the first candidate."""
+        """Whether the kernel's first candidate (its earlier result, if any) has been measured."""
         return bool(kernel.trials) or self._proposals[kernel.key].given > 1
 
     def _default(self, key: str) -> str:

@@ -86,7 +86,8 @@ def lower_scheduled(
     """Lower a scheduled module to the llvm dialect; returns for each function its bytes of scratch
     memory, whether it takes the pool, and its in-place arguments.
 
-    `marks` gives the latter for a function whose callers are not in the module, else None.
+    `marks` gives the in-place arguments of a function whose callers are not in the module; None
+    for other functions.
     """
     found: dict[str, tuple[int, bool, Marks]] = {}
     for stage in target_of(module).stages:
@@ -298,8 +299,8 @@ def _add_candidate(
 
 
 def _memory(part: ModuleOp, builder: Builder, bytes: int) -> Value:
-    """The address of memory in the code itself, of one of several slots, or allocated on the
-    device.
+    """The address of `bytes` bytes of scratch memory: a free slot of memory in the code itself, or
+    memory allocated on the device.
     """
     if _is_for_device(part):
         size = builder.insert(llvm.Constant(IntegerAttr(bytes, i64), res=i64)).result
@@ -322,7 +323,7 @@ def _memory(part: ModuleOp, builder: Builder, bytes: int) -> Value:
 
 
 def _give_back(part: ModuleOp, builder: Builder, memory: Value) -> None:
-    """End the use of such memory."""
+    """Give back the scratch memory that `_memory` has taken."""
     if _is_for_device(part):
         number = builder.insert(llvm.PtrToInt(memory, res=i64)).res
         builder.insert(llvm.Call.of(_declared(part, DEVICE_GIVE, [i64]), [number]))

@@ -12,7 +12,7 @@ from math import sqrt
 class Ratio:
     """The median of a candidate's time over the default's, with its 95 % confidence interval.
 
-    The bounds are ranks of the sorted samples, which assumes no distribution.
+    The bounds are two of the sorted samples, chosen by rank, so that no distribution is assumed.
     """
 
     median: float

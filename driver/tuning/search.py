@@ -56,8 +56,8 @@ _LATELY = 3
 class Trial:
     """A measured candidate.
 
-    `first` is the measurement by which it was noticed. Of many candidates the one that looks best
-    is often the luckiest, so `again` combines only later measurements; None before.
+    `first` is its first measurement. Of many candidates the one that looks best is often the
+    luckiest, so `again` combines only the later measurements; None if there are none yet.
     """
 
     candidate: Candidate
@@ -384,12 +384,12 @@ def confirm(
     measure: Compare,
     say: Callable[[str], None] = lambda message: None,
 ) -> tuple[dict[str, tuple[Candidate, Ratio]], Ratio | None]:
-    """The candidates to keep with their ratios, and the ratio of the whole.
+    """The candidates to keep with their ratios, and the ratio of the whole model with all of them.
 
-    `measure` compares the model with and without candidates in interleaved blocks. A candidate
-    without gain there is replaced once by the kernel's next one, then dropped. If the rest does not
-    make the model faster, all are dropped. If candidates fail together, the less promising half is
-    dropped.
+    `found` has the candidates of each kernel, the best first. `measure` compares the model with and
+    without candidates in interleaved blocks. A candidate without gain there is replaced once by the
+    kernel's next one, then dropped. If the rest does not make the model faster, all are dropped. If
+    candidates fail together, the less promising half is dropped.
     """
     left = {key: list(some) for key, some in found.items() if some}
     kept = dict[str, tuple[Candidate, Ratio]]()

@@ -96,9 +96,10 @@ class Fault:
 class Attempt:
     """The result of trying a schedule.
 
-    `right` is None if unknown, since it could not be run. `errors` are those of the default's and
-    of its outputs against the `reference`, relative to the largest value; without errors,
-    `reference` says why. `calls` is the number of calls of the kernels per run, 0 if unknown.
+    `right` is None if the schedule could not be run. `errors` are those of the model's outputs with
+    the default and with the tried schedule, relative to the largest value; `reference` says what
+    they are compared with, or why there are none. `calls` is the number of calls of the kernels per
+    run, 0 if unknown.
     """
 
     kernel: str

@@ -208,7 +208,9 @@ def _searched(
 def _compared(
     made: Prepared, kinds: Kinds, search: Search, say: Say
 ) -> tuple[dict[str, TunedSchedule], Ratio | None, set[str]]:
-    """The schedules kept, the ratio of the whole, and the kernels whose best one is slower."""
+    """The schedules kept, the ratio of the whole model, and the kernels whose best candidate turned
+    out slower than the default.
+    """
     slower: set[str] = set()
     kernels = search.kernels
     some = {key: [t.candidate for t in one.finalists()] for key, one in kernels.items()}
@@ -464,7 +466,7 @@ class Prepared:
         return answer
 
     def _ratios(self, answer: Answer) -> dict[str, Ratio]:
-        """The ratios by kernel fingerprint, over all kernels of one kind."""
+        """The ratio for each kernel fingerprint, from the summed times of all its kernels."""
         together: dict[str, list[tuple[float, float]]] = {}
         for name, pairs in answer.kernels.items():
             if (key := self.keys.get(name)) is None:

@@ -110,10 +110,10 @@ Pairs = list[tuple[float, float]]
 class Answer:
     """Pairs of times of the default and the candidate, for each kernel by name and for the whole.
 
-    `wrong` says how the outputs differ, if they do; `faults`, by the fingerprints of kernels, why
-    their candidates were left out; `processor` is the one measured on. `errors` are those of the
-    default's and of the candidate's outputs against the request's reference, relative to the
-    largest value. Units: nanoseconds.
+    `wrong` says how the outputs differ, if they do; `faults` says, by the fingerprints of kernels,
+    why their candidates were left out; `processor` is the one that was measured. `errors` are those
+    of the outputs with the default and with the candidate, compared with the request's reference
+    and relative to the largest value. Units: nanoseconds.
     """
 
     kernels: dict[str, Pairs] = field(default_factory=dict)

@@ -21,8 +21,8 @@ and runs of 1 s, where a candidate takes some 0.15 s."""
 def expected_gain(share: float, ratios: Sequence[float]) -> float:
     """The part of the model's time that one more candidate is expected to save.
 
-    `share` is the kernel's part of it, `ratios` are its candidates' times relative to the
-    default's, in their order; 1 for one that is not surely faster.
+    `share` is the kernel's part of the model's time. `ratios` are the times of its candidates so
+    far, in order, relative to the default's; 1 for a candidate that is not surely faster.
     """
     best, gains = 1.0, list[float]()
     for ratio in ratios:

@@ -1,7 +1,7 @@
 """Hands that are workers of a fleet, and messages to jobs whose targets have no worker.
 
-With a fleet, this machine runs jobs for `host` and looks; jobs for all other targets go to workers
-that joined for these.
+With a fleet, this machine runs looks (the checks of uploaded models) and jobs for the target
+`host`; jobs for other targets go to workers that joined the fleet for these targets.
 """
 
 from __future__ import annotations

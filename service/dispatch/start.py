@@ -19,11 +19,12 @@ from .hands import LOOKS, MEASURING, PACKAGES, PAGES, Hands, Here
 
 @dataclass(frozen=True)
 class Dispatching:
-    """How jobs are run: at most `looks` at once on this machine, as many pages about models, as
-    many packages without measurements, and where else.
+    """How jobs are run.
 
-    `scheduler` with `certificates` is that of a fleet. `private` are folders, beside the service's
-    own, that no job may see.
+    `looks` is the most looks at models that this machine runs at once; also of pages about models,
+    and of packages without measurements. `scheduler` is the address of a fleet's scheduler, if
+    there is a fleet, with the folder of its `certificates`. `private` are folders, beside the
+    service's own, that no job may see.
     """
 
     unconfined: bool = False

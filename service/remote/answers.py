@@ -114,7 +114,9 @@ class InputsFile(Answer):
 
 
 class Target(Answer):
-    """A compilation target; `measured` if packages have figures, else `why_not`."""
+    """A compilation target. Packages for it contain measurements if `measured`; else `why_not` says
+    why they do not.
+    """
 
     name: str
     about: str
@@ -123,7 +125,7 @@ class Target(Answer):
 
 
 class Engine(Answer):
-    """An engine that models can be measured on, if it is `available`, else `why_not`.
+    """An engine that models can be measured on if it is `available`; else `why_not` says why not.
 
     It runs models of these `formats`; none means all.
     """

@@ -71,7 +71,7 @@ def linked(code: bytes) -> bytes:
 
 
 def host() -> None:
-    """None: no machine is an AMD device alone."""
+    """None: this machine counts as its processor, never as an AMD device."""
 
 
 def _named(name: str, summary: str, machine: GroupMachine) -> AmdTarget:

@@ -11,8 +11,8 @@ and data sheets for compute units, clocks, second caches and memory:
 | gfx1100 | RX 7900 XTX | 96 | 2.5 | 960 | 6 MB |
 
 A compute unit has 4 SIMDs, each with 512 registers for 64 lanes; on RDNA 3 it has 2, each with
-1536 registers for 32 lanes. Of the second cache's 128 bytes a cycle and channel (16 channels) a
-compute unit has its part.
+1536 registers for 32 lanes. The second cache moves 128 bytes a cycle on each of 16 channels, which
+all compute units share evenly.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from .target import HERE, CTarget
 
 
 def host() -> None:
-    """None: this machine is never just C."""
+    """None: this machine counts as its processor, never as C."""
 
 
 _CORE = replace(

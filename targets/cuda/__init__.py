@@ -41,7 +41,7 @@ class CudaTarget(KernelTarget):
 
 
 def host() -> None:
-    """None: no machine is a CUDA device alone."""
+    """None: this machine counts as its processor, never as a CUDA device."""
 
 
 def _named(

@@ -1,8 +1,8 @@
 """NVIDIA's devices, as their maker describes them.
 
 Sources: CUDA C++ programming guide, "Compute capabilities", for what a group, a thread and a
-multiprocessor have; the best practices guide, "Coalesced access to global memory", for sectors of
-32 bytes, of which an access moves those that it touches and a line has four; the tuning guides of
+multiprocessor have; the best practices guide, "Coalesced access to global memory", for lines of
+four sectors of 32 bytes, of which an access moves those that it touches; the tuning guides of
 each architecture (banks of 4 bytes, 32 of them; groups of 48 KiB of shared memory without asking
 for more); architecture whitepapers for multiprocessors, clocks (boost), second caches and memory:
 
@@ -18,8 +18,8 @@ for more); architecture whitepapers for multiprocessors, clocks (boost), second 
 | sm_121 | GB10 (DGX Spark) | 48 | 2.4 | 273 | 24 MB |
 
 The second cache's bandwidth is the A100's 5120 bytes a cycle, 47 per multiprocessor; for others it
-is taken to be alike, and less where the cache is small. Copies are what PCIe 3, 4 and 5 move with
-16 lanes, and memory that both share on GB10.
+is taken to be alike, and less where the cache is small. The bandwidths of copies are those of 16
+lanes of PCIe 3, 4 or 5, and on GB10 that of the memory which host and device share.
 """
 
 from __future__ import annotations

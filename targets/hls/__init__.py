@@ -16,7 +16,7 @@ _BITS = (8, 10, 12, 14, 16, 18, 20, 24, 27, 32)
 
 
 def host() -> None:
-    """None: no machine is an FPGA alone."""
+    """None: this machine counts as its processor, never as an FPGA."""
 
 
 def _target(name: str, summary: str, machine: FpgaMachine) -> HlsTarget:

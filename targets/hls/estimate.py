@@ -1,8 +1,9 @@
 """The expected result of synthesis of a module: cycles, DSP slices and memory, by kernel.
 
-Nothing here is measured: a pipeline takes its depth and an interval for each iteration, a loop
-around it two cycles for each of its own, as AMD's UG1399 describes. Latencies and DSP slices of
-operations are what Vitis gives by default at 200 to 300 MHz on UltraScale+.
+Nothing here is measured. As AMD's UG1399 describes, a pipelined loop takes the cycles of its first
+iteration, and its interval for each further one; other loops take two cycles for each iteration
+besides the body's. Latencies and DSP slices of operations are those that Vitis chooses by default
+at 200 to 300 MHz on UltraScale+.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 """Floats as fixed-point numbers: the formats of values passed between kernels come from ranges
-observed in runs; those in between follow from these, so that no sum or product ever overflows.
+observed in runs; the formats of values inside kernels follow from them, so that no sum or product
+ever overflows.
 
 A product has the fraction bits of both factors together, a sum those of the longer addend, up to
 `_LONGEST`; the integer bits follow from intervals. Where those are unknown or too wide, as after

@@ -49,7 +49,7 @@ class Store:
 
 @dataclass
 class Class:
-    """The range of buffers that calls make one: arguments and the buffers passed for them."""
+    """The range that an argument of a function and all buffers that calls pass for it share."""
 
     type: MemRefType
     low: float = inf
@@ -152,7 +152,7 @@ class Ranges:
         return self._classes[root]
 
     def root(self, value: Value) -> Value:
-        """The buffer that represents all that calls make one."""
+        """The buffer that represents all buffers whose range it shares, see `Class`."""
         while value in self._parents:
             value = self._parents[value]
         return value
@@ -314,7 +314,7 @@ class Walk:
         return Interval(np.minimum.reduce(read), np.maximum.reduce(read))
 
     def touch(self, op: Any) -> None:
-        """Record the distance between elements that copies of the hardware access at once."""
+        """Record the distance between the elements that parallel copies of an access refer to."""
         strides = self.ranges.of(op.memref).strides
         for axis, loop in enumerate(self.chain):
             inside = any(PIPELINE in one.attributes for one in self.chain[:axis])
@@ -353,7 +353,9 @@ class Walk:
         self.ranges.of(buffer).include(state.found)
 
     def total(self, op: memref.Store, term: Interval, common: int, found: Class) -> Interval:
-        """The interval of the sums of terms in each element, over the loops not indexing it."""
+        """The interval of what a sum adds to one element: its `term` over all iterations of the
+        loops, except the outer `common` ones and those whose iterations add to other elements.
+        """
         inside = range(common, len(self.chain))
         extents = [self.extent(self.chain[axis]) for axis in inside]
         places = self.places(op)
@@ -376,7 +378,9 @@ class Walk:
 
     @staticmethod
     def covers(first: np.ndarray | None, later: np.ndarray | None, common: int) -> bool:
-        """Whether each iteration of the outer loops is known to write before it adds."""
+        """Whether each iteration of the `common` outer loops is known to write all elements that it
+        adds to: `first` are the indices written, `later` those added to.
+        """
         if first is None or later is None:
             return False
         turns, size = np.zeros((1,) * AXES), 1 + max(first.max(), later.max())

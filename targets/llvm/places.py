@@ -28,7 +28,9 @@ class Places:
         self._type = node("!DISubroutineType(types: !{})")
 
     def of(self, func: llvm.Func) -> tuple[str, Place]:
-        """The suffix of a function's header; a function that gives those of instructions."""
+        """The text after a function's header that gives its place, and a function that gives such
+        text for each instruction in it.
+        """
         first = self._line_of.get(func, 0)
         scope = self._node(
             f"distinct !DISubprogram(scope: {self._file}, file: {self._file}, line: {first}, "

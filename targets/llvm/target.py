@@ -117,8 +117,8 @@ class LlvmTarget(Target):
     relocation: str = "pic"
     code_model: str = "small"
     scalable: int = 0
-    """The vector length that code assumes for scalable vectors, in units of 128 bits, which LLVM
-    uses for fixed vectors; 0 if it uses none."""
+    """The length of scalable vectors that code assumes, in units of 128 bits; LLVM then uses such
+    vectors for fixed ones. 0 if it uses none."""
     names: ProcessorNames = field(repr=False)
     needs: frozenset[str] = frozenset()
     """The features that its code may use and that not every processor of the family has."""
@@ -136,8 +136,8 @@ class LlvmTarget(Target):
     has_maxnum: bool = True
     """Whether `llvm.maxnum` and `minnum` of vectors are one or a few instructions."""
     adds_offsets: bool = False
-    """Whether loads and stores add an unsigned constant to the address, which must not wrap around:
-    facts that it does not are preserved."""
+    """Whether loads and stores can add an unsigned constant to the address if the sum is known not
+    to wrap around; lowering then preserves such facts."""
     has_half: bool = True
     """Whether there are instructions to convert between f16 and f32."""
     emulator: Runner | None = None

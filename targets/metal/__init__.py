@@ -50,7 +50,7 @@ class MetalTarget(DeviceTarget):
 
 
 def host() -> None:
-    """None: no machine is a Metal device alone."""
+    """None: this machine counts as its processor, never as a Metal device."""
 
 
 def _named(name: str, summary: str, machine: GroupMachine) -> MetalTarget:

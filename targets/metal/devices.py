@@ -3,7 +3,7 @@
 Sources: Apple's Metal feature set tables (groups of 1024 threads, 32 KiB of threadgroup memory,
 family Apple 7 and 8); P. Turner's metal-benchmarks (cores of 128 lanes, 208 KiB of registers, 60
 KiB of threadgroup memory, subgroups of 32, clocks, caches); Apple's data sheets (8 and 10 cores, 68
-and 100 GB/s). Host and device share memory, so that a copy is one of the processor's.
+and 100 GB/s). Host and device share memory, so that the processor copies between them.
 """
 
 from __future__ import annotations

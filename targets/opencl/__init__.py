@@ -42,7 +42,7 @@ class OpenClTarget(DeviceTarget):
 
 
 def host() -> None:
-    """None: no machine is an OpenCL device alone."""
+    """None: this machine counts as its processor, never as an OpenCL device."""
 
 
 def _named(name: str, summary: str, machine: GroupMachine) -> OpenClTarget:

@@ -13,9 +13,9 @@ from ...ir.types import FloatType, IndexType, IntegerType, MemRefType, Type, Vec
 
 @dataclass(frozen=True)
 class Language:
-    """A table of templates. `{0}`, `{1}`, .. are operands, `{T}` the result's type and `{S}` the
-    first operand's; `{w}` is the number of its bits, `{I}` the signed integer type of as many,
-    `{F}` the suffix of functions on floats of that size.
+    """A table of templates. In a template `{0}`, `{1}`, .. are the operands, `{T}` is the result's
+    type, and `{S}` the operands' type; `{w}` is the bits of an element of `{S}`, `{I}` the type of
+    signed integers of as many bits, `{F}` the suffix of functions on floats of as many bits.
     """
 
     name: str

@@ -94,7 +94,9 @@ class FunctionPrinter(Printing):
         return text.removeprefix("static ") if REPLACED in op.attributes else text
 
     def parameters(self, arg: Value, hint: str, own: bool) -> list[str]:
-        """The declarations of an argument, whose names are bound; `own`: it is not aliased."""
+        """The declarations of the parameters for an argument, which is bound to their names. `own`
+        means that no other argument refers to its memory.
+        """
         names = self.bind_names(arg, hint)
         types = self.argument_types(arg)
         if isinstance(arg.type, MemRefType) and own:

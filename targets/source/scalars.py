@@ -190,7 +190,9 @@ def _extreme(p: Printing, op: arith.Select) -> str | None:
 
 @prints("arith.maximumf", "arith.minimumf")
 def _extremum(p: Printing, op: Operation) -> str:
-    """The larger or smaller float: NaN if one is, +0 above -0; shorter if one is constant."""
+    """The text of the larger or the smaller of two floats: NaN if either is NaN, and +0 counts as
+    larger than -0. If one is a constant, a shorter form that has the same result.
+    """
     a, b = op._operands
     type, greatest = op.results[0].type, isinstance(op, arith.MaximumF)
     if number_of(a) is not None and number_of(b) is None:
@@ -337,7 +339,9 @@ def _dot(p: Printing, op: packed.Dot, *more: str) -> str:
 
 
 def _dot_and_sum(p: Printing, op: arith.AddI) -> str | None:
-    """A dot product of words fused with the only sum that uses it, as processors do; or None."""
+    """A dot product of words and the sum that is its only use as one operation, which processors
+    have; None for other sums.
+    """
     for made, other in (op._operands, op._operands[::-1]):
         dot = made.defined_by(packed.Dot)
         if dot is not None and made.has_one_use:

@@ -28,8 +28,7 @@ from .scalars import literals
 class Lanes:
     """The types in which an operation moves lanes between vectors: masks move as integers.
 
-    An operation on masks uses for all of them the lane width of the first mask whose width is
-    known.
+    All masks of an operation get the same lane width: that of its first mask with a known width.
     """
 
     def __init__(self, p: Printing, op: Operation) -> None:

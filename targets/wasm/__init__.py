@@ -8,5 +8,5 @@ __all__ = ["TARGETS", "host"]
 
 
 def host() -> None:
-    """None: no machine is WebAssembly alone."""
+    """None: this machine counts as its processor, never as WebAssembly."""
     return

@@ -62,7 +62,7 @@ class WasmToolchain(Toolchain):
         """A module of candidates that is loaded beside another one, whose memory and table it
         imports.
 
-        For each tag `nnc_candidate_TAG` is exported, with what it needs. Raises NncError.
+        It exports `nnc_candidate_TAG` and `nnc_candidate_TAG_needs` for each tag. Raises NncError.
         """
         options = ["--no-stack-first", f"--global-base={place.address}", "--growable-table"]
         options += ["--import-table", f"--table-base={place.function}"]

@@ -138,7 +138,9 @@ class Replaceable:
 
 @dataclass(frozen=True)
 class _Layout:
-    """Offsets in bytes of the ends of the module and of what precedes the weights; memory pages."""
+    """The layout of a model's files: the bytes of the `module`, the bytes before the weights
+    (`head`), and the pages of memory.
+    """
 
     module: int
     head: int

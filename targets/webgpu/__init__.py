@@ -74,7 +74,7 @@ class WebGpuTarget(DeviceTarget):
 
 
 def host() -> None:
-    """None: no machine is a WebGPU device alone."""
+    """None: this machine counts as its processor, never as a WebGPU device."""
 
 
 @dataclass(frozen=True, kw_only=True)

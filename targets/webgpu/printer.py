@@ -36,8 +36,8 @@ def _size(value: Value) -> float | None:
 class WgslPrinter(KernelPrinter):
     """Prints one kernel of WGSL after its bindings: buffers, then the numbers in a uniform buffer.
 
-    Its first four words are the position of the first group in the grid. An offset into a buffer's
-    memory is one word, in bytes; a number of 64 bits is two words.
+    The first four words of the uniform buffer are the position of the first group in the grid. An
+    offset into a buffer's memory is one word, in bytes; a number of 64 bits is two words.
     """
 
     language: WgslLanguage

@@ -27,23 +27,23 @@ Rapids on, matrix units tell.
 """
 
 SERVER_BANDWIDTH = 11.0
-"""What one core of these reads from memory. Units: GB/s.
+"""The memory bandwidth of one core of the processors in `SERVERS`. Units: GB/s.
 
-Lines in flight over a latency of some 100 ns bound it, not the memory's channels; desktops have
-shorter ways to memory, and AMD's cores more lines in flight: the levels' 21 GB/s. Source: measured
-on a virtual machine of two such cores; for the reason and other processors, J. McCalpin, "The
-evolution of single-core bandwidth in multicore processors", 2023.
+It is limited by the lines in flight over a latency of some 100 ns, not by the memory's channels.
+Desktops have a shorter latency, and AMD's cores more lines in flight: the levels of `levels.py`
+assume 21 GB/s. Source: measured on a virtual machine of two such cores; for the reason and other
+processors, J. McCalpin, "The evolution of single-core bandwidth in multicore processors", 2023.
 
-Not of those with matrix units: two cores of such a server (15 GB/s from memory) run ResNet-18 and
-VGG-16 7 to 17 % faster by the schedules that the levels' 21 GB/s choose, as their last caches hold
-the weights of most models.
+It is not used for processors with matrix units: two cores of such a server (15 GB/s from memory)
+run ResNet-18 and VGG-16 7 to 17 % faster by the schedules that 21 GB/s lead to, as their last
+caches hold the weights of most models.
 """
 
 SERVER_L3_BANDWIDTH = 30.0
-"""What one core of these reads from the last cache, beyond its own second one. Units: GB/s.
+"""What one core of the processors in `SERVERS` reads from the last cache. Units: GB/s.
 
-It lies behind a mesh, and one core keeps as few lines in flight there. Source: measured on a
-virtual machine of two Sapphire Rapids cores, 29 to 32 GB/s from 8 to 64 MB.
+That cache lies behind a mesh, and a core keeps as few lines in flight there as to memory. Source:
+measured on a virtual machine of two Sapphire Rapids cores, 29 to 32 GB/s from 8 to 64 MB.
 """
 
 
@@ -56,14 +56,15 @@ SPLIT_GIGAHERTZ = 3.8
 """The clock of a Zen 4 server under load: 3.82 to 3.84 by `nnc calibrate` on an EPYC.
 
 Its bandwidths are the levels' own, 12 bytes a cycle from the last cache and 21 GB/s from memory:
-one core alone reads 20 and 57, but each of two at once 11 and 26. With the former, eight networks
-took 1.03 of their time on two threads (a Mixer 1.14), and seven others 0.98 on one.
+one core alone reads 20 and 57, but each of two at once 11 and 26. With the numbers of one core
+alone, eight networks took 1.03 of their time on two threads (a Mixer 1.14), and seven others 0.98
+on one.
 """
 
 
 QUIET_BANDWIDTH = 1.7
 """The memory bandwidth of an otherwise idle Zen 5 core, relative to the levels' 21 GB/s: GPT-2's
-step, 500 MB of weights in 14 ms. Schedules assume the latter, as servers are seldom idle."""
+step, 500 MB of weights in 14 ms. Schedules assume 21 GB/s, as servers are seldom idle."""
 
 
 def host() -> LlvmTarget | None:

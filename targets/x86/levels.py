@@ -38,9 +38,9 @@ _AVX512 = Processor(
 _AVX2_FUNCTIONS = OperationCosts(
     sqrt=8, rsqrt=15, exp=23, log=43, tanh=25, erf=49, sin=29, cos=30, powf=139, other_math=30
 )
-"""What functions take without masks, rounding to fractions and exponents as instructions: twice as
-many instructions as with AVX-512, and more. Source: `nnc calibrate` on a Zen 3, within 2 % in five
-runs; an `exp` is 28 instructions a vector there. Without multiply-adds there are more of them."""
+"""The costs of functions without AVX-512's instructions for masks, for rounding to fractions and
+for exponents: more than twice as many instructions. Source: `nnc calibrate` on a Zen 3, within 2 %
+in five runs; an `exp` is 28 instructions a vector there. Without multiply-adds it is more."""
 
 _AVX2_TILES = TileCosts(sum_bodies=48)
 """Four steps of a sum around 12 results: with weights that come from memory ResNet-18, MobileNetV2

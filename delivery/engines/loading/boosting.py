@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def load_xgboost(task: Task) -> Run:
-    """Load an XGBoost model: it gives its objective's margin or probability."""
+    """Load an XGBoost model; its output is what its objective defines, margins or probabilities."""
     xgboost = import_module("xgboost")
 
     booster = xgboost.Booster({"nthread": task.threads}, model_file=task.model)

@@ -16,8 +16,8 @@ _COMPILE = "import nnc, pickle, sys; nnc.compile(**pickle.load(open(sys.argv[1],
 
 
 def load(task: Task) -> Run:
-    """Load a model by `nnc.compile` with the options; `cache_folder` holds compiled models, by
-    default none. The code and the weights are counted as shipped.
+    """Load a model by `nnc.compile` with the task's options. The option `cache_folder` is a folder
+    of compiled models; by default an empty one. The code and the weights count as shipped.
     """
     options = dict(task.options)
     folder = Path(options.pop("cache_folder", None) or task.folder())

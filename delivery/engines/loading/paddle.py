@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def load(task: Task) -> Run:
-    """The program by the predictor; with the option `plain`, as it is written."""
+    """Load the program in the predictor; with the option `plain`, without its optimizations."""
     inference = import_module("paddle.inference")
 
     config = inference.Config()

@@ -70,7 +70,9 @@ def load_tensorflow(task: Task) -> Run:
 
 
 def _saved_model(task: Task, folder: Path) -> Run:
-    """A run of a signature; inputs that it does not take are variables, which a run changes."""
+    """A run of a signature. Inputs that it does not take are the values of its variables before a
+    run; their values after the run are further outputs.
+    """
     tf = import_module("tensorflow")
 
     _set_threads(task)
