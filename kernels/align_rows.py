@@ -7,8 +7,9 @@
     %0 = memref.alloc() : memref<1x64x56xf32>
     %y = memref.reinterpret_cast %0 to offset: [0], sizes: [1, 64, 7, 7], strides: [3584, 56, 7, 1]
 
-49 elements are six and an eighth of the 32 bytes that a device moves at least: threads that read as
-many side by side would ask for two of them in part, in most rows.
+A device moves at least 32 bytes at once, a transaction. 49 elements of 4 bytes are six and an
+eighth of these, so that most images would begin within one: threads that read 32 bytes side by side
+would then need two transactions, a part of each.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ class AlignRows(
     anchor="builtin.module",
     statistics={"buffers": "Number of buffers whose rows begin where memory hands out elements"},
 ):
-    """Put images farther apart in buffers between kernels, so that each begins with a line.
+    """Pad the images in buffers between kernels, so that each begins at a memory transaction.
 
-    An image is what lies behind the first two dimensions. Elements that nobody reads follow each,
-    where that takes little memory, and kernels get the buffers as strided ones. Inputs, results and
-    what the host looks into stay as they are; so do buffers of kernels that are called with these
-    too. This is for devices whose threads step together.
+    An image is all dimensions of a buffer but the first two. The padding is added only where it
+    takes little memory; kernels then access the buffers with larger strides. Inputs, results and
+    buffers that the host accesses stay as they are, and so does every buffer that a kernel takes
+    as the same argument as one of these. This is for devices whose threads run in lockstep.
     """
 
     target: str = option("", help="a target's name (default: the module's)", alias="machine")
@@ -229,12 +230,12 @@ def _view_of(value: Value) -> memref.View | None:
 
 
 def _lead(type: MemRefType) -> int:
-    """The number of leading dimensions outside of a contiguous row: batch and channels."""
+    """How many leading dimensions, such as batch and channels, are outside of an image."""
     return min(2, type.rank - 1)
 
 
 def _row(type: MemRefType) -> int:
-    """The elements of a contiguous row."""
+    """The number of elements of an image, which this file also calls a row: it is contiguous."""
     return prod(type.shape[_lead(type) :])  # type: ignore[arg-type]
 
 

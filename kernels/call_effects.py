@@ -24,9 +24,9 @@ _NONE = (Pure, NoMemoryEffect, AllocatesMemory, Terminator)
 
 @dataclass
 class Touched:
-    """The buffers that something reads or writes, and those of them that it writes.
+    """The buffers that an operation reads or writes, and which of these it writes.
 
-    With `unknown` it may read and write any.
+    If `unknown` is set, it may read and write any buffer.
     """
 
     used: set[Value | str] = field(default_factory=set)

@@ -146,7 +146,10 @@ def choose(
 
 
 def _as_it_finds(function: func.FuncOp, machine: Machine) -> Machine:
-    """The machine; kernels that only loops call find its threads awake, and share less work."""
+    """The machine; for a kernel that only loops call, sharing work costs what awake threads cost.
+
+    Its threads have not gone to sleep since the last iteration, so less work is worth sharing.
+    """
     threads = machine.costs.threads
     if REPEATED not in function.attributes:
         return machine
@@ -163,7 +166,10 @@ def decision(
     chosen: Candidate,
     again: Callable[[Machine], Decision],
 ) -> Decision:
-    """The decision of a policy on the schedule of a kernel; `again` decides for a machine."""
+    """A record of which schedule a policy chose for a kernel, and of the alternatives.
+
+    `again` makes the same decision for another machine.
+    """
     return Decision(
         "schedule",
         tuple(_alternative(one) for one in found),

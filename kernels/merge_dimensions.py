@@ -32,11 +32,12 @@ class MergeDimensions(
     anchor="builtin.module",
     statistics={"dimensions": "Number of dimensions of buffers that became one with the next"},
 ):
-    """Merge adjacent dimensions that all operations of a kernel treat equally.
+    """Merge adjacent dimensions of a buffer that all operations of a kernel treat equally.
 
-    Each operation that touches such a buffer has a loop over each of the two, one right inside the
-    other, and nothing else that tells them apart. Extents are known. This is for devices whose
-    threads step together; kernels of the host stay as they are.
+    Each operation that accesses the buffer must have one loop for each of the two dimensions, one
+    directly inside the other, and must not use the two loops in any other way. Their extents are
+    constant. This is for devices whose threads run in lockstep; kernels of the host stay as they
+    are.
     """
 
     target: str = option("", help="a target's name (default: the module's)", alias="machine")
@@ -175,7 +176,11 @@ def _without_single_steps(op: linalg.Generic, map: AffineMap) -> list[AffineExpr
 
 
 def _pairs_of_loops(op: linalg.Generic) -> set[int]:
-    """Loops of one kind with the next one, of known extents, that the body does not count."""
+    """The loops d that may be merged with loop d + 1.
+
+    Both are of one kind, parallel or reduction, their extents are constant and more than 1, and
+    the body does not use their index.
+    """
     ranges, kinds = op.ranges, op.iterators
     counted = {inner.dim for inner in op.walk() if isinstance(inner, linalg.Index)}
     return {
@@ -188,8 +193,8 @@ def _pairs_of_loops(op: linalg.Generic) -> set[int]:
 
 
 def _pairs_of_buffer(value: Value, block: Block) -> set[int]:
-    """Dimensions that are contiguous with the next one, of a buffer that only operations of a
-    block touch, without views of it.
+    """The dimensions of a buffer that are contiguous with the next one; none if the buffer has
+    views, or users outside of the block.
     """
     type = value.type
     if not isinstance(type, MemRefType) or not type.has_static_shape:

@@ -38,9 +38,10 @@ class OverlapLoops(
                                                  default { scf.while .. { step backward } }
                                                }
 
-    That is done where each loop is worth another thread, and all are expected to take less time
-    than one after the other, where threads share the kernels whose schedules say so. What
-    depends on one of them comes after all of them. Runs after choose-schedules.
+    That is done where each loop has enough work for a thread of its own, and where all together
+    are expected to take less time than one after the other: then, all threads share each kernel
+    whose schedule says so. Operations that depend on one of the loops come after all of them. Runs
+    after choose-schedules.
     """
 
     target: str = option("", help="a target's name (default: the module's)", alias="machine")
@@ -79,8 +80,9 @@ class _Work:
     """The kernels that several threads share."""
 
     def kernels(self, op: Operation, callers: tuple[str, ...] = ()) -> Iterator[func.FuncOp]:
-        """The kernels that an operation calls, directly or not, once for each call; functions that
-        call themselves, through `callers`, count once.
+        """The kernels that an operation calls, directly or through functions, once for each call.
+
+        Functions in `callers`, which are being looked into already, are not followed again.
         """
         for call in (inner for inner in op.walk() if isinstance(inner, func.Call)):
             called = self.functions.get(call.callee)
@@ -90,8 +92,9 @@ class _Work:
                 yield from self.kernels(called, (*callers, call.callee))
 
     def cycles(self, loop: scf.While, threads: int) -> float:
-        """The expected cycles of a loop whose kernels so many threads share, if their schedules say
-        so: from the operations and the bytes of each, and what starting the threads takes.
+        """The expected cycles of a loop, if `threads` threads share each kernel that may be shared.
+
+        They follow from the operations and bytes of each kernel, and the cost of starting threads.
         """
         costs = self.machine.costs.threads
         region = costs.region_microseconds * self.machine.cycles_per_microsecond
@@ -127,7 +130,10 @@ class _Work:
 
 @dataclass
 class _Group:
-    """Loops to run side by side, each with the checks of what it gives; `behind` comes after."""
+    """Loops to run side by side, each with the checks of its results.
+
+    `behind` are the operations between the loops that must come after them.
+    """
 
     loops: list[list[Operation]]
     behind: list[Operation]
@@ -166,7 +172,7 @@ def _is_check(op: Operation) -> bool:
 
 
 def _group(first: list[Operation], work: _Work, effects: CallEffects) -> _Group:
-    """The loops that depend on none of the others, from the first one on."""
+    """The loops that can run beside the first one: none depends on another."""
     block = first[0].parent
     assert block is not None
     places = {op: place for place, op in enumerate(block)}

@@ -51,7 +51,9 @@ class Shrunk:
         return count * width if isinstance(count, int) else None
 
     def stays_whole(self, plan: Plan, machine: Processor) -> bool:
-        """Whether an iteration's part fits no memory of its own, nor registers."""
+        """Whether the buffer cannot shrink: there is no heap for each parallel iteration's part,
+        which fits neither on the stack nor in registers.
+        """
         if machine.has_heap or self.inside is None or self.on_stack:
             return False
         if not isinstance(self.elements, int):
@@ -253,7 +255,7 @@ def erase_dead_buffers(block: Block) -> None:
 
 
 def _writes(buffer: Value) -> list[Operation] | None:
-    """All users of a buffer and its views, innermost first, or None if one may read it."""
+    """All users of a buffer and its views, innermost first; None if any user may read it."""
     found: list[Operation] = []
     for user in buffer.users:
         if user.has_trait(memref.ViewLike):

@@ -101,9 +101,10 @@ def _values(found: Float | Sequence[Float]) -> list[Value]:
 
 
 def tail_is_lost(op: math.Exp) -> bool:
-    """Whether denormal results make no difference: f16 cannot hold them, and 1 + x is 1.
+    """Whether denormal results may be replaced by 0.
 
-    They make none either if the op allows approximations.
+    They may if the result is f16 or only rounded to f16, which cannot hold them; if it is only
+    added to constants so large that it vanishes (1 + x is 1); or if the op allows approximations.
     """
     if element_type(op.result.type) is f16 or op.properties["fastmath"].allows("afn"):  # type: ignore[attr-defined]
         return True

@@ -1,7 +1,8 @@
 """Powers and what is computed like them without f64: in pairs of f32, about 44 bits together.
 
-The second number of a pair is what the first lost to rounding. Products are exact by numbers of
-12 bits, whatever a language makes of a multiply-add. As in `power`, x**y is 2**(y log2(x)).
+The second number of a pair is what the first lost to rounding. Factors are split into numbers of
+12 bits, whose products are exact in f32, whether or not a compiler joins a product and a sum into a
+multiply-add. As in `power`, x**y is 2**(y log2(x)).
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def exp2(p: Pair) -> Float:
 
 
 def magnitude(x: Float, exponent: Pair) -> Float:
-    """|x|**exponent; NaN where that is 0 times infinity in the logarithm."""
+    """|x|**exponent; NaN where exponent * log2|x| is 0 times infinity."""
     return exp2(times(exponent, log2(x.abs())))
 
 

@@ -33,7 +33,7 @@ ERFC = (0.28208852106196003, 0.28225239617426456, 0.24517915797153697, 0.1855950
 
 
 def wide_log2(a: Float) -> Float:
-    """log2 of f64 that are 0, NaN, or the values of positive f32, infinity included."""
+    """log2 in f64, of numbers that came from f32 and are not negative: also 0, infinity, NaN."""
     bits = a.bits()
     e = (bits - SQRT_HALF_BITS) >> 52
     m = (bits - (e << 52)).as_float()
@@ -43,7 +43,10 @@ def wide_log2(a: Float) -> Float:
 
 
 def wide_exp2(p: Float) -> Float:
-    """2**p of f64; what rounds to 0 or infinity as f32 is some number that does."""
+    """2**p in f64, exact enough to be rounded to f32.
+
+    p is limited to [-200, 200]: beyond, the result only has to round to 0 or infinity in f32.
+    """
     p = p.at_least(-200.0).at_most(200.0)
     shifted = p + ROUNDER
     r = p - (shifted - ROUNDER)
@@ -56,7 +59,7 @@ def _wide(x: Float) -> Formulas:
 
 
 def _magnitude(x: Float, exponent: Float | float) -> Float:
-    """|x|**exponent; NaN where that is 0 times infinity in the logarithm."""
+    """|x|**exponent; NaN where exponent * log2|x| is 0 times infinity."""
     code = x.code
     if code.has_f64:
         wide = _wide(x)

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 class Binding:
     """How a loop's iterations are executed; code that reads it need not know the kinds.
 
-    `name` is what messages call such a loop. Iterations `in_tile` are elements of an
-    n-dimensional vector, so that no loop remains; those `in_lanes` lie along its last dimension.
-    Those that are `at_once` may run at the same time; with an `axis`, they are groups of a device
-    that count along it. Such a loop's operation has the attribute `mark`, if any, of this `value`.
+    `name` is what messages call such a loop. If `in_tile`, the iterations are elements of an
+    n-dimensional vector, so that no loop remains; if `in_lanes`, they lie along its last dimension.
+    If `at_once`, iterations may run at the same time; with an `axis` ("x", "y" or "z"), each is a
+    group of threads of a device, numbered along that axis. If `mark` is not empty, the operation
+    that the loop becomes gets an attribute of that name, whose number is `value`.
     """
 
     name: str

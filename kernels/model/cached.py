@@ -31,7 +31,7 @@ def first_inside(
 ) -> Loop | None:
     """The outermost loop of a dimension inside another loop; None if all are around it.
 
-    Those that are `entered` count as around it.
+    Loops in `entered` count as being around that loop.
     """
     order = plan.order[stage]
     place = order.index(at)

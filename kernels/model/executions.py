@@ -23,10 +23,10 @@ UNKNOWN_TRIPS = ThreadCosts.unknown_trips
 
 @dataclass(frozen=True)
 class Execution:
-    """An operation that a run executes so many times; in a branch, at most.
+    """An operation, and how many `times` a run executes it: at most, if it is in a branch.
 
-    With `is_assumed`, the iterations of a loop around it are open. `is_beside` says that it is in
-    one of several loops that run side by side, so that one thread executes it.
+    `is_assumed`: the number of iterations of a loop around it is unknown, and is an assumed one.
+    `is_beside`: it is in one of several loops that run side by side, so one thread executes it.
     """
 
     op: Operation
@@ -35,8 +35,9 @@ class Execution:
     is_beside: bool = False
 
     def within(self, op: Operation, times: int | None, is_beside: bool) -> Execution:
-        """The execution of an operation that this one contains or calls; None if it is open how
-        many `times`.
+        """The execution of an operation that this one contains or calls `times` times.
+
+        If `times` is None, the number is unknown, and an assumed one takes its place.
         """
         count = _assumed(self.op) if times is None else times
         is_assumed = self.is_assumed or times is None
@@ -46,7 +47,8 @@ class Execution:
 def executions(module: Operation) -> Iterator[Execution]:
     """All operations that a run of the entry executes outside of kernels.
 
-    One occurs again for each call of its function, and functions that call themselves once.
+    An operation is yielded once for each call of the function that it is in; recursive calls are
+    not followed.
     """
     functions = func.functions_by_name(module)
     for function in functions.values():
@@ -57,7 +59,7 @@ def executions(module: Operation) -> Iterator[Execution]:
 def _inside(
     around: Execution, functions: Mapping[str, func.FuncOp], callers: tuple[str, ...]
 ) -> Iterator[Execution]:
-    """The operations in the regions of one, or in the function that it calls."""
+    """The operations in the regions of an operation, or in the function that it calls."""
     op, beside = around.op, bool(sides(around.op))
     for region in op.regions:
         for inner in region.ops:
@@ -87,10 +89,11 @@ def kernel_calls(module: Operation) -> dict[str, list[Execution]]:
 
 
 def run_time(module: Operation, call: Callable[[str, bool], float], cores: int) -> float:
-    """The time of all kernels of a run, from that of a call of each: of loops side by side as on
-    so many cores, and of branches the longer one.
+    """The time of all kernels of a run, in the unit of `call`.
 
-    `call` takes a kernel's name, and whether one thread executes it beside others.
+    `call` gives the time of one call of a kernel, from its name and whether a single thread
+    executes it beside others. Loops that run side by side share `cores` cores; of the branches of
+    an operation, the longest counts.
     """
     functions = func.functions_by_name(module)
     open_functions: list[str] = []

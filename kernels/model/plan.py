@@ -25,10 +25,10 @@ from .stages import Access, Stage, correspondences
 class Loop:
     """One loop of a stage.
 
-    `extent` is the number of values of the dimension it walks over in steps of `step`, as
-    far as it is known; for the inner half of a split, where there is no remainder. It walks
-    the extent of `span` (itself, but for the outer half of a split) and, when it is entered,
-    gives `rest` (the inner half) its extent.
+    `extent` is how many values of the dimension the loop covers, in steps of `step`. For the inner
+    half of a split it is that of a full step; the last one, the remainder, may be shorter. The
+    outer half of a split covers the loop that was split, its `span`, and sets the extent of its
+    inner half, `rest`, in each iteration. The `span` of any other loop is the loop itself.
     """
 
     stage: Stage
@@ -113,9 +113,9 @@ class Sharing:
 class Ahead:
     """How an operand is prefetched: `elements` elements before it is read.
 
-    With loops `over`, these elements are what all their iterations read, and each iteration
-    prefetches another part of the elements that follow: all of them in `passes` iterations, or in
-    the number that is certain.
+    With loops `over`, all their iterations read the same `elements` elements, and each of them
+    prefetches another part of the elements that follow. After `passes` iterations all are
+    prefetched; if that is 0, after the least number of iterations that is certain.
     """
 
     elements: int
@@ -153,9 +153,10 @@ class Cached:
 
 @dataclass(frozen=True)
 class Factored:
-    """Partial results: the loop with one for each iteration, and the stage that combines them.
+    """Partial results: each iteration of `loop` has its own, and stage `combined` combines them.
 
-    The operations `before` the stage make the buffer; they are in no block until loops are made.
+    The operations in `before` make the buffer that holds them; they are in no block until the
+    loops are made.
     """
 
     loop: Loop

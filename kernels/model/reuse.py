@@ -57,10 +57,10 @@ def reuse_distances(module: Operation) -> dict[str, Reuse]:
 
 @dataclass(frozen=True)
 class _Event:
-    """The call of a kernel, or without one the end of a temporary buffer.
+    """The call of a kernel or, if `call` is None, the end of a temporary buffer's life.
 
-    `buffers` has the kernel's arguments and their bytes; None for one that is no buffer, or of
-    which values say what is read.
+    `buffers` has (buffer, bytes) for each argument of the kernel; None for an argument that is no
+    buffer, or of which the kernel reads only some elements, at computed indices.
     """
 
     call: func.Call | None
@@ -160,7 +160,10 @@ class _Part:
 
 @dataclass
 class _Memory:
-    """All memory in the order of its last use. A kernel's call is one step of at most `steps`."""
+    """All memory, with the step of its last use; each call of a kernel is one step.
+
+    There are at most `steps` steps.
+    """
 
     steps: int
     step: int = 0
@@ -193,7 +196,7 @@ class _Memory:
         return found
 
     def _parts(self, buffer: Buffer, bytes: int) -> list[_Part]:
-        """The memory of a buffer; a temporary one without any takes what is free."""
+        """The memory of a buffer; a new temporary buffer first takes memory that is free."""
         if (known := self.buffers.get(buffer)) is not None:
             return known
         parts = self.buffers[buffer] = []
@@ -210,7 +213,10 @@ class _Memory:
         return parts
 
     def _distance(self, parts: list[_Part], total: int) -> float:
-        """The bytes that were touched since these were, themselves included, in the mean."""
+        """How many bytes were touched since the last use of `parts`, these included.
+
+        It is the mean over all bytes of the parts; `total` are all bytes touched so far.
+        """
         far = sum(part.bytes * (total - self._until(part.step - 1)) for part in parts)
         return far / max(1, sum(part.bytes for part in parts))
 

@@ -101,7 +101,7 @@ def fewest_cycles(found: Sequence[C], machine: Machine) -> C:
 
 
 def any_fewer(machine: Machine) -> float:
-    """1: any candidate of fewer cycles is better. What `margin` is beside `fewest_cycles`."""
+    """1: any candidate with fewer cycles is better. The `margin` that goes with `fewest_cycles`."""
     return 1.0
 
 

@@ -15,9 +15,9 @@ from ..primitives.inline import readers_of_copy
 def worthwhile(stage: Stage, access: Access, machine: Processor) -> list[int] | None:
     """The order of dimensions in which a copy of an operand pays, or None if none does.
 
-    That is a matrix operand which the vectors run along, read again for many rows of
-    results, and contiguous along the reduction instead of the lanes; or with rows so far
-    apart that a tile of it falls on few sets of the caches.
+    A copy pays for a matrix operand that is read again for many rows of results, if it is
+    contiguous along the reduction and not along the lanes of vectors, or if its rows are so far
+    apart that a tile of it maps to few sets of the caches.
     """
     order = order_of_copy(stage, access, machine)
     lane = contiguous_dim(stage)

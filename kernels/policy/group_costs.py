@@ -286,7 +286,7 @@ class GroupEstimate:
     def _from_memory(
         self, part: Sizes, sizes: Sizes, groups: Numbers, resident: Numbers
     ) -> tuple[Numbers, Numbers]:
-        """(bytes read from memory, how many rows of groups run at once to need no more than these).
+        """(the least bytes read from memory, how many rows of groups run at once to reach that).
 
         An operand that fits in the L2 cache is read once; of larger ones, groups that run at the
         same time share what they read.

@@ -43,7 +43,8 @@ class Group:
 def partition(stages: Sequence[Stage], *, with_makers: bool = False) -> list[Group]:
     """Divide stages into groups: each is in exactly one.
 
-    `with_makers` says that what makes the inputs of a group's feeders is a feeder too.
+    A group's feeders are stages that write the inputs of its host. With `with_makers`, stages that
+    write the inputs of feeders are feeders, too.
     """
     groups: list[Group] = []
     taken: set[Stage] = set()

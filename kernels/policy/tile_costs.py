@@ -198,7 +198,7 @@ class TileEstimate:
     def stall(self, tile: Tile, cycles: float, extents: Sequence[int]) -> float:
         """Extra cycles that the first of several passes waits for an operand beyond the L2 cache.
 
-        They are those beyond the wait that is left if loading overlaps with all passes.
+        If loading overlapped with all passes, some wait might remain; only what exceeds it counts.
         """
         operand = self.streamed(tile.lane_dim)
         if operand is None:

@@ -5,13 +5,13 @@
             body(m, n)           ->              for m in 0..min(8 * 64, M - b) step 64
                                                      body(b + m, n)
 
-Bound to groups along z, y and x, groups are visited in this order, as they start along x first:
-eight of them in a row need one part of the operand that n runs along, and the next ones need the
-same eight parts of the other. Legal for plain loops of one stage, the second directly inside the
-first, that no fused stage shares. The first may be the outer half of a split: what the inner half
-has left is then known in the new loop. It may be whole where it is so many blocks exactly: groups
-beyond its end would have no inner half that is empty. In the plan, the outer loop walks the span of
-the first one, and gives the inner one its extent.
+If the new loops are bound to groups along z, y and x, groups start in this order, since those along
+x start first: eight successive groups need the same part of the operand that n runs along, and the
+next eight need the same eight parts of the other operand as these. Legal for plain loops of one
+stage, the second directly inside the first, that no fused stage shares. The first loop must be a
+whole number of blocks, or the outer half of a split: groups beyond its end then have an inner half
+without iterations. In the plan, the outer loop walks the span of the first one, and gives the inner
+one its extent.
 """
 
 from __future__ import annotations

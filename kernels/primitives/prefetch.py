@@ -3,10 +3,10 @@
     y = y + w[k]      ->    prefetch w[k + ahead]
                             y = y + w[k]
 
-Legal for an input buffer that is indexed linearly; what is asked for may lie beyond its end. In the
-plan, the access has a distance. The operand must not depend on loops over which it is shared; where
-it is open how often they run, as often as is expected. With a number of passes, all is asked for in
-so many iterations.
+Legal for an input buffer that is indexed linearly; the prefetched elements may lie beyond its end.
+In the plan, the access gets a distance. With loops `over`, each of their iterations prefetches a
+part; the operand must not depend on these loops. `passes` says in how many iterations of the loop
+all parts are prefetched.
 """
 
 from __future__ import annotations

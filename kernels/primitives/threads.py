@@ -3,9 +3,9 @@
     parallel i in 0..N                  groups i in 0..N, each of 128 threads
         body(i .. i + 16)         ->        body(i .. min(i + 16, N)), the rest masked
 
-Legal for a loop that is parallel or bound to groups. In the plan, the number is the outermost such
-loop's; those directly inside are of the same groups. A group whose share is more than is left has
-the code of all others, and masks what is beyond.
+Legal for the outermost of the loops that are parallel or bound to groups; those directly inside it
+are executed by the same groups. In the plan, the loop gets the number of threads. The last group
+runs the same code as all others, and masks iterations beyond the end.
 """
 
 from __future__ import annotations

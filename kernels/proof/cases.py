@@ -1,7 +1,7 @@
 """The cases of what a host's function chooses, of which each is proven by itself.
 
-A dimension that is broadcast if its extent is 1 has a stride of 0 then, and another one else. The
-choice of one of them is no polynomial in the function's parameters; in both cases the stride is.
+A dimension that may be broadcast has stride 0 if its extent is 1, else another stride. This choice
+is no polynomial in the function's parameters, but in each of the two cases the stride is one.
 """
 
 from __future__ import annotations
@@ -78,9 +78,9 @@ def _conditions(function: func.FuncOp, forms: Forms) -> list[list[arith.CmpI]]:
 
 
 def _suppose(forms: Forms, condition: arith.CmpI, outcome: bool) -> bool:
-    """Suppose the outcome of a comparison; returns whether it is possible after those before.
+    """Suppose the outcome of a comparison; returns False if earlier outcomes rule it out.
 
-    Where a parameter is a number then, it stands for it.
+    If a parameter is then equal to a constant, the constant replaces it.
     """
     parameters = forms.parameters
     operands = condition.result, condition.lhs, condition.rhs

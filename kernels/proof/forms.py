@@ -444,7 +444,7 @@ class Forms:
 
 
 def _either(condition: str, then: str, otherwise: str) -> str:
-    """A condition that is one of two, as another one says."""
+    """The condition `then` where `condition` holds, else the condition `otherwise`."""
     return f"(({condition}) and ({then}) or not ({condition}) and ({otherwise}))"
 
 

@@ -26,7 +26,8 @@ from .views import Place, Shape
 def by_indices(forms: Forms, sets: Sets, accesses: Sequence[Access]) -> list[Access]:
     """The accesses of a launch, as indices of their buffers where views of open strides are known.
 
-    Those of a buffer have one shape: the finest of which all are certain to be inside.
+    All accesses to a buffer are given by indices in one shape: the finest one in whose extents
+    all of them certainly are.
     """
     groups: dict[Value, list[Access]] = {}
     for access in accesses:

@@ -48,13 +48,13 @@ class AssignLayouts(
     4 * (t / 8 % 16) and the three after it, of these columns 4 * (t % 8) and the three after it,
     and again 32 and 64 columns further.
 
-    What is read and written gets shares along rows: to each thread what one access moves, and its
-    neighbours in memory to the neighbouring thread, so that a subgroup moves whole lines. Products
-    get shares as long as wide. Values that are computed together have one layout, and where an
-    operation asks for another, the vector goes through a buffer of the group. What an access
-    moves and a line are the target's where it is a device. `known_block_size`, and what launches
-    say, becomes the number of threads. A kernel with an operation that cannot be dealt out is left
-    as it is.
+    Vectors that are read or written are divided along rows: each thread gets as many elements as
+    one access moves, and the neighbouring thread the elements next to them in memory, so that a
+    subgroup moves whole lines. Results of products are divided into nearly square shares. Values
+    that are computed together have one layout; where an operation needs another one, the vector
+    goes through a buffer of the group. The sizes of an access and of a line are the target's if it
+    is a device. `known_block_size` and the block sizes of launches become the number of threads. A
+    kernel with an operation that cannot be divided among threads is left as it is.
     """
 
     numerics = "rounding"

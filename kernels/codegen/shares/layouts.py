@@ -11,9 +11,9 @@ Along each dimension a thread has `run` elements that follow one another, `repea
 
 So a layout maps bits linearly: along a dimension the lowest bits of a coordinate count within a
 run, those above are bits of the thread's number from log2(stride) on, and what is above these
-counts the repeats. Threads that differ in bits of no dimension have the same elements. `threads`
-and `stride` are powers of two; `run` and `repeats` are any numbers: 96 elements are 3 times 32,
-and what of the last repeat is beyond a vector is nothing.
+counts the repeats. Threads whose numbers differ only in bits that no dimension uses have the same
+elements. `threads` and `stride` are powers of two; `run` and `repeats` are any numbers: 96 elements
+are 3 times 32. The last repeat may reach beyond the vector; elements there do not exist.
 """
 
 from __future__ import annotations
@@ -230,8 +230,10 @@ def balanced(shape: Sequence[int], threads: int, width: int, line: int = 1) -> L
 
 
 def square_parts(extents: Sequence[int], threads: int, last: int = 1) -> list[int]:
-    """How many threads divide each dimension so that parts are nearly square, at least `last` the
-    last one.
+    """How many threads divide each dimension, so that each thread's part is nearly square.
+
+    At least `last` threads divide the last dimension. The product of all is at least `threads`,
+    unless there are fewer elements.
     """
     counts = [1] * len(extents)
     counts[-1:] = [last] if extents else []

@@ -21,8 +21,9 @@ def is_vector(value: Value) -> bool:
 def is_elementwise(op: Operation) -> bool:
     """Whether an operation computes each element of its results from the elements at its index.
 
-    Threads also compute elements beyond an edge, which nobody reads. An integer power is safe for
-    any values there; of integer divisions those are dealt out whose divisors are (`obstacle`).
+    Threads also compute elements beyond the edge of a vector, where operands have any value and
+    nobody reads the result. Integer powers are safe there; integer divisions are only if the
+    divisor cannot be 0, and `obstacle` rejects the others.
     """
     dialect = op.name.partition(".")[0]
     if dialect not in ("arith", "math", "packed") and not isinstance(op, vector.Fma):
@@ -83,7 +84,7 @@ class Link:
 
 
 def links(op: Operation) -> Iterator[Link]:
-    """How the layouts of an operation's values follow from those of others of its values."""
+    """For each operand or result whose layout follows from another value of `op`: how it does."""
     match op:
         case vector.Broadcast() if is_vector(op.source):
             source, result = op.source.type.shape, op.vector.type.shape

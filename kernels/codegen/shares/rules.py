@@ -51,7 +51,7 @@ def _guarded(shares: Shares, bits: int, at: Builder, loc: Any) -> Builder:
 
 
 def _alone(shares: Shares, op: Operation, at: Builder) -> None:
-    """Let only one thread execute an operation by which all would write the same to memory."""
+    """Let one thread alone execute an operation that writes the same to memory in all threads."""
     inside = at if op.results else _guarded(shares, 0, at, op.loc)
     shares.put(op, inside, op.result_types)
 
@@ -117,7 +117,10 @@ def _by_values(shares: Shares, op: Any, at: Builder) -> None:
 
 
 def _division(shares: Shares, op: arith.IntDivision, at: Builder) -> None:
-    """Divide a share: by 1 beyond an edge if the divisor comes from a buffer of the group."""
+    """The division on a share; elements beyond the edge of the vector are divided by 1.
+
+    Their divisors could be 0. Nothing is replaced where the divisor is known not to be 0.
+    """
     divisor, layout = shares.of(op.rhs), shares.layout(op.rhs)
     shape = op.rhs.type.shape  # type: ignore[attr-defined]
     inside = None if op.is_speculatable() else within(shares, layout, shape, None, at)

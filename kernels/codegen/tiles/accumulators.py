@@ -21,7 +21,10 @@ from .places import Place, Position
 
 @dataclass
 class Accumulator:
-    """The results of an output's tile: a vector along its axes and those of partial results."""
+    """The results of one tile of an output: `value` is a vector along `axes`.
+
+    These are the axes of the output and, where each result has partial sums, theirs.
+    """
 
     number: int
     place: Place
@@ -140,7 +143,10 @@ class Accumulation:
         return self._with_initial(kind, value, held)
 
     def _across_threads(self, kind: str, held: Accumulator) -> Value | None:
-        """All partial copies of a vector of results at once, beginning with the initial values."""
+        """All partial results combined by one operation, starting with the initial values.
+
+        None if each output has one result only, or if partial results lie along the lanes.
+        """
         kept = [a for a in held.axes if not a.accumulates]
         if not kept or held.axes[-1].accumulates:
             return None

@@ -425,7 +425,7 @@ def _linear(access: Access) -> list[Linear]:
 
 
 def _without_constant(expr: AffineExpr, linear: Linear) -> AffineExpr:
-    """A subscript relative to the first element that an iteration needs."""
+    """The subscript without its constant: relative to the first element that an iteration needs."""
     if not linear.constant:
         return expr
     if len(linear.terms) == 1 and linear.terms[0][1] == 1:

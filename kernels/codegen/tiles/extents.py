@@ -126,7 +126,7 @@ class Extents:
         return left
 
     def _of_open(self, node: Node, extent: Value, step: int) -> Iterator[Run | Once]:
-        """The iterations of a loop whose extent only the run tells; see `runs`."""
+        """The iterations of a loop whose extent is known only at run time; see `runs`."""
         code = self.code
 
         def at_most(size: int) -> Inner:

@@ -179,7 +179,10 @@ class Coordinates:
     def parts(
         self, dims: Iterable[int], access: Access | None, at: Position, axes: Sequence[Axis]
     ) -> tuple[list[Value], int]:
-        """(induction variables, constant) whose sum is a dimension's coordinate, but for axes."""
+        """(induction variables, constant) whose sum is the coordinate of the tile's first element.
+
+        The coordinate is along `dims`; the position within the tile, along its axes, is not in it.
+        """
         dropped = self.dropped.get(access, ()) if access is not None else ()
         wanted = set(dims)
         values: list[Value] = []

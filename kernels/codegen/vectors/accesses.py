@@ -97,7 +97,7 @@ class Address:
         return self.constant, self.lane, self.width, self.count
 
     def moved(self, by: Size, copies: tuple[int, ...]) -> Address:
-        """The address of the neighbouring piece `copies`, which lies `by` elements further."""
+        """The address of the piece with index `copies`, which lies `by` elements further."""
         return Address(
             self.access, copies, self.offset, self.constant + by, self.lane, self.width, self.count
         )

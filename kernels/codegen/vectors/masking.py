@@ -31,7 +31,10 @@ def take_off_masks(function: Operation) -> None:
 
 
 def _let_count(masked: Operation, op: vector.Mask) -> None:
-    """Give a transfer or a reduction the mask, so that it touches active elements only."""
+    """Apply the mask within the operation, so that only active elements count.
+
+    A transfer takes the mask as its own; a reduction gets the identity in inactive elements.
+    """
     match masked:
         case vector.TransferRead() | vector.TransferWrite():
             masked.mask = op.mask

@@ -249,7 +249,9 @@ def read_block(code: Walk, group: list[Address]) -> list[Value]:
 
 
 def read_interleaved(code: Walk, group: list[Address]) -> list[Value]:
-    """Read neighbouring pieces of a small lane stride, at most as many as that, by whole vectors.
+    """Read neighbouring pieces whose lanes are a few elements apart, by loading whole vectors.
+
+    There are at most as many pieces as the stride: then all are between two lanes of the first.
 
     The last vector loaded ends with the last element wanted, so that none lies outside.
     """
