@@ -105,7 +105,7 @@ class AffineSymbol(AffineExpr):
 
 @dataclass(frozen=True, slots=True)
 class AffineBinary(AffineExpr):
-    """kind is one of `+`, `*`, `floordiv`, `ceildiv`, `mod`."""
+    """`lhs kind rhs`, where `kind` is one of `+`, `*`, `floordiv`, `ceildiv`, `mod`."""
 
     kind: str
     lhs: AffineExpr
@@ -160,9 +160,9 @@ def largest_known_divisor(expr: AffineExpr) -> int:
 
 
 def strided_form(expr: AffineExpr, dim_count: int) -> tuple[list[int | None], int | None] | None:
-    """The factor of each dim and the constant term, None for those that depend on symbols.
+    """(factor of each dim, constant term); a number that depends on symbols is None.
 
-    None as a whole where the expression is no sum of dims times factors.
+    None instead of the pair if the expression is not a sum of dims times factors and a term.
     """
     zeros: list[int | None] = [0] * dim_count
     match expr:
@@ -421,10 +421,10 @@ class IntegerSet:
 def is_tiling(
     maps: Sequence[AffineMap], ranges: Sequence[int | None], shape: Sequence[int | None]
 ) -> bool:
-    """Whether the maps send points of these ranges to each element of a shape exactly once.
+    """Whether the maps together send the points of the ranges to each element exactly once.
 
-    (i) -> (i * 2) and (i) -> (i * 2 + 1) do, for 4 points and 8 elements. None is an unknown
-    extent; a dimension that alone indexes an unknown axis is taken to have the same extent.
+    For example (i) -> (i * 2) and (i) -> (i * 2 + 1) with 4 points and a shape of 8 elements. None
+    is an unknown extent; a dim that alone indexes an unknown axis is taken to have its extent.
     """
     places: set[tuple[int, ...]] = set()
     steps: set[tuple[tuple[int, int], ...]] = set()

@@ -27,11 +27,11 @@ T = TypeVar("T")
 class AttrKind(Generic[T]):
     """A kind of attribute: its description, what is allowed, and its Python form both ways.
 
-    `bare` is how format strings print `$attr` where upstream leaves out the type: the type
-    that is implied, or None. `cases` are the words of an integer enumeration, which they print
-    as a bare word; `dense` is the element type of a dense array, which they print as `[1, 2]`;
-    `cls` is the class that `instance` asks for; `is_symbol_name` marks a string that they print
-    as `@name`; `parameter` is how they print an attribute with parameters, without its name.
+    Most other fields say how assembly formats print `$attr`: `bare` is a type that is implied and
+    so left out; `cases` are the words of an integer enumeration, printed as a bare word; `dense` is
+    the element type of a dense array, printed as `[1, 2]`; `is_symbol_name` marks a string that is
+    printed as `@name`; `parameter` prints an attribute with parameters, without its name. `cls` is
+    the class given to `instance`.
     """
 
     description: str
@@ -118,7 +118,7 @@ ARRAY = AttrKind[tuple](
 
 
 def array_of(description: str, allows: Callable[[Attribute], bool]) -> AttrKind[tuple]:
-    """An array whose elements are all of a kind."""
+    """The kind of an array whose elements all satisfy `allows`."""
     return AttrKind(
         description,
         lambda a: isinstance(a, ArrayAttr) and all(map(allows, a.elements)),
@@ -138,7 +138,7 @@ I64_ARRAYS = array_of(
 
 
 def float_kind(type: FloatType) -> AttrKind[float]:
-    """A float of one type, in Python a float."""
+    """The kind of a float attribute of one type; its Python form is a float."""
     return AttrKind(
         f"{type} float attribute",
         lambda a: isinstance(a, FloatAttr) and a.type is type,
@@ -154,7 +154,9 @@ F32 = float_kind(FloatType("f32"))
 def int_enum(
     description: str, cases: Sequence[str] | Mapping[str, int], type: IntegerType = i64
 ) -> AttrKind[str]:
-    """An integer that stands for a word, such as a predicate: in Python and text the word."""
+    """The kind of an integer that stands for a word, such as a predicate; Python and text have
+    the word.
+    """
     numbers = dict(cases) if isinstance(cases, Mapping) else {c: i for i, c in enumerate(cases)}
     names = {number: case for case, number in numbers.items()}
     return AttrKind(
@@ -167,7 +169,7 @@ def int_enum(
 
 
 def instance(attribute_class: type[Attribute], description: str = "") -> AttrKind[Any]:
-    """An attribute of a class; an enumeration is given and read as its case name."""
+    """The kind of attributes of a class; an enumeration's Python form is the name of its case."""
     description = description or f"{attribute_class.name or attribute_class.__name__} attribute"
     if issubclass(attribute_class, EnumAttr):
         return AttrKind(

@@ -266,7 +266,7 @@ class StridedLayoutAttr(Attribute):
 class OpaqueAttr(Attribute):
     """`#dialect<text>` or `#dialect.text` of a dialect that is not loaded.
 
-    `parts` are what aliases in the text stand for; a zero character marks the place of each.
+    In `text` a zero character stands for each alias; `parts` has what the aliases mean, in order.
     """
 
     dialect: str
@@ -277,7 +277,7 @@ class OpaqueAttr(Attribute):
 
 @attribute_class
 class DistinctAttr(Attribute):
-    """`distinct[0]<attribute>`: an identity of its own within one parsed text."""
+    """`distinct[0]<attribute>`: equal only to uses of the same number in the same text."""
 
     id: int
     value: Attribute

@@ -9,8 +9,8 @@ scalar expression. From it come an op's shape rule (`shape`), its reference sema
 
 Groups such as `i..` stand for as many dimensions as the operand has left. Where a group stands
 alone as an index, operands broadcast as in NumPy: aligned from the right, extent 1 repeated.
-Dimensions that stand alone are as large as the operand; one that occurs only in index
-arithmetic, such as `p` in `x[p*2 + k]`, is as large as stays in bounds.
+A dimension that stands alone as an index is as large as that axis; one that occurs only in index
+arithmetic, such as `p` in `x[p*2 + k]`, is as large as keeps the index in bounds.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How large a dimension is, from `sources`, the axes (operand, axis) of operands.
+    """How the extent of a dimension follows from axes of operands.
 
-    `expr` gives it with d0, d1, .. for the sources' extents. With `broadcast` it is instead
-    that of the first source that is not 1 (1 if all are). One that is `given` by an attribute need
-    not be an operand's.
+    `sources` are these axes, as (operand, axis), and `expr` is the extent in terms of their
+    extents d0, d1, .. With `broadcast` it is instead the first of their extents that is not 1 (1
+    if all are). `given`: an attribute gives the extent, which no operand need have.
     """
 
     expr: AffineExpr
@@ -111,8 +111,9 @@ Scalar = Load | Number | Position | Apply
 class Comprehension:
     """A comprehension bound to operand types.
 
-    `dims` are those of the result in its order, then those reduced over; `out` maps them to the
-    result. `combiner` is "" (one value per element), "add", "mul", "max" or "min".
+    `dims` are the dimensions of the result, in its order, then those that are reduced; `out` maps
+    them to indices of the result. `combiner` is "" (one value per element), "add", "mul", "max" or
+    "min".
     """
 
     text: str
@@ -125,7 +126,7 @@ class Comprehension:
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        """The result's shape, of Dims."""
+        """The result's extents, None for those known only at run time."""
         return tuple(self.dims[d.position].size for d in self.out.results)  # type: ignore[attr-defined]
 
     @property
@@ -138,10 +139,10 @@ class Comprehension:
         return combiner_identity(self.combiner, self.value.type)
 
     def read_through(self, operand: int, copy: Comprehension) -> Comprehension:
-        """The comprehension that computes the same from the source of a copy instead of `operand`.
+        """The same computation, reading the source of a copy in place of number `operand`.
 
-        `copy` computes the operand: it only moves elements, and indexes each axis of unknown
-        extent by a dimension alone. Its own operand replaces `operand`.
+        `copy` is the comprehension that computes this operand from the source: it only moves
+        elements, and indexes each axis of unknown extent by a dimension alone.
         """
         (inner,) = copy.accesses
         moved = {

@@ -171,7 +171,7 @@ class Binder:
     # -- extents --------------------------------------------------------------------------------
 
     def explicit(self, name: str) -> tuple[bool, Dim]:
-        """(whether an extent is given, the extent or None)."""
+        """(whether `extents` has the dimension, the extent given there; None if unknown)."""
         if name in self.given:
             return True, self.given[name]
         base = name.rstrip("0123456789")
@@ -347,7 +347,7 @@ class Binder:
         return self.types[0].element_type if self.types else FloatType("f32")
 
     def typed(self, value: Any, wanted: Type) -> Scalar:
-        """The scalar with types; bare numbers take the type `wanted`."""
+        """A parsed scalar expression with types; plain numbers get the type `wanted`."""
         match value:
             case Element():
                 access = self.elements.index(value)
@@ -432,11 +432,11 @@ def bind(
     extents: Mapping[str, Any] | None = None,
     result_element: Type | None = None,
 ) -> Comprehension:
-    """A comprehension's text applied to operands.
+    """The comprehension of a text for operands of these types.
 
-    `scope` gives the numbers (tuples of them in groups) that names stand for; every other name
-    in an index is a dimension. `extents` are those of dimensions, a tuple for a group, which
-    operands need not tell; None is unknown. `result_element` is what `cast` converts to.
+    `scope` maps names to numbers (a group to a tuple of numbers); any other name in an index is a
+    dimension. `extents` maps dimensions to extents (a group to a tuple) that need not follow from
+    the operands; None is unknown. `result_element` is the type that `cast` converts to.
 
     Raises NncError where the operands do not fit together.
     """

@@ -137,7 +137,9 @@ def _is_contraction(form: Comprehension, products: Collection[str] = ("mul",)) -
 
 
 def _contract(form: Comprehension, views: list[np.ndarray], sizes: list[int]) -> np.ndarray:
-    """A matrix product, over (batch, rows, sum) and (batch, sum, columns)."""
+    """A sum of products, computed as a matrix product of [batch, rows, sum] and [batch, sum,
+    columns].
+    """
     lhs, rhs = views
     in_out = [d.kind == "parallel" for d in form.dims]
     axes = range(len(sizes))

@@ -52,7 +52,7 @@ class Exactly(Constraint):
 
 @dataclass(frozen=True)
 class Same(Constraint):
-    """The type of another field, in both directions; `also` restricts it further."""
+    """The same type as another field's; either one can be inferred from the other."""
 
     field: str
 
@@ -66,8 +66,7 @@ class Same(Constraint):
 class Derived(Constraint):
     """A type computed from another field's type, such as a memref's element type.
 
-    `derive` returns None where the other type does not determine this one. `check_only`
-    leaves inference alone.
+    `derive` returns None where the other type does not determine this one.
     """
 
     field: str
@@ -90,7 +89,7 @@ def _is(*classes: type) -> Callable[[Type], bool]:
 
 
 def _scalar_of(allows: Callable[[Type], bool]) -> Callable[[Type], bool]:
-    """The scalar, or a vector or tensor of it."""
+    """A test for scalar types that satisfy `allows`, and for vectors and tensors of them."""
     shaped = (VectorType, TensorType, UnrankedTensorType)
     return lambda t: allows(t) or (isinstance(t, shaped) and allows(t.element_type))
 

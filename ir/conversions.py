@@ -22,9 +22,9 @@ ROUND_MODES = ("up", "down", "nearest")
 class Conversion:
     """Rules of a conversion to a float of 8 bits or less.
 
-    With `saturate`, what is too large becomes the largest number, else infinity or, in types
-    without one, NaN. `round_mode` is that of f8E8M0FNU alone: to the next power of two above or
-    below, or the nearer one (the larger of two equally near); others round to nearest even.
+    A number that is too large becomes the largest one if `saturate`, else infinity, or NaN in types
+    without infinity. `round_mode` is for f8E8M0FNU alone: the next power of two "up" or "down", or
+    the "nearest" (the larger of two equally near); other types round to nearest even.
     """
 
     saturate: bool = True
@@ -39,7 +39,7 @@ CASTS = {
     "cast_down_overflow": Conversion(saturate=False, round_mode="down"),
     "cast_nearest_overflow": Conversion(saturate=False, round_mode="nearest"),
 }
-"""The conversion functions of comprehensions."""
+"""The functions of comprehensions that convert to a small float, with the rules of each."""
 
 PLAIN = CASTS["cast_nearest_overflow"]
 """The conversion of arithmetic results to the element type."""
@@ -51,7 +51,7 @@ def is_small_float(type: Type) -> bool:
 
 
 def is_small_integer(type: Type) -> bool:
-    """Whether the type is an integer in the low bits of a byte."""
+    """Whether the type is an integer of 2 to 7 bits, which lies in the low bits of a byte."""
     return isinstance(type, IntegerType) and 1 < type.width < 8
 
 
@@ -61,7 +61,7 @@ def is_small(type: Type) -> bool:
 
 
 def cast_name(conversion: Conversion) -> str:
-    """The function of comprehensions that converts by these rules."""
+    """The name, in `CASTS`, of the comprehension function that converts by these rules."""
     return next(name for name, rules in CASTS.items() if rules == conversion)
 
 

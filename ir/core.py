@@ -164,7 +164,7 @@ class Operation:
 
     @property
     def outermost(self) -> Operation:
-        """The operation around this one that is in no other; else itself."""
+        """The outermost operation around this one; itself if it is in no other."""
         op = self
         while (around := op.parent_op) is not None:
             op = around
@@ -209,7 +209,7 @@ class Operation:
     # -- changing the structure --------------------------------------------------------------
 
     def detach(self) -> None:
-        """Take the operation out of its block, uses untouched."""
+        """Take the operation out of its block; operands and uses of results stay."""
         block = self.parent
         if block is not None:
             block._unlink(self)
@@ -279,7 +279,7 @@ class Operation:
         services.verify(self)
 
     def fold(self) -> Sequence[Value | Attribute] | None:
-        """Values or constant attributes that replace the results, or None. No other effects."""
+        """Values or constant attributes that can replace the results, or None; changes nothing."""
         return None
 
     def __str__(self) -> str:
@@ -429,7 +429,7 @@ class Block:
             self._order.pop(op, None)  # the others stay in order
 
     def comes_before(self, a: Operation, b: Operation) -> bool:
-        """Whether a precedes b; both are in this block. Numbered once, until the block grows."""
+        """Whether a precedes b, both in this block; numbers the operations if it has grown."""
         if self._order is None:
             self._order = {op: i for i, op in enumerate(self)}
         return self._order[a] < self._order[b]
@@ -477,7 +477,7 @@ class Region:
         return block
 
     def clone(self, mapping: IRMapping) -> Region:
-        """A copy; a value used before its definition is patched when it is known."""
+        """A copy of the blocks and operations, also where a value is used before its definition."""
         copy = Region()
         for block in self.blocks:
             new = copy.append(Block())

@@ -59,7 +59,7 @@ class Terms:
 
     @staticmethod
     def between(one: Terms, other: Terms, cycles: float) -> Terms:
-        """`cycles` in total, divided among resources by the mean of both terms' shares."""
+        """Terms of `cycles` in total; a resource's share is the mean of its shares in both."""
         parts = [t.scaled(cycles / 2 / t.cycles) for t in (one, other) if t.cycles]
         return Terms.sum(parts).scaled(2 / len(parts)) if parts else Terms()
 
@@ -88,9 +88,10 @@ class Decision:
     """One choice of a pass: the alternatives, the one taken, and why.
 
     `kind` is a schedule, an algorithm or a layout. `subject` is the name of the function it is
-    for, if there is one yet; `location` has the model's nodes. An alternative replaces the first
-    only if it takes less than `margin` times its cycles. `because` is the rule if times do not
-    decide. `again` decides for another machine. `operation` is the text of the op (`described`) if
+    for, if there is one yet; `location` has the model's nodes. Another alternative than the first
+    is taken only if it has less than `margin` times the first's cycles. `because` is the rule if
+    times do not decide. `again` makes the same decision for another machine. `operation` is the
+    text of the op (`described`) if
     users can override the choice; `told` then says who did.
     """
 
@@ -145,7 +146,7 @@ class Decisions:
     """The number of decisions that were overridden."""
 
     def add(self, decision: Decision) -> Decision:
-        """Record a decision. Returns it as overridden by `told`; `notes` has what is impossible."""
+        """Record a decision. Returns it as overridden by `told`; `notes` says if that failed."""
         names = [name for name in (decision.key, *decision.places) if name in self.told]
         if decision.operation and names:
             decision = self._told(decision, self.told[names[0]])

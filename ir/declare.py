@@ -153,7 +153,7 @@ def _define(cls: Any) -> OpDefinition:
 
 
 def _is_checked(cls: Any) -> bool:
-    """Whether the declaration is one of those that the stored language was made from."""
+    """Whether the class was checked before, when the stored language was made."""
     if not registry.is_ours(cls.__module__):
         return False
     from .syntax.stored import stored_language

@@ -93,7 +93,8 @@ class OpDefinition:
     ) -> dict[str, Attribute]:
         """The properties that say how many operands, or results, each field of the op has.
 
-        An op has `operandSegmentSizes` or `resultSegmentSizes` if types do not say it.
+        `operandSegmentSizes` is there if several operand fields are variadic or optional, so that
+        the total does not determine the numbers; `resultSegmentSizes` likewise.
         """
         properties: dict[str, Attribute] = {}
         if self.sized_operands:

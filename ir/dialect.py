@@ -1,8 +1,8 @@
 """The registry of dialects: the only global mutable state of nnc.
 
-Declaring an op, type or attribute class registers it; what it registers, it does not know.
-`dialects/__init__.py` names the modules that declare; one is imported when its dialect is asked
-for, all of them by `load_all`.
+Declaring an op, type or attribute class registers it here. No dialect is named in this module:
+`dialects/__init__.py` lists the modules that declare them. Each is imported when its dialect is
+first looked up, or all by `load_all`.
 """
 
 from __future__ import annotations
@@ -64,15 +64,14 @@ class _Loading(dict):
 class Registry:
     """All dialects: those declared so far, and those whose modules are named.
 
-    Going through `dialects` or `ops` shows what is declared so far; `load_all` completes it.
+    Iterating over `dialects` or `ops` gives those declared so far; after `load_all`, all of them.
     """
 
     def __init__(self) -> None:
         self.dialects: dict[str, Dialect] = _Loading(self.load)
         self.ops: dict[str, type[Any]] = _Loading(self.load)
         self.deferred: dict[str, Callable[[str], type[Any]]] = {}
-        """Ops that are declared on first use: the name of an op of the same format, and the
-        function that declares it."""
+        """Ops that are declared when first looked up: by name, the function that does so."""
         self.package = ""
         """The package whose modules are the dialects, by their names."""
         self.constants = ""

@@ -250,7 +250,7 @@ class RegionField(Field):
 
 
 class SuccessorField(Field):
-    """A block that a terminator may branch to; `variadic` as the last field only."""
+    """A block that a terminator may branch to; `variadic` takes any number (last field only)."""
 
     def __init__(self, doc: str = "", variadic: bool = False) -> None:
         self.doc = doc
@@ -313,7 +313,7 @@ def attribute(
 ) -> Any:
     """An inherent attribute; with a default it may be left out and text elides it.
 
-    With `shows_default`, text gives it all the same, as upstream does for some.
+    With `shows_default`, text has the default too, as upstream's has for some ops.
 
     `key` is its name in text and in `properties` where Python needs another one for the
     accessor, such as `name`, which every Operation has.

@@ -1,4 +1,4 @@
-"""Floats that a Python float does not tell apart: NaNs with a payload, and f80 and f128."""
+"""Floats that a Python float cannot represent: NaNs with a payload, and values of f80 and f128."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TOP = 0x7FFF
 
 
 class FloatBits(float):
-    """A value of the float type `kind` by its bits; as a float, the nearest double."""
+    """A value of float type `kind`, given by its bits; as a Python float, the nearest double."""
 
     __slots__ = ("bits", "kind")
     bits: int

@@ -111,7 +111,7 @@ def fuse_locations(locations: Iterable[Location], metadata: object | None = None
 
 
 def in_scopes(loc: Location, scopes: Iterable[str]) -> Location:
-    """The location with the scopes around it, outermost first, encoded as its callers."""
+    """The location inside these scopes (outermost first), which are encoded as its callers."""
     around: Location | None = None
     for name in scopes:
         around = NameLoc(name) if around is None else CallSiteLoc(NameLoc(name), around)

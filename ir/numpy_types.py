@@ -34,7 +34,7 @@ _OBJECTS: list[Type] = []
 
 
 def hold_as_objects(type: Type) -> None:
-    """Represent a dialect's type by the dtype `object`; only one type can be."""
+    """Let the dtype `object` stand for elements of a dialect's type; only one type can have it."""
     assert not _OBJECTS, "arrays of objects have one element type"
     _OBJECTS.append(type)
 

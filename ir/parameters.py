@@ -25,8 +25,8 @@ REQUIRED: Any = object()
 class Parameter:
     """A kind of parameter: how it is read from text's pieces and written.
 
-    `read` gets what the grammar's `parameter` made, `write` the value and the printer of
-    attributes. `several` takes any number of values. `default` is left out of the text.
+    `read` gets the parse result of the grammar's rule `parameter`, `write` the value and the
+    printer of attributes. With `several`, the value is a list. Text leaves out `default`.
     """
 
     read: Callable[[Any], Any]
@@ -54,7 +54,7 @@ def _attribute_of(piece: Any, wanted: str = "an attribute") -> Attribute:
 
 
 def attribute_parameter(of: str = "", description: str = "") -> Parameter:
-    """An attribute; of the one named `of`, the text leaves out the name: `<count = 4 : i32>`."""
+    """A parameter that is an attribute: any, or one named `of`, whose name the text leaves out."""
     from .dialect import registry
 
     def read(piece: Any) -> Attribute:
@@ -107,7 +107,7 @@ STRING = checked_parameter("a string", lambda a: isinstance(a, StringAttr))
 
 
 def word_of(piece: Any) -> str:
-    """A bare word or a string; `none` reads as a type elsewhere."""
+    """The word of a parsed piece, bare or in quotes. `none`, which is parsed as a type, is one."""
     if piece[0] == "word":
         return piece[1]
     if piece[0] == "attribute" and isinstance(piece[1], StringAttr):
@@ -301,8 +301,8 @@ def parametrized(
 ) -> AttributeDefinition:
     """Declare an attribute: `<a = .., b = ..>`, or not `named`, `<.., ..>`.
 
-    With `alias`, upstream writes it as `#name` and defines that before the text; with `bare`
-    it leaves out the brackets where nothing is in them.
+    With `alias`, text refers to it as `#name`, defined before the text; with `bare`, text has no
+    brackets where nothing is in them. Both as upstream prints the attribute.
     """
     from .dialect import registry
 

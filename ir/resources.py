@@ -32,7 +32,7 @@ class Blob:
         raise TypeError("each kind of blob defines where its bytes are")
 
     def release(self) -> None:
-        """Give memory back that only mirrors a file; reading the blob again takes longer."""
+        """Free memory that only mirrors a file, which the next access reads again."""
 
     def source(self) -> Blob:
         """The blob that holds the data: this one, or the one it refers to."""
@@ -71,8 +71,8 @@ class ComputedBlob(Blob):
     """A blob that is computed each time it is read, and not kept.
 
     Constants that one pass folds are often folded again by the next: this way only the last result
-    is in memory, not one for each step. `sources` are the blobs that it is computed from; readers
-    that know the type of `compute` can see from it how.
+    is in memory, not one for each step. `sources` are the blobs that it is computed from; `compute`
+    may be an object that also describes the computation.
     """
 
     def __init__(self, compute: Callable[[], np.ndarray], sources: Sequence[Blob] = ()) -> None:

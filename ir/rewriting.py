@@ -65,7 +65,7 @@ class Listener:
 
 
 class RewriteTrace(Listener):
-    """Callbacks for each rule that fires, and as a Listener for its changes."""
+    """Callbacks before and after each rule; as a Listener, also for the changes that it makes."""
 
     def start(self, op: Operation) -> None:
         """Called before a rule is tried on `op`, which is still unchanged."""
@@ -196,7 +196,9 @@ def constant_number(value: Value) -> int | float | None:
 
 
 def materialize(attribute: Attribute, type: Type, like: Operation) -> Operation | None:
-    """A constant operation of the dialect of `like` (or of the attribute's own), detached."""
+    """A new constant operation, not yet in a block, of the dialect of `like` if that has one, else
+    of `registry.constants`; None if neither can hold the attribute.
+    """
     names = [like.name.partition(".")[0], registry.constants]
     for name in names:
         dialect = registry.dialects.get(name)

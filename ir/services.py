@@ -1,6 +1,7 @@
 """Services of higher modules that the core needs: texts, checks, formats, NumPy's types.
 
-No module below them names them; `ir/__init__.py` does, and imports each when it is first asked.
+The core calls these variables instead of importing the modules. `ir/__init__.py` sets them to
+functions that import a module when they are called.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ def symbol_name(op: Operation) -> str | None:
 
 
 def new_name(stem: str, taken: set[str]) -> str:
-    """The first of `stem_0`, `stem_1`, .. that is not taken, and is from now on."""
+    """The first of `stem_0`, `stem_1`, .. that is not in `taken`, to which it is added."""
     number = 0
     while f"{stem}_{number}" in taken:
         number += 1

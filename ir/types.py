@@ -49,7 +49,7 @@ class NoneType(Type):
 
 @attribute_class
 class IndexType(ScalarType):
-    """`index`: as wide as a pointer in code, 64 bits in memory and in what is folded."""
+    """`index`: as wide as a pointer in code, 64 bits in memory and in constant folding."""
 
     def __str__(self) -> str:
         return "index"
@@ -309,7 +309,8 @@ class UnrankedTensorType(Type):
 class MemRefType(ShapedType):
     """`memref<4x?xf32, strided<[?, 1]>, 1>`: layout is None for row-major, contiguous.
 
-    Strides that say the same stay in the type, as upstream; `is_row_major` sees both.
+    A layout with the strides of row-major order is kept, as upstream does: it is another type, but
+    `is_row_major` holds for both.
     """
 
     shape: tuple[Any, ...]
@@ -379,8 +380,8 @@ def row_major_strides(
 ) -> list[Any]:
     """The strides of contiguous elements of a shape, the last dimension fastest.
 
-    `times` multiplies a stride by an extent: both are numbers, or what stands for them in code
-    that is made. Units: elements.
+    `times` multiplies a stride by an extent; both may be numbers, or values of code that is being
+    made. Units: elements.
     """
     strides: list[Any] = [1] * len(extents)
     for dim in reversed(range(len(extents) - 1)):

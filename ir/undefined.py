@@ -22,7 +22,7 @@ _SEEN: ContextVar[set[str] | None] = ContextVar("undefined results", default=Non
 
 @contextmanager
 def watch() -> Iterator[set[str]]:
-    """The set of notes taken inside the context, in this thread."""
+    """A context that gives the set of notes that this thread takes inside it."""
     seen: set[str] = set()
     token = _SEEN.set(seen)
     try:

@@ -29,7 +29,7 @@ class ValueClasses:
         self._marks[value] = None
 
     def has(self, value: Value) -> bool:
-        """Whether a value was put in a class, or marked."""
+        """Whether `join` or `mark` was called with the value."""
         return value in self._leader or value in self._members
 
     def marked(self) -> list[Value]:

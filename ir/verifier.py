@@ -171,10 +171,10 @@ _types = attrgetter("type")
 
 
 def _compile(definition: OpDefinition) -> Check:
-    """The check of an op class, of two kinds.
+    """A function that checks the operations of a class.
 
-    What depends on nothing but the types of operands and results and on how many parts there
-    are is checked once for each combination of these: types are interned.
+    Rules that depend only on the types of operands and results and on the number of parts are
+    checked once for each combination of these (types are interned), all others each time.
     """
     signed: list[Check] = [_count_check(definition)]
     signed += _value_checks(definition.operands, "operand", definition)

@@ -1,8 +1,8 @@
 """The lexer, which reads a token as one of the terminals that the parser's state accepts.
 
 For a state of the parser and the first character, `handler_for` gives a function
-(session, position) -> (terminal, value, end). The value of a name is (text, offset), that of a
-list of values a list of those, that of a type or symbol reference the object itself.
+(session, position) -> (terminal, value, end). The value of a name is (text, offset), and of a list
+of values a list of such pairs; the value of a type or symbol reference is the object itself.
 """
 
 from __future__ import annotations

@@ -153,7 +153,9 @@ class Session:
         return self.error(f"expected '{closing}', found '{found}'", fault.found, notes=[note])
 
     def nest(self, pos: int) -> None:
-        """Count one more level of nested parsing, which the caller counts down at its end."""
+        """Enter a level of nested parsing, which the caller leaves by subtracting 1 from
+        `_nesting`. Raises ParseError if the text nests too deeply.
+        """
         self._nesting += 1
         if self._nesting > MAX_NESTING:
             raise self.error("types and attributes are nested too deeply here", pos)
@@ -170,7 +172,7 @@ class Session:
         return self._long_type(terminal, pos)
 
     def function_token(self, terminal: str, pos: int) -> Token:
-        """The whole function type at the offset, which is a parenthesis."""
+        """The whole function type whose first parenthesis is at the offset."""
         match = scanning.SIMPLE_FUNCTION(self.text, pos)
         if match is not None and self.text[match.end()] != "<":
             type = self.known_type(match[0])
