@@ -26,7 +26,7 @@ class Parameter:
     """A kind of parameter: how it is read from text's pieces and written.
 
     `read` gets the parse result of the grammar's rule `parameter`, `write` the value and the
-    printer of attributes. With `several`, the value is a list. Text leaves out `default`.
+    printer of attributes. With `several`, the value is a tuple. Text leaves out `default`.
     """
 
     read: Callable[[Any], Any]

@@ -55,7 +55,7 @@ def write_reproducer(path: Path, module: Operation, pipeline: str, verify_each: 
 class CrashReproducer(Instrumentation):
     """Keeps the module that a run started from, and writes it if the run fails.
 
-    With `local`, it is the module before the failing pass instead of before the whole run.
+    With `local`, it is the module before the last pass that began, not before the whole run.
     """
 
     def __init__(
