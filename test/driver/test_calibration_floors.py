@@ -14,6 +14,7 @@ from nnc.driver.calibrating.fitting import fit
 from nnc.driver.calibrating.loops import multiply_adds
 from nnc.driver.calibrating.measuring import CLOCK, EMPTY, Experiment, Timing
 from nnc.driver.calibrating.sampling import FEWEST_VISITS, TAKEN, Run, Sampler, Samples, measure
+from nnc.driver.calibrating.tiles import STEPS, tile_experiments
 from nnc.targets.base import target
 from nnc.targets.calibration import Number
 from nnc.targets.processor import Processor
@@ -259,3 +260,11 @@ def test_instructions_that_start_at_once_are_as_described_where_most_were_seen(s
     once = times_of(AVX2, AVX2)
     once["start"] *= AVX2.issue_width / seen
     assert fit([once] * TAKEN, AVX2).numbers["issue_width"].value == taken
+
+
+def test_one_vector_unit_does_not_hide_how_many_instructions_start():
+    """Of the mixed instructions, no more are vector sums than a single unit takes meanwhile."""
+    (start,) = [one for one in tile_experiments(AVX2) if one.name == "start"]
+    sums = start.loop.rows[0].count("arith.addf %g")
+    instructions = start.units / (start.loop.steps * STEPS)
+    assert 0 < sums <= instructions / AVX2.issue_width

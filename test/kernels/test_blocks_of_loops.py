@@ -139,6 +139,27 @@ def test_bytes_of_blocks(rows: int, size: int):
     assert least <= moved <= least + 4 * results
 
 
+@pytest.mark.parametrize("l3_bandwidth, memory_bandwidth", [(12.0, 5.5), (21.0, 15.0)])
+def test_blocks_do_not_depend_on_fast_caches(l3_bandwidth: float, memory_bandwidth: float):
+    """wav2vec2's second convolution: the inputs do not pass by once for each two blocks of results.
+
+    However fast the last cache, they come from it in short runs.
+    """
+    block = kernel(
+        {"x": "d0, d4, d2 * 2 + d5, d6", "w": "d1, d4, d5, d6, d3", "y": "d0, d1, d2, d3"},
+        "pppprrr",
+        {"x": "1x32x3199x16xf32", "w": "32x32x3x16x16xf32", "y": "1x32x1599x16xf32"},
+        PRODUCT,
+    )
+    stage = stages_of(block)[-1]
+    machine = replace(
+        target("x86-64-v4").machine, l3_bandwidth=l3_bandwidth, memory_bandwidth=memory_bandwidth
+    )
+    traffic = Traffic(stage, {0: 1, 1: 2, 2: 12, 3: 16}, machine, {})
+    found = traffic.best_block([(0,), (1,), (2,), (3,)], chunks=4)
+    assert found is not None and found.dims == (2,)
+
+
 @pytest.mark.parametrize("channels, side, results", [(1024, 61, 48), (528, 67, 80), (512, 64, 256)])
 def test_numbers(channels: int, side: int, results: int):
     """Blocks with a rest, behind a change of layout that is carried out in them."""
