@@ -27,7 +27,8 @@ def tile_experiments(machine: Processor) -> Iterator[Experiment]:
 
 
 CHAINS, SUMS, STEPS = 8, 4, 512
-"""For the mixed instructions: chains of integers, vector sums, and iterations of the innermost loop.
+"""The mixed instructions: chains of integers, vector sums, iterations of the innermost loop.
+
 A single vector unit takes four cycles for four sums; six instructions at a time, all 30 take five.
 """
 
