@@ -1,12 +1,14 @@
 """GGUF models in, a module of `nn` ops out.
 
 `file` reads the tensors and what is said of them, `blocks` knows how numbers are packed, and
-`model` has one description for every architecture, as a file holds no graph. `ops/` has the layers.
+`model` has one description for every architecture, as a file holds no graph; `mixers` has the
+layers with states. `ops/` has the converters.
 
 A model has the inputs `tokens` [1, length] and for each layer `past.N.key` and `past.N.value`
-[1, heads, past, size], which are those of earlier tokens, of extent 0 before the first. Its
-outputs are `logits` [1, length, vocabulary] and `present.N.key` and `present.N.value`, the pasts
-of the next run.
+[1, heads, past, size], which are those of earlier tokens, of extent 0 before the first. Layers with
+a state of fixed size have `past.N.conv` and `past.N.state` instead, of zeros before the first token
+(see `mixers`). Its outputs are `logits` [1, length, vocabulary] and a `present` for each `past`,
+which is the past of the next run.
 
 Source: ggml's docs/gguf.md.
 """

@@ -68,6 +68,15 @@ class Architecture:
     is_latent: bool = False
     """Whether keys and values are products of a latent vector of each token, which is cached in
     their place. Source: arXiv:2405.04434, 2.1."""
+    is_hybrid: bool = False
+    """Whether layers may have a state of fixed size in place of attention, or beside it, and may
+    lack the feed-forward part. The tensors of a layer tell."""
+    gates_heads: bool = False
+    """Whether each head's query is followed by a gate, whose sigmoid opens the head's result."""
+    tiles_keys: bool = False
+    """Whether, in delta nets, groups of keys serve heads in turn, not several heads each."""
+    last_norm: str = "output_norm"
+    """The name of the norm after the last layer."""
     normalizes_experts: bool = True
     """Whether the weights of a token's experts are scaled to a sum of 1."""
 
@@ -76,6 +85,10 @@ LAYER: dict[str, Any] = {"norm": "layer", "activation": "gelu", "gated": False}
 """The norms and feed-forward parts of GPT-2 and its like."""
 BERT: dict[str, Any] = LAYER | {"norms_first": False, "is_encoder": True}
 COHERE: dict[str, Any] = {"norm": "layer", "rotary": "pairs", "parallel": True, "logits": "times"}
+
+DELTA: dict[str, Any] = {
+    "is_hybrid": True, "gates_heads": True, "second_norm": "post_attention_norm",
+}  # fmt: skip
 
 ARCHITECTURES: Mapping[str, Architecture] = {
     "llama": Architecture(rotary="pairs"),
@@ -94,6 +107,7 @@ ARCHITECTURES: Mapping[str, Architecture] = {
     "exaone": Architecture(),
     "exaone4": Architecture(norms_first=False, full_every=4, full_at=3, rotates_windows=True),
     "falcon": Architecture(**LAYER, parallel=True),
+    "falcon-h1": Architecture(is_hybrid=True),
     "gemma": Architecture(activation="gelu", scales_embedding=True),
     "gemma2": Architecture(
         activation="gelu", scales_embedding=True, full_every=2, full_at=1, window=4096,
@@ -113,14 +127,27 @@ ARCHITECTURES: Mapping[str, Architecture] = {
     "gptneox": Architecture(**LAYER),
     "granite": Architecture(rotary="pairs", logits="over"),
     "granitemoe": Architecture(rotary="pairs", logits="over"),
+    "granitehybrid": Architecture(rotary="pairs", logits="over", is_hybrid=True),
     "hunyuan-dense": Architecture(head_norms_last=True),
     "hunyuan-moe": Architecture(head_norms_last=True),
     "internlm2": Architecture(rotary="pairs"),
     "jina-bert-v2": Architecture(**{**BERT, "gated": True}, rotary=None, alibi=8.0),
+    "jamba": Architecture(rotary=None, is_hybrid=True, normalizes_experts=False),
+    "lfm2": Architecture(is_hybrid=True, last_norm="token_embd_norm"),
+    "lfm2moe": Architecture(is_hybrid=True, last_norm="token_embd_norm"),
+    "mamba": Architecture(rotary=None, is_hybrid=True),
+    "mamba2": Architecture(rotary=None, is_hybrid=True),
     "minicpm": Architecture(rotary="pairs", logits="over"),
     "mistral3": Architecture(rotary="pairs"),
     "mpt": Architecture(**LAYER, rotary=None),
     "nemotron": Architecture(norm="layer", activation="relu_squared", gated=False),
+    "nemotron_h": Architecture(
+        rotary=None, activation="relu_squared", gated=False, is_hybrid=True
+    ),
+    "nemotron_h_moe": Architecture(
+        rotary=None, activation="relu_squared", gated=False, is_hybrid=True, gating=2,
+        normalizes_experts=False,
+    ),
     "nomic-bert": Architecture(**{**BERT, "gated": True, "activation": "silu"}),
     "olmo": Architecture(norm="layer", bare_norms=True, rotary="pairs"),
     "olmo2": Architecture(norms_first=False, full_every=4, full_at=3, plain_windows=True),
@@ -133,7 +160,10 @@ ARCHITECTURES: Mapping[str, Architecture] = {
     "qwen2moe": Architecture(normalizes_experts=False),
     "qwen2vl": Architecture(),
     "qwen3": Architecture(),
+    "qwen35": Architecture(**DELTA, tiles_keys=True),
+    "qwen35moe": Architecture(**DELTA, tiles_keys=True),
     "qwen3moe": Architecture(),
+    "qwen3next": Architecture(**DELTA),
     "qwen3vl": Architecture(),
     "qwen3vlmoe": Architecture(),
     "refact": Architecture(rotary=None, alibi=8.0),

@@ -27,7 +27,8 @@ IGNORED = IgnoredFields(
     Ignored(
         "rope.* attention.sliding_window*",
         "not asked for, without rotation",
-        "gpt2 bloom mpt refact starcoder baichuan bert jina-bert-v2",
+        "gpt2 bloom mpt refact starcoder baichuan bert jina-bert-v2 jamba mamba* "
+        "nemotron_h* granitehybrid",
     ),
     Ignored("expert_count expert_used_count", "none", values=(0,)),
     Ignored("expert_group_used_count", "all are of one group"),
@@ -38,11 +39,19 @@ IGNORED = IgnoredFields(
     Ignored(
         "rope.dimension_sections n_deepstack_layers",
         "equal positions in a text",
-        "qwen*vl qwen*vlmoe ernie4_5*",
+        "qwen*vl qwen*vlmoe qwen35* ernie4_5*",
     ),
     Ignored("attention.clamp_kqv attention.max_alibi_bias", "none", values=(0.0,)),
     Ignored("attention.*epsilon", "of the other norm"),
     Ignored("attention.q_lora_rank", "as the tensors tell", "deepseek2"),
+    Ignored(
+        "shortconv.l_cache ssm.conv_kernel attention.recurrent_layers full_attention_interval "
+        "attention.head_count*",
+        "as the tensors tell",
+        "falcon-h1 granitehybrid jamba lfm2* mamba* nemotron_h* qwen3next qwen35*",
+    ),
+    Ignored("moe_latent_size", "as the tensors tell"),
+    Ignored("ssm.group_count", "one", "mamba jamba", values=(0, 1)),
 )
 IGNORED_TENSORS = IgnoredFields(
     Ignored("rope_freqs.weight rope_factors_*", "of rotations of another kind"),
@@ -65,8 +74,9 @@ class Hyperparameters:
         self.layers = self.integer("block_count") - self.count("nextn_predict_layers")
         if not 0 < self.layers <= MOST_LAYERS:
             raise source.error(f"{self.layers} layers")
-        self.heads = self.integer("attention.head_count")
-        self.groups = self.integer("attention.head_count_kv", self.heads)
+        attends = any(self.attends(i) for i in range(self.layers))
+        self.heads = self.integer("attention.head_count") if attends else 1
+        self.groups = self.integer("attention.head_count_kv", self.heads) if attends else 1
         if self.heads % self.groups:
             raise source.error(f"{self.heads} heads do not divide into {self.groups} groups")
         self.size = self.integer("attention.key_length", self.width // self.heads)
@@ -94,10 +104,11 @@ class Hyperparameters:
         return float(value)
 
     def integer(self, key: str, default: int | None = None) -> int:
-        """A positive integer, equal for all layers. Raises NncError for others."""
+        """A positive integer, equal for all layers that have one. Raises NncError for others."""
         value = self.get(key)
-        if isinstance(value, list) and len(set(value)) == 1:
-            value = value[0]
+        if isinstance(value, list):
+            of_some = set(value) - ({0} if self.kind.is_hybrid else set())
+            value = of_some.pop() if len(of_some) == 1 else value
         value = default if value is None else value
         if not isinstance(value, int) or not 0 < value < 1 << 31:
             raise self.source.error(
@@ -154,6 +165,10 @@ class Hyperparameters:
 
     # -- attention ---------------------------------------------------------------------------------
 
+    def attends(self, i: int) -> bool:
+        """Whether a layer has attention, as all layers have but in hybrid models."""
+        return not self.kind.is_hybrid or f"blk.{i}.attn_output.weight" in self.file.tensors
+
     def scale(self) -> float:
         """The factor of attention scores."""
         if self.get("attention.scale"):
@@ -199,6 +214,8 @@ class Hyperparameters:
     @property
     def rotary(self) -> str | None:
         """The order of rotated elements, or None in a model without rotations."""
+        if self.name.startswith("granite") and self.get("rope.scaling.finetuned") is False:
+            return None
         return None if self.is_variant else self.kind.rotary
 
     @property

@@ -11,12 +11,16 @@ from typing import Any
 import numpy as np
 
 from ...ir.types import TensorType, f32, i64
-from ..common.graph import Graph, Node
+from ..common.graph import Graph
 from ..common.inputs import Input
 from ..common.source import Source
 from .architectures import ARCHITECTURES
-from .file import GgufFile, read_file
-from .hyperparameters import Hyperparameters
+from .file import read_file
+from .mixers import mixer, state_inputs
+from .nodes import Nodes
+
+GROWING = (".key", ".value")
+"""How the names of inputs and outputs end that have an extent of tokens."""
 
 
 def read_model(source: Source) -> Graph:
@@ -29,81 +33,36 @@ def read_model(source: Source) -> Graph:
     return _Decoder(source, file, str(name)).graph()
 
 
-class _Decoder(Hyperparameters):
-    """Builds the nodes of one file's model."""
-
-    def __init__(self, source: Source, file: GgufFile, name: str) -> None:
-        super().__init__(source, file, name)
-        self.nodes: list[Node] = []
-        self.used: set[str] = set()
-        self.outputs: list[tuple[str, str]] = []
-
-    # -- nodes -------------------------------------------------------------------------------------
-
-    def has(self, name: str) -> bool:
-        return name in self.file.tensors
-
-    def node(self, kind: str, name: str, inputs: Sequence[str], outputs: int = 1, **given) -> Any:
-        """The name of a new node's value, or the names of several."""
-        names = [name] if outputs == 1 else [f"{name}.{i}" for i in range(outputs)]
-        self.nodes.append(Node(kind, name, inputs, names, given))
-        return names[0] if outputs == 1 else names
-
-    def weight(self, name: str) -> str:
-        """Add a required tensor as a constant; returns its name. Raises NncError."""
-        if not self.has(name):
-            raise self.source.error(f"its tensor '{name}' is missing")
-        self.used.add(name)
-        return f"{name}:data"
-
-    def bias(self, name: str) -> Sequence[str]:
-        """The tensor of a bias, where there is one."""
-        return (self.weight(f"{name}.bias"),) if self.has(f"{name}.bias") else ()
-
-    def linear(self, name: str, x: str, weight: str | None = None) -> str:
-        """The product of x and a matrix, plus a bias if there is one."""
-        key = f"{name}.weight" if weight is None else weight
-        tensor = self.weight(key)
-        shape = self.file.tensors[key].shape
-        if len(shape) != 2:
-            raise self.source.error(f"its tensor '{key}' has shape {list(shape)}, expected rows")
-        inputs = (x, tensor, *self.bias(name))
-        return self.node("Linear", name, inputs, packing=self.file.tensors[key].kind)
-
-    def norm(self, name: str, x: str) -> str:
-        own = () if self.kind.bare_norms else (self.weight(f"{name}.weight"), *self.bias(name))
-        return self.node("Norm", name, (x, *own), form=self.kind.norm, epsilon=self.epsilon)
-
-    def scaled(self, name: str, x: str, key: str, divides: bool = False) -> str:
-        """x times a number of the metadata, or over it; x itself where there is none."""
-        if not self.get(key):
-            return x
-        factor = self.number(key)
-        return self.node("Scale", name, (x,), factor=1 / factor if divides else factor)
+class _Decoder(Nodes):
+    """Builds the graph of one file's model."""
 
     def graph(self) -> Graph:
         """The whole model."""
         inputs = [Input("tokens", TensorType((1, None), i64), ("", "length")), *self.cache()]
         x = self.embedding("token_embd", "tokens")
         x = self.scaled("embedding.scaled", x, "embedding_scale")
-        self.node("Positions", "positions", [one.name for one in inputs[:2]])
+        keys = [one.name for one in inputs if one.name.endswith(".key")]
+        self.node("Positions", "positions", ["tokens", *keys[:1]])
         if self.has("token_types.weight"):
             table = "token_types.weight"
             kind = self.file.tensors[table].kind
             first = self.node("FirstRow", "token_types", (self.weight(table),), packing=kind)
             x = self.node("Sum", "typed", (x, first))
-        if self.has("position_embd.weight") or not (self.rotary or self.alibi):
+        places = self.rotary or self.alibi or self.kind.is_hybrid
+        if self.has("position_embd.weight") or not places:
             x = self.node("Sum", "embeddings", (x, self.embedding("position_embd", "positions")))
-        if self.has("token_embd_norm.weight"):
+        last = self.kind.last_norm
+        if last != "token_embd_norm" and self.has("token_embd_norm.weight"):
             x = self.norm("token_embd_norm", x)
         for i in range(self.layers):
             x = self.layer(i, x)
         if not self.kind.is_encoder:
-            x = self.norm("output_norm", x)
+            x = self.norm(last, x)
         name, found = ("embeddings", self.pooled(x)) if self.embeds else ("logits", self.logits(x))
         outputs = [(name, found), *self.outputs]
-        names = ("", "", "total", "")
-        dims: dict[str, Sequence[str]] = {name: names for name, _ in self.outputs}
+        dims: dict[str, Sequence[str]] = {
+            name: ("", "", "total", "") for name, _ in self.outputs if name.endswith(GROWING)
+        }
         dims[name] = ("", "") if self.embeds and self.pooling else ("", "length", "")
         self.check_read(self.used)
         constants = {f"{name}:data": _array(self.file.tensors[name]) for name in sorted(self.used)}
@@ -113,7 +72,17 @@ class _Decoder(Hyperparameters):
         )
 
     def cache(self) -> list[Input]:
-        """The keys and values of tokens before these, which a model of embeddings has not."""
+        """What is kept of the tokens before these: keys and values, and the states of mixers.
+
+        A model of embeddings keeps nothing.
+        """
+        layers = range(0 if self.embeds else self.layers)
+        return [one for i in layers for one in (*self.kept(i), *state_inputs(self, i))]
+
+    def kept(self, i: int) -> list[Input]:
+        """The keys and values of a layer with attention."""
+        if not self.attends(i):
+            return []
         sizes = {"key": self.size, "value": self.value_size}
         groups = self.groups
         if self.kind.is_latent:
@@ -124,7 +93,6 @@ class _Decoder(Hyperparameters):
                 TensorType((1, groups, None, size), f32),
                 ("", "", "past", ""),
             )
-            for i in range(0 if self.embeds else self.layers)
             for what, size in sizes.items()
         ]
 
@@ -159,6 +127,8 @@ class _Decoder(Hyperparameters):
         own = f"{lead}.attn_norm_2"
         has_own = self.has(f"{own}.weight")
         first = self.norm(own, x) if has_own and kind.norms_first else normed
+        if kind.is_hybrid:
+            return self.hybrid(i, x, first)
         out = self.attention(i, first)
         second = f"{lead}.{kind.second_norm}"
         has_second = kind.bare_norms or self.has(f"{second}.weight")
@@ -185,6 +155,25 @@ class _Decoder(Hyperparameters):
         out = self.scaled(f"{lead}.ffn_scaled", out, "residual_scale")
         out = self.node("Sum", f"{lead}.residual", (x, out))
         return self.norm(f"{lead}.layer_output_norm", out) if kind.is_encoder else out
+
+    def hybrid(self, i: int, x: str, normed: str) -> str:
+        """A layer with attention, a state or both, and a feed-forward part, or with only one."""
+        lead, scale = f"blk.{i}", "residual_scale"
+        mix = mixer(self, i)
+        parts = [self.attention(i, normed)] if self.attends(i) else []
+        parts += [mix(self, i, normed)] if mix is not None else []
+        for k, part in enumerate(parts):
+            part = self.scaled(f"{lead}.mixed_scaled.{k}", part, scale)
+            x = self.node("Sum", f"{lead}.mixed.{k}", (x, part))
+        is_fed = any(self.has(f"{lead}.{one}.weight") for one in ("ffn_down", "ffn_down_exps"))
+        if not is_fed and not parts:
+            raise self.source.error(f"layer {i} has neither attention, a state nor a network")
+        if not is_fed:
+            return x
+        if parts:
+            normed = self.norm(f"{lead}.{self.kind.second_norm}", x)
+        out = self.scaled(f"{lead}.ffn_scaled", self.feed_forward(lead, normed), scale)
+        return self.node("Sum", f"{lead}.residual", (x, out))
 
     def feed_forward(self, lead: str, x: str) -> str:
         if self.has(f"{lead}.ffn_gate_inp.weight"):
@@ -230,20 +219,12 @@ class _Decoder(Hyperparameters):
             normalizes=self.kind.normalizes_experts if normalizes is None else bool(normalizes),
             scale=self.number("expert_weights_scale") if self.get("expert_weights_scale") else 1.0,
         )
-        stems = [f"{lead}.ffn_{one}_exps" for one in ("gate", "up", "down")]
-        names = [f"{stem}.weight" for stem in stems]
-        weights = [self.weight(name) for name in names]
-        biases = [bias for stem in stems for bias in self.bias(stem)]
-        if len(biases) not in (0, 3):
-            raise self.source.error(f"some experts' matrices in '{lead}' have a bias, others none")
-        tensors = [self.file.tensors[name] for name in names]
-        for name, tensor in zip(names, tensors, strict=True):
-            if len(tensor.shape) != 3 or tensor.shape[0] != count:
-                text = f"has shape {list(tensor.shape)}, expected {count} matrices"
-                raise self.source.error(f"its tensor '{name}' {text}")
-        kinds = [tensor.kind for tensor in tensors]
-        given = {"packings": kinds, "function": self.kind.activation}
-        out = self.node("Experts", f"{lead}.ffn_exps", (x, shares, *weights, *biases), **given)
+        latent = f"{lead}.ffn_latent"
+        has_latent = self.has(f"{latent}_down.weight")
+        sent = self.linear(f"{latent}_down", x) if has_latent else x
+        out = self.chosen_experts(lead, sent, shares, count)
+        if has_latent:
+            out = self.linear(f"{latent}_up", out)
         if not self.has(f"{lead}.ffn_up_shexp.weight"):
             return out
         shared = self.gated(lead, x, "_shexp")
@@ -252,6 +233,27 @@ class _Decoder(Hyperparameters):
             inputs = (x, shared, weight)
             shared = self.node("SharedShare", f"{lead}.ffn_gate_inp_shexp", inputs)
         return self.node("Sum", f"{lead}.ffn_out", (out, shared))
+
+    def chosen_experts(self, lead: str, x: str, shares: str, count: int) -> str:
+        """The sum of the experts' results, by their shares."""
+        if self.has(f"{lead}.ffn_gate_up_exps.weight"):
+            matrices = ("gate_up", "down")
+        else:
+            matrices = ("gate", "up", "down") if self.kind.gated else ("up", "down")
+        stems = [f"{lead}.ffn_{one}_exps" for one in matrices]
+        names = [f"{stem}.weight" for stem in stems]
+        weights = [self.weight(name) for name in names]
+        biases = [bias for stem in stems for bias in self.bias(stem)]
+        if len(biases) not in (0, len(stems)):
+            raise self.source.error(f"some experts' matrices in '{lead}' have a bias, others none")
+        tensors = [self.file.tensors[name] for name in names]
+        for name, tensor in zip(names, tensors, strict=True):
+            if len(tensor.shape) != 3 or tensor.shape[0] != count:
+                text = f"has shape {list(tensor.shape)}, expected {count} matrices"
+                raise self.source.error(f"its tensor '{name}' {text}")
+        given = {"packings": [tensor.kind for tensor in tensors], "matrices": matrices}
+        given["function"] = self.kind.activation
+        return self.node("Experts", f"{lead}.ffn_exps", (x, shares, *weights, *biases), **given)
 
     def expert_groups(self, count: int, used: int) -> tuple[int, int]:
         """The number of groups of experts, and from how many of them a token's are chosen."""
@@ -355,6 +357,10 @@ class _Decoder(Hyperparameters):
             self.node("Heads", f"{lead}.attn_heads.{one}", (part,), heads=count)
             for one, part, count in zip("qkv", parts, counts, strict=True)
         )
+        gate = None
+        if self.kind.gates_heads:
+            sizes = {"sizes": (self.size, self.size)}
+            q, gate = self.node("Split", f"{lead}.attn_parts.q", (q,), 2, **sizes)
         window = self.window(i)
         turns = [self.turned_heads, self.normed_heads]
         for turn in turns if self.kind.head_norms_last else reversed(turns):
@@ -374,6 +380,9 @@ class _Decoder(Hyperparameters):
         )
         if not self.embeds:
             self.outputs += [(f"present.{i}.key", key), (f"present.{i}.value", value)]
+        if gate is not None:
+            gate = self.node("JoinHeads", f"{lead}.attn_gate", (gate,))
+            out = self.node("Gate", f"{lead}.attn_gated", (gate, out), function="sigmoid")
         return self.linear(f"{lead}.attn_output", out)
 
     def normed(self, lead: str, one: str, x: str, is_whole: bool) -> str:

@@ -12,6 +12,7 @@ from ..layer import rows
 ACTIVATIONS = {
     "silu": lambda x: x.function(nn.Swish),
     "gelu": lambda x: x.made(nn.Gelu(x.value, approximate="tanh")),
+    "sigmoid": lambda x: x.function(nn.Sigmoid),
     "relu_squared": lambda x: x.max(0.0) * x.max(0.0),
 }
 
@@ -125,6 +126,7 @@ def norm(n: NodeLayer, x: Value, weight: Value | None = None, bias: Value | None
 rows.formulas(
     {
         "Sum": lambda n, a, b: n(nn.Add(a, b)),
+        "Product": lambda n, a, b: n(nn.Mul(a, b)),
         "Activation": lambda n, x: ACTIVATIONS[n.attributes["function"]](Term(n, x)).value,
         "Scale": lambda n, x: (Term(n, x) * n.attributes["factor"]).value,
         "Clamp": lambda n, x: (
@@ -133,7 +135,9 @@ rows.formulas(
         "Softcap": lambda n, x: capped(Term(n, x), n.attributes["limit"]).value,
         "Heads": lambda n, x: split_heads(Term(n, x), n.attributes["heads"]).value,
         "JoinHeads": lambda n, x: joined_heads(Term(n, x)).value,
-        "Join": lambda n, a, b: joined([Term(n, a), Term(n, b)], a.type.rank - 1).value,
+        "Join": lambda n, *parts: (
+            joined([Term(n, one) for one in parts], parts[0].type.rank - 1).value
+        ),
     }
 )
 

@@ -7,7 +7,7 @@ from ...common.loops import branch
 from ...common.vocabulary import *
 from ..blocks import Kind
 from ..layer import rows
-from .decoder import let_through, unpacked
+from .decoder import ACTIVATIONS, let_through, unpacked
 
 
 @rows("Shares")
@@ -62,32 +62,20 @@ _GATINGS = {1: lambda x: nn.Softmax(x, axis=2), 2: nn.Sigmoid}
 
 
 @rows("Experts")
-def experts(
-    n: NodeLayer, x: Value, shares: Value, gate: Value, up: Value, down: Value, *biases: Value
-) -> Value:
-    """The sum of the experts' results, weighted by `shares`. Biases are [experts, width].
+def experts(n: NodeLayer, x: Value, shares: Value, *tensors: Value) -> Value:
+    """The sum of the experts' results, weighted by `shares`.
 
+    The attribute `matrices` names the tensors [experts, rows, columns]: `gate`, or not, `up` and
+    `down`, or `gate_up`, whose rows are those of both; biases [experts, rows] may follow them.
     An expert without tokens is not computed.
     """
     shape = shape_vector(n, [(x, i) for i in range(3)])
     total = constant(n, 0.0, f32).filled(Term(n, shape))
-    weights, kinds = (gate, up, down), n.attributes["packings"]
-    function = n.attributes["function"]
     for number in range(shares.type.shape[2] or 0):
         share = Term(n, shares).part(2, number, number + 1)
 
         def sent(total: Term = total, share: Term = share, number: int = number) -> list[Value]:
-            gates, ups, downs = (
-                _expert(n, weight, kind, number).transpose(1, 0)
-                for weight, kind in zip(weights, kinds, strict=True)
-            )
-            own = [Term(n, bias).column(number, 0).cast(f32) for bias in biases]
-            opened, passed = Term(n, x) @ gates, Term(n, x) @ ups
-            if own:
-                opened, passed = opened + own[0], passed + own[1]
-            out = let_through(function, opened, passed) @ downs
-            out = out + own[2] if own else out
-            return [(total + out * share).value]
+            return [(total + _expert(n, Term(n, x), tensors, number) * share).value]
 
         def not_sent(total: Term = total) -> list[Value]:
             return [total.value]
@@ -98,7 +86,29 @@ def experts(
     return total.value
 
 
-def _expert(n: NodeLayer, weight: Value, packing: Kind, number: int) -> Term:
+def _expert(n: NodeLayer, x: Term, tensors: Sequence[Value], number: int) -> Term:
+    """The result of one expert for all tokens."""
+    matrices, function = n.attributes["matrices"], n.attributes["function"]
+
+    def product(name: str, x: Term) -> Term:
+        k = matrices.index(name)
+        found = x @ _matrix(n, tensors[k], n.attributes["packings"][k], number).transpose(1, 0)
+        if len(tensors) == len(matrices):
+            return found
+        return found + Term(n, tensors[len(matrices) + k]).column(number, 0).cast(f32)
+
+    if "gate_up" in matrices:
+        both = product("gate_up", x)
+        half = (both.shape[2] or 0) // 2
+        hidden = let_through(function, both.part(2, 0, half), both.part(2, half, 2 * half))
+    elif "gate" in matrices:
+        hidden = let_through(function, product("gate", x), product("up", x))
+    else:
+        hidden = ACTIVATIONS[function](product("up", x))
+    return product("down", hidden)
+
+
+def _matrix(n: NodeLayer, weight: Value, packing: Kind, number: int) -> Term:
     """The matrix of one expert."""
     data = n.array(weight)
     assert data is not None

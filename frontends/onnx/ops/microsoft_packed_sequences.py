@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...common.linear_attention import recurrence, repeated
 from ...common.vocabulary import *
 from ..node import Node
 from ..registry import converter
 from .microsoft import DOMAIN
-from .microsoft_recurrences import RULES, check_gates, recurrence, repeated
+from .microsoft_recurrences import RULES, check_gates
 from .microsoft_streams import gate_function, wide
 
 

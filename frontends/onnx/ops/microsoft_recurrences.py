@@ -6,7 +6,7 @@ Source: onnxruntime's ContribOperators.md; Yang, Kautz, Hatamizadeh, Gated Delta
 
 from __future__ import annotations
 
-from ...common.loops import Iteration, while_loop
+from ...common.linear_attention import causally_convolved, recurrence, repeated
 from ...common.vocabulary import *
 from ..node import Node
 from ..registry import converter
@@ -22,62 +22,6 @@ def heads_of(x: Term, heads: int) -> Term:
     if width is None or heads < 1 or width % heads:
         raise x.n.error(f"{width} elements do not make {heads} heads")
     return x.reshape((x.value, 0), (x.value, 1), heads, width // heads)
-
-
-def repeated(x: Term, heads: int) -> Term:
-    """[B, T, G, D] with each head repeated consecutively, to `heads` heads."""
-    own = x.shape[2]
-    if own == heads:
-        return x
-    if not own or heads % own:
-        raise x.n.error(f"{own} heads do not divide {heads}")
-    return x.gather(constant(x.n, np.arange(heads) // (heads // own)), 2)
-
-
-def transition(state: Term, token: Sequence[Term | None]) -> tuple[Term, Term]:
-    """The state [B, H, K, V] after a token, and the values its queries read there [B, H, R, V].
-
-    The token is queries [B, H, R, K], key [B, H, K], value [B, H, V], the logarithm of the kept
-    part of the state [B, H, 1 or K], and the written part [B, H, 1] of the difference to what the
-    key reads.
-    """
-    query, key, value, decay, beta = token
-    assert query is not None and key is not None and value is not None
-    if decay is not None:
-        state = state * decay.function(nn.Exp).spread(0, 1)
-    column, row = key.spread(0, 1), _row(value)
-    if beta is not None:
-        row = (row - _row(key) @ state) * beta.spread(0, 1)
-    state = state + column * row
-    return state, query @ state
-
-
-def _row(x: Term) -> Term:
-    """[B, H, D] as [B, H, 1, D]."""
-    *lead, last = ((x.value, i) for i in range(3))
-    return x.reshape(*lead, 1, last)
-
-
-def recurrence(n: Node, parts: Sequence[Term | None], state: Term) -> tuple[Term, Term]:
-    """The values that each token reads [B, T, H * R, V], and the last state.
-
-    `parts` are those of `transition`, with tokens [B, T, ..]; queries are [B, T, H * R, K].
-    """
-    query, *others = parts
-    assert query is not None
-    groups = state.shape[1] or 1
-    heads, *own = (query.shape[2] or 1), *((query.value, i) for i in (0, 1, 3))
-    query = query.reshape(*own[:2], groups, heads // groups, own[2])
-
-    def step(number: Value, flag: Value, states: list[Value]) -> Iteration:
-        at = Term(n, number)
-        token = [None if part is None else part.gather(at, 1) for part in (query, *others)]
-        after, found = transition(Term(n, states[0]), token)
-        return Iteration([after.value], [found.value])
-
-    (last,), (rows,) = while_loop(n, step, [state.value], extent(n, own[1]).value)
-    found = Term(n, rows).transpose(1, 0, 2, 3, 4)
-    return found.reshape(*own[:2], heads, (state.value, 3)), Term(n, last)
 
 
 @converter("LinearAttention", domain=DOMAIN)
@@ -154,13 +98,8 @@ def causal_convolution(
     else:
         shape = Term(n, shape_vector(n, [(data.value, 0), (data.value, 1), reach]))
         before = constant(n, 0.0, data.element).filled(shape)
-    whole = joined([before, data], 2)
-    y = convolution(
-        n, whole.value, weight, bias, strides=(1,), dilations=(dilation,), padding=(0, 0),
-        groups=n.extent(weight, 0),
-    )  # fmt: skip
-    out = gate_function(n)(Term(n, y))
-    present = whole.gather(extent(n, (data.value, 2)) + constant(n, np.arange(reach)), 2)
+    found, present = causally_convolved(data, weight, bias, before, dilation)
+    out = gate_function(n)(found)
     if not last:
         return [out.value, present.value]
     own = [(x, i) for i in range(2, x.type.rank)]

@@ -37,6 +37,13 @@ LATENT = {"experts": "later", "shared": True, "probabilities": True, "heads_kv":
                    "attention.kv_lora_rank": 32, "attention.q_lora_rank": 10}}  # fmt: skip
 """DeepSeek's: 8 elements of a head are not rotated, 4 are."""
 
+INNER, STATE = 2 * WIDTH, 8
+STATES = {"ssm.conv_kernel": 4, "ssm.inner_size": INNER, "ssm.state_size": STATE}
+GROUPED = STATES | {"ssm.time_step_rank": 8, "ssm.group_count": 2}
+DELTA = {"second": "post_attention_norm", "layers": 4, "mixers": "delta attention delta attention",
+         "head_norms": "same", "gate": True,
+         "more": STATES | {"ssm.time_step_rank": 8, "ssm.group_count": 2, "full_attention_interval": 2}}  # fmt: skip
+
 SHAPES: Mapping[str, Mapping[str, Any]] = {
     "arcee": {"gated": False},
     "baichuan": {"heads_kv": HEADS, "layers": 40},
@@ -76,6 +83,8 @@ SHAPES: Mapping[str, Mapping[str, Any]] = {
     "exaone": {},
     "exaone4": {"first": None, "second": None, "head_norms": "same",
                 "after": "post_attention_norm post_ffw_norm"},
+    "falcon-h1": {"mixers": "grouped+attention grouped+attention", "nameless": True, "bias": "conv",
+                  "more": GROUPED | {"attention.key_length": SIZE}},
     "falcon": {"norm": "layer", "bias": "norm", "fused": True, "gated": False, "second": None},
     "falcon 40B": {"norm": "layer", "bias": "norm", "fused": True, "gated": False,
                    "second": "attn_norm_2"},
@@ -93,6 +102,13 @@ SHAPES: Mapping[str, Mapping[str, Any]] = {
                               "more": {"use_parallel_residual": False}},
     "granite": {"tied": True, "more": {"logit_scale": 8.0, "residual_scale": 0.22,
                                        "embedding_scale": 12.0, "attention.scale": 0.2}},
+    "granitehybrid": {"mixers": "grouped attention", "bias": "conv",
+                      "more": GROUPED | {"logit_scale": 8.0, "residual_scale": 0.22,
+                                         "embedding_scale": 12.0, "attention.scale": 0.2}},
+    "granitehybrid that does not rotate": {
+        "mixers": "attention grouped", "experts": "all", "shared": True, "bias": "conv", "tied": True,
+        "more": GROUPED | {"rope.scaling.finetuned": False,
+                           "expert_shared_feed_forward_length": HIDDEN}},
     "granitemoe": {"experts": "all", "shared": True,
                    "more": {"logit_scale": 6.0, "residual_scale": 0.22, "embedding_scale": 12.0,
                             "attention.scale": 0.2, "expert_shared_feed_forward_length": HIDDEN}},
@@ -106,6 +122,21 @@ SHAPES: Mapping[str, Mapping[str, Any]] = {
         "bias": "norm qkv output down", "rope": False, "head_norms": "whole",
         "after": "attn_output_norm layer_output_norm attn_norm_2",
         "more": {"pooling_type": 1, "attention.causal": False}},
+    "jamba": {"mixers": "mamba attention", "experts": "later", "bias": "conv dt", "rope": False,
+              "mamba_norms": True, "more": STATES | {"ssm.time_step_rank": 3}},
+    "lfm2": {"mixers": "short attention", "head_norms": "same", "final": False, "tied": True,
+             "last": "token_embd_norm", "more": {"shortconv.l_cache": 3}},
+    "lfm2moe": {"mixers": "short attention short", "layers": 3, "head_norms": "same", "final": False,
+                "last": "token_embd_norm", "experts": "later", "probabilities": True,
+                "more": {"shortconv.l_cache": 4, "leading_dense_block_count": 1,
+                         "expert_gating_func": 2}},
+    "mamba": {"mixers": "mamba mamba", "bias": "conv dt", "rope": False, "tied": True, "fed": "",
+              "second": None, "more": STATES | {"ssm.time_step_rank": 3}},
+    "mamba of Falcon": {"mixers": "mamba mamba", "bias": "conv dt", "rope": False, "fed": "",
+                        "second": None,
+                        "more": STATES | {"ssm.time_step_rank": 3, "ssm.dt_b_c_rms": True}},
+    "mamba2": {"mixers": "grouped grouped", "bias": "conv", "rope": False, "fed": "",
+               "second": None, "more": GROUPED},
     "minicpm": {"more": {"logit_scale": 9.0, "residual_scale": 0.25, "embedding_scale": 12.0}},
     "mistral3": {"more": YARN | {"attention.temperature_scale": 0.1,
                                  "rope.scaling.original_context_length": 4,
@@ -116,6 +147,19 @@ SHAPES: Mapping[str, Mapping[str, Any]] = {
                                "rope": False, "more": {"attention.max_alibi_bias": 8.0}},
     "nemotron": {"norm": "layer", "bias": "norm", "gated": False,
                  "more": {"rope.dimension_count": 4}},
+    "nemotron_h": {"mixers": "grouped none attention none", "bias": "conv", "rope": False,
+                   "layers": 4, "gated": False, "second": None, "fed": "none",
+                   "more": GROUPED | {"attention.layer_norm_epsilon": 1e-5,
+                                      "feed_forward_length": [0, HIDDEN, 0, HIDDEN]}},
+    "nemotron_h_moe": {"mixers": "grouped none attention none", "bias": "conv", "rope": False,
+                       "layers": 4, "gated": False, "second": None, "fed": "none",
+                       "experts": "all", "shared": True, "probabilities": True, "latent_experts": 16,
+                       "more": GROUPED | {"attention.layer_norm_epsilon": 1e-5,
+                                          "feed_forward_length": [0, HIDDEN, 0, HIDDEN],
+                                          "expert_shared_feed_forward_length": HIDDEN,
+                                          "expert_shared_count": 1, "moe_latent_size": 16,
+                                          "expert_weights_norm": True,
+                                          "expert_weights_scale": 2.5}},
     "nomic-bert": ENCODER | {"bias": "norm", "fused": True,
                              "more": {"pooling_type": 1, "attention.causal": False}},
     "nomic-bert by token": ENCODER | {"bias": "norm", "fused": True,
@@ -131,7 +175,15 @@ SHAPES: Mapping[str, Mapping[str, Any]] = {
     "qwen": {"fused": True, "heads_kv": HEADS, "bias": "qkv",
              "more": {"feed_forward_length": 2 * HIDDEN}},
     "qwen2vl": {"bias": "qkv", "more": {"rope.dimension_sections": [2, 1, 1, 0]}},
+    "qwen35": DELTA | {"more": DELTA["more"] | {
+        "rope.dimension_count": 4, "rope.dimension_sections": [1, 1, 0, 0],
+        "attention.key_length": SIZE, "attention.value_length": SIZE}},
+    "qwen35moe": DELTA | {"experts": "all", "shared": True, "share": True, "fused_experts": True,
+                          "more": DELTA["more"] | {"rope.dimension_sections": [2, 1, 1, 0]}},
     "qwen3 embedding": {"head_norms": "same", "tied": True, "more": {"pooling_type": 3}},
+    "qwen3next": DELTA | {"experts": "all", "shared": True, "share": True, "paired": "ba"},
+    "qwen3next as first converted": DELTA | {
+        "experts": "all", "shared": True, "share": True, "paired": "ba in"},
     "qwen3vl": {"head_norms": "same", "more": {"rope.dimension_sections": [2, 1, 1, 0]}},
     "qwen3vlmoe": {"head_norms": "same", "experts": "all",
                    "more": {"rope.dimension_sections": [2, 1, 1, 0]}},
@@ -165,8 +217,10 @@ def parts(name: str) -> tuple[Mapping[str, Any], list[tuple[str, np.ndarray]]]:
 
 def _numbers(key: str, shape: tuple[int, ...], random: np.random.RandomState) -> np.ndarray:
     numbers = random.standard_normal(shape).astype("f")
-    if "norm" in key and key.endswith("weight"):
+    if "norm" in key and not key.endswith("bias"):
         return 1 + numbers * np.float32(0.1)
+    if key.endswith("ssm_a"):
+        return -np.exp(numbers)
     return numbers * np.float32(0.2 if len(shape) > 1 else 0.1)
 
 
@@ -177,7 +231,7 @@ def _metadata(arch: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
         "context_length": 64, "embedding_length": given.get("width", WIDTH),
         "block_count": _layers(given) + bool(given.get("further")), "vocab_size": WORDS,
         "feed_forward_length": HIDDEN, "attention.head_count": heads,
-        "attention.head_count_kv": given.get("heads_kv", GROUPS), f"attention.{norm}": 1e-5,
+        "attention.head_count_kv": _groups(given), f"attention.{norm}": 1e-5,
     }  # fmt: skip
     if given.get("further"):
         found["nextn_predict_layers"] = 1
@@ -188,6 +242,14 @@ def _metadata(arch: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
     named = {f"{arch}.{key}": value for key, value in (found | given.get("more", {})).items()}
     types = {"tokenizer.ggml.token_type_count": 2} if given.get("types") else {}
     return {"general.architecture": arch, "tokenizer.ggml.model": "none"} | types | named
+
+
+def _groups(given: Mapping[str, Any]) -> int | list[int]:
+    """The number of heads of keys, or those of each layer where not all layers have attention."""
+    groups = given.get("heads_kv", GROUPS)
+    if "mixers" not in given or "delta" in given["mixers"]:
+        return groups
+    return [groups * ("attention" in one) for one in given["mixers"].split()]
 
 
 def _layers(given: Mapping[str, Any]) -> int:
@@ -204,10 +266,10 @@ def _tensors(given: Mapping[str, Any]) -> Iterator[tuple[str, tuple[int, ...]]]:
     if "also" in given:
         yield "token_embd_norm.weight", (width,)
         yield "token_embd_norm.bias", (width,)
-    if given.get("final", True):
-        yield from _norm(given, "output_norm", width)
-    if given.get("final", True) and not given.get("tied"):
-        yield "output.weight", (WORDS, width)
+    if given.get("final", True) or "last" in given:
+        yield from _norm(given, given.get("last", "output_norm"), width)
+        if not given.get("tied"):
+            yield "output.weight", (WORDS, width)
     for i in range(_layers(given)):
         for name, shape in _layer(given, i, width):
             yield f"blk.{i}.{name}", shape
@@ -236,13 +298,37 @@ def _linear(
 
 
 def _layer(given: Mapping[str, Any], i: int, width: int) -> Iterator[tuple[str, tuple[int, ...]]]:
-    heads, groups = given.get("heads", HEADS), given.get("heads_kv", GROUPS)
-    rows = {"q": heads * SIZE, "k": groups * SIZE, "v": groups * SIZE}
+    mixers = given["mixers"].split()[i] if "mixers" in given else "attention"
     for name in (given.get("first", "attn_norm"), given.get("second", "ffn_norm")):
-        if name is not None:
+        if name == "ffn_norm" and given.get("nameless"):
+            yield name, (width,)
+        elif name is not None:
             yield from _norm(given, name, width)
     for name in given.get("after", "").split():
         yield from _norm(given, name, width)
+    for mixer in mixers.split("+"):
+        if mixer != "none":
+            yield from _MIXERS[mixer](given, width)
+    if "fed" in given and given["fed"] != mixers:
+        return
+    if given.get("experts") == "all" or (given.get("experts") == "later" and i):
+        yield from _experts(given, width)
+        return
+    if given.get("joined"):
+        yield "ffn_up.weight", (2 * HIDDEN, width)
+    else:
+        for one in ("gate", "up") if given.get("gated", True) else ("up",):
+            yield from _linear(given, f"ffn_{one}", HIDDEN, width, "ffn")
+    yield from _linear(given, "ffn_down", width, HIDDEN, "ffn down")
+
+
+def _attention(given: Mapping[str, Any], width: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+    heads, groups = given.get("heads", HEADS), given.get("heads_kv", GROUPS)
+    rows = {
+        "q": heads * SIZE * (2 if given.get("gate") else 1),
+        "k": groups * SIZE,
+        "v": groups * SIZE,
+    }
     if given.get("latent"):
         yield from _latent(given, width)
     elif given.get("fused"):
@@ -257,15 +343,58 @@ def _layer(given: Mapping[str, Any], i: int, width: int) -> Iterator[tuple[str, 
             yield f"attn_{one}_norm.weight", shapes[given["head_norms"]]
     if given.get("sinks"):
         yield "attn_sinks.weight", (heads,)
-    if given.get("experts") == "all" or (given.get("experts") == "later" and i):
-        yield from _experts(given, width)
-        return
-    if given.get("joined"):
-        yield "ffn_up.weight", (2 * HIDDEN, width)
+
+
+def _short(given: Mapping[str, Any], width: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+    yield "shortconv.in_proj.weight", (3 * width, width)
+    yield "shortconv.conv.weight", (width, given["more"]["shortconv.l_cache"])
+    yield "shortconv.out_proj.weight", (width, width)
+
+
+def _mamba(given: Mapping[str, Any], width: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+    rank = given["more"]["ssm.time_step_rank"]
+    yield "ssm_in.weight", (2 * INNER, width)
+    yield from _linear(given, "ssm_conv1d", INNER, 4, "conv")
+    yield "ssm_x.weight", (rank + 2 * STATE, INNER)
+    yield from _linear(given, "ssm_dt", INNER, rank, "dt")
+    yield "ssm_a", (INNER, STATE)
+    yield "ssm_d", (INNER,)
+    yield "ssm_out.weight", (width, INNER)
+    if given.get("mamba_norms"):
+        for name, size in (("dt", rank), ("b", STATE), ("c", STATE)):
+            yield f"ssm_{name}_norm.weight", (size,)
+
+
+def _grouped(given: Mapping[str, Any], width: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+    heads, groups = given["more"]["ssm.time_step_rank"], given["more"]["ssm.group_count"]
+    mixed = INNER + 2 * groups * STATE
+    yield "ssm_in.weight", (INNER + mixed + heads, width)
+    yield from _linear(given, "ssm_conv1d", mixed, 4, "conv")
+    yield "ssm_dt.bias", (heads,)
+    yield "ssm_a", (heads, 1)
+    yield "ssm_d", (heads, 1)
+    yield "ssm_norm.weight", (groups, INNER // groups)
+    yield "ssm_out.weight", (width, INNER)
+
+
+def _delta(given: Mapping[str, Any], width: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+    heads, groups = given["more"]["ssm.time_step_rank"], given["more"]["ssm.group_count"]
+    mixed, paired = INNER + 2 * groups * STATE, given.get("paired", "").split()
+    if "in" in paired:
+        yield "ssm_in.weight", (mixed + INNER, width)
     else:
-        for one in ("gate", "up") if given.get("gated", True) else ("up",):
-            yield from _linear(given, f"ffn_{one}", HIDDEN, width, "ffn")
-    yield from _linear(given, "ffn_down", width, HIDDEN, "ffn down")
+        yield "attn_qkv.weight", (mixed, width)
+        yield "attn_gate.weight", (INNER, width)
+    yield "ssm_conv1d.weight", (mixed, 4)
+    if "ba" in paired:
+        yield "ssm_ba.weight", (2 * heads, width)
+    else:
+        yield "ssm_beta.weight", (heads, width)
+        yield "ssm_alpha.weight", (heads, width)
+    yield "ssm_dt.bias", (heads,)
+    yield "ssm_a", (heads,)
+    yield "ssm_norm.weight", (STATE,)
+    yield "ssm_out.weight", (width, INNER)
 
 
 def _latent(given: Mapping[str, Any], width: int) -> Iterator[tuple[str, tuple[int, ...]]]:
@@ -290,15 +419,30 @@ def _experts(given: Mapping[str, Any], width: int) -> Iterator[tuple[str, tuple[
         EXPERTS["expert_feed_forward_length"],
     )
     yield from _linear(given, "ffn_gate_inp", count, width, "experts")
-    for one in ("gate", "up", "down"):
-        rows, columns = (width, hidden) if one == "down" else (hidden, width)
-        yield f"ffn_{one}_exps.weight", (count, rows, columns)
+    own = given.get("latent_experts", width)
+    if "latent_experts" in given:
+        yield "ffn_latent_down.weight", (own, width)
+        yield "ffn_latent_up.weight", (width, own)
+    for one in ("gate", "up", "down") if given.get("gated", True) else ("up", "down"):
+        rows, columns = (own, hidden) if one == "down" else (hidden, own)
+        if not given.get("fused_experts") or one == "down":
+            yield f"ffn_{one}_exps.weight", (count, rows, columns)
+        elif one == "gate":
+            yield "ffn_gate_up_exps.weight", (count, 2 * rows, columns)
         if "experts" in given.get("bias", ""):
             yield f"ffn_{one}_exps.bias", (count, rows)
         if given.get("shared"):
-            yield f"ffn_{one}_shexp.weight", (rows, columns)
+            shape = (width, hidden) if one == "down" else (hidden, width)
+            yield f"ffn_{one}_shexp.weight", shape
     if given.get("probabilities"):
         yield "exp_probs_b.bias", (count,)
+    if given.get("share"):
+        yield "ffn_gate_inp_shexp.weight", (width,)
+
+
+_MIXERS = {
+    "attention": _attention, "short": _short, "mamba": _mamba, "grouped": _grouped, "delta": _delta,
+}  # fmt: skip
 
 
 # -- the container ---------------------------------------------------------------------------------

@@ -40,7 +40,20 @@ def test_logits_or_embeddings(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["gpt-oss", "deepseek2", "mistral3", "mpt with 6 heads", "cohere2", "glm4moe"]
+    "name",
+    [
+        "gpt-oss",
+        "deepseek2",
+        "mistral3",
+        "mpt with 6 heads",
+        "cohere2",
+        "glm4moe",
+        "lfm2",
+        "mamba",
+        "granitehybrid",
+        "falcon-h1",
+        "qwen3next",
+    ],
 )
 def test_parts_of_a_text_follow_on_their_cache(name):
     model = Model(file(name), compiled=True)
@@ -102,6 +115,13 @@ def test_packed_matrices_of_heads():
         ("mistral3", {"mistral3.rope.freq_base": 1.0}, "base 1.0 cannot be stretched"),
         ("nomic-bert", {"nomic-bert.attention.sliding_window": 4}, "all is seen"),
         ("granite", {"granite.logit_scale": -1.0}, "expected a number above 0"),
+        ("mamba", {"mamba.ssm.state_size": 7}, "19 elements do not split into"),
+        ("mamba", {"mamba.ssm.inner_size": 32}, "128 elements do not split into"),
+        ("mamba2", {"mamba2.ssm.time_step_rank": 7}, "64 elements do not divide into 7 heads"),
+        ("mamba2", {"mamba2.ssm.group_count": 0}, "expected an integer above 0"),
+        ("granitehybrid", {"granitehybrid.attention.head_count_kv": [1, 2]}, "integer above 0"),
+        ("qwen3next", {"qwen3next.ssm.group_count": 3}, "8 heads of values do not divide into 3"),
+        ("qwen3next", {"qwen3next.ssm.time_step_rank": 4}, "do not"),
         ("hunyuan-dense", {"hunyuan-dense.rope.scaling.alpha": 2.0}, "which is not supported"),
     ],
 )
@@ -109,6 +129,22 @@ def test_numbers_that_no_model_can_have(name, change, message):
     metadata, tensors = parts(name)
     with pytest.raises(NncError, match=message):
         Model(container({**metadata, **change}, tensors))
+
+
+@pytest.mark.parametrize(
+    ("name", "lost", "message"),
+    [
+        ("mamba", "blk.1.ssm_", "layer 1 has neither attention, a state nor a network"),
+        ("mamba2", "blk.1.ssm_d", "its tensor 'blk.1.ssm_d.*' is missing"),
+        ("lfm2", "blk.0.shortconv.conv", "its tensor 'blk.0.shortconv.conv.weight' is missing"),
+        ("falcon-h1", "blk.1.attn_output", "the tensor 'blk.1.attn_q.weight' is not supported"),
+    ],
+)
+def test_tensors_that_are_lost(name, lost, message):
+    metadata, tensors = parts(name)
+    kept = [one for one in tensors if not one[0].startswith(lost)]
+    with pytest.raises(NncError, match=message):
+        Model(container(metadata, kept))
 
 
 def test_experts_of_which_some_have_a_bias():

@@ -1,0 +1,64 @@
+"""Nodes of a model's graph, with the tensors of its file as constants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..common.graph import Node
+from ..common.source import Source
+from .file import GgufFile
+from .hyperparameters import Hyperparameters
+
+
+class Nodes(Hyperparameters):
+    """The nodes of one file's model, which grow as parts of it are added."""
+
+    def __init__(self, source: Source, file: GgufFile, name: str) -> None:
+        super().__init__(source, file, name)
+        self.nodes: list[Node] = []
+        self.used: set[str] = set()
+        self.outputs: list[tuple[str, str]] = []
+
+    def has(self, name: str) -> bool:
+        return name in self.file.tensors
+
+    def node(self, kind: str, name: str, inputs: Sequence[str], outputs: int = 1, **given) -> Any:
+        """The name of a new node's value, or the names of several."""
+        names = [name] if outputs == 1 else [f"{name}.{i}" for i in range(outputs)]
+        self.nodes.append(Node(kind, name, inputs, names, given))
+        return names[0] if outputs == 1 else names
+
+    def weight(self, name: str) -> str:
+        """Add a required tensor as a constant; returns its name. Raises NncError."""
+        if not self.has(name):
+            raise self.source.error(f"its tensor '{name}' is missing")
+        self.used.add(name)
+        return f"{name}:data"
+
+    def bias(self, name: str) -> Sequence[str]:
+        """The tensor of a bias, where there is one."""
+        return (self.weight(f"{name}.bias"),) if self.has(f"{name}.bias") else ()
+
+    def linear(self, name: str, x: str, weight: str | None = None) -> str:
+        """The product of x and a matrix, plus a bias if there is one."""
+        key = f"{name}.weight" if weight is None else weight
+        tensor = self.weight(key)
+        shape = self.file.tensors[key].shape
+        if len(shape) != 2:
+            raise self.source.error(f"its tensor '{key}' has shape {list(shape)}, expected rows")
+        inputs = (x, tensor, *self.bias(name))
+        return self.node("Linear", name, inputs, packing=self.file.tensors[key].kind)
+
+    def norm(self, name: str, x: str) -> str:
+        # Falcon-H1's files have a norm whose tensor has the name of the norm.
+        tensor = name if self.has(name) else f"{name}.weight"
+        own = () if self.kind.bare_norms else (self.weight(tensor), *self.bias(name))
+        return self.node("Norm", name, (x, *own), form=self.kind.norm, epsilon=self.epsilon)
+
+    def scaled(self, name: str, x: str, key: str, divides: bool = False) -> str:
+        """x times a number of the metadata, or over it; x itself where there is none."""
+        if not self.get(key):
+            return x
+        factor = self.number(key)
+        return self.node("Scale", name, (x,), factor=1 / factor if divides else factor)
