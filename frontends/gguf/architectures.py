@@ -26,7 +26,8 @@ class Architecture:
     """Whether attention and the feed-forward part first normalize their operand."""
     is_encoder: bool = False
     """Whether it is an encoder like BERT. Each token sees the whole text, unless the file says
-    otherwise; the results are embeddings, not logits."""
+    otherwise; the results are embeddings, not logits. Without `norms_first`, the results of
+    attention and of the layer are normalized."""
     second_norm: str = "ffn_norm"
     """The name of the norm that the feed-forward part reads."""
     head_norms_last: bool = False
@@ -80,6 +81,11 @@ class Architecture:
     normalizes_experts: bool = True
     """Whether the weights of a token's experts are scaled to a sum of 1."""
 
+    @property
+    def normalizes_results(self) -> bool:
+        """Whether the results of attention and of each layer are normalized, as in BERT."""
+        return self.is_encoder and not self.norms_first
+
 
 LAYER: dict[str, Any] = {"norm": "layer", "activation": "gelu", "gated": False}
 """The norms and feed-forward parts of GPT-2 and its like."""
@@ -92,10 +98,17 @@ DELTA: dict[str, Any] = {
 
 ARCHITECTURES: Mapping[str, Architecture] = {
     "llama": Architecture(rotary="pairs"),
+    "afmoe": Architecture(
+        scales_embedding=True, gating=2, normalizes_experts=False, full_every=4, full_at=3,
+        unrotated_every=4,
+    ),
+    "apertus": Architecture(activation="xielu", gated=False),
     "arcee": Architecture(rotary="pairs", activation="relu_squared", gated=False),
     "baichuan": Architecture(rotary="pairs", alibi=8.0, rotated_layers=32),
+    "bailingmoe2": Architecture(normalizes_experts=False),
     "bert": Architecture(**BERT, rotary=None),
     "bloom": Architecture(**LAYER, rotary=None, alibi=8.0),
+    "chatglm": Architecture(rotary="pairs"),
     "codeshell": Architecture(**LAYER),
     "cohere2": Architecture(**COHERE, full_every=4, full_at=3, rotates_windows=True),
     "command-r": Architecture(**COHERE),
@@ -104,8 +117,12 @@ ARCHITECTURES: Mapping[str, Architecture] = {
     "dots1": Architecture(normalizes_experts=False),
     "ernie4_5": Architecture(rotary="pairs"),
     "ernie4_5-moe": Architecture(rotary="pairs"),
+    "eurobert": Architecture(is_encoder=True),
     "exaone": Architecture(),
     "exaone4": Architecture(norms_first=False, full_every=4, full_at=3, rotates_windows=True),
+    "exaone-moe": Architecture(
+        full_every=4, full_at=3, window=128, rotates_windows=True, normalizes_experts=False
+    ),
     "falcon": Architecture(**LAYER, parallel=True),
     "falcon-h1": Architecture(is_hybrid=True),
     "gemma": Architecture(activation="gelu", scales_embedding=True),
@@ -116,6 +133,10 @@ ARCHITECTURES: Mapping[str, Architecture] = {
     "gemma3": Architecture(
         activation="gelu", scales_embedding=True, full_every=6, full_at=5, window=1024,
         local_base=1e4, wide_layers=62,
+    ),
+    "gemma-embedding": Architecture(
+        activation="gelu", scales_embedding=True, full_every=6, full_at=5, local_base=1e4,
+        is_encoder=True,
     ),
     "glm4": Architecture(rotary="pairs"),
     "glm4moe": Architecture(second_norm="post_attention_norm", gating=2, normalizes_experts=False),
@@ -135,10 +156,15 @@ ARCHITECTURES: Mapping[str, Architecture] = {
     "jamba": Architecture(rotary=None, is_hybrid=True, normalizes_experts=False),
     "lfm2": Architecture(is_hybrid=True, last_norm="token_embd_norm"),
     "lfm2moe": Architecture(is_hybrid=True, last_norm="token_embd_norm"),
+    "llama-embed": Architecture(rotary="pairs", is_encoder=True),
     "mamba": Architecture(rotary=None, is_hybrid=True),
     "mamba2": Architecture(rotary=None, is_hybrid=True),
     "minicpm": Architecture(rotary="pairs", logits="over"),
+    "minimax-m2": Architecture(),
     "mistral3": Architecture(rotary="pairs"),
+    "modern-bert": Architecture(
+        norm="layer", activation="gelu", full_every=3, full_at=0, local_base=1e4, is_encoder=True
+    ),
     "mpt": Architecture(**LAYER, rotary=None),
     "nemotron": Architecture(norm="layer", activation="relu_squared", gated=False),
     "nemotron_h": Architecture(
@@ -149,12 +175,14 @@ ARCHITECTURES: Mapping[str, Architecture] = {
         normalizes_experts=False,
     ),
     "nomic-bert": Architecture(**{**BERT, "gated": True, "activation": "silu"}),
+    "nomic-bert-moe": Architecture(**BERT, normalizes_experts=False),
     "olmo": Architecture(norm="layer", bare_norms=True, rotary="pairs"),
     "olmo2": Architecture(norms_first=False, full_every=4, full_at=3, plain_windows=True),
     "olmoe": Architecture(normalizes_experts=False),
     "orion": Architecture(norm="layer"),
     "phi2": Architecture(**LAYER, parallel=True),
     "phi3": Architecture(),
+    "phimoe": Architecture(),
     "qwen": Architecture(),
     "qwen2": Architecture(),
     "qwen2moe": Architecture(normalizes_experts=False),

@@ -33,7 +33,8 @@ IGNORED = IgnoredFields(
     Ignored("expert_count expert_used_count", "none", values=(0,)),
     Ignored("expert_group_used_count", "all are of one group"),
     Ignored(
-        "expert_shared_count leading_dense_block_count interleave_moe_layer_step",
+        "expert_shared_count leading_dense_block_count interleave_moe_layer_step "
+        "moe_every_n_layers dense_?_feat_*",
         "as the tensors tell",
     ),
     Ignored(
@@ -162,6 +163,29 @@ class Hyperparameters:
         """Whether a token sees only those before it."""
         given = self.get("attention.causal")
         return not self.kind.is_encoder if given is None else bool(given)
+
+    @property
+    def activation(self) -> str:
+        """The function of feed-forward parts. Raises NncError if the file names an unknown one."""
+        told = self.get("hidden_activation")
+        if told not in (None, "gelu", "silu"):
+            raise self.source.error(f"the activation '{told}' is not supported")
+        return told or self.kind.activation
+
+    def activation_numbers(self, lead: str) -> list[float]:
+        """The parameters of a layer's activation, if it has any; `lead` is "blk.N"."""
+        if self.activation != "xielu":
+            return []
+        found, i = [], int(lead.removeprefix("blk."))
+        for key in ("alpha_n", "alpha_p", "beta", "eps"):
+            value = self.metadata.get(f"xielu.{key}")
+            value = value[i] if isinstance(value, list) and i < len(value) else value
+            if not isinstance(value, float) or not math.isfinite(value):
+                raise self.source.error(f"its 'xielu.{key}' is {value}, expected a number")
+            found.append(value)
+        negative, positive, linear, most = found
+        # A file has the numbers before the softplus that keeps them positive.
+        return [linear + _softplus(negative), _softplus(positive), linear, most]
 
     # -- attention ---------------------------------------------------------------------------------
 
@@ -310,3 +334,7 @@ class Hyperparameters:
                 value = f"{len(value)} entries"
             notes[key] = str(value)
         return notes
+
+
+def _softplus(x: float) -> float:
+    return max(x, 0.0) + math.log1p(math.exp(-abs(x)))

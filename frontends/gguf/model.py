@@ -56,7 +56,7 @@ class _Decoder(Nodes):
             x = self.norm("token_embd_norm", x)
         for i in range(self.layers):
             x = self.layer(i, x)
-        if not self.kind.is_encoder:
+        if not self.kind.normalizes_results:
             x = self.norm(last, x)
         name, found = ("embeddings", self.pooled(x)) if self.embeds else ("logits", self.logits(x))
         outputs = [(name, found), *self.outputs]
@@ -106,7 +106,11 @@ class _Decoder(Nodes):
 
     def pooled(self, x: str) -> str:
         """The embeddings x of all tokens, pooled to a single one if the file says so."""
-        return self.node("Pool", "pooled", (x,), form=self.pooling) if self.pooling else x
+        if self.pooling:
+            x = self.node("Pool", "pooled", (x,), form=self.pooling)
+        for name in ("dense_2", "dense_3"):
+            x = self.linear(name, x) if self.has(f"{name}.weight") else x
+        return x
 
     def logits(self, x: str) -> str:
         shared = None if self.has("output.weight") else "token_embd.weight"
@@ -123,7 +127,8 @@ class _Decoder(Nodes):
 
     def layer(self, i: int, x: str) -> str:
         lead, kind = f"blk.{i}", self.kind
-        normed = self.norm(f"{lead}.attn_norm", x) if kind.norms_first else x
+        starts_bare = kind.is_encoder and i == 0 and not self.has(f"{lead}.attn_norm.weight")
+        normed = self.norm(f"{lead}.attn_norm", x) if kind.norms_first and not starts_bare else x
         own = f"{lead}.attn_norm_2"
         has_own = self.has(f"{own}.weight")
         first = self.norm(own, x) if has_own and kind.norms_first else normed
@@ -145,7 +150,7 @@ class _Decoder(Nodes):
             x = self.node("Sum", f"{lead}.attn_residual", (x, out))
             return self.node("Sum", f"{lead}.residual", (x, more))
         given, x = x, self.node("Sum", f"{lead}.attn_residual", (x, out))
-        if kind.is_encoder:
+        if kind.normalizes_results:
             x = self.norm(f"{lead}.attn_output_norm", x)
             if has_own:
                 x = self.norm(own, self.node("Sum", f"{lead}.attn_again", (x, given)))
@@ -154,7 +159,7 @@ class _Decoder(Nodes):
             out = self.norm(f"{lead}.post_ffw_norm", out)
         out = self.scaled(f"{lead}.ffn_scaled", out, "residual_scale")
         out = self.node("Sum", f"{lead}.residual", (x, out))
-        return self.norm(f"{lead}.layer_output_norm", out) if kind.is_encoder else out
+        return self.norm(f"{lead}.layer_output_norm", out) if kind.normalizes_results else out
 
     def hybrid(self, i: int, x: str, normed: str) -> str:
         """A layer with attention, a state or both, and a feed-forward part, or with only one."""
@@ -183,9 +188,10 @@ class _Decoder(Nodes):
     def gated(self, lead: str, x: str, of: str = "") -> str:
         """A gated feed-forward network; `of` distinguishes that of a shared expert."""
         up = self.linear(f"{lead}.ffn_up{of}", x)
-        activation = self.kind.activation
+        activation = self.activation
         if not self.kind.gated:
-            hidden = self.node("Activation", f"{lead}.ffn_act{of}", (up,), function=activation)
+            given = {"function": activation, "numbers": self.activation_numbers(lead)}
+            hidden = self.node("Activation", f"{lead}.ffn_act{of}", (up,), **given)
         elif self.has(f"{lead}.ffn_gate{of}.weight"):
             gate = self.linear(f"{lead}.ffn_gate{of}", x)
             hidden = self.node("Gate", f"{lead}.ffn_act{of}", (gate, up), function=activation)
@@ -252,7 +258,7 @@ class _Decoder(Nodes):
                 text = f"has shape {list(tensor.shape)}, expected {count} matrices"
                 raise self.source.error(f"its tensor '{name}' {text}")
         given = {"packings": [tensor.kind for tensor in tensors], "matrices": matrices}
-        given["function"] = self.kind.activation
+        given["function"] = self.activation
         return self.node("Experts", f"{lead}.ffn_exps", (x, shares, *weights, *biases), **given)
 
     def expert_groups(self, count: int, used: int) -> tuple[int, int]:
@@ -358,9 +364,12 @@ class _Decoder(Nodes):
             for one, part, count in zip("qkv", parts, counts, strict=True)
         )
         gate = None
+        if self.has(f"{lead}.attn_gate.weight"):
+            gate = self.linear(f"{lead}.attn_gate", x)
         if self.kind.gates_heads:
             sizes = {"sizes": (self.size, self.size)}
             q, gate = self.node("Split", f"{lead}.attn_parts.q", (q,), 2, **sizes)
+            gate = self.node("JoinHeads", f"{lead}.attn_gate", (gate,))
         window = self.window(i)
         turns = [self.turned_heads, self.normed_heads]
         for turn in turns if self.kind.head_norms_last else reversed(turns):
@@ -381,7 +390,6 @@ class _Decoder(Nodes):
         if not self.embeds:
             self.outputs += [(f"present.{i}.key", key), (f"present.{i}.value", value)]
         if gate is not None:
-            gate = self.node("JoinHeads", f"{lead}.attn_gate", (gate,))
             out = self.node("Gate", f"{lead}.attn_gated", (gate, out), function="sigmoid")
         return self.linear(f"{lead}.attn_output", out)
 
@@ -434,9 +442,7 @@ class _Decoder(Nodes):
 
     def mask(self, window: int | None) -> str:
         """The name of the mask that is added to scores; "" if each token sees all others alike."""
-        if not self.is_causal and window is not None:
-            raise self.source.error("windows in a text of which all is seen are not supported")
-        if not self.is_causal and not self.alibi:
+        if not self.is_causal and not self.alibi and window is None:
             return ""
         name = "mask" if window is None else f"mask.{window}"
         if name not in {node.name for node in self.nodes}:

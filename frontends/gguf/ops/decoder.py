@@ -13,8 +13,18 @@ ACTIVATIONS = {
     "silu": lambda x: x.function(nn.Swish),
     "gelu": lambda x: x.made(nn.Gelu(x.value, approximate="tanh")),
     "sigmoid": lambda x: x.function(nn.Sigmoid),
+    "xielu": lambda x, *numbers: xielu(x, *numbers),
     "relu_squared": lambda x: x.max(0.0) * x.max(0.0),
 }
+
+
+def xielu(x: Term, negative: float, positive: float, linear: float, most: float) -> Term:
+    """positive * x^2 above 0, negative * (exp(min(x, most)) - 1 - x) below; plus linear * x.
+
+    Source: arXiv:2411.13010, the expanded integral of ELU.
+    """
+    below = (x.min(most).function(nn.Exp) - 1.0 - x) * negative
+    return (x > 0.0).choose(x * x * positive, below) + x * linear
 
 
 def let_through(function: str, gate: Term, up: Term) -> Term:
@@ -127,7 +137,9 @@ rows.formulas(
     {
         "Sum": lambda n, a, b: n(nn.Add(a, b)),
         "Product": lambda n, a, b: n(nn.Mul(a, b)),
-        "Activation": lambda n, x: ACTIVATIONS[n.attributes["function"]](Term(n, x)).value,
+        "Activation": lambda n, x: (
+            ACTIVATIONS[n.attributes["function"]](Term(n, x), *n.attributes["numbers"]).value
+        ),
         "Scale": lambda n, x: (Term(n, x) * n.attributes["factor"]).value,
         "Clamp": lambda n, x: (
             Term(n, x).min(n.attributes["limit"]).max(-n.attributes["limit"]).value
@@ -224,8 +236,8 @@ def rotate(n: NodeLayer, x: Value, cosines: Value, sines: Value) -> Value:
 def mask(n: NodeLayer, at: Value) -> Value:
     """The mask: -inf where a key is after the query or before its window: [S, T].
 
-    Where it is not causal, all keys are seen, without a window. With a slope of each head, there is
-    a bias by the distance: [H, S, T].
+    Where it is not causal, keys after the query are seen too, and a window is around it. With a
+    slope of each head, there is a bias by the distance: [H, S, T].
     """
     own, window = Term(n, at), n.attributes["window"]
     row = own.spread(0, 1)
@@ -235,9 +247,11 @@ def mask(n: NodeLayer, at: Value) -> Value:
     if slopes is not None:
         distance = (column - row).cast(f32).function(nn.Abs)
         bias = distance * constant(n, -slopes.reshape(-1, 1, 1), f32)
-    if not is_causal:
+    if not is_causal and window is None:
         return bias.value
-    if window is not None:
+    if not is_causal:
+        seen = (column - row).function(nn.Abs) <= window // 2
+    elif window is not None:
         seen = seen & (column > row - window)
     return seen.choose(bias, -math.inf).value
 

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import llama_cpp
 import numpy as np
-from random_models import SHAPES, file, parts
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from frontends.gguf.random_models import file, parts
+from frontends.gguf.shapes import SHAPES
 
 FILE = Path(__file__).parent / "files" / "llama_cpp.npz"
 TOKENS = [3, 17, 40, 5, 5, 29, 61, 8, 33, 12, 50, 2]

@@ -1,7 +1,4 @@
-"""Small random models of many architectures, as bytes of GGUF files.
-
-The tensors and numbers that a file of an architecture has are those that llama.cpp asks for.
-"""
+"""Small random models of many architectures, as bytes of GGUF files."""
 
 import struct
 from collections.abc import Iterator, Mapping
@@ -9,195 +6,7 @@ from typing import Any
 
 import numpy as np
 
-WIDTH, HEADS, GROUPS, SIZE, HIDDEN, WORDS = 32, 4, 2, 8, 24, 64
-EXPERTS = {"expert_count": 5, "expert_used_count": 2, "expert_feed_forward_length": HIDDEN}
-YARN = {"rope.scaling.type": "yarn", "rope.scaling.factor": 4.0,
-        "rope.scaling.original_context_length": 32}  # fmt: skip
-ENCODER = {
-    "norm": "layer",
-    "first": None,
-    "second": None,
-    "final": False,
-    "heads_kv": HEADS,
-    "after": "attn_output_norm layer_output_norm",
-    "types": True,
-    "also": "token_embd_norm",
-}
-LAYER_NORM = {"norm": "layer", "bias": "norm"}
-OLD = {"norm": "layer", "bias": "norm qkv output ffn", "gated": False}
-"""As in GPT-2: every product and every norm has a bias."""
-MLA = {"attention.head_count_kv": 1, "attention.key_length": 36, "attention.value_length": 32,
-       "attention.key_length_mla": 12, "attention.value_length_mla": SIZE}  # fmt: skip
-LATENT = {"experts": "later", "shared": True, "probabilities": True, "heads_kv": HEADS,
-          "latent": 32, "query": 10, "split": True, "count": 8,
-          "more": {"leading_dense_block_count": 1, "expert_shared_count": 1, "expert_count": 8,
-                   "expert_used_count": 3, "expert_weights_scale": 2.5,
-                   "expert_weights_norm": True, "expert_gating_func": 2, "expert_group_count": 4,
-                   "expert_group_used_count": 2, "rope.dimension_count": 4,
-                   "attention.kv_lora_rank": 32, "attention.q_lora_rank": 10}}  # fmt: skip
-"""DeepSeek's: 8 elements of a head are not rotated, 4 are."""
-
-INNER, STATE = 2 * WIDTH, 8
-STATES = {"ssm.conv_kernel": 4, "ssm.inner_size": INNER, "ssm.state_size": STATE}
-GROUPED = STATES | {"ssm.time_step_rank": 8, "ssm.group_count": 2}
-DELTA = {"second": "post_attention_norm", "layers": 4, "mixers": "delta attention delta attention",
-         "head_norms": "same", "gate": True,
-         "more": STATES | {"ssm.time_step_rank": 8, "ssm.group_count": 2, "full_attention_interval": 2}}  # fmt: skip
-
-SHAPES: Mapping[str, Mapping[str, Any]] = {
-    "arcee": {"gated": False},
-    "baichuan": {"heads_kv": HEADS, "layers": 40},
-    "baichuan 7B": {"heads_kv": HEADS, "layers": 32},
-    "bert": ENCODER | {"bias": "norm qkv output ffn", "gated": False, "positions": True,
-                       "rope": False, "more": {"pooling_type": 2, "attention.causal": False}},
-    "bloom": OLD | {"fused": True, "heads_kv": HEADS, "rope": False, "also": "token_embd_norm"},
-    "codeshell": OLD | {"fused": True},
-    "cohere2": {"norm": "layer", "second": None, "tied": True, "layers": 4,
-                "more": {"attention.sliding_window": 5, "logit_scale": 0.25}},
-    "command-r": {"norm": "layer", "second": None, "tied": True,
-                  "more": {"logit_scale": 0.0625}},
-    "deepseek": {"experts": "later", "shared": True,
-                 "more": {"leading_dense_block_count": 1, "expert_shared_count": 1,
-                          "expert_weights_scale": 1.5}},
-    "deepseek2": LATENT | {"more": LATENT["more"] | MLA},
-    "deepseek2 of one matrix": LATENT | {"split": False, "query": 0, "more": LATENT["more"] | {
-        "attention.key_length": 12, "attention.value_length": SIZE,
-        "attention.head_count_kv": HEADS, "attention.q_lora_rank": 0, "expert_gating_func": 1,
-        "expert_group_count": 0}},
-    "deepseek2 with YaRN": LATENT | {"more": LATENT["more"] | MLA | YARN | {
-        "rope.scaling.yarn_log_multiplier": 0.0707, "attention.temperature_scale": 0.1,
-        "attention.temperature_length": 4}},
-    "dots1": {"heads_kv": HEADS, "experts": "later", "shared": True, "head_norms": "same", "probabilities": True,
-              "more": {"leading_dense_block_count": 1, "expert_shared_count": 1,
-                       "expert_weights_scale": 2.5, "expert_weights_norm": True,
-                       "expert_gating_func": 2}},
-    "dots1 of small shares": {
-        "heads_kv": HEADS, "experts": "later", "shared": True, "head_norms": "same",
-        "probabilities": True, "alike": True,
-        "more": {"leading_dense_block_count": 1, "expert_shared_count": 1,
-                 "expert_weights_norm": True, "expert_gating_func": 2}},
-    "ernie4_5": {"tied": True},
-    "ernie4_5-moe": {"experts": "later", "shared": True, "probabilities": True,
-                     "more": {"leading_dense_block_count": 1, "interleave_moe_layer_step": 1,
-                              "expert_shared_feed_forward_length": HIDDEN}},
-    "exaone": {},
-    "exaone4": {"first": None, "second": None, "head_norms": "same",
-                "after": "post_attention_norm post_ffw_norm"},
-    "falcon-h1": {"mixers": "grouped+attention grouped+attention", "nameless": True, "bias": "conv",
-                  "more": GROUPED | {"attention.key_length": SIZE}},
-    "falcon": {"norm": "layer", "bias": "norm", "fused": True, "gated": False, "second": None},
-    "falcon 40B": {"norm": "layer", "bias": "norm", "fused": True, "gated": False,
-                   "second": "attn_norm_2"},
-    "glm4": {"bias": "qkv", "joined": True, "after": "post_attention_norm post_ffw_norm",
-             "more": {"rope.dimension_count": 4}},
-    "glm4moe": {"second": "post_attention_norm", "bias": "qkv", "experts": "later", "shared": True,
-                "head_norms": "same", "probabilities": True, "further": True,
-                "more": {"leading_dense_block_count": 1, "expert_shared_count": 1,
-                         "expert_weights_norm": True, "rope.dimension_count": 4}},
-    "gpt-oss": {"second": "post_attention_norm", "bias": "qkv output experts", "experts": "all",
-                "sinks": True, "layers": 4, "more": YARN | {"attention.sliding_window": 5}},
-    "gptneox": OLD | {"fused": True, "heads_kv": HEADS,
-                      "more": {"use_parallel_residual": True, "rope.dimension_count": 4}},
-    "gptneox in turn": OLD | {"fused": True, "heads_kv": HEADS,
-                              "more": {"use_parallel_residual": False}},
-    "granite": {"tied": True, "more": {"logit_scale": 8.0, "residual_scale": 0.22,
-                                       "embedding_scale": 12.0, "attention.scale": 0.2}},
-    "granitehybrid": {"mixers": "grouped attention", "bias": "conv",
-                      "more": GROUPED | {"logit_scale": 8.0, "residual_scale": 0.22,
-                                         "embedding_scale": 12.0, "attention.scale": 0.2}},
-    "granitehybrid that does not rotate": {
-        "mixers": "attention grouped", "experts": "all", "shared": True, "bias": "conv", "tied": True,
-        "more": GROUPED | {"rope.scaling.finetuned": False,
-                           "expert_shared_feed_forward_length": HIDDEN}},
-    "granitemoe": {"experts": "all", "shared": True,
-                   "more": {"logit_scale": 6.0, "residual_scale": 0.22, "embedding_scale": 12.0,
-                            "attention.scale": 0.2, "expert_shared_feed_forward_length": HIDDEN}},
-    "hunyuan-dense": {"head_norms": "same"},
-    "hunyuan-moe": {"head_norms": "same", "experts": "all", "shared": True,
-                    "more": {"expert_shared_feed_forward_length": HIDDEN}},
-    "internlm2": {},
-    "jina-bert-v2": ENCODER | {"bias": "norm qkv output down", "rope": False,
-                               "more": {"pooling_type": 1, "attention.causal": False}},
-    "jina-bert-v2 of code": ENCODER | {
-        "bias": "norm qkv output down", "rope": False, "head_norms": "whole",
-        "after": "attn_output_norm layer_output_norm attn_norm_2",
-        "more": {"pooling_type": 1, "attention.causal": False}},
-    "jamba": {"mixers": "mamba attention", "experts": "later", "bias": "conv dt", "rope": False,
-              "mamba_norms": True, "more": STATES | {"ssm.time_step_rank": 3}},
-    "lfm2": {"mixers": "short attention", "head_norms": "same", "final": False, "tied": True,
-             "last": "token_embd_norm", "more": {"shortconv.l_cache": 3}},
-    "lfm2moe": {"mixers": "short attention short", "layers": 3, "head_norms": "same", "final": False,
-                "last": "token_embd_norm", "experts": "later", "probabilities": True,
-                "more": {"shortconv.l_cache": 4, "leading_dense_block_count": 1,
-                         "expert_gating_func": 2}},
-    "mamba": {"mixers": "mamba mamba", "bias": "conv dt", "rope": False, "tied": True, "fed": "",
-              "second": None, "more": STATES | {"ssm.time_step_rank": 3}},
-    "mamba of Falcon": {"mixers": "mamba mamba", "bias": "conv dt", "rope": False, "fed": "",
-                        "second": None,
-                        "more": STATES | {"ssm.time_step_rank": 3, "ssm.dt_b_c_rms": True}},
-    "mamba2": {"mixers": "grouped grouped", "bias": "conv", "rope": False, "fed": "",
-               "second": None, "more": GROUPED},
-    "minicpm": {"more": {"logit_scale": 9.0, "residual_scale": 0.25, "embedding_scale": 12.0}},
-    "mistral3": {"more": YARN | {"attention.temperature_scale": 0.1,
-                                 "rope.scaling.original_context_length": 4,
-                                 "rope.scaling.yarn_log_multiplier": 1.0}},
-    "mpt": OLD | {"bias": "", "fused": True, "heads_kv": HEADS, "rope": False,
-                  "more": {"attention.max_alibi_bias": 8.0, "attention.clamp_kqv": 0.75}},
-    "mpt with 6 heads": OLD | {"bias": "", "fused": True, "heads": 6, "heads_kv": 6, "width": 48,
-                               "rope": False, "more": {"attention.max_alibi_bias": 8.0}},
-    "nemotron": {"norm": "layer", "bias": "norm", "gated": False,
-                 "more": {"rope.dimension_count": 4}},
-    "nemotron_h": {"mixers": "grouped none attention none", "bias": "conv", "rope": False,
-                   "layers": 4, "gated": False, "second": None, "fed": "none",
-                   "more": GROUPED | {"attention.layer_norm_epsilon": 1e-5,
-                                      "feed_forward_length": [0, HIDDEN, 0, HIDDEN]}},
-    "nemotron_h_moe": {"mixers": "grouped none attention none", "bias": "conv", "rope": False,
-                       "layers": 4, "gated": False, "second": None, "fed": "none",
-                       "experts": "all", "shared": True, "probabilities": True, "latent_experts": 16,
-                       "more": GROUPED | {"attention.layer_norm_epsilon": 1e-5,
-                                          "feed_forward_length": [0, HIDDEN, 0, HIDDEN],
-                                          "expert_shared_feed_forward_length": HIDDEN,
-                                          "expert_shared_count": 1, "moe_latent_size": 16,
-                                          "expert_weights_norm": True,
-                                          "expert_weights_scale": 2.5}},
-    "nomic-bert": ENCODER | {"bias": "norm", "fused": True,
-                             "more": {"pooling_type": 1, "attention.causal": False}},
-    "nomic-bert by token": ENCODER | {"bias": "norm", "fused": True,
-                                      "more": {"pooling_type": 0, "attention.causal": False}},
-    "olmo": {"norm": "layer", "bare": True, "more": {"attention.clamp_kqv": 0.75}},
-    "olmo2": {"first": None, "second": None, "head_norms": "whole",
-              "after": "post_attention_norm post_ffw_norm"},
-    "olmo2 with windows": {"first": None, "second": None, "head_norms": "whole", "layers": 4,
-                           "after": "post_attention_norm post_ffw_norm",
-                           "more": YARN | {"attention.sliding_window": 5}},
-    "olmoe": {"head_norms": "whole", "experts": "all", "heads_kv": HEADS},
-    "orion": LAYER_NORM,
-    "qwen": {"fused": True, "heads_kv": HEADS, "bias": "qkv",
-             "more": {"feed_forward_length": 2 * HIDDEN}},
-    "qwen2vl": {"bias": "qkv", "more": {"rope.dimension_sections": [2, 1, 1, 0]}},
-    "qwen35": DELTA | {"more": DELTA["more"] | {
-        "rope.dimension_count": 4, "rope.dimension_sections": [1, 1, 0, 0],
-        "attention.key_length": SIZE, "attention.value_length": SIZE}},
-    "qwen35moe": DELTA | {"experts": "all", "shared": True, "share": True, "fused_experts": True,
-                          "more": DELTA["more"] | {"rope.dimension_sections": [2, 1, 1, 0]}},
-    "qwen3 embedding": {"head_norms": "same", "tied": True, "more": {"pooling_type": 3}},
-    "qwen3next": DELTA | {"experts": "all", "shared": True, "share": True, "paired": "ba"},
-    "qwen3next as first converted": DELTA | {
-        "experts": "all", "shared": True, "share": True, "paired": "ba in"},
-    "qwen3vl": {"head_norms": "same", "more": {"rope.dimension_sections": [2, 1, 1, 0]}},
-    "qwen3vlmoe": {"head_norms": "same", "experts": "all",
-                   "more": {"rope.dimension_sections": [2, 1, 1, 0]}},
-    "refact": {"heads_kv": 1, "rope": False},
-    "seed_oss": {"second": "post_attention_norm", "bias": "qkv"},
-    "smollm3": {"tied": True, "layers": 4},
-    "stablelm": {"norm": "layer", "bias": "norm qkv", "heads_kv": HEADS,
-                 "more": {"rope.dimension_count": 4}},
-    "stablelm 12B": {"norm": "layer", "bias": "norm", "second": None, "head_norms": "each"},
-    "starcoder": OLD | {"fused": True, "heads_kv": 1, "rope": False, "positions": True},
-    "starcoder2": OLD,
-    "xverse": {},
-}  # fmt: skip
-"""What a model of each architecture has apart from the common tensors; after a space, a variant."""
+from .shapes import EXPERTS, GROUPS, HEADS, HIDDEN, INNER, SHAPES, SIZE, STATE, WIDTH, WORDS
 
 
 def file(name: str) -> bytes:
@@ -241,7 +50,8 @@ def _metadata(arch: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
         found |= EXPERTS
     named = {f"{arch}.{key}": value for key, value in (found | given.get("more", {})).items()}
     types = {"tokenizer.ggml.token_type_count": 2} if given.get("types") else {}
-    return {"general.architecture": arch, "tokenizer.ggml.model": "none"} | types | named
+    general = {"general.architecture": arch, "tokenizer.ggml.model": "none"}
+    return general | given.get("general", {}) | types | named
 
 
 def _groups(given: Mapping[str, Any]) -> int | list[int]:
@@ -265,11 +75,15 @@ def _tensors(given: Mapping[str, Any]) -> Iterator[tuple[str, tuple[int, ...]]]:
         yield "token_types.weight", (2, width)
     if "also" in given:
         yield "token_embd_norm.weight", (width,)
-        yield "token_embd_norm.bias", (width,)
+        if not given.get("starts_bare"):
+            yield "token_embd_norm.bias", (width,)
     if given.get("final", True) or "last" in given:
         yield from _norm(given, given.get("last", "output_norm"), width)
         if not given.get("tied"):
-            yield "output.weight", (WORDS, width)
+            yield from _linear(given, "output", WORDS, width, "logits")
+    if given.get("dense"):
+        yield "dense_2.weight", (given["more"]["dense_2_feat_out"], width)
+        yield "dense_3.weight", (width, given["more"]["dense_2_feat_out"])
     for i in range(_layers(given)):
         for name, shape in _layer(given, i, width):
             yield f"blk.{i}.{name}", shape
@@ -302,7 +116,7 @@ def _layer(given: Mapping[str, Any], i: int, width: int) -> Iterator[tuple[str, 
     for name in (given.get("first", "attn_norm"), given.get("second", "ffn_norm")):
         if name == "ffn_norm" and given.get("nameless"):
             yield name, (width,)
-        elif name is not None:
+        elif name is not None and not (name == "attn_norm" and i == 0 and given.get("starts_bare")):
             yield from _norm(given, name, width)
     for name in given.get("after", "").split():
         yield from _norm(given, name, width)
@@ -341,6 +155,8 @@ def _attention(given: Mapping[str, Any], width: int) -> Iterator[tuple[str, tupl
         for one, count in (("q", heads), ("k", groups)):
             shapes = {"same": (SIZE,), "each": (count, SIZE), "whole": (count * SIZE,)}
             yield f"attn_{one}_norm.weight", shapes[given["head_norms"]]
+    if given.get("opened"):
+        yield "attn_gate.weight", (heads * SIZE, width)
     if given.get("sinks"):
         yield "attn_sinks.weight", (heads,)
 
@@ -454,9 +270,10 @@ def text(value: str) -> bytes:
 
 
 def _value(value: Any) -> bytes:
-    """A number, text or list of integers, after its type."""
+    """A number, text, or list of integers or floats, after its type."""
     if isinstance(value, list):
-        return struct.pack(f"<IIQ{len(value)}i", 9, 5, len(value), *value)
+        kind, letter = (6, "f") if isinstance(value[0], float) else (5, "i")
+        return struct.pack(f"<IIQ{len(value)}{letter}", 9, kind, len(value), *value)
     if isinstance(value, str):
         return struct.pack("<I", 8) + text(value)
     if isinstance(value, bool):

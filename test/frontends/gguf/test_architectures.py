@@ -10,8 +10,9 @@ import pytest
 from nnc.frontends.gguf.architectures import ARCHITECTURES
 from nnc.ir.diagnostics import NncError
 
-from .random_models import SHAPES, container, file, parts
+from .random_models import container, file, parts
 from .running import Model
+from .shapes import SHAPES
 
 EXPECTED = dict(np.load(Path(__file__).parent / "files" / "llama_cpp.npz"))
 TOKENS = EXPECTED.pop("tokens")[None].astype(np.int64)
@@ -113,7 +114,8 @@ def test_packed_matrices_of_heads():
         ("bert", {"bert.pooling_type": [1, 2]}, "expected an integer above 0"),
         ("bert", {"bert.pooling_type": 4}, "pooled by kind 4, which is not supported"),
         ("mistral3", {"mistral3.rope.freq_base": 1.0}, "base 1.0 cannot be stretched"),
-        ("nomic-bert", {"nomic-bert.attention.sliding_window": 4}, "all is seen"),
+        ("modern-bert", {"modern-bert.hidden_activation": "tanh"}, "'tanh' is not supported"),
+        ("apertus", {"xielu.beta": [0.5]}, "'xielu.beta' is \\[0.5\\], expected a number"),
         ("granite", {"granite.logit_scale": -1.0}, "expected a number above 0"),
         ("mamba", {"mamba.ssm.state_size": 7}, "19 elements do not split into"),
         ("mamba", {"mamba.ssm.inner_size": 32}, "128 elements do not split into"),

@@ -100,7 +100,7 @@ LLAMA = ("general.architecture", 8, text("llama"))
         (container([("a", 13, b"")]), "unknown type 13"),
         (container([("a", 9, struct.pack("<IQ", 9, 1))]), "unknown type 9"),
         (container([("a", 9, struct.pack("<IQ", 8, 1 << 40))]), "more than the file can hold"),
-        (container(), "the architecture 'None' is not supported; these are: llama, arcee"),
+        (container(), "the architecture 'None' is not supported; these are: llama, afmoe"),
         (container([LLAMA]), "its 'llama.embedding_length' is None, expected an integer above 0"),
         (
             container(tensors=[("t", (32,), 9, 0)]),
