@@ -76,6 +76,10 @@ class Architecture:
     """Whether each head's query is followed by a gate, whose sigmoid opens the head's result."""
     tiles_keys: bool = False
     """Whether, in delta nets, groups of keys serve heads in turn, not several heads each."""
+    score_scale: float | None = None
+    """The factor of attention scores, if it does not follow from the heads' size."""
+    normalizes_values: bool = False
+    """Whether values are normalized; without a matrix of values, they are the keys' products."""
     last_norm: str = "output_norm"
     """The name of the norm after the last layer."""
     normalizes_experts: bool = True
@@ -137,6 +141,10 @@ ARCHITECTURES: Mapping[str, Architecture] = {
     "gemma-embedding": Architecture(
         activation="gelu", scales_embedding=True, full_every=6, full_at=5, local_base=1e4,
         is_encoder=True,
+    ),
+    "gemma4": Architecture(
+        activation="gelu", scales_embedding=True, local_base=1e4, score_scale=1.0,
+        normalizes_values=True,
     ),
     "glm4": Architecture(rotary="pairs"),
     "glm4moe": Architecture(second_norm="post_attention_norm", gating=2, normalizes_experts=False),

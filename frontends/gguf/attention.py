@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from .nodes import Nodes
 
@@ -16,16 +16,16 @@ class Attention(Nodes):
         In place of the keys' and values' product with a matrix of each head, the queries are
         multiplied by the first matrix, and the results by the second.
         """
-        lead, turned, latent = f"blk.{i}", self.turned, self.latent
-        plain = self.size - turned
+        lead, turned, latent, heads = f"blk.{i}", self.turned(i), self.latent, self.heads(i)
+        plain = heads.size - turned
         if plain <= 0:
-            raise self.source.error(f"all {self.size} elements of a head are rotated")
+            raise self.source.error(f"all {heads.size} elements of a head are rotated")
         q = x
         name = f"{lead}.attn_q"
         if self.has(f"{name}_a.weight"):
             q = self.norm(f"{name}_a_norm", self.linear(f"{name}_a", x))
             name = f"{name}_b"
-        q = self.node("Heads", f"{lead}.attn_heads.q", (self.linear(name, q),), heads=self.heads)
+        q = self.node("Heads", f"{lead}.attn_heads.q", (self.linear(name, q),), heads=heads.count)
         sizes = {"sizes": (plain, turned)}
         q, q_turned = self.node("Split", f"{lead}.attn_parts.q", (q,), 2, **sizes)
         both = self.linear(f"{lead}.attn_kv_a_mqa", x)
@@ -33,37 +33,40 @@ class Attention(Nodes):
         sizes = {"sizes": (latent, turned)}
         k, k_turned = self.node("Split", f"{lead}.attn_parts.kv", (both,), 2, **sizes)
         k = self.norm(f"{lead}.attn_kv_a_norm", k)
-        q_turned, k_turned = self.turned_heads(i, q_turned, k_turned, None)
-        q = self.head_linear(lead, "k", q)
+        q_turned, k_turned = (
+            self.turned_head(i, one, x) for one, x in (("q", q_turned), ("k", k_turned))
+        )
+        q = self.head_linear(i, "k", q)
         q = self.node("Join", f"{lead}.attn_joined.q", (q, q_turned))
         k = self.node("Join", f"{lead}.attn_joined.k", (k, k_turned))
         if self.get("attention.temperature_scale"):
             q = self.warmed(lead, q)
         past = "" if self.embeds else f"past.{i}.key"
-        given = {"scale": self.scale(), "limit": None, "latent": latent}
+        given = {"scale": self.scale(i), "limit": None, "latent": latent}
         inputs = (q, k, "", past, "", self.mask(None))
         out, key = self.node("Attention", f"{lead}.attention", inputs, 2, **given)
         if not self.embeds:
             self.outputs.append((f"present.{i}.key", key))
-        out = self.node("Heads", f"{lead}.attn_heads.out", (out,), heads=self.heads)
-        out = self.head_linear(lead, "v", out)
+        out = self.node("Heads", f"{lead}.attn_heads.out", (out,), heads=heads.count)
+        out = self.head_linear(i, "v", out)
         return self.linear(
             f"{lead}.attn_output", self.node("JoinHeads", f"{lead}.attn_out", (out,))
         )
 
-    def head_linear(self, lead: str, one: str, x: str) -> str:
+    def head_linear(self, i: int, one: str, x: str) -> str:
         """The product of each head of x and its matrix for keys or values: `one` is `k` or `v`.
 
         The file has these matrices as two tensors, or all in one, with the rows of a head together.
         """
-        plain, latent, key = self.size - self.turned, self.latent, f"{lead}.attn_{one}_b.weight"
-        is_split, both = self.has(key), plain + self.value_size
+        lead, heads, latent = f"blk.{i}", self.heads(i), self.latent
+        plain, key = heads.size - self.turned(i), f"{lead}.attn_{one}_b.weight"
+        is_split, both = self.has(key), plain + heads.value_size
         if is_split:
-            rows, columns = (latent, plain) if one == "k" else (self.value_size, latent)
-            shape, part = (self.heads, rows, columns), (0, rows)
+            rows, columns = (latent, plain) if one == "k" else (heads.value_size, latent)
+            shape, part = (heads.count, rows, columns), (0, rows)
         else:
             key, rows = f"{lead}.attn_kv_b.weight", both
-            shape, part = (self.heads * both, latent), (0, plain) if one == "k" else (plain, both)
+            shape, part = (heads.count * both, latent), (0, plain) if one == "k" else (plain, both)
         weight, tensor = self.weight(key), self.file.tensors[key]
         if tensor.shape != shape:
             text = f"has shape {list(tensor.shape)}, expected {list(shape)}"
@@ -73,7 +76,7 @@ class Attention(Nodes):
             f"{lead}.attn_{one}_b",
             (x, weight),
             packing=tensor.kind,
-            apart=(self.heads, rows),
+            apart=(heads.count, rows),
             part=part,
             transposed=is_split or one == "v",
         )
@@ -81,88 +84,97 @@ class Attention(Nodes):
     def attention(self, i: int, x: str) -> str:
         if self.kind.is_latent:
             return self.latent_attention(i, x)
-        lead = f"blk.{i}"
-        widths = (self.heads * self.size, self.groups * self.size, self.groups * self.value_size)
-        if self.has(f"{lead}.attn_qkv.weight"):
-            fused = self.linear(f"{lead}.attn_qkv", x)
-            parts = self.node("Split", f"{lead}.attn_parts", (fused,), 3, sizes=widths)
-        else:
-            parts = [self.linear(f"{lead}.attn_{one}", x) for one in "qkv"]
-        if self.get("attention.clamp_kqv"):
-            limit = self.number("attention.clamp_kqv")
-            parts = [
-                self.node("Clamp", f"{lead}.attn_clamp.{one}", (part,), limit=limit)
-                for one, part in zip("qkv", parts, strict=True)
-            ]
-        parts = [self.normed(lead, one, part, True) for one, part in zip("qkv", parts, strict=True)]
-        counts = (self.heads, self.groups, self.groups)
-        q, k, v = (
+        lead, heads, window = f"blk.{i}", self.heads(i), self.window(i)
+        parts = [self.normed(i, one, part, True) for one, part in self.products(i, x).items()]
+        counts = (heads.count, heads.groups, heads.groups)
+        q, *own = (
             self.node("Heads", f"{lead}.attn_heads.{one}", (part,), heads=count)
-            for one, part, count in zip("qkv", parts, counts, strict=True)
+            for one, part, count in zip("qkv", parts, counts, strict=False)
         )
         gate = None
         if self.has(f"{lead}.attn_gate.weight"):
             gate = self.linear(f"{lead}.attn_gate", x)
         if self.kind.gates_heads:
-            sizes = {"sizes": (self.size, self.size)}
+            sizes = {"sizes": (heads.size, heads.size)}
             q, gate = self.node("Split", f"{lead}.attn_parts.q", (q,), 2, **sizes)
             gate = self.node("JoinHeads", f"{lead}.attn_gate", (gate,))
-        window = self.window(i)
-        turns = [self.turned_heads, self.normed_heads]
+        turns = [self.turned_head, self.normed_head]
         for turn in turns if self.kind.head_norms_last else reversed(turns):
-            q, k = turn(i, q, k, window)
+            q, *own = turn(i, "q", q), *(turn(i, "k", k) for k in own[:1]), *own[1:]
+        if own and self.kind.normalizes_values:
+            given = {"form": "rms", "epsilon": self.epsilon}
+            own[1] = self.node("Norm", f"{lead}.attn_v_norm", (own[1],), **given)
         if self.get("attention.temperature_scale"):
             q = self.warmed(lead, q)
         limit = self.get("attn_logit_softcapping")
-        past = ("", "") if self.embeds else (f"past.{i}.key", f"past.{i}.value")
         out, key, value = self.node(
             "Attention",
             f"{lead}.attention",
-            (q, k, v, *past, self.mask(window), *self.sinks(lead)),
+            (q, *self.seen(i, own), self.mask(window), *self.sinks(lead)),
             3,
-            scale=self.scale(),
+            scale=self.scale(i),
             limit=self.number("attn_logit_softcapping") if limit else None,
             latent=None,
         )
-        if not self.embeds:
+        if own and not self.embeds:
             self.outputs += [(f"present.{i}.key", key), (f"present.{i}.value", value)]
         if gate is not None:
             out = self.node("Gate", f"{lead}.attn_gated", (gate, out), function="sigmoid")
         return self.linear(f"{lead}.attn_output", out)
 
-    def normed(self, lead: str, one: str, x: str, is_whole: bool) -> str:
+    def products(self, i: int, x: str) -> Mapping[str, str]:
+        """The queries `q` of x, and the keys `k` and values `v` of a layer that has its own."""
+        lead, heads = f"blk.{i}", self.heads(i)
+        if self.has(f"{lead}.attn_qkv.weight"):
+            fused = self.linear(f"{lead}.attn_qkv", x)
+            groups = heads.groups
+            sizes = (heads.count * heads.size, groups * heads.size, groups * heads.value_size)
+            parts = self.node("Split", f"{lead}.attn_parts", (fused,), 3, sizes=sizes)
+        elif self.shared(i) is not None:
+            parts = [self.linear(f"{lead}.attn_q", x)]
+        else:
+            parts = [self.linear(f"{lead}.attn_{one}", x) for one in "qk"]
+            has_values = self.has(f"{lead}.attn_v.weight") or not self.kind.normalizes_values
+            parts.append(self.linear(f"{lead}.attn_v", x) if has_values else parts[1])
+        if self.get("attention.clamp_kqv"):
+            limit = self.number("attention.clamp_kqv")
+            parts = [
+                self.node("Clamp", f"{lead}.attn_clamp.{one}", (part,), limit=limit)
+                for one, part in zip("qkv", parts, strict=False)
+            ]
+        return dict(zip("qkv", parts, strict=False))
+
+    def seen(self, i: int, own: Sequence[str]) -> Sequence[str]:
+        """The keys and values that a layer sees: its own and cached ones, or an earlier layer's."""
+        if not own:
+            return f"blk.{self.shared(i)}.attention.1", f"blk.{self.shared(i)}.attention.2", "", ""
+        return (*own, "", "") if self.embeds else (*own, f"past.{i}.key", f"past.{i}.value")
+
+    def normed(self, i: int, one: str, x: str, is_whole: bool) -> str:
         """Queries or keys x (`one` is q or k) after their norm, if the file has one.
 
         Its weights tell whether it is over all heads together or over each head.
         """
-        name = f"{lead}.attn_{one}_norm"
+        name, heads = f"blk.{i}.attn_{one}_norm", self.heads(i)
         if one == "v" or not self.has(f"{name}.weight"):
             return x
         shape = self.file.tensors[f"{name}.weight"].shape
-        return self.norm(name, x) if (shape not in self.head_shapes) == is_whole else x
+        of_heads = ((heads.size,), (heads.count, heads.size), (heads.groups, heads.size))
+        return self.norm(name, x) if (shape not in of_heads) == is_whole else x
 
-    @property
-    def head_shapes(self) -> Sequence[tuple[int, ...]]:
-        """The weights' shapes in norms over each head: one for all heads, or one per head."""
-        return (self.size,), (self.heads, self.size), (self.groups, self.size)
+    def normed_head(self, i: int, one: str, x: str) -> str:
+        return self.normed(i, one, x, False)
 
-    def normed_heads(self, i: int, q: str, k: str, window: int | None) -> tuple[str, str]:
-        return self.normed(f"blk.{i}", "q", q, False), self.normed(f"blk.{i}", "k", k, False)
-
-    def turned_heads(self, i: int, q: str, k: str, window: int | None) -> tuple[str, str]:
-        """Queries and keys after their rotation, if this layer has one."""
-        every = self.kind.unrotated_every
+    def turned_head(self, i: int, one: str, x: str) -> str:
+        """Queries or keys x (`one` is q or k) after their rotation, if this layer has one."""
+        every, is_local = self.kind.unrotated_every, self.window(i) is not None
         is_bare = every is not None and i % every == every - 1
-        if self.kind.rotates_windows and window is None and self.has_windows:
+        if self.kind.rotates_windows and not is_local and self.has_windows:
             is_bare = True
         if self.rotary is None or is_bare:
-            return q, k
-        angles = self.angles(window is not None)
-        turned = {"order": self.rotary, "size": self.turned}
-        return (
-            self.node("Rotate", f"blk.{i}.rotary.q", (q, *angles), **turned),
-            self.node("Rotate", f"blk.{i}.rotary.k", (k, *angles), **turned),
-        )
+            return x
+        turned = {"order": self.rotary, "size": self.turned(i)}
+        return self.node("Rotate", f"blk.{i}.rotary.{one}", (x, *self.angles(i)), **turned)
 
     def warmed(self, lead: str, q: str) -> str:
         """Queries q times a factor that grows with their positions; see the node `Temperature`."""
@@ -187,14 +199,18 @@ class Attention(Nodes):
             self.node("Mask", name, ("positions",), **given)
         return name
 
-    def angles(self, is_local: bool) -> tuple[str, str]:
-        """The cosines and sines of all positions."""
+    def angles(self, i: int) -> tuple[str, str]:
+        """The cosines and sines of all positions, for the heads of a layer."""
+        is_local = self.window(i) is not None
         local = self.local_base() if is_local else None
-        name = "angles" if local is None else "angles.local"
+        has_own = is_local and self.turned(i) != self.integer(
+            "rope.dimension_count", self.turned(i)
+        )
+        name = "angles.local" if has_own or local is not None else "angles"
         names = f"{name}.0", f"{name}.1"
         if name in {node.name for node in self.nodes}:
             return names
-        frequencies, size = self.frequencies(local)
+        frequencies, size = self.frequencies(local, self.turned(i))
         inputs = ["positions"]
         given = [f for f in ("rope_factors_short", "rope_factors_long") if self.has(f"{f}.weight")]
         if local is None and len(given) == 2:

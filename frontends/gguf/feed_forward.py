@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from .nodes import Nodes
 
 
@@ -29,8 +31,26 @@ class FeedForward(Nodes):
             hidden = self.node("Gate", f"{lead}.ffn_act{of}", parts, function=activation)
         return self.linear(f"{lead}.ffn_down{of}", hidden)
 
-    def experts(self, lead: str, x: str) -> str:
-        """A mixture of experts: each token is sent to some, and perhaps to a shared one."""
+    def both_networks(self, lead: str, x: str) -> str:
+        """The sum of a gated network and a mixture of experts, each between norms of its own."""
+        first = self.gated(lead, self.norm(f"{lead}.ffn_norm", x))
+        first = self.norm(f"{lead}.post_ffw_norm_1", first)
+        routed = self.node(
+            "Norm", f"{lead}.ffn_routed", (x,), form=self.kind.norm, epsilon=self.epsilon
+        )
+        scales = self.weight(f"{lead}.ffn_gate_inp.scale")
+        routed = self.node("Product", f"{lead}.ffn_routed.scaled", (routed, scales))
+        factor = 1 / math.sqrt(self.width)
+        routed = self.node("Scale", f"{lead}.ffn_routed.factor", (routed,), factor=factor)
+        second = self.experts(lead, self.norm(f"{lead}.pre_ffw_norm_2", x), routed)
+        second = self.norm(f"{lead}.post_ffw_norm_2", second)
+        return self.node("Sum", f"{lead}.ffn_both", (first, second))
+
+    def experts(self, lead: str, x: str, routed: str | None = None) -> str:
+        """A mixture of experts: each token is sent to some, and perhaps to a shared one.
+
+        What chooses them is a product with x, or with `routed` if given.
+        """
         bias = self.bias(f"{lead}.exp_probs_b")
         # Files that do not say it are of GLM 4.7 if there is a bias, else of DeepSeek V2.
         default = 2 if self.kind.is_latent and bias else self.kind.gating
@@ -41,7 +61,7 @@ class FeedForward(Nodes):
         if used > count:
             raise self.source.error(f"{used} of {count} experts are used")
         groups = self.expert_groups(count, used)
-        logits = self.linear(f"{lead}.ffn_gate_inp", x)
+        logits = self.linear(f"{lead}.ffn_gate_inp", routed or x)
         normalizes = self.get("expert_weights_norm")
         shares = self.node(
             "Shares",
@@ -87,7 +107,10 @@ class FeedForward(Nodes):
                 raise self.source.error(f"its tensor '{name}' {text}")
         given = {"packings": [tensor.kind for tensor in tensors], "matrices": matrices}
         given["function"] = self.activation
-        return self.node("Experts", f"{lead}.ffn_exps", (x, shares, *weights, *biases), **given)
+        scale = f"{stems[-1]}.scale"
+        scales = self.weight(scale) if self.has(scale) else ""
+        inputs = (x, shares, scales, *weights, *biases)
+        return self.node("Experts", f"{lead}.ffn_exps", inputs, **given)
 
     def expert_groups(self, count: int, used: int) -> tuple[int, int]:
         """The number of groups of experts, and from how many of them a token's are chosen."""

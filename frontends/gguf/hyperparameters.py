@@ -6,6 +6,7 @@ import math
 import re
 import reprlib
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -51,6 +52,7 @@ IGNORED = IgnoredFields(
         "as the tensors tell",
         "falcon-h1 granitehybrid jamba lfm2* mamba* nemotron_h* qwen3next qwen35*",
     ),
+    Ignored("embedding_length_per_layer_input", "none", "gemma4", values=(0,)),
     Ignored("moe_latent_size", "as the tensors tell"),
     Ignored("ssm.group_count", "one", "mamba jamba", values=(0, 1)),
 )
@@ -58,6 +60,18 @@ IGNORED_TENSORS = IgnoredFields(
     Ignored("rope_freqs.weight rope_factors_*", "of rotations of another kind"),
     Ignored("*.attn_rot_embd", "frequencies that the metadata tells"),
 )
+
+
+@dataclass(frozen=True)
+class Heads:
+    """The heads of one layer's attention."""
+
+    count: int
+    groups: int
+    """The number of heads of keys and values; each serves as many queries."""
+    size: int
+    """The elements of a query or key."""
+    value_size: int
 
 
 class Hyperparameters:
@@ -75,16 +89,7 @@ class Hyperparameters:
         self.layers = self.integer("block_count") - self.count("nextn_predict_layers")
         if not 0 < self.layers <= MOST_LAYERS:
             raise source.error(f"{self.layers} layers")
-        attends = any(self.attends(i) for i in range(self.layers))
-        self.heads = self.integer("attention.head_count") if attends else 1
-        self.groups = self.integer("attention.head_count_kv", self.heads) if attends else 1
-        if self.heads % self.groups:
-            raise source.error(f"{self.heads} heads do not divide into {self.groups} groups")
-        self.size = self.integer("attention.key_length", self.width // self.heads)
-        self.value_size = self.integer("attention.value_length", self.size)
         if self.kind.is_latent:
-            self.size = self.integer("attention.key_length_mla", self.size)
-            self.value_size = self.integer("attention.value_length_mla", self.value_size)
             self.latent = self.integer("attention.kv_lora_rank")
         norm = "layer_norm_rms_epsilon" if self.kind.norm == "rms" else "layer_norm_epsilon"
         self.epsilon = self.number(f"attention.{norm}", 1e-5)
@@ -105,11 +110,21 @@ class Hyperparameters:
         return float(value)
 
     def integer(self, key: str, default: int | None = None) -> int:
-        """A positive integer, equal for all layers that have one. Raises NncError for others."""
+        """A positive integer, equal for all layers. Raises NncError for others."""
         value = self.get(key)
-        if isinstance(value, list):
-            of_some = set(value) - ({0} if self.kind.is_hybrid else set())
-            value = of_some.pop() if len(of_some) == 1 else value
+        if isinstance(value, list) and len(set(value)) == 1:
+            value = value[0]
+        return self.checked(key, value, default)
+
+    def each(self, key: str, i: int, default: int | None = None) -> int:
+        """A layer's positive integer, of a list or equal for all layers. Raises NncError."""
+        value = self.get(key)
+        if isinstance(value, list) and i < len(value):
+            value = value[i]
+        return self.checked(key, value, default)
+
+    def checked(self, key: str, value: Any, default: int | None) -> int:
+        """The value, or the default for None, if it is a positive integer. Raises NncError."""
         value = default if value is None else value
         if not isinstance(value, int) or not 0 < value < 1 << 31:
             raise self.source.error(
@@ -193,12 +208,41 @@ class Hyperparameters:
         """Whether a layer has attention, as all layers have but in hybrid models."""
         return not self.kind.is_hybrid or f"blk.{i}.attn_output.weight" in self.file.tensors
 
-    def scale(self) -> float:
-        """The factor of attention scores."""
+    def heads(self, i: int) -> Heads:
+        """The heads of a layer's attention."""
+        count = self.each("attention.head_count", i)
+        groups = self.each("attention.head_count_kv", i, count)
+        if count % groups:
+            raise self.source.error(f"{count} heads do not divide into {groups} groups")
+        size = self.integer("attention.key_length", self.width // count)
+        values = self.integer("attention.value_length", size)
+        if self.kind.is_latent:
+            size = self.integer("attention.key_length_mla", size)
+            values = self.integer("attention.value_length_mla", values)
+        if self.window(i) is not None:
+            size = self.integer("attention.key_length_swa", size)
+            values = self.integer("attention.value_length_swa", values)
+        return Heads(count, groups, size, values)
+
+    def shared(self, i: int) -> int | None:
+        """The earlier layer whose keys and values a layer uses, if it has none of its own."""
+        start = self.layers - self.count("attention.shared_kv_layers")
+        if i < start:
+            return None
+        found = start - (1 if self.window(i) is None else 2)
+        if found < 0 or self.heads(found) != self.heads(i):
+            raise self.source.error(f"layer {i} has no earlier one to share keys and values with")
+        return found
+
+    def scale(self, i: int) -> float:
+        """The factor of a layer's attention scores."""
+        if self.kind.score_scale is not None:
+            return self.kind.score_scale
         if self.get("attention.scale"):
             return self.number("attention.scale")
         wide = self.layers == self.kind.wide_layers
-        scale = 1 / math.sqrt(self.width / self.heads if wide else self.size)
+        heads = self.heads(i)
+        scale = 1 / math.sqrt(self.width / heads.count if wide else heads.size)
         if self.kind.is_latent and self.get("rope.scaling.type") == "yarn":
             # YaRN's factor is of all elements, not of the rotated ones.
             multiplier = self.number("rope.scaling.yarn_log_multiplier", 0.1)
@@ -228,9 +272,10 @@ class Hyperparameters:
         """The bias of each head per token of distance (ALiBi). Source: arXiv:2108.12409, 3."""
         if not self.alibi:
             return None
-        even = 1 << (self.heads.bit_length() - 1)  # The largest power of two of heads.
+        count = self.heads(0).count
+        even = 1 << (count.bit_length() - 1)  # The largest power of two of heads.
         first = 2.0 ** (-self.alibi * np.arange(1, even + 1) / even)
-        rest = 2.0 ** (-self.alibi * (np.arange(self.heads - even) + 0.5) / even)
+        rest = 2.0 ** (-self.alibi * (np.arange(count - even) + 0.5) / even)
         return np.concatenate([first, rest])
 
     # -- rotation ----------------------------------------------------------------------------------
@@ -264,17 +309,18 @@ class Hyperparameters:
             self.number("rope.freq_base", 1e4) if self.kind.plain_windows else self.kind.local_base
         )
 
-    @property
-    def turned(self) -> int:
-        """The number of elements of a head to which the rotary embedding applies."""
-        count = self.integer("rope.dimension_count", self.size)
-        if count > self.size or count % 2:
-            raise self.source.error(f"{count} of the {self.size} elements of a head turn in pairs")
+    def turned(self, i: int) -> int:
+        """The number of elements of a layer's heads to which the rotary embedding applies."""
+        size = self.heads(i).size
+        count = self.integer("rope.dimension_count", size)
+        if self.window(i) is not None:
+            count = self.integer("rope.dimension_count_swa", count)
+        if count > size or count % 2:
+            raise self.source.error(f"{count} of the {size} elements of a head turn in pairs")
         return count
 
-    def frequencies(self, base: float | None) -> tuple[np.ndarray, float]:
-        """The angles per position, and the factor of rotated elements."""
-        count = self.turned
+    def frequencies(self, base: float | None, count: int) -> tuple[np.ndarray, float]:
+        """The angles per position of `count` elements, and their factor."""
         local = base is not None
         base = self.number("rope.freq_base", 1e4) if base is None else base
         found = base ** (-np.arange(0, count, 2, dtype=np.float64) / count)
@@ -293,7 +339,7 @@ class Hyperparameters:
             size *= 1 + grown
             if has_multiplier:
                 size /= 1 + grown * self.number("rope.scaling.yarn_log_multiplier")
-        return self.yarn(found, base, factor), size
+        return self.yarn(found, base, factor, count), size
 
     @property
     def stretch(self) -> float:
@@ -306,10 +352,9 @@ class Hyperparameters:
         key = "rope.scaling.original_context_length"
         return self.number(key, self.number("context_length", 4096))
 
-    def yarn(self, found: np.ndarray, base: float, factor: float) -> np.ndarray:
+    def yarn(self, found: np.ndarray, base: float, factor: float, count: int) -> np.ndarray:
         """YaRN: low frequencies are stretched, high ones kept. Source: arXiv:2309.00071, 3."""
         context = self.original
-        count = self.turned
         if base <= 1:
             raise self.source.error(f"rotations of base {base} cannot be stretched by YaRN")
         bounds = []

@@ -20,6 +20,8 @@ from .feed_forward import FeedForward
 from .file import read_file
 from .mixers import mixer, state_inputs
 
+OWN_WIDTH = "embedding_length_per_layer_input"
+"""The key of the width of what each layer reads of the tokens."""
 GROWING = (".key", ".value")
 """How the names of inputs and outputs end that have an extent of tokens."""
 
@@ -55,8 +57,10 @@ class _Decoder(Attention, FeedForward):
         last = self.kind.last_norm
         if last != "token_embd_norm" and self.has("token_embd_norm.weight"):
             x = self.norm("token_embd_norm", x)
+        own = self.layer_inputs(x) if self.has("per_layer_token_embd.weight") else None
         for i in range(self.layers):
             x = self.layer(i, x)
+            x = self.finished(i, x, own)
         if not self.kind.normalizes_results:
             x = self.norm(last, x)
         name, found = ("embeddings", self.pooled(x)) if self.embeds else ("logits", self.logits(x))
@@ -82,12 +86,12 @@ class _Decoder(Attention, FeedForward):
 
     def kept(self, i: int) -> list[Input]:
         """The keys and values of a layer with attention."""
-        if not self.attends(i):
+        if not self.attends(i) or self.shared(i) is not None:
             return []
-        sizes = {"key": self.size, "value": self.value_size}
-        groups = self.groups
+        heads = self.heads(i)
+        groups, sizes = heads.groups, {"key": heads.size, "value": heads.value_size}
         if self.kind.is_latent:
-            groups, sizes = 1, {"key": self.latent + self.turned}
+            groups, sizes = 1, {"key": self.latent + self.turned(i)}
         return [
             Input(
                 f"past.{i}.{what}",
@@ -98,12 +102,43 @@ class _Decoder(Attention, FeedForward):
         ]
 
     def embedding(self, name: str, indices: str) -> str:
-        """The rows of a table at indices."""
+        """The rows of a table at indices, with the square root of their width as a factor if the
+        architecture has it.
+        """
         table = self.weight(f"{name}.weight")
         kind = self.file.tensors[f"{name}.weight"].kind
-        is_scaled = self.kind.scales_embedding and name == "token_embd"
-        scale = math.sqrt(self.width) if is_scaled else 1.0
+        scale = 1.0
+        if self.kind.scales_embedding and name != "position_embd":
+            is_first = name == "token_embd"
+            scale = math.sqrt(self.width if is_first else self.integer(OWN_WIDTH))
         return self.node("Embedding", name, (indices, table), packing=kind, scale=scale)
+
+    def layer_inputs(self, x: str) -> str:
+        """What each layer reads of the tokens, and their embeddings x: [1, layers, length, D]."""
+        name = "per_layer_model_proj"
+        projected = self.linear(name, x)
+        factor = 1 / math.sqrt(self.width)
+        projected = self.node("Scale", f"{name}.scaled", (projected,), factor=factor)
+        projected = self.node("Heads", f"{name}.layers", (projected,), heads=self.layers)
+        projected = self.norm("per_layer_proj_norm", projected)
+        found = self.embedding("per_layer_token_embd", "tokens")
+        found = self.node("Heads", "per_layer_token_embd.layers", (found,), heads=self.layers)
+        found = self.node("Sum", "per_layer_inputs.sum", (projected, found))
+        return self.node("Scale", "per_layer_inputs", (found,), factor=1 / math.sqrt(2))
+
+    def finished(self, i: int, x: str, own: str | None) -> str:
+        """A layer's result x after what it reads by itself, and its factor, if it has these."""
+        lead = f"blk.{i}"
+        if own is not None:
+            part = self.node("Pick", f"{lead}.inp", (own,), index=i)
+            gate = self.linear(f"{lead}.inp_gate", x)
+            part = self.node("Gate", f"{lead}.inp_gated", (gate, part), function=self.activation)
+            part = self.norm(f"{lead}.post_norm", self.linear(f"{lead}.proj", part))
+            x = self.node("Sum", f"{lead}.inp_residual", (x, part))
+        scale = f"{lead}.layer_output_scale"
+        if self.has(f"{scale}.weight"):
+            x = self.node("Product", scale, (x, self.weight(f"{scale}.weight")))
+        return x
 
     def pooled(self, x: str) -> str:
         """The embeddings x of all tokens, pooled to a single one if the file says so."""
@@ -155,7 +190,10 @@ class _Decoder(Attention, FeedForward):
             x = self.norm(f"{lead}.attn_output_norm", x)
             if has_own:
                 x = self.norm(own, self.node("Sum", f"{lead}.attn_again", (x, given)))
-        out = self.feed_forward(lead, self.norm(second, x) if kind.norms_first else x)
+        if self.has(f"{lead}.pre_ffw_norm_2.weight"):
+            out = self.both_networks(lead, x)
+        else:
+            out = self.feed_forward(lead, self.norm(second, x) if kind.norms_first else x)
         if self.has(f"{lead}.post_ffw_norm.weight"):
             out = self.norm(f"{lead}.post_ffw_norm", out)
         out = self.scaled(f"{lead}.ffn_scaled", out, "residual_scale")

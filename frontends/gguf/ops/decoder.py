@@ -136,7 +136,8 @@ def norm(n: NodeLayer, x: Value, weight: Value | None = None, bias: Value | None
 rows.formulas(
     {
         "Sum": lambda n, a, b: n(nn.Add(a, b)),
-        "Product": lambda n, a, b: n(nn.Mul(a, b)),
+        "Product": lambda n, a, b: (Term(n, a) * Term(n, b).cast(f32)).value,
+        "Pick": lambda n, x: Term(n, x).column(n.attributes["index"], 1).value,
         "Activation": lambda n, x: (
             ACTIVATIONS[n.attributes["function"]](Term(n, x), *n.attributes["numbers"]).value
         ),

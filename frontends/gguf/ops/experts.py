@@ -62,8 +62,8 @@ _GATINGS = {1: lambda x: nn.Softmax(x, axis=2), 2: nn.Sigmoid}
 
 
 @rows("Experts")
-def experts(n: NodeLayer, x: Value, shares: Value, *tensors: Value) -> Value:
-    """The sum of the experts' results, weighted by `shares`.
+def experts(n: NodeLayer, x: Value, shares: Value, scales: Value | None, *tensors: Value) -> Value:
+    """The sum of the experts' results, weighted by `shares`, and by `scales` [experts] if given.
 
     The attribute `matrices` names the tensors [experts, rows, columns]: `gate`, or not, `up` and
     `down`, or `gate_up`, whose rows are those of both; biases [experts, rows] may follow them.
@@ -75,7 +75,10 @@ def experts(n: NodeLayer, x: Value, shares: Value, *tensors: Value) -> Value:
         share = Term(n, shares).part(2, number, number + 1)
 
         def sent(total: Term = total, share: Term = share, number: int = number) -> list[Value]:
-            return [(total + _expert(n, Term(n, x), tensors, number) * share).value]
+            found = _expert(n, Term(n, x), tensors, number) * share
+            if scales is not None:
+                found = found * Term(n, scales).column(number, 0).cast(f32)
+            return [(total + found).value]
 
         def not_sent(total: Term = total) -> list[Value]:
             return [total.value]

@@ -21,12 +21,16 @@ def parts(name: str) -> tuple[Mapping[str, Any], list[tuple[str, np.ndarray]]]:
     if given.get("alike"):
         # The router rates all experts much alike: for some tokens, all their sigmoids are near 0.
         tensors = [(k, x - 40 * x[:1] if "gate_inp." in k else x) for k, x in tensors]
+    if given.get("soft"):
+        # Scores are not scaled: those of random heads would make each softmax pick one token.
+        tensors = [(k, x * np.float32(0.2) if "attn_q_norm" in k else x) for k, x in tensors]
     return _metadata(name.split()[0], given), tensors
 
 
 def _numbers(key: str, shape: tuple[int, ...], random: np.random.RandomState) -> np.ndarray:
     numbers = random.standard_normal(shape).astype("f")
-    if "norm" in key and not key.endswith("bias"):
+    is_near_one = any(part in key for part in ("norm", "rope_freqs", "layer_output_scale"))
+    if is_near_one and not key.endswith("bias"):
         return 1 + numbers * np.float32(0.1)
     if key.endswith("ssm_a"):
         return -np.exp(numbers)
@@ -81,6 +85,13 @@ def _tensors(given: Mapping[str, Any]) -> Iterator[tuple[str, tuple[int, ...]]]:
         yield from _norm(given, given.get("last", "output_norm"), width)
         if not given.get("tied"):
             yield from _linear(given, "output", WORDS, width, "logits")
+    if given.get("own_width"):
+        own = given["own_width"]
+        yield "per_layer_token_embd.weight", (WORDS, own * _layers(given))
+        yield "per_layer_model_proj.weight", (own * _layers(given), width)
+        yield "per_layer_proj_norm.weight", (own,)
+    if "frequencies" in given:
+        yield "rope_freqs.weight", (given["frequencies"] // 2,)
     if given.get("dense"):
         yield "dense_2.weight", (given["more"]["dense_2_feat_out"], width)
         yield "dense_3.weight", (width, given["more"]["dense_2_feat_out"])
@@ -122,7 +133,20 @@ def _layer(given: Mapping[str, Any], i: int, width: int) -> Iterator[tuple[str, 
         yield from _norm(given, name, width)
     for mixer in mixers.split("+"):
         if mixer != "none":
-            yield from _MIXERS[mixer](given, width)
+            yield from _MIXERS[mixer](given | {"at": i}, width)
+    if given.get("own_width"):
+        yield "inp_gate.weight", (given["own_width"], width)
+        yield "proj.weight", (width, given["own_width"])
+        yield "post_norm.weight", (width,)
+    if given.get("layer_scale"):
+        yield "layer_output_scale.weight", (1,)
+    if given.get("both"):
+        for name in ("pre_ffw_norm_2", "post_ffw_norm_1", "post_ffw_norm_2"):
+            yield f"{name}.weight", (width,)
+        yield "ffn_gate_inp.scale", (width,)
+        yield "ffn_down_exps.scale", (EXPERTS["expert_count"],)
+        for one in ("gate", "up", "down"):
+            yield f"ffn_{one}.weight", (width, HIDDEN) if one == "down" else (HIDDEN, width)
     if "fed" in given and given["fed"] != mixers:
         return
     if given.get("experts") == "all" or (given.get("experts") == "later" and i):
@@ -138,11 +162,17 @@ def _layer(given: Mapping[str, Any], i: int, width: int) -> Iterator[tuple[str, 
 
 def _attention(given: Mapping[str, Any], width: int) -> Iterator[tuple[str, tuple[int, ...]]]:
     heads, groups = given.get("heads", HEADS), given.get("heads_kv", GROUPS)
+    pattern, size = given.get("more", {}).get("attention.sliding_window_pattern"), SIZE
+    if pattern and not pattern[given["at"]]:
+        size = given["more"]["attention.key_length"]
     rows = {
-        "q": heads * SIZE * (2 if given.get("gate") else 1),
-        "k": groups * SIZE,
-        "v": groups * SIZE,
+        "q": heads * size * (2 if given.get("gate") else 1),
+        "k": groups * size,
+        "v": groups * size,
     }
+    shares = given["at"] + given.get("shared_layers", 0) >= _layers(given) > given["at"]
+    if shares or not given.get("values", True):
+        rows = {one: rows[one] for one in ("q" if shares else "qk")}
     if given.get("latent"):
         yield from _latent(given, width)
     elif given.get("fused"):
@@ -150,10 +180,10 @@ def _attention(given: Mapping[str, Any], width: int) -> Iterator[tuple[str, tupl
     else:
         for one, count in rows.items():
             yield from _linear(given, f"attn_{one}", count, width, "qkv")
-    yield from _linear(given, "attn_output", width, heads * SIZE, "output")
+    yield from _linear(given, "attn_output", width, heads * size, "output")
     if given.get("head_norms"):
-        for one, count in (("q", heads), ("k", groups)):
-            shapes = {"same": (SIZE,), "each": (count, SIZE), "whole": (count * SIZE,)}
+        for one, count in (("q", heads), ("k", groups))[: 1 if shares else 2]:
+            shapes = {"same": (size,), "each": (count, SIZE), "whole": (count * SIZE,)}
             yield f"attn_{one}_norm.weight", shapes[given["head_norms"]]
     if given.get("opened"):
         yield "attn_gate.weight", (heads * SIZE, width)
@@ -270,9 +300,9 @@ def text(value: str) -> bytes:
 
 
 def _value(value: Any) -> bytes:
-    """A number, text, or list of integers or floats, after its type."""
+    """A number, text, or list of numbers of one kind, after its type."""
     if isinstance(value, list):
-        kind, letter = (6, "f") if isinstance(value[0], float) else (5, "i")
+        kind, letter = {bool: (7, "?"), int: (5, "i"), float: (6, "f")}[type(value[0])]
         return struct.pack(f"<IIQ{len(value)}{letter}", 9, kind, len(value), *value)
     if isinstance(value, str):
         return struct.pack("<I", 8) + text(value)

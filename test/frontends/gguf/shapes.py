@@ -20,6 +20,17 @@ ENCODER = {
     "types": True,
     "also": "token_embd_norm",
 }
+GEMMA4 = {"head_norms": "same", "after": "post_attention_norm post_ffw_norm", "layers": 6,
+          "own_width": 12, "shared_layers": 2, "layer_scale": True, "tied": True,
+          "frequencies": 2 * SIZE, "soft": True,
+          "more": {"attention.sliding_window": 5, "attention.key_length": 2 * SIZE,
+                   "attention.value_length": 2 * SIZE, "attention.key_length_swa": SIZE,
+                   "attention.value_length_swa": SIZE, "rope.dimension_count": 2 * SIZE,
+                   "rope.dimension_count_swa": SIZE, "rope.freq_base": 1e6,
+                   "attention.sliding_window_pattern": [True, False] * 3,
+                   "embedding_length_per_layer_input": 12, "attention.shared_kv_layers": 2,
+                   "final_logit_softcapping": 30.0}}  # fmt: skip
+"""Layers that see all tokens have heads of twice the size; the last two have keys of earlier ones."""
 NO_LOGITS = {"tied": True}
 """An encoder of today: like a decoder, without logits."""
 LAYER_NORM = {"norm": "layer", "bias": "norm"}
@@ -113,6 +124,11 @@ SHAPES: Mapping[str, Mapping[str, Any]] = {
         "more": {"pooling_type": 1, "attention.sliding_window": 6, "attention.key_length": SIZE,
                  "dense_2_feat_in": WIDTH, "dense_2_feat_out": 48, "dense_3_feat_in": 48,
                  "dense_3_feat_out": WIDTH}},
+    "gemma4": GEMMA4,
+    "gemma4 of experts": GEMMA4 | {
+        "own_width": 0, "shared_layers": 0, "experts": "all", "both": True, "values": False,
+        "more": GEMMA4["more"] | {"embedding_length_per_layer_input": 0,
+                                  "attention.shared_kv_layers": 0}},
     "glm4": {"bias": "qkv", "joined": True, "after": "post_attention_norm post_ffw_norm",
              "more": {"rope.dimension_count": 4}},
     "glm4moe": {"second": "post_attention_norm", "bias": "qkv", "experts": "later", "shared": True,
