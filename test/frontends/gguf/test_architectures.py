@@ -54,6 +54,7 @@ def test_logits_or_embeddings(name):
         "granitehybrid",
         "falcon-h1",
         "qwen3next",
+        "gemma4",
     ],
 )
 def test_parts_of_a_text_follow_on_their_cache(name):
