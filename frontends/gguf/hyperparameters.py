@@ -91,8 +91,10 @@ class Hyperparameters:
             raise source.error(f"{self.layers} layers")
         if self.kind.is_latent:
             self.latent = self.integer("attention.kv_lora_rank")
-        norm = "layer_norm_rms_epsilon" if self.kind.norm == "rms" else "layer_norm_epsilon"
-        self.epsilon = self.number(f"attention.{norm}", 1e-5)
+        names = ["layer_norm_rms_epsilon", "layer_norm_epsilon"]
+        given = [name for name in names if self.get(f"attention.{name}") is not None]
+        own = names[self.kind.norm != "rms"]
+        self.epsilon = self.number(f"attention.{own if own in given else (*given, own)[0]}", 1e-5)
 
     # -- metadata ----------------------------------------------------------------------------------
 

@@ -44,7 +44,7 @@ def _metadata(arch: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
         "context_length": 64, "embedding_length": given.get("width", WIDTH),
         "block_count": _layers(given) + bool(given.get("further")), "vocab_size": WORDS,
         "feed_forward_length": HIDDEN, "attention.head_count": heads,
-        "attention.head_count_kv": _groups(given), f"attention.{norm}": 1e-5,
+        "attention.head_count_kv": _groups(given), f"attention.{norm}": given.get("epsilon", 1e-5),
     }  # fmt: skip
     if given.get("further"):
         found["nextn_predict_layers"] = 1
