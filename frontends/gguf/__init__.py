@@ -8,7 +8,8 @@ A model has the inputs `tokens` [1, length] and for each layer `past.N.key` and 
 [1, heads, past, size], which are those of earlier tokens, of extent 0 before the first. Layers with
 a state of fixed size have `past.N.conv` and `past.N.state` instead, of zeros before the first token
 (see `mixers`). Its outputs are `logits` [1, length, vocabulary] and a `present` for each `past`,
-which is the past of the next run.
+which is the past of the next run. A model of embeddings has `embeddings`, and one that ranks texts
+`scores` [1, labels], without pasts.
 
 Source: ggml's docs/gguf.md.
 """

@@ -82,6 +82,8 @@ class Architecture:
     """Whether values are normalized; without a matrix of values, they are the keys' products."""
     last_norm: str = "output_norm"
     """The name of the norm after the last layer."""
+    rank_pooling: int = 0
+    """How the embeddings that are ranked are pooled, if the file does not say it."""
     normalizes_experts: bool = True
     """Whether the weights of a token's experts are scaled to a sum of 1."""
 
@@ -171,7 +173,8 @@ ARCHITECTURES: Mapping[str, Architecture] = {
     "minimax-m2": Architecture(),
     "mistral3": Architecture(rotary="pairs"),
     "modern-bert": Architecture(
-        norm="layer", activation="gelu", full_every=3, full_at=0, local_base=1e4, is_encoder=True
+        norm="layer", activation="gelu", full_every=3, full_at=0, local_base=1e4, is_encoder=True,
+        rank_pooling=1,
     ),
     "mpt": Architecture(**LAYER, rotary=None),
     "nemotron": Architecture(norm="layer", activation="relu_squared", gated=False),

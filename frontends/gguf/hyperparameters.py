@@ -18,7 +18,9 @@ from .architectures import ARCHITECTURES
 from .file import GgufFile
 
 MOST_LAYERS = 4096
-POOLINGS = {0: None, 1: "mean", 2: "first", 3: "last"}
+MEAN, FIRST, LAST, RANK = 1, 2, 3, 4
+POOLINGS = {0: None, MEAN: "mean", FIRST: "first", LAST: "last"}
+"""By the numbers of files, which also know RANK: scores of a pooled embedding."""
 
 IGNORED = IgnoredFields(
     Ignored("context_length vocab_size *feed_forward_length", "as the tensors tell, or no limit"),
@@ -35,7 +37,7 @@ IGNORED = IgnoredFields(
     Ignored("expert_group_used_count", "all are of one group"),
     Ignored(
         "expert_shared_count leading_dense_block_count interleave_moe_layer_step "
-        "moe_every_n_layers dense_?_feat_*",
+        "moe_every_n_layers dense_?_feat_* classifier.output_labels",
         "as the tensors tell",
     ),
     Ignored(
@@ -171,9 +173,17 @@ class Hyperparameters:
     def pooling(self) -> str | None:
         """How the tokens' embeddings become one: `mean`, `first` or `last`; None if they do not."""
         kind = self.count("pooling_type")
+        if self.ranks:
+            kind = self.count("classifier.pooling_type") or self.kind.rank_pooling
+            kind = MEAN if kind == MEAN else LAST if self.is_causal else FIRST
         if kind not in POOLINGS:
             raise self.source.error(f"embeddings are pooled by kind {kind}, which is not supported")
         return POOLINGS[kind]
+
+    @property
+    def ranks(self) -> bool:
+        """Whether the results are scores of a text, as of a query with a document."""
+        return self.count("pooling_type") == RANK
 
     @property
     def is_causal(self) -> bool:

@@ -63,7 +63,12 @@ class _Decoder(Attention, FeedForward):
             x = self.finished(i, x, own)
         if not self.kind.normalizes_results:
             x = self.norm(last, x)
-        name, found = ("embeddings", self.pooled(x)) if self.embeds else ("logits", self.logits(x))
+        if not self.embeds:
+            name, found = "logits", self.logits(x)
+        elif self.ranks:
+            name, found = "scores", self.scores(self.pooled(x))
+        else:
+            name, found = "embeddings", self.pooled(x)
         outputs = [(name, found), *self.outputs]
         dims: dict[str, Sequence[str]] = {
             name: ("", "", "total", "") for name, _ in self.outputs if name.endswith(GROWING)
@@ -147,6 +152,18 @@ class _Decoder(Attention, FeedForward):
         for name in ("dense_2", "dense_3"):
             x = self.linear(name, x) if self.has(f"{name}.weight") else x
         return x
+
+    def scores(self, x: str) -> str:
+        """The scores [1, labels] of a pooled embedding x: those of a classifier."""
+        if self.has("cls.weight"):
+            is_modern = self.name == "modern-bert"
+            given = {"function": "gelu" if is_modern else "tanh", "numbers": ()}
+            x = self.node("Activation", "cls.act", (self.linear("cls", x),), **given)
+        if self.has("cls.norm.weight"):
+            x = self.norm("cls.norm", x)
+        if self.has("cls.output.weight"):
+            x = self.linear("cls.output", x)
+        return self.node("Softmax", "scores", (x,)) if self.name in ("qwen3", "qwen3vl") else x
 
     def logits(self, x: str) -> str:
         shared = None if self.has("output.weight") else "token_embd.weight"

@@ -12,6 +12,7 @@ from ..layer import rows
 ACTIVATIONS = {
     "silu": lambda x: x.function(nn.Swish),
     "gelu": lambda x: x.made(nn.Gelu(x.value, approximate="tanh")),
+    "tanh": lambda x: x.function(nn.Tanh),
     "sigmoid": lambda x: x.function(nn.Sigmoid),
     "xielu": lambda x, *numbers: xielu(x, *numbers),
     "relu_squared": lambda x: x.max(0.0) * x.max(0.0),
@@ -146,6 +147,7 @@ rows.formulas(
             Term(n, x).min(n.attributes["limit"]).max(-n.attributes["limit"]).value
         ),
         "Softcap": lambda n, x: capped(Term(n, x), n.attributes["limit"]).value,
+        "Softmax": lambda n, x: n(nn.Softmax(x, axis=x.type.rank - 1)),
         "Heads": lambda n, x: split_heads(Term(n, x), n.attributes["heads"]).value,
         "JoinHeads": lambda n, x: joined_heads(Term(n, x)).value,
         "Join": lambda n, *parts: (

@@ -5,7 +5,9 @@ pip install llama-cpp-python==0.3.36 && python make_logits.py [name ..]
 
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import llama_cpp
 import numpy as np
@@ -27,17 +29,19 @@ def logits(name: str) -> np.ndarray:
             verbose=False,
         )  # fmt: skip
         if embeds:
-            return embeddings(model)
+            return embeddings(model, parts(name)[0])
         model.eval(TOKENS)
         return np.array(model.scores[: len(TOKENS)])
 
 
-def embeddings(model: llama_cpp.Llama) -> np.ndarray:
-    """Those of all tokens, or the one that they are pooled to."""
+def embeddings(model: llama_cpp.Llama, metadata: Mapping[str, Any]) -> np.ndarray:
+    """Those of all tokens, or the one that they are pooled to, or its scores."""
     model._batch.reset()
     model._batch.add_sequence(TOKENS, 0, True)
     model._ctx.decode(model._batch)
     context, width = model._ctx.ctx, model.n_embd()
+    if model.pooling_type() == llama_cpp.LLAMA_POOLING_TYPE_RANK:
+        width = max([len(v) for key, v in metadata.items() if "output_labels" in key], default=1)
     if model.pooling_type() == llama_cpp.LLAMA_POOLING_TYPE_NONE:
         found = [llama_cpp.llama_get_embeddings_ith(context, i)[:width] for i in range(len(TOKENS))]
     else:

@@ -92,6 +92,12 @@ def _tensors(given: Mapping[str, Any]) -> Iterator[tuple[str, tuple[int, ...]]]:
         yield "per_layer_proj_norm.weight", (own,)
     if "frequencies" in given:
         yield "rope_freqs.weight", (given["frequencies"] // 2,)
+    for name in given.get("classifier", "").split():
+        labels = len(given["more"].get("classifier.output_labels", "1"))
+        shapes = {"cls": (width, width), "cls.norm": (width,), "cls.output": (labels, width)}
+        yield f"{name}.weight", shapes[name]
+        if name == "cls.output" and "classifier" in given.get("bias", ""):
+            yield f"{name}.bias", (labels,)
     if given.get("dense"):
         yield "dense_2.weight", (given["more"]["dense_2_feat_out"], width)
         yield "dense_3.weight", (width, given["more"]["dense_2_feat_out"])
@@ -301,6 +307,8 @@ def text(value: str) -> bytes:
 
 def _value(value: Any) -> bytes:
     """A number, text, or list of numbers of one kind, after its type."""
+    if isinstance(value, list) and isinstance(value[0], str):
+        return struct.pack("<IIQ", 9, 8, len(value)) + b"".join(map(text, value))
     if isinstance(value, list):
         kind, letter = {bool: (7, "?"), int: (5, "i"), float: (6, "f")}[type(value[0])]
         return struct.pack(f"<IIQ{len(value)}{letter}", 9, kind, len(value), *value)

@@ -73,6 +73,11 @@ SHAPES: Mapping[str, Mapping[str, Any]] = {
                              "expert_gating_func": 2, "expert_group_count": 1}},
     "bert": ENCODER | {"bias": "norm qkv output ffn", "gated": False, "positions": True,
                        "rope": False, "more": {"pooling_type": 2, "attention.causal": False}},
+    "bert that ranks": ENCODER | {
+        "bias": "norm qkv output ffn classifier", "gated": False, "positions": True, "rope": False,
+        "classifier": "cls cls.output",
+        "more": {"pooling_type": 4, "attention.causal": False,
+                 "classifier.output_labels": ["no", "yes", "?"]}},
     "bloom": OLD | {"fused": True, "heads_kv": HEADS, "rope": False, "also": "token_embd_norm"},
     "chatglm": {"bias": "qkv", "fused": True, "joined": True, "more": {"rope.dimension_count": 4}},
     "codeshell": OLD | {"fused": True},
@@ -194,6 +199,10 @@ SHAPES: Mapping[str, Mapping[str, Any]] = {
         "norm": "layer", "fused": True, "joined": True, "heads_kv": HEADS,
         "also": "token_embd_norm", "starts_bare": True,
         "more": {"pooling_type": 2, "attention.causal": False, "hidden_activation": "silu"}},
+    "modern-bert that ranks": NO_LOGITS | {
+        "norm": "layer", "fused": True, "joined": True, "heads_kv": HEADS,
+        "also": "token_embd_norm", "starts_bare": True, "classifier": "cls cls.norm cls.output",
+        "more": {"pooling_type": 4, "attention.causal": False}},
     "mpt": OLD | {"bias": "", "fused": True, "heads_kv": HEADS, "rope": False,
                   "more": {"attention.max_alibi_bias": 8.0, "attention.clamp_kqv": 0.75}},
     "mpt with 6 heads": OLD | {"bias": "", "fused": True, "heads": 6, "heads_kv": 6, "width": 48,
@@ -239,6 +248,8 @@ SHAPES: Mapping[str, Mapping[str, Any]] = {
     "qwen35moe": DELTA | {"experts": "all", "shared": True, "share": True, "fused_experts": True,
                           "more": DELTA["more"] | {"rope.dimension_sections": [2, 1, 1, 0]}},
     "qwen3 embedding": {"head_norms": "same", "tied": True, "more": {"pooling_type": 3}},
+    "qwen3 that ranks": {"head_norms": "same", "tied": True, "classifier": "cls.output",
+                         "more": {"pooling_type": 4, "classifier.output_labels": ["yes", "no"]}},
     "qwen3next": DELTA | {"experts": "all", "shared": True, "share": True, "paired": "ba"},
     "qwen3next as first converted": DELTA | {
         "experts": "all", "shared": True, "share": True, "paired": "ba in"},

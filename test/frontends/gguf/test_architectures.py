@@ -113,7 +113,7 @@ def test_packed_matrices_of_heads():
         ("dots1", {"dots1.expert_group_count": "two"}, "expected an integer above 0"),
         ("dots1", {"dots1.expert_gating_func": [1, 2]}, "expected an integer above 0"),
         ("bert", {"bert.pooling_type": [1, 2]}, "expected an integer above 0"),
-        ("bert", {"bert.pooling_type": 4}, "pooled by kind 4, which is not supported"),
+        ("bert", {"bert.pooling_type": 5}, "pooled by kind 5, which is not supported"),
         ("mistral3", {"mistral3.rope.freq_base": 1.0}, "base 1.0 cannot be stretched"),
         ("modern-bert", {"modern-bert.hidden_activation": "tanh"}, "'tanh' is not supported"),
         ("apertus", {"xielu.beta": [0.5]}, "'xielu.beta' is \\[0.5\\], expected a number"),
