@@ -43,7 +43,7 @@ IGNORED = IgnoredFields(
     Ignored(
         "rope.dimension_sections n_deepstack_layers",
         "equal positions in a text",
-        "qwen*vl qwen*vlmoe qwen35* ernie4_5*",
+        "qwen*vl qwen*vlmoe qwen35* hunyuan_vl ernie4_5*",
     ),
     Ignored("attention.clamp_kqv attention.max_alibi_bias", "none", values=(0.0,)),
     Ignored("attention.*epsilon", "of the other norm"),

@@ -168,6 +168,8 @@ def _layer(given: Mapping[str, Any], i: int, width: int) -> Iterator[tuple[str, 
 
 def _attention(given: Mapping[str, Any], width: int) -> Iterator[tuple[str, tuple[int, ...]]]:
     heads, groups = given.get("heads", HEADS), given.get("heads_kv", GROUPS)
+    if "each_heads" in given:
+        heads, groups = given["each_heads"][given["at"]], given["each_groups"][given["at"]]
     pattern, size = given.get("more", {}).get("attention.sliding_window_pattern"), SIZE
     if pattern and not pattern[given["at"]]:
         size = given["more"]["attention.key_length"]
