@@ -113,6 +113,7 @@ ARCHITECTURES: Mapping[str, Architecture] = {
     "baichuan": Architecture(rotary="pairs", alibi=8.0, rotated_layers=32),
     "bailingmoe2": Architecture(normalizes_experts=False),
     "bert": Architecture(**BERT, rotary=None),
+    "bitnet": Architecture(),
     "bloom": Architecture(**LAYER, rotary=None, alibi=8.0),
     "chatglm": Architecture(rotary="pairs"),
     "codeshell": Architecture(**LAYER),

@@ -120,6 +120,8 @@ class Attention(Nodes):
             self.outputs += [(f"present.{i}.key", key), (f"present.{i}.value", value)]
         if gate is not None:
             out = self.node("Gate", f"{lead}.attn_gated", (gate, out), function="sigmoid")
+        if self.has(f"{lead}.attn_sub_norm.weight"):
+            out = self.norm(f"{lead}.attn_sub_norm", out)
         return self.linear(f"{lead}.attn_output", out)
 
     def products(self, i: int, x: str) -> Mapping[str, str]:

@@ -29,6 +29,8 @@ class FeedForward(Nodes):
             half = self.file.tensors[f"{lead}.ffn_up{of}.weight"].shape[0] // 2
             parts = self.node("Split", f"{lead}.ffn_parts{of}", (up,), 2, sizes=(half, half))
             hidden = self.node("Gate", f"{lead}.ffn_act{of}", parts, function=activation)
+        if self.has(f"{lead}.ffn_sub_norm.weight") and not of:
+            hidden = self.norm(f"{lead}.ffn_sub_norm", hidden)
         return self.linear(f"{lead}.ffn_down{of}", hidden)
 
     def both_networks(self, lead: str, x: str) -> str:

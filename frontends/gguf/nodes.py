@@ -41,14 +41,21 @@ class Nodes(Hyperparameters):
         return (self.weight(f"{name}.bias"),) if self.has(f"{name}.bias") else ()
 
     def linear(self, name: str, x: str, weight: str | None = None) -> str:
-        """The product of x and a matrix, plus a bias if there is one."""
+        """The product of x and a matrix, times a scale and plus a bias if there are any."""
         key = f"{name}.weight" if weight is None else weight
         tensor = self.weight(key)
         shape = self.file.tensors[key].shape
         if len(shape) != 2:
             raise self.source.error(f"its tensor '{key}' has shape {list(shape)}, expected rows")
-        inputs = (x, tensor, *self.bias(name))
-        return self.node("Linear", name, inputs, packing=self.file.tensors[key].kind)
+        packing = self.file.tensors[key].kind
+        scale = self.file.tensors.get(f"{name}.scale")
+        if scale is None or scale.shape != (1,):
+            return self.node("Linear", name, (x, tensor, *self.bias(name)), packing=packing)
+        found = self.node("Linear", name, (x, tensor), packing=packing)
+        found = self.node("Product", f"{name}.scaled", (found, self.weight(f"{name}.scale")))
+        for bias in self.bias(name):
+            found = self.node("Sum", f"{name}.biased", (found, bias))
+        return found
 
     def norm(self, name: str, x: str) -> str:
         # Falcon-H1's files have a norm whose tensor has the name of the norm.

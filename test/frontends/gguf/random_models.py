@@ -140,6 +140,11 @@ def _layer(given: Mapping[str, Any], i: int, width: int) -> Iterator[tuple[str, 
     for mixer in mixers.split("+"):
         if mixer != "none":
             yield from _MIXERS[mixer](given | {"at": i}, width)
+    if given.get("sub_norms"):
+        yield "attn_sub_norm.weight", (width,)
+        yield "ffn_sub_norm.weight", (HIDDEN,)
+    for name in given.get("scaled", "").split():
+        yield f"{name}.scale", (1,)
     if given.get("own_width"):
         yield "inp_gate.weight", (given["own_width"], width)
         yield "proj.weight", (width, given["own_width"])
