@@ -25,6 +25,9 @@ EXACT = {
     "sum_with_factor": lambda t, x, s: t.add(x, x.flip(0), alpha=s),
     "sum_with_number_and_factor": lambda t, x, s: t.add(x, 1.3, alpha=s),
     "difference_with_factor": lambda t, x, s: t.rsub(x, 2.0, alpha=s),
+    "rows_added_with_factor": lambda t, x, s: x.view(8, -1).index_add(
+        0, t.tensor([1, 5]), x.view(8, -1)[2:4].flip(1), alpha=s
+    ),
     "comparisons": lambda t, x, s: (x < s) ^ (x >= s / 3) ^ (x == s),
     "bounds": lambda t, x, s: x.clamp(s - 2, s),
     "slope": lambda t, x, s: t.nn.functional.leaky_relu(x, s),
