@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...dialects import nn
+from ...dialects.marks import IMPLIED
+from ...ir.attributes import UnitAttr
 from ...ir.conversions import is_small_float
 from ...ir.core import Operation, Value
 from ...ir.diagnostics import NncError
@@ -76,6 +78,17 @@ class Layer:
         if not is_small_float(element):
             return self(nn.Cast(x, out=out))
         return self(nn.Cast(x, out=out, saturate=saturate, round_mode=round_mode))
+
+    def compute_as(self, x: Value, element: Type) -> Value:
+        """x in a type that only this computation has: a cast from 16-bit floats or to them is then
+        no rounding that the model states.
+        """
+        if x.type.element_type is element:
+            return x
+        made = nn.Cast(x, out=TensorType(x.type.shape, element))
+        if all(isinstance(type, FloatType) for type in (x.type.element_type, element)):
+            made.attributes[IMPLIED] = UnitAttr()
+        return self(made)
 
     def floating(self, x: Value) -> Value:
         """The value as floats: integers become f32."""

@@ -1,18 +1,21 @@
 """Formulas of values: `(x - low) * scale` inserts the ops that it stands for.
 
 Operands broadcast as in NumPy; a number stands for a constant of the other operand's element type.
+In arithmetic with 16-bit floats, a number that they lack is not rounded: the result is computed in
+f32 and rounded once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...dialects import nn
 from ...ir.core import Value
-from ...ir.types import Dim, TensorType, Type, i64, is_told_by_count
+from ...ir.numpy_types import type_to_numpy
+from ...ir.types import Dim, TensorType, Type, bf16, f16, f32, i64, is_told_by_count
 from .layer import Layer
 from .shapes import Extent, as_scalar, broadcast, flatten, product, reshape, shape_vector
 
@@ -51,34 +54,45 @@ class Term:
         """The result of inserting an op."""
         return Term(self.n, self.n(op))
 
+    def computed(self, element: Type) -> Term:
+        """This term in the type that a formula is computed in, see `Layer.compute_as`."""
+        return Term(self.n, self.n.compute_as(self.value, element))
+
+    def arithmetic(self, op: Any, other: Operand, swap: bool = False) -> Term:
+        """The result of an arithmetic op with another operand; `swap` puts that one first."""
+        if not isinstance(other, Term) and is_finer(other, self.element):
+            return self.computed(f32).arithmetic(op, other, swap).computed(self.element)
+        operands = self.value, self.other(other)
+        return self.made(op(*(reversed(operands) if swap else operands)))
+
     # -- arithmetic ---------------------------------------------------------------------------
 
     def __add__(self, other: Operand) -> Term:
-        return self.made(nn.Add(self.value, self.other(other)))
+        return self.arithmetic(nn.Add, other)
 
     def __sub__(self, other: Operand) -> Term:
-        return self.made(nn.Sub(self.value, self.other(other)))
+        return self.arithmetic(nn.Sub, other)
 
     def __rsub__(self, other: Operand) -> Term:
-        return self.made(nn.Sub(self.other(other), self.value))
+        return self.arithmetic(nn.Sub, other, swap=True)
 
     def __mul__(self, other: Operand) -> Term:
-        return self.made(nn.Mul(self.value, self.other(other)))
+        return self.arithmetic(nn.Mul, other)
 
     def __truediv__(self, other: Operand) -> Term:
-        return self.made(nn.Div(self.value, self.other(other)))
+        return self.arithmetic(nn.Div, other)
 
     def __rtruediv__(self, other: Operand) -> Term:
-        return self.made(nn.Div(self.other(other), self.value))
+        return self.arithmetic(nn.Div, other, swap=True)
 
     def __mod__(self, other: Operand) -> Term:
         return self.made(nn.Mod(self.value, self.other(other)))
 
     def __pow__(self, other: Operand) -> Term:
-        return self.made(nn.Pow(self.value, self.other(other)))
+        return self.arithmetic(nn.Pow, other)
 
     def __rpow__(self, other: Operand) -> Term:
-        return self.made(nn.Pow(self.other(other), self.value))
+        return self.arithmetic(nn.Pow, other, swap=True)
 
     def __matmul__(self, other: Term) -> Term:
         return self.made(nn.Matmul(self.value, other.value))
@@ -235,6 +249,22 @@ class Term:
         starts = tuple(begin if i == axis else 0 for i in range(self.rank))
         shape = tuple(end - begin if i == axis else d for i, d in enumerate(self.shape))
         return self.made(nn.Slice(self.value, starts=starts, out=TensorType(shape, self.element)))
+
+
+def is_finer(number: Any, element: Type) -> bool:
+    """Whether an element type is one of 16-bit floats, and lacks a number."""
+    if element not in (f16, bf16) or not isinstance(number, bool | int | float):
+        return False
+    with np.errstate(over="ignore"):
+        return bool(np.asarray(number, type_to_numpy(element)).astype(np.float64) != number)
+
+
+def rounded_once(formula: Callable[..., Term], *operands: Term) -> Term:
+    """A formula of several steps, computed in f32 for 16-bit floats and rounded once."""
+    element = operands[0].element
+    if element not in (f16, bf16):
+        return formula(*operands)
+    return formula(*(x.computed(f32) for x in operands)).computed(element)
 
 
 def constant(n: Layer, value: Any, element: Type | None = None) -> Term:

@@ -57,4 +57,14 @@ from .shapes import (
     shape_text,
     shape_vector,
 )
-from .terms import Operand, Term, arange, constant, counting, extent, joined
+from .terms import (
+    Operand,
+    Term,
+    arange,
+    constant,
+    counting,
+    extent,
+    is_finer,
+    joined,
+    rounded_once,
+)

@@ -113,7 +113,7 @@ def is_read(kind: str) -> bool:
     """Whether nnc supports an operator: by its own converter, or by that of the pure form of an
     in-place operator.
     """
-    if kind == "_operator.getitem" or ROWS.find(kind) is not None:
+    if kind == "operator.getitem" or ROWS.find(kind) is not None:
         return True
     namespace, _, rest = kind.partition(".")
     name, _, overload = rest.partition(".")

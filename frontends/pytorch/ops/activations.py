@@ -58,14 +58,16 @@ def rrelu_with_noise(
 
 @ROWS("aten.elu", batched="elements")
 def elu(n: AtenLayer, self: Value, alpha=1.0, scale=1.0, input_scale=1.0) -> Value:
-    x = Term(n, self)
-    negative = (x * input_scale).function(nn.Expm1) * (alpha * scale)
-    return (x > 0.0).choose(x * scale, negative).value
+    def formula(x: Term) -> Term:
+        negative = (x * input_scale).function(nn.Expm1) * (alpha * scale)
+        return (x > 0.0).choose(x * scale, negative)
+
+    return rounded_once(formula, Term(n, self)).value
 
 
 @ROWS("aten.celu", batched="elements")
 def celu(n: AtenLayer, self: Value, alpha: float = 1.0) -> Value:
-    return n(nn.Celu(self, alpha=alpha))
+    return elu(n, self, alpha, input_scale=1 / alpha)
 
 
 @ROWS("aten.prelu", "aten._prelu_kernel")
@@ -94,14 +96,17 @@ def hardtanh(n: AtenLayer, self: Value, min_val=-1.0, max_val=1.0) -> Value:
 def softplus(n: AtenLayer, self: Value, beta=1, threshold=20) -> Value:
     if beta == 1 and threshold >= 20 and self.type.element_type is not f64:
         return n(nn.Softplus(self))  # beyond 20 it is x to the last bit
-    x = Term(n, self) * float(beta)
-    return (x > float(threshold)).choose(Term(n, self), x.function(nn.Softplus) / beta).value
+
+    def formula(x: Term) -> Term:
+        scaled = x * float(beta)
+        return (scaled > float(threshold)).choose(x, scaled.function(nn.Softplus) / beta)
+
+    return rounded_once(formula, Term(n, self)).value
 
 
 @ROWS("aten.softshrink", batched="elements")
 def softshrink(n: AtenLayer, self: Value, lambd=0.5) -> Value:
-    x = Term(n, self)
-    return (x - x.max(-lambd).min(lambd)).value
+    return rounded_once(lambda x: x - x.max(-lambd).min(lambd), Term(n, self)).value
 
 
 @ROWS("aten.hardshrink", batched="elements")
@@ -112,8 +117,7 @@ def hardshrink(n: AtenLayer, self: Value, lambd=0.5) -> Value:
 
 @ROWS("aten.threshold", batched="elements")
 def threshold_(n: AtenLayer, self: Value, threshold: Any, value: Any) -> Value:
-    x = Term(n, self)
-    return (x <= threshold).choose(value, x).value
+    return rounded_once(lambda x: (x <= threshold).choose(value, x), Term(n, self)).value
 
 
 @ROWS("aten.glu", batched="along")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import operator
+
 from ...common import formulas
 from ...common.complexes import pair
 from ...common.formulas import floor_of_quotient
 from ...common.vocabulary import *
 from ..arguments import words
-from ..layer import AtenLayer
+from ..layer import AtenLayer, common_element
 from ..rows import ROWS, Row, table
 
 # -- functions of one tensor -----------------------------------------------------------------------
@@ -22,7 +24,7 @@ def _floating(op: Any) -> Row:
 
 
 def _term(formula: Any) -> Row:
-    return lambda n, self: formula(Term(n, n.floating(self))).value
+    return lambda n, self: rounded_once(formula, Term(n, n.floating(self))).value
 
 
 def _whole(op: Any) -> Row:
@@ -108,7 +110,9 @@ def trunc(n: AtenLayer, self: Value) -> Value:
 def round_(n: AtenLayer, self: Value, decimals: int = 0) -> Value:
     if not isinstance(self.type.element_type, FloatType):
         return self
-    return formulas.around(Term(n, self), decimals).value
+    if not decimals:
+        return n(nn.Round(self))
+    return rounded_once(lambda x: formulas.around(x, decimals), Term(n, self)).value
 
 
 @ROWS("aten.nan_to_num", batched="elements")
@@ -120,13 +124,33 @@ def nan_to_num(n: AtenLayer, self: Value, nan=None, posinf=None, neginf=None) ->
 
 
 def _binary(op: Any) -> Row:
+    def combined(x: Term, y: Term, factor: Term) -> Term:
+        return x.made(op(x.value, (y * factor).value))
+
     def row(n: AtenLayer, self: Any, other: Any, alpha: Any = 1) -> Value:
         lhs, rhs = n.promoted(self, other)
-        if alpha != 1:
-            rhs = n(nn.Mul(rhs, n.as_value(alpha, rhs.type.element_type)))
-        return n(op(lhs, rhs))
+        if alpha == 1:
+            return n(op(lhs, rhs))
+        factor = n.as_value(alpha, rhs.type.element_type)
+        return rounded_once(combined, *(Term(n, v) for v in (lhs, rhs, factor))).value
 
     return row
+
+
+def _by_scalar(n: AtenLayer, formula: Any, x: Any, scalar: Any) -> Value | None:
+    """A product or quotient of 16-bit floats with a number that they lack, or a 0-d tensor.
+
+    PyTorch computes it in f32; in sums and comparisons, it rounds the number to 16 bits before.
+    """
+    element = common_element((x, scalar))
+    if isinstance(scalar, Value):
+        finer = not scalar.type.rank and scalar.type.element_type is not element
+    else:
+        finer = is_finer(scalar, element)
+    if not finer or element not in (f16, bf16):
+        return None
+    wide = n.compute_as(n.as_value(x, element), f32), n.as_value(scalar, f32)
+    return formula(*(Term(n, v) for v in wide)).computed(element).value
 
 
 def _comparison(op: Any) -> Row:
@@ -185,6 +209,8 @@ table(_logical, "elements", logical_and=nn.And, logical_or=nn.Or, logical_xor=nn
 
 @ROWS("aten.mul", batched="elements")
 def mul(n: AtenLayer, self: Any, other: Any) -> Value:
+    if (found := _by_scalar(n, operator.mul, self, other)) is not None:
+        return found
     lhs, rhs = n.promoted(self, other)
     return n((nn.And if lhs.type.element_type is i1 else nn.Mul)(lhs, rhs))
 
@@ -197,10 +223,7 @@ def fmax(n: AtenLayer, self: Value, other: Value) -> Value:
 
 @ROWS("aten.rsub", batched="elements")
 def rsub(n: AtenLayer, self: Any, other: Any, alpha: Any = 1) -> Value:
-    lhs, rhs = n.promoted(self, other)
-    if alpha != 1:
-        lhs = n(nn.Mul(lhs, n.as_value(alpha, lhs.type.element_type)))
-    return n(nn.Sub(rhs, lhs))
+    return _binary(nn.Sub)(n, other, self, alpha)
 
 
 @ROWS("aten.ne", "aten.not_equal", batched="elements")
@@ -225,16 +248,24 @@ def div(n: AtenLayer, self: Any, other: Any, rounding_mode: str | None = None) -
     if rounding_mode == "floor":
         return floor_divide(n, self, other)
     if rounding_mode is None:
-        return n(nn.Div(*n.promoted_floating(self, other)))
-    lhs, rhs = n.promoted(self, other)
-    return trunc(n, n(nn.Div(lhs, rhs)))
+        found = _by_scalar(n, operator.truediv, self, other)
+        return n(nn.Div(*n.promoted_floating(self, other))) if found is None else found
+    return _whole_quotient(n, lambda a, b: formulas.trunc(a / b), self, other)
+
+
+def _whole_quotient(n: AtenLayer, formula: Any, self: Any, other: Any) -> Value:
+    """A quotient that is made whole, and only then rounded to 16 bits."""
+    found = _by_scalar(n, formula, self, other)
+    if found is not None:
+        return found
+    return rounded_once(formula, *(Term(n, v) for v in n.promoted(self, other))).value
 
 
 @ROWS("aten.floor_divide", batched="elements")
 def floor_divide(n: AtenLayer, self: Any, other: Any) -> Value:
+    if isinstance(common_element((self, other)), FloatType):
+        return _whole_quotient(n, floor_of_quotient, self, other)
     lhs, rhs = n.promoted(self, other)
-    if isinstance(lhs.type.element_type, FloatType):
-        return floor_of_quotient(Term(n, lhs), Term(n, rhs)).value
     return n(nn.Div(n(nn.Sub(lhs, n(nn.Mod(lhs, rhs)))), rhs))
 
 
@@ -258,7 +289,7 @@ def pow_(n: AtenLayer, self: Any, exponent: Any) -> Value:
                 return x.function(nn.Rsqrt).value
             case -1 if isinstance(base.type.element_type, FloatType):
                 return x.function(nn.Reciprocal).value
-        return (x**exponent).value
+        return (x ** Term(n, n.as_value(exponent, x.element))).value  # rounded, as PyTorch does
     lhs, rhs = n.promoted(self, exponent)
     return n(nn.Pow(lhs, rhs))
 
@@ -270,19 +301,20 @@ def float_power(n: AtenLayer, self: Any, exponent: Any) -> Value:
 
 @ROWS("aten.atan2", "aten.arctan2", batched="elements")
 def atan2(n: AtenLayer, self: Value, other: Value) -> Value:
-    return _rounded_once(n, formulas.atan2, n.promoted_floating(self, other))
-
-
-def _rounded_once(n: AtenLayer, formula: Any, operands: list[Value]) -> Value:
-    """A formula of several steps, computed in f32 for 16-bit floats and rounded once."""
-    element = operands[0].type.element_type
-    wide = element if isinstance(element, FloatType) and element.width > 16 else f32
-    return formula(*(Term(n, n.cast(v, wide)) for v in operands)).cast(element).value
+    terms = (Term(n, v) for v in n.promoted_floating(self, other))
+    return rounded_once(formulas.atan2, *terms).value
 
 
 @ROWS("aten.lerp", batched="elements")
 def lerp(n: AtenLayer, self: Value, end: Value, weight: Any) -> Value:
-    return _rounded_once(n, interpolated, n.promoted(self, end, weight))
+    terms = [Term(n, v) for v in n.promoted(self, end)]
+    if isinstance(weight, Value):
+        return rounded_once(interpolated, *terms, Term(n, n.cast(weight, terms[0].element))).value
+
+    def by_number(a: Term, b: Term) -> Term:
+        return interpolated(a, b, constant(n, weight, a.element))
+
+    return rounded_once(by_number, *terms).value
 
 
 def interpolated(a: Term, b: Term, weight: Term) -> Term:
@@ -297,10 +329,7 @@ def addcmul(n: AtenLayer, self: Value, tensor1: Value, tensor2: Value, value: An
     def formula(x: Term, a: Term, b: Term) -> Term:
         return x + (a * value * b if "addcmul" in n.kind else a * value / b)
 
-    given = n.promoted(self, tensor1, tensor2)
-    if isinstance(given[0].type.element_type, FloatType):
-        return _rounded_once(n, formula, given)
-    return formula(*(Term(n, v) for v in given)).value
+    return rounded_once(formula, *(Term(n, v) for v in n.promoted(self, tensor1, tensor2))).value
 
 
 @ROWS("aten.where", batched="elements")
@@ -331,14 +360,15 @@ def clamp(n: AtenLayer, self: Value, min: Any = None, max: Any = None) -> Value:
 
 @ROWS("aten.hypot", batched="elements")
 def hypot(n: AtenLayer, self: Any, other: Any) -> Value:
-    return _rounded_once(n, formulas.hypot, n.promoted_floating(self, other))
+    terms = (Term(n, v) for v in n.promoted_floating(self, other))
+    return rounded_once(formulas.hypot, *terms).value
 
 
 @ROWS("aten.logaddexp", "aten.logaddexp2", batched="elements")
 def logaddexp(n: AtenLayer, self: Value, other: Value) -> Value:
-    a, b = (Term(n, v) for v in n.promoted(self, other))
     unit = math.log(2) if n.kind.split(".")[1].endswith("2") else 1.0
-    return formulas.logaddexp(a, b, unit).value
+    terms = (Term(n, v) for v in n.promoted(self, other))
+    return rounded_once(lambda a, b: formulas.logaddexp(a, b, unit), *terms).value
 
 
 @ROWS("aten.ldexp", batched="elements")

@@ -186,10 +186,16 @@ def index_add(
         source = n.filled(n.as_value(value, self.type.element_type), shape)
     else:
         source = n.reshape(n.cast(source, self.type.element_type), shape)
-    if alpha != 1:
-        source = (Term(n, source) * alpha).value
     how = "add" if "index_add" in n.kind else "none"
-    return n(nn.ScatterElements(self, places, source, axis=axis, reduction=how))
+
+    def scattered(x: Term, parts: Term) -> Term:
+        return x.made(nn.ScatterElements(x.value, places, parts.value, axis=axis, reduction=how))
+
+    terms = Term(n, self), Term(n, source)
+    if alpha == 1:
+        return scattered(*terms).value
+    factor = Term(n, n.as_value(alpha, self.type.element_type))
+    return rounded_once(lambda x, y, f: scattered(x, y * f), *terms, factor).value
 
 
 # -- positions of several dimensions ---------------------------------------------------------------

@@ -197,3 +197,19 @@ def test_identity_matrices_of_open_extents(torch):
     x = torch.sin(torch.arange(24.0)).reshape(6, 4)
     for one, expected in zip(nnc.compile(program, cache=False)(x), Eyes()(x), strict=True):
         np.testing.assert_array_equal(one, expected)
+
+
+def test_a_branch_that_gives_its_operand_back(torch):
+    """PyTorch cannot take such a program apart, and need not."""
+
+    class Model(torch.nn.Module):
+        def forward(self, x):
+            branches = (lambda v: (v, v + 1)), (lambda v: (v * 3, v - 1))
+            return torch.cond(x.sum() > 0, *branches, (x,))
+
+    x = torch.randn(3, 4).abs()
+    with torch.no_grad():
+        program = torch.export.export(Model(), (x,))
+    model = nnc.compile(program, cache=False)
+    np.testing.assert_allclose(model(x), (x, x + 1), rtol=1e-6)
+    np.testing.assert_allclose(model(-x), (-x * 3, -x - 1), rtol=1e-6)
