@@ -9,8 +9,10 @@ from ...dialects import arith, nn, scf
 from ...ir.conversions import is_small
 from ...ir.core import Value
 from ...ir.types import FloatType, IntegerType, MemRefType, Type, i64, index
+from .bounds import within
 from .emitter import Emitter, buffer_type
 from .extents import Size
+from .ranks import count_before, has_ranks, places_of_ranks
 from .scalars import widen
 from .storage import storage_type
 from .table import lowers
@@ -102,12 +104,9 @@ class Heap:
 
 @lowers(nn.TopK)
 def lower_top_k(e: Emitter, op: nn.TopK) -> None:
-    """Keep a heap of the best elements so far; most others are only compared with its root.
-
-    At the end the elements are taken off the heap, the worst one first.
-    """
+    """Sort by ranks, with all threads of a device, or else each list by itself in a heap."""
     source = e.buffer(op.x)
-    axis, extents, element = op.axis, e.sizes(source), op.x.type.element_type
+    axis, extents = op.axis, e.sizes(source)
     known = buffer_type(op.out.type).shape[axis]
     count: Size
     if known is not None:
@@ -124,6 +123,34 @@ def lower_top_k(e: Emitter, op: nn.TopK) -> None:
     out, places = e.destination(op.out, sizes), e.destination(op.indices, sizes)
     if count == 0:
         return
+    others = [n for d, n in enumerate(extents) if d != axis]
+    if has_ranks(e, others, extents[axis]):
+        _by_ranks(e, op, source, out, places)
+    else:
+        _by_heaps(e, op, source, out, places)
+
+
+def _by_ranks(e: Emitter, op: nn.TopK, source: Value, out: Value, places: Value) -> None:
+    """Count for each element how many are better, then look for the element of each rank."""
+    axis, extents, element = op.axis, e.sizes(source), op.x.type.element_type
+    counts = count_before(e, source, axis, lambda a, b: before(e, a, b, element, op.largest))
+    places_of_ranks(e, counts, axis, places)
+
+    def pick(e: Emitter, place: Value, _: Value) -> Value:
+        at: list[Size] = [e.position(d) for d in range(len(extents))]
+        at[axis] = within(e, place, extents[axis])
+        return e.load(source, at)
+
+    e.elementwise([places], out, pick)
+
+
+def _by_heaps(e: Emitter, op: nn.TopK, source: Value, out: Value, places: Value) -> None:
+    """Keep a heap of the best elements so far; most others are only compared with its root.
+
+    At the end the elements are taken off the heap, the worst one first.
+    """
+    axis, extents, element = op.axis, e.sizes(source), op.x.type.element_type
+    count = e.size(out, axis)
     others = [n for d, n in enumerate(extents) if d != axis]
     heaps = others if e.globals.has_groups else []
     values, numbers = (e.alloc([*heaps, count], type) for type in (element, i64))

@@ -1,0 +1,85 @@
+"""Sorting by counting, for devices: an element's rank is the number of elements before it.
+
+That takes n^2 comparisons, but none waits for another one, so all threads of a device share them:
+a thread that sorts n elements alone waits for memory about as often as thousands of threads do
+that compare each with each. Nothing is stored where a value says, so no two threads can meet: the
+element of each rank is searched for, as a sum in which one term alone is not 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+
+from ...dialects import arith
+from ...ir.affine import AffineDim, AffineMap
+from ...ir.core import Value
+from ...ir.types import IntegerType, i32, i64
+from ...targets.groups import GroupMachine
+from .emitter import Emitter
+from .extents import Size
+
+
+def has_ranks(e: Emitter, lists: Sequence[Size], count: Size) -> bool:
+    """Whether lists of so many elements are sorted sooner by ranks than by one thread each.
+
+    Extents that are known only when the model runs are taken as small. Where threads do not run in
+    lockstep, the device is a processor, for which one thread is no slower than any other.
+    """
+    machine = e.globals.machine
+    if not isinstance(machine, GroupMachine) or machine.together == 1:
+        return False
+    threads = machine.cores * machine.units
+    compared = prod(n for n in (*lists, count) if isinstance(n, int))
+    return compared <= machine.latency * threads  # A thread alone waits for each element.
+
+
+def rank_type(count: Size) -> IntegerType:
+    """The type of ranks in lists of `count` elements."""
+    return i32 if isinstance(count, int) and count < 1 << 31 else i64
+
+
+def count_before(
+    e: Emitter, source: Value, axis: int, before: Callable[[Value, Value], Value]
+) -> Value:
+    """For each element of a buffer, the number of elements before it along an axis, as a buffer.
+
+    Of elements of which none is before the other, the one with the lower index leads.
+    """
+    extents = e.sizes(source)
+    rank, number = len(extents), rank_type(extents[axis])
+    counts = e.alloc(extents, number)
+    e.fill(e.constant(0, number), counts)
+    every = tuple(AffineDim(d) for d in range(rank))
+    other = (*every[:axis], AffineDim(rank), *every[axis + 1 :])
+    own, others = (AffineMap(rank + 1, 0, results) for results in (every, other))
+
+    def add(e: Emitter, x: Value, y: Value, so_far: Value) -> Value:
+        is_earlier = e.compare("slt", e.position(rank), e.position(axis))
+        not_behind = e.insert(arith.XOrI(before(x, y), e.constant(1, is_earlier.type))).result
+        leads = e.insert(arith.Select(is_earlier, not_behind, before(y, x))).result
+        one, none = e.constant(1, number), e.constant(0, number)
+        counted = e.insert(arith.Select(leads, one, none)).result
+        return e.insert(arith.AddI(so_far, counted)).result
+
+    kinds = [*["parallel"] * rank, "reduction"]
+    e.generic([source, source], [counts], [own, others, own], kinds, add)
+    return counts
+
+
+def places_of_ranks(e: Emitter, counts: Value, axis: int, places: Value) -> None:
+    """Set places[.., r, ..] to the index along the axis of the element with rank r, for each r."""
+    number = counts.type.element_type  # type: ignore[attr-defined]
+    rank = len(e.sizes(counts))
+    e.fill(e.constant(0, i64), places)
+    every = tuple(AffineDim(d) for d in range(rank))
+    searched = (*every[:axis], AffineDim(rank), *every[axis + 1 :])
+    maps = [AffineMap(rank + 1, 0, results) for results in (searched, every)]
+
+    def find(e: Emitter, held: Value, so_far: Value) -> Value:
+        is_here = e.insert(arith.CmpI("eq", held, e.from_index(e.position(axis), number))).result
+        place, none = e.from_index(e.position(rank), i64), e.constant(0, i64)
+        found = e.insert(arith.Select(is_here, place, none)).result
+        return e.insert(arith.AddI(so_far, found)).result
+
+    e.generic([counts], [places], maps, [*["parallel"] * rank, "reduction"], find)
