@@ -4,7 +4,7 @@ import nnc
 import numpy as np
 import onnx
 import pytest
-from nnc.dialects import nn
+from nnc.dialects import nn, vector
 from nnc.driver.compile import load_module, run_stages
 from nnc.tools.nnc import main
 from onnx import TensorProto, helper, numpy_helper
@@ -181,3 +181,13 @@ def test_max_pool_passes_over_nan(fast_math: bool):
     y = nnc.compile(model, fast_math=fast_math)(x)
     windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), axis=(2, 3))
     np.testing.assert_array_equal(y, np.fmax.reduce(windows, (4, 5), initial=-np.inf))
+
+
+def test_lanes_of_a_maximum_that_passes_over_nan():
+    """What its lanes hold are numbers: a processor combines them in pairs only where it knows."""
+    module = load_module(one_op("Softmax", [40, 37], axis=-1))
+    run_stages(module, last="vectors", target="x86-64-v4")
+    (maximum,) = (
+        op for op in module.walk() if isinstance(op, vector.Reduction) and op.kind == "maxnumf"
+    )
+    assert "nnan" in str(maximum.properties["fastmath"])
