@@ -191,3 +191,25 @@ def test_lanes_of_a_maximum_that_passes_over_nan():
         op for op in module.walk() if isinstance(op, vector.Reduction) and op.kind == "maxnumf"
     )
     assert "nnan" in str(maximum.properties["fastmath"])
+
+
+@pytest.mark.parametrize("fast_math", [True, False])
+def test_swish_spelled_out(fast_math: bool):
+    """x * sigmoid(x) is one quotient with fast math; special numbers are as the operators say."""
+    graph = helper.make_graph(
+        [helper.make_node("Sigmoid", ["x"], ["s"]), helper.make_node("Mul", ["x", "s"], ["y"])],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [7, 600])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [7, 600])],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)])
+    module = load_module(model, fast_math=fast_math)
+    run_stages(module, last="simplify-graph")
+    assert any(isinstance(op, nn.Swish) for op in module.walk()) == fast_math
+    x = np.linspace(-110, 110, 4200, dtype="f4").reshape(7, 600)
+    x[3, :4] = np.nan, np.inf, -np.inf, -0.0
+    with np.errstate(invalid="ignore"):
+        expected = x.astype("f8") / (1 + np.exp(-x.astype("f8")))
+    y = nnc.compile(model, fast_math=fast_math)(x)
+    np.testing.assert_allclose(y, expected, rtol=3e-7, atol=1e-36)
+    assert np.signbit(y[3, 3])
