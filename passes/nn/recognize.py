@@ -1,4 +1,4 @@
-"""Softmax, layer normalization and GELU where a format has spelled them out.
+"""Softmax, layer normalization, GELU and Swish where a format has spelled them out.
 
 JAX and TensorFlow have no operators for them, but what stands for them is much alike in all files.
 Whole, they are computed in one pass over rows, and attention is found by its softmax.
@@ -24,7 +24,7 @@ from .constants import array_attribute, constant_array
 
 @dataclass(frozen=True)
 class RecognizeComposites(Pass, name="recognize-composites", anchor="func.func"):
-    """Put softmax, layer_norm and gelu in place of the ops that they were taken apart into.
+    """Put softmax, layer_norm, gelu and swish in place of what they were taken apart into.
 
     %m = nn.reduce_max %x                        %y = nn.softmax %x
     %e = nn.exp (nn.sub %x, %m)            ->
@@ -113,6 +113,25 @@ def _complement_of(value: Value) -> Value | None:
     rest = value.defined_by(nn.Sub)
     erf = rest and rest.rhs.defined_by(nn.Erf)
     return erf.operands[0] if rest and erf and constant_number(rest.lhs) == 1 else None
+
+
+@rewrite(nn.Mul)
+def swish(op: nn.Mul, rewriter: Rewriter) -> None:
+    """mul(x, sigmoid(x)), or mul(x, sigmoid(mul(x, c))) -> swish(x), which is one quotient
+
+    It is rounded once less: x / (1 + e**-x) has no reciprocal of its own.
+    """
+    for x, share in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+        sigmoid = share.defined_by(nn.Sigmoid)
+        if sigmoid is None or len(share.users) > 1:
+            continue
+        alpha, inner = 1.0, sigmoid.operands[0]
+        if inner is not x and (scaled := inner.defined_by(nn.Mul)) is not None:
+            factor = constant_number(scaled.rhs)
+            alpha, inner = (1.0, inner) if factor is None else (float(factor), scaled.lhs)
+        if inner is x and op.out.type is x.type:
+            rewriter.replace(op, nn.Swish(x, alpha=alpha))
+            return
 
 
 # -- layer normalization --------------------------------------------------------------------------
@@ -219,4 +238,4 @@ def layer_norm(op: nn.Add, rewriter: Rewriter) -> None:
         rewriter.replace(op, nn.LayerNorm(x, scale, shift, axis=axis, epsilon=found[1]))
 
 
-PATTERNS = (softmax, attention_in_order, gelu, layer_norm)
+PATTERNS = (softmax, attention_in_order, gelu, swish, layer_norm)

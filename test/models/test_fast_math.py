@@ -4,7 +4,7 @@ import nnc
 import numpy as np
 import onnx
 import pytest
-from nnc.dialects import nn
+from nnc.dialects import nn, vector
 from nnc.driver.compile import load_module, run_stages
 from nnc.tools.nnc import main
 from onnx import TensorProto, helper, numpy_helper
@@ -181,3 +181,35 @@ def test_max_pool_passes_over_nan(fast_math: bool):
     y = nnc.compile(model, fast_math=fast_math)(x)
     windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), axis=(2, 3))
     np.testing.assert_array_equal(y, np.fmax.reduce(windows, (4, 5), initial=-np.inf))
+
+
+def test_lanes_of_a_maximum_that_passes_over_nan():
+    """What its lanes hold are numbers: a processor combines them in pairs only where it knows."""
+    module = load_module(one_op("Softmax", [40, 37], axis=-1))
+    run_stages(module, last="vectors", target="x86-64-v4")
+    (maximum,) = (
+        op for op in module.walk() if isinstance(op, vector.Reduction) and op.kind == "maxnumf"
+    )
+    assert "nnan" in str(maximum.properties["fastmath"])
+
+
+@pytest.mark.parametrize("fast_math", [True, False])
+def test_swish_spelled_out(fast_math: bool):
+    """x * sigmoid(x) is one quotient with fast math; special numbers are as the operators say."""
+    graph = helper.make_graph(
+        [helper.make_node("Sigmoid", ["x"], ["s"]), helper.make_node("Mul", ["x", "s"], ["y"])],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [7, 600])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [7, 600])],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)])
+    module = load_module(model, fast_math=fast_math)
+    run_stages(module, last="simplify-graph")
+    assert any(isinstance(op, nn.Swish) for op in module.walk()) == fast_math
+    x = np.linspace(-110, 110, 4200, dtype="f4").reshape(7, 600)
+    x[3, :4] = np.nan, np.inf, -np.inf, -0.0
+    with np.errstate(invalid="ignore"):
+        expected = x.astype("f8") / (1 + np.exp(-x.astype("f8")))
+    y = nnc.compile(model, fast_math=fast_math)(x)
+    np.testing.assert_allclose(y, expected, rtol=3e-7, atol=1e-36)
+    assert np.signbit(y[3, 3])

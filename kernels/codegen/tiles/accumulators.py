@@ -185,13 +185,15 @@ class Accumulation:
         self, kind: str, value: Value, axes: Sequence[Axis], held: Accumulator
     ) -> Value:
         """Combine all lanes, starting with the initial value."""
-        code, initial = self.code, held.initial.value
+        initial = held.initial.value
         rank = value.type.rank  # type: ignore[attr-defined]
-        if len(axes) == 1:
-            op = vector.MultiReduction(kind, value, initial, [0])
-            return code.value(op)
-        op = vector.MultiReduction(kind, value, self.memory.without_lanes(initial), [rank - 1])
-        return self.memory.with_lanes(code.value(op))
+        if len(axes) > 1:
+            initial = self.memory.without_lanes(initial)
+        op = vector.MultiReduction(kind, value, initial, [rank - 1])
+        if kind in IDEMPOTENT:  # sums of lanes may be taken in any order, but in no other precision
+            op.attributes.update(self._flags(held))
+        total = self.code.value(op)
+        return total if len(axes) == 1 else self.memory.with_lanes(total)
 
     def _flags(self, held: Accumulator) -> dict[str, Attribute]:
         """The floating-point flags of the operation that combines an output's elements."""

@@ -170,3 +170,32 @@ module attributes {nn.strict_math} {
     return %5 : tensor<4x8xf32>
   }
 }
+
+// -----
+
+// A number times its sigmoid is a quotient; a sigmoid that something else reads too stays.
+
+// CHECK-LABEL: func.func @swish(
+// CHECK-SAME:    %[[X:.*]]: tensor<4x8xf32>
+// CHECK-NEXT:    %[[Y:.*]] = nn.swish %[[X]] {alpha = 1.702{{.*}} : f32}
+// CHECK-NEXT:    %[[Z:.*]] = nn.swish %[[Y]]
+// CHECK-NOT:     alpha
+// CHECK:         %[[S:.*]] = nn.sigmoid %[[Z]]
+// CHECK-NEXT:    %[[P:.*]] = nn.mul %[[Z]], %[[S]]
+// CHECK-NEXT:    %[[Q:.*]] = nn.mul %[[P]], %[[S]]
+// CHECK-NEXT:    %[[R:.*]] = nn.sigmoid %[[X]]
+// CHECK-NEXT:    nn.mul %[[Q]], %[[R]]
+func.func @swish(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %alpha = nn.constant dense<1.702> : tensor<f32>
+  %0 = nn.mul %x, %alpha : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %1 = nn.sigmoid %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = nn.mul %x, %1 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %3 = nn.sigmoid %2 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %4 = nn.mul %3, %2 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %5 = nn.sigmoid %4 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %6 = nn.mul %4, %5 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %7 = nn.mul %6, %5 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %8 = nn.sigmoid %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %9 = nn.mul %7, %8 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %9 : tensor<4x8xf32>
+}
