@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...dialects import func
-from ...ir.attributes import ArrayAttr, SymbolRefAttr
+from ...ir.attributes import ArrayAttr, DenseElements, SymbolRefAttr
 from ...ir.core import Block, BlockArgument, Operation, Value
 from ...ir.diagnostics import NncError
 from ...ir.location import FileLineColLoc, NameLoc
@@ -198,7 +198,8 @@ class _Reader:
             if len(region.blocks) != 1:
                 raise NncError(f"'{op.name}' op has a region of several blocks", op.loc)
             graphs[str(i)] = self.block(region.blocks[0])
-        inputs = [self.name(v) for v in op.operands]
+        shapes = _shape_operands(op)
+        inputs = [self.name(v) for i, v in enumerate(op.operands) if i not in shapes]
         outputs = [self.name(v) for v in op.results]
         return Node(kind, _place(op), inputs, outputs, op, graphs)
 
@@ -208,6 +209,15 @@ def _called(op: Operation) -> list[str]:
     names = op.attributes.get("called_computations")
     found = names if isinstance(names, ArrayAttr) else ()
     return [name.root for name in found if isinstance(name, SymbolRefAttr)]
+
+
+def _shape_operands(op: Operation) -> frozenset[int]:
+    """The operands of a custom call that only tell the open extents of its results, by position.
+
+    Source: jax, jax/_src/interpreters/mlir.py, `custom_call`
+    """
+    places = op.attributes.get("indices_of_shape_operands")
+    return frozenset(places.to_numpy().flat if isinstance(places, DenseElements) else ())
 
 
 def _place(op: Operation) -> str:

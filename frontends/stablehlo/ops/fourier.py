@@ -14,8 +14,8 @@ def fft(n: HloLayer, x: Any) -> Any:
     rank = x.type.rank
     value: Complex = terms(n, x) if isinstance(x, Pair) else (Term(n, x), None)
     axes = list(range(rank - len(lengths), rank))
-    if None in x.type.shape:
-        raise n.error("a transform needs a known shape")
+    if None in x.type.shape[rank - len(lengths) :]:
+        raise n.error("a transform needs known extents")
     inverse, half = kind in ("IFFT", "IRFFT"), kind in ("RFFT", "IRFFT")
 
     def work(half: bool) -> Callable[[Complex], Complex]:

@@ -212,7 +212,7 @@ def _scattered(n: HloLayer, x: Value, indices: Value, update: Value, reduction: 
         dims.value("scatter_dims_to_operand_dims"), dims.value("input_batching_dims"),
         dims.value("scatter_indices_batching_dims"), sizes,
     )  # fmt: skip
-    update = _of_open_extents(n, x, update, {i: at[i] for i in windows.rest})
+    update = _of_open_extents(n, x, update, {i: at[i] for i in windows.rest if i in at})
     shape = x.type.shape
     partly = [i for i in windows.rest if sizes[i] != shape[i] and isinstance(sizes[i], int)]
     if partly:  # windows at 0 in dimensions that no index moves them in

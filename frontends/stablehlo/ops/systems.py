@@ -15,9 +15,11 @@ def _config(n: HloLayer) -> dict[str, str]:
     return {key: chr(value.value) for key, value in entries}
 
 
-def _success(n: HloLayer, i: int) -> Value:
-    """The status of success."""
-    return n.constant(np.zeros([d or 0 for d in n.out(i).shape], np.int32))
+def _success(n: HloLayer, a: Any) -> Value:
+    """The status of success for each of the matrices a."""
+    x = a.real if isinstance(a, Pair) else a
+    batch = shape_vector(n, dims(x)[:-2])
+    return broadcast_by(n, n.constant(np.int32(0)), batch)
 
 
 def _solve(n: HloLayer, a: Any, b: Any, left: bool, lower: bool, turn: str, unit: bool) -> Any:
@@ -112,7 +114,7 @@ def cholesky(n: HloLayer, a: Any) -> Any:
 
 @rows(*(f"custom_call @lapack_{kind}potrf_ffi" for kind in "sdcz"))
 def potrf(n: HloLayer, a: Any) -> list[Any]:
-    return [_cholesky(n, a, _config(n)["uplo"] == "L"), _success(n, 1)]
+    return [_cholesky(n, a, _config(n)["uplo"] == "L"), _success(n, a)]
 
 
 @rows("custom_call @lapack_sgetrf_ffi", "custom_call @lapack_dgetrf_ffi")
@@ -120,7 +122,7 @@ def getrf(n: HloLayer, a: Value) -> list[Value]:
     """L and U in one matrix, and the row that each row was exchanged with, from 1."""
     factors = algebra.lu(Term(n, a))
     element: Any = n.out(1).element_type
-    return [factors.both.value, (factors.swaps + 1).cast(element).value, _success(n, 2)]
+    return [factors.both.value, (factors.swaps + 1).cast(element).value, _success(n, a)]
 
 
 @rows("custom_call @lapack_sgtsv_ffi", "custom_call @lapack_dgtsv_ffi")
@@ -133,7 +135,7 @@ def gtsv(n: HloLayer, below: Value, diagonal: Value, above: Value, b: Value) -> 
     for i, one in enumerate((below, diagonal, above)):
         places = constant(n, np.eye(count, k=i - 1), made.element)
         made = made + places * Term(n, one).spread(0, 1)
-    return [below, diagonal, above, algebra.solve(made, Term(n, b)).value, _success(n, 4)]
+    return [below, diagonal, above, algebra.solve(made, Term(n, b)).value, _success(n, b)]
 
 
 @rows("custom_call @lapack_sgeqrf_ffi", "custom_call @lapack_dgeqrf_ffi")
@@ -155,7 +157,7 @@ def syevd(n: HloLayer, a: Value) -> list[Value]:
     low = places.rows >= places.columns
     read = low if _config(n)["uplo"] == "L" else places.rows <= places.columns
     values, vectors = algebra.eigh(read.choose(x, x.mT))
-    return [vectors.value, values.value, _success(n, 2)]
+    return [vectors.value, values.value, _success(n, a)]
 
 
 @rows("custom_call @lapack_sgeev_ffi", "custom_call @lapack_dgeev_ffi")
@@ -176,7 +178,7 @@ def _eig(n: HloLayer, re: Term, im: Term | None) -> list[Any]:
     found = eig(re, im, left=wanted[0], right=wanted[1])
     none = Complex(re, re) if im is None else Complex(re, im)
     parts = (found.values, found.left or none, found.right or none)
-    return [*(pair(v.re, v.im) for v in parts), _success(n, -1)]
+    return [*(pair(v.re, v.im) for v in parts), _success(n, re.value)]
 
 
 @rows("custom_call @lapack_sgesdd_ffi", "custom_call @lapack_dgesdd_ffi")
@@ -185,4 +187,4 @@ def gesdd(n: HloLayer, a: Value) -> list[Value]:
     u, sizes, v = algebra.svd(Term(n, a))
     if _config(n)["mode"] == "A":
         u, v = (x if x.shape[-1] == x.shape[-2] else algebra.completed(x) for x in (u, v))
-    return [a, sizes.value, u.value, v.mT.value, _success(n, 4)]
+    return [a, sizes.value, u.value, v.mT.value, _success(n, a)]

@@ -58,6 +58,52 @@ def test_convolutions():
     check(model(x), wanted)
 
 
+FACTORS = """module {
+  func.func @main(%a: tensor<?x3x3xf32>) -> (tensor<?x3x3xf32>, tensor<?xi32>) {
+    %n = stablehlo.get_dimension_size %a, dim = 0 : (tensor<?x3x3xf32>) -> tensor<i32>
+    %count = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+    %size = stablehlo.constant dense<3> : tensor<2xi32>
+    %shape = stablehlo.concatenate %count, %size, dim = 0
+      : (tensor<1xi32>, tensor<2xi32>) -> tensor<3xi32>
+    %r:2 = stablehlo.custom_call @lapack_spotrf_ffi(%a, %shape, %count)
+      {indices_of_shape_operands = dense<[1, 2]> : tensor<2xi64>,
+       mhlo.backend_config = {uplo = 76 : ui8}}
+      : (tensor<?x3x3xf32>, tensor<3xi32>, tensor<1xi32>) -> (tensor<?x3x3xf32>, tensor<?xi32>)
+    return %r#0, %r#1 : tensor<?x3x3xf32>, tensor<?xi32>
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_factors_of_an_open_number_of_matrices(count):
+    x = np.random.default_rng(0).standard_normal((count, 3, 3)).astype(np.float32)
+    x = x @ x.transpose(0, 2, 1) + np.eye(3, dtype=np.float32)
+    found, status = compile_model(FACTORS.encode(), cache=False)(x)
+    check([np.tril(found)], [np.linalg.cholesky(x)])
+    np.testing.assert_array_equal(status, np.zeros(count, np.int32))
+
+
+SPECTRA = """module {
+  func.func @main(%x: tensor<?x?x6xf32>) -> tensor<?x?x6xf32> {
+    %y = stablehlo.fft %x, type = RFFT, length = [6]
+      : (tensor<?x?x6xf32>) -> tensor<?x?x4xcomplex<f32>>
+    %z = stablehlo.multiply %y, %y : tensor<?x?x4xcomplex<f32>>
+    %w = stablehlo.fft %z, type = IRFFT, length = [6]
+      : (tensor<?x?x4xcomplex<f32>>) -> tensor<?x?x6xf32>
+    return %w : tensor<?x?x6xf32>
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("lead", [(1, 3), (2, 5)])
+def test_transforms_of_an_open_number_of_rows(lead):
+    x = np.random.default_rng(0).standard_normal((*lead, 6)).astype(np.float32)
+    wanted = np.fft.irfft(np.fft.rfft(x) ** 2, 6).astype(np.float32)
+    check([compile_model(SPECTRA.encode(), cache=False)(x)], [wanted])
+
+
 def runs(name):
     """Inputs and results of each shape."""
     stored = archive("open")

@@ -141,3 +141,31 @@ def test_complex_triangles(turned, left, lower, unit):
     np.testing.assert_allclose(found, want, atol=1e-4 * np.abs(want).max())
     want = np.linalg.cholesky(whole, upper=not lower)
     np.testing.assert_allclose(factor, want, atol=1e-5 * np.abs(want).max())
+
+
+BESIDE = """
+module {
+  func.func public @main(%x: tensor<HEIGHTx4xf32>, %i: tensor<3x1xi32>, %u: tensor<3xf32>)
+      -> tensor<HEIGHTx4xf32> {
+    %r = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<
+        inserted_window_dims = [0, 1], scatter_dims_to_operand_dims = [1],
+        index_vector_dim = 1>}> ({
+      ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+        %s = stablehlo.add %a, %b : tensor<f32>
+        stablehlo.return %s : tensor<f32>
+    }) : (tensor<HEIGHTx4xf32>, tensor<3x1xi32>, tensor<3xf32>) -> tensor<HEIGHTx4xf32>
+    return %r : tensor<HEIGHTx4xf32>
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("height", [1, 2])
+def test_scatters_to_one_row_that_no_index_tells(height):
+    x, updates = np.ones((height, 4), np.float32), np.float32([1, 2, 3])
+    places = np.int32([[3], [0], [3]])
+    text = BESIDE.replace("HEIGHT", str(height))
+    found = nnc.compile(text.encode(), cache=False)(x, places, updates)
+    want = x.copy()
+    np.add.at(want[0], places[:, 0], updates)
+    np.testing.assert_array_equal(found, want)
