@@ -435,13 +435,18 @@ NUMPY: dict[str, Callable[..., Any]] = {
 def pad(
     x: np.ndarray, pairs: Sequence[tuple[int, int]], fill: Any = 0, mode: str = "constant"
 ) -> np.ndarray:
-    """Elements added (or, where negative, removed) before and after each axis."""
-    crop = tuple(
-        slice(max(0, -before), x.shape[i] - max(0, -after))
-        for i, (before, after) in enumerate(pairs)
-    )
-    x = x[crop]
-    grow = [(max(0, before), max(0, after)) for before, after in pairs]
+    """Elements added (or, where negative, removed) before and after each axis.
+
+    More may be removed on one side than there is, if the other side adds as much.
+    """
+    crop, grow = [], []
+    for extent, (before, after) in zip(x.shape, pairs, strict=True):
+        first = min(max(0, -before), extent)
+        last = max(first, extent - max(0, -after))
+        crop.append(slice(first, last))
+        added = min(max(0, before), extent + before + after)
+        grow.append((added, extent + before + after - added - (last - first)))
+    x = x[tuple(crop)]
     if not any(a or b for a, b in grow):
         return x
     if mode == "constant":

@@ -41,11 +41,16 @@ class Pad(NnOp, name="nn.pad", traits=(Total, Arranging)):
         x = types[0]
         check_length(attrs.pads, 2 * x.rank, "pads")
         begin, end = attrs.pads[: x.rank], attrs.pads[x.rank :]
-        shape = [
-            None if d is None else d + b + e for d, b, e in zip(x.shape, begin, end, strict=True)
-        ]
-        if any(d is not None and d < 0 for d in shape):
-            raise NncError(f"pads remove more than there is of '{x}'")
+        shape = []
+        for d, b, e in zip(x.shape, begin, end, strict=True):
+            shape.append(None if d is None else d + b + e)
+            if d is None:
+                continue
+            if d + b + e < 0:
+                raise NncError(f"pads remove more than there is of '{x}'")
+            kept = d + min(b, 0) + min(e, 0)
+            if attrs.mode != "constant" and kept <= 0 and (kept, d + b + e) != (0, 0):
+                raise NncError(f"there is no element of '{x}' to repeat")
         return [tensor(shape, x.element_type)]
 
     def evaluate(self, x, value=None):

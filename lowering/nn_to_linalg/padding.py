@@ -23,9 +23,14 @@ def pad_constant(
     end: Sequence[Size],
     fill: Value,
 ) -> None:
-    """Copy a buffer to the middle of a larger one and fill the border; negative pads crop."""
+    """Copy a buffer to the middle of a larger one and fill the border; negative pads crop.
+
+    Nothing is copied where pads of known extents crop all of it.
+    """
     part, inner = _cropped(e, source, begin, end)
     first = [e.max(b, 0) for b in begin]
+    if 0 in inner:
+        first = [e.min(b, n) for b, n in zip(first, e.sizes(out), strict=True)]
     for offsets, sizes in _border(e, e.sizes(out), first, end, inner, range(len(begin))):
         e.fill(fill, e.subview(out, offsets, sizes))
     e.copy(part, e.subview(out, first, inner))
@@ -48,7 +53,8 @@ def _border(
     sizes = list(full)
     for axis in order:
         after = e.add(first[axis], inner[axis])
-        for width, start in ((first[axis], 0), (e.max(end[axis], 0), after)):
+        rest = e.sub(full[axis], after) if inner[axis] == 0 else e.max(end[axis], 0)
+        for width, start in ((first[axis], 0), (rest, after)):
             if width != 0:
                 offsets[axis], sizes[axis] = start, width
                 yield list(offsets), list(sizes)
@@ -63,6 +69,10 @@ def _cropped(
     if not any(isinstance(b, Value) or b < 0 for b in pads):
         return source, e.sizes(source)
     cut = [e.max(e.sub(0, b), 0) for b in begin]
+    cut = [
+        min(c, n) if isinstance(c, int) and isinstance(n, int) else c
+        for c, n in zip(cut, e.sizes(source), strict=True)
+    ]
     inner = [
         e.sub(n, e.add(c, e.max(e.sub(0, a), 0)))
         for n, c, a in zip(e.sizes(source), cut, end, strict=True)
@@ -70,6 +80,7 @@ def _cropped(
     for n in inner:
         if isinstance(n, Value):
             e.require(e.compare("sge", n, 0), "pads remove more than there is of its operand")
+    inner = [n if isinstance(n, Value) else max(n, 0) for n in inner]
     return e.subview(source, cut, inner), inner
 
 
