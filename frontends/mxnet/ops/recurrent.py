@@ -21,8 +21,6 @@ _CELLS: dict[str, tuple[int, Cells, Sequence[str]]] = {
 def fused(n: MxnetLayer, x: Value, parameters: Value, *states: Value) -> list[Value]:
     """x [time, batch, input], states [layers * directions, batch, hidden]."""
     mode = n.text("mode", "", *_CELLS)
-    if n.get("projection_size") is not None:
-        raise n.error("attribute 'projection_size' is not supported")
     kinds = 2 if mode == "lstm" else 1
     if len(states) < kinds:
         raise n.error(f"{len(states)} states, expected {kinds}")
@@ -52,9 +50,14 @@ class _Weights:
     ) -> None:
         self.n, self.vector, self.functions, self.directions = n, vector, functions, directions
         self.hidden = n.size("state_size")
+        self.projects = n.get("projection_size") is not None
+        if self.projects and gates != 4:
+            raise n.error("only an LSTM projects its outputs")
+        self.output = n.size("projection_size") if self.projects else self.hidden
         self.gates = gates * self.hidden
-        self.widths = [width, *[directions * self.hidden] * (n.size("num_layers") - 1)]
-        weights = [self.gates * (width + self.hidden) for width in self.widths]
+        self.widths = [width, *[directions * self.output] * (n.size("num_layers") - 1)]
+        last = self.output * self.hidden if self.projects else 0
+        weights = [self.gates * (width + self.output) + last for width in self.widths]
         self.starts = [sum(weights[:i]) * directions for i in range(len(weights) + 1)]
         total = self.starts[-1] + len(weights) * directions * 2 * self.gates
         if vector.type.shape not in ((total,), (None,)):
@@ -63,14 +66,16 @@ class _Weights:
     def direction(self, number: int) -> Direction:
         """The direction with this number, counted over all layers."""
         n, (layer, d) = self.n, divmod(number, self.directions)
-        width = self.widths[layer]
-        at = self.starts[layer] + d * self.gates * (width + self.hidden)
-        split = at + self.gates * width
+        width, own = self.widths[layer], self.starts[layer + 1] - self.starts[layer]
+        at = self.starts[layer] + d * own // self.directions
+        states = at + self.gates * width
+        outputs = states + self.gates * self.output
         bias = self.starts[-1] + number * 2 * self.gates
         return Direction(
             n,
-            self._matrix(at, width),
-            self._matrix(split, self.hidden),
+            self._matrix(at, self.gates, width),
+            self._matrix(states, self.gates, self.output),
+            shrink=self._matrix(outputs, self.output, self.hidden) if self.projects else None,
             activations=self.functions,
             biases=(self._part(bias, self.gates), self._part(bias + self.gates, self.gates)),
         )
@@ -78,6 +83,7 @@ class _Weights:
     def _part(self, at: int, count: int) -> Value:
         return self.n.part(self.vector, 0, at, at + count)
 
-    def _matrix(self, at: int, width: int) -> Value:
-        matrix = reshape(self.n, self._part(at, self.gates * width), [self.gates, width])
+    def _matrix(self, at: int, rows: int, columns: int) -> Value:
+        """The transpose of a matrix that begins at this element."""
+        matrix = reshape(self.n, self._part(at, rows * columns), [rows, columns])
         return self.n.transposed(matrix, 1, 0)

@@ -859,6 +859,31 @@ def recurrence():
                 **states,
             )
 
+    for both in (False, True):
+        d, h, i, layers, out = 1 + both, 4, 3, 2, 3
+        size = sum(d * (4 * h * (w + out + 2) + out * h) for w in (i, d * out))
+        case(
+            f"lstm_projected{'_both' * both}",
+            lambda x, p, h, c: list(
+                S.RNN(
+                    x,
+                    p,
+                    h,
+                    c,
+                    state_size=4,
+                    projection_size=3,
+                    num_layers=layers,
+                    bidirectional=both,
+                    mode="lstm",
+                    state_outputs=True,
+                )
+            ),
+            x=f(5, 2, i),
+            p=0.5 * f(size),
+            h=f(layers * d, 2, out),
+            c=f(layers * d, 2, h),
+        )
+
 
 def deep():
     names = "exp log sqrt abs square sin tanh floor negative log1p".split()
