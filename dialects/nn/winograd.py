@@ -47,7 +47,7 @@ class Transforms:
 
     @cached_property
     def input(self) -> tuple[tuple[float, ...], ...]:
-        """B^T: for each point, the coefficients of the polynomial whose roots are
+        """B^T: for each point, the coefficients of a polynomial whose roots are
         the other points.
         """
         rows = [_product(p for p in self.points if p != point) for point in self.points]
@@ -62,7 +62,7 @@ class Transforms:
 
     @cached_property
     def divisors(self) -> tuple[float, ...]:
-        """The divisor of each row of G: the value at the point of the polynomial in its row of B^T."""
+        """B^T: for each point, a polynomial whose roots are the other points."""
         values = [prod(point - p for p in self.points if p != point) for point in self.points]
         return (*values, 1.0)
 
