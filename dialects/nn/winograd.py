@@ -62,7 +62,9 @@ class Transforms:
 
     @cached_property
     def divisors(self) -> tuple[float, ...]:
-        """B^T: for each point, a polynomial whose roots are the other points."""
+        """The divisor of each row of G: the value, at the point, of the point's
+        polynomial in B^T.
+        """
         values = [prod(point - p for p in self.points if p != point) for point in self.points]
         return (*values, 1.0)
 
