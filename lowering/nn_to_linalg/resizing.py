@@ -183,9 +183,9 @@ def _together(
     """The stages in order, each with the dimensions that it resizes.
 
     There is one stage for all if each result has few elements and the last dimension, along which
-    vectors are read, does not change. Otherwise each dimension has a stage: first the dimensions
-    that become shorter, and of those later dimensions before earlier ones, because elements along
-    the last one are gathered one by one.
+    vectors are read, does not change. Otherwise each dimension has a stage: first those that become
+    shorter, then the others; among both, later dimensions come before earlier ones, because
+    elements along the last one are gathered one by one.
     """
     if _is_one_stage([(axis, positions.shape[1]) for axis, positions, _ in tables], len(before)):
         return [tables]

@@ -51,8 +51,8 @@ class Arithmetic:
         return total
 
     def combine(self, factors: Sequence[float], values: Sequence[Value]) -> Value:
-        """The sum of all factor * value, where the last product is added last, as
-        a multiply-add.
+        """The sum of all factor * value. The factors are first divided by the last one, with which
+        the sum is multiplied at the end.
         """
         terms = [(f, v) for f, v in zip(factors, values, strict=True) if f]
         last, total = terms.pop()
