@@ -93,10 +93,9 @@ def _cleanup(f: FunctionLowering, heap: tuple[Value, ...]) -> Block:
 
 
 def is_freed_here(buffer: Value) -> bool:
-    """Whether the block that makes a buffer also disposes of it on every path.
+    """Whether the block that makes a buffer also frees it or returns it.
 
-    It frees the buffer, returns it, or makes it the result of an `scf.if` or `scf.while` for which
-    the same is true.
+    It may instead make it the result of an `scf.if` or `scf.while` of which the same is true.
     """
     block = buffer.parent_block
     assert block is not None
@@ -140,10 +139,7 @@ def _results_of(loop: scf.While, i: int) -> Iterator[Value]:
 
 
 def owned_by(loop: scf.While) -> tuple[list[bool], list[bool]]:
-    """For each carried value and for each result of a loop, whether its block disposes of it.
-
-    See `is_freed_here`.
-    """
+    """For each carried value and each result of a loop, whether `is_freed_here` is true of it."""
     results = [memref.is_buffer(v) and is_freed_here(v) for v in loop.results]
     owned = {v for v, own in zip(loop.results, results, strict=True) if own}
     carried = [
@@ -154,17 +150,14 @@ def owned_by(loop: scf.While) -> tuple[list[bool], list[bool]]:
 
 
 def pointers(f: FunctionLowering, values: Sequence[Value], owned: Sequence[bool]) -> list[Value]:
-    """The addresses of the owned buffers among the values; none if they are on the call's heap."""
+    """The addresses of the values that are owned; none if buffers are on the call's heap."""
     if f.call_heap is not None:
         return []
     return [f.memref(v).pointer for v, own in zip(values, owned, strict=True) if own]
 
 
 def owned_results(op: Operation) -> list[bool]:
-    """For each result of an operation, whether it is a buffer that its block disposes of.
-
-    See `is_freed_here`.
-    """
+    """For each result of an operation, whether it is a buffer that `is_freed_here`."""
     return [memref.is_buffer(v) and is_freed_here(v) for v in op.results]
 
 

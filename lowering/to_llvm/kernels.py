@@ -36,7 +36,7 @@ from .types import MemRef, TypeConverter, storage_type
 
 ALIGN = "llvm.align"
 GLOBAL, WORKGROUP = 1, 3
-"""The address spaces that all of LLVM's devices have in common."""
+"""Two address spaces that have these numbers on all devices of LLVM."""
 
 
 @dataclass(frozen=True)
