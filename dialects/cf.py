@@ -26,7 +26,7 @@ def verify_branch(op: Operation, number: int, target: Block, values: Sequence[Va
 
 
 class Assert(Op, name="cf.assert"):
-    """Stops the program with a message where a condition is false.
+    """Stops the program with a message if a condition is false.
 
     Source: upstream cf.assert.
     """
@@ -43,7 +43,7 @@ class Assert(Op, name="cf.assert"):
 
 
 class Br(Op, name="cf.br", traits=(Pure, Terminator)):
-    """A jump to a block, with values for its arguments.
+    """A branch to a block, with values for its arguments.
 
     Source: upstream cf.br.
     """
@@ -68,7 +68,7 @@ class Br(Op, name="cf.br", traits=(Pure, Terminator)):
 
 
 class CondBr(Op, name="cf.cond_br", traits=(Pure, Terminator)):
-    """A jump to one of two blocks.
+    """A branch to one of two blocks: the first if the condition is true, else the second.
 
     Source: upstream cf.cond_br.
     """
@@ -155,7 +155,8 @@ class SwitchCases(Directive):
 
 
 class Switch(Op, name="cf.switch", traits=(Pure, Terminator)):
-    """A jump to the block of the case that equals the flag, else to the default block.
+    """A branch to the block of the case equal to the flag, or to the default block if there is
+    none.
 
     Source: upstream cf.switch.
     """
@@ -256,7 +257,9 @@ class Switch(Op, name="cf.switch", traits=(Pure, Terminator)):
 
 
 def taken_successor(op: Br | CondBr | Switch) -> tuple[Block, tuple[Value, ...]] | None:
-    """(successor, values passed) of a branch with a known condition; else None."""
+    """The successor of a branch whose condition is known, and the values passed to
+    it; else None.
+    """
     match op:
         case Br():
             return op.dest, op.args

@@ -1,4 +1,6 @@
-"""The chlo dialect: functions that stablehlo composes of its own, kept whole as JAX writes them."""
+"""The chlo dialect: functions that could be composed of stablehlo's, but that JAX
+writes as one op.
+"""
 
 from __future__ import annotations
 

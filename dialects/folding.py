@@ -47,7 +47,7 @@ _AS_INT64 = IntegerType(64)
 
 
 def number_attribute(value: Number, type: Type) -> Attribute | None:
-    """The value as a constant of the type, splat if it is shaped; None for other types."""
+    """A constant of the type with this value, a splat if it is shaped; None for other types."""
     element = element_type(type)
     match element:
         case IndexType() | IntegerType():
@@ -64,7 +64,7 @@ def number_attribute(value: Number, type: Type) -> Attribute | None:
 
 
 def numbers_of(attribute: Attribute | None) -> list[Any] | None:
-    """The elements of a constant, one for a scalar or splat; None if unknown or too many."""
+    """The elements of a constant (one for a scalar or splat); None if unknown or too many."""
     match attribute:
         case IntegerAttr(value) | FloatAttr(value):
             return [value]
@@ -79,10 +79,10 @@ def fold_elementwise(
     constants: Sequence[Attribute | None],
     type: Type,
 ) -> Attribute | None:
-    """`compute` over the elements of scalar, splat or small dense constants.
+    """The constant that `compute` gives for the elements of scalar, splat or small dense constants.
 
-    None where a constant is unknown or `compute` returns None (the result is undefined, or
-    better left to run time). Poison in, poison out.
+    None if a constant is unknown, or `compute` returns None because the result is undefined or
+    better computed at run time. If an operand is poison, so is the result.
     """
     if all(c.__class__ is IntegerAttr for c in constants) and not isinstance(type, FloatType):
         # By far the most common, and with nothing to spread out.
@@ -119,7 +119,7 @@ def _is_inexact(element: Type, constants: Sequence[Attribute | None]) -> bool:
 
 
 def is_constant_number(attribute: Attribute | None, wanted: Callable[[Any], bool]) -> bool:
-    """Whether a scalar or splat constant satisfies the predicate."""
+    """Whether an attribute is a scalar or splat constant for which `wanted` is true."""
     match attribute:
         case IntegerAttr(value) | FloatAttr(value):
             return wanted(value)
@@ -129,7 +129,7 @@ def is_constant_number(attribute: Attribute | None, wanted: Callable[[Any], bool
 
 
 def same_number(value: float, wanted: float) -> bool:
-    """Equality that tells -0.0 from 0.0 and finds NaN equal to itself."""
+    """Whether two floats are equal, where -0.0 and 0.0 differ and NaN equals NaN."""
     if math.isnan(wanted):
         return math.isnan(value)
     return value == wanted and math.copysign(1.0, value) == math.copysign(1.0, wanted)
@@ -138,8 +138,8 @@ def same_number(value: float, wanted: float) -> bool:
 def round_exactly(value: Fraction, type: FloatType) -> float:
     """An exact number rounded once to the type, ties to even.
 
-    Going through f64 would round twice; so f64 gets 53 bits rounded to odd, which no second
-    rounding to a narrower type can mistake. Source: Boldo and Melquiond, "Emulation of a
+    Rounding to f64 first would round twice. So f64 gets 53 bits rounded to odd, after which the
+    rounding to a narrower type is still right. Source: Boldo and Melquiond, "Emulation of a
     FMA and correctly rounded sums: proved algorithms using rounding to odd" (2008).
     """
     try:

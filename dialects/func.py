@@ -97,9 +97,9 @@ class FunctionSignature(Directive):
 
 
 class FuncOp(Op, name="func.func", traits=(IsolatedFromAbove, Symbol)):
-    """A function, or the declaration of one where the body is missing.
+    """A function; without a body, the declaration of one.
 
-    `arg_attrs` and `res_attrs` hold a dictionary for each argument and result, or are absent.
+    `arg_attrs` and `res_attrs` have a dictionary for each argument and result, or are absent.
     Source: upstream func.func.
     """
 
@@ -224,7 +224,7 @@ def _with_entry(
 
 
 class Return(Op, name="func.return", traits=(Pure, HasParent("func.func"), Terminator)):
-    """The end of a function, and its results.
+    """Ends a function with its results.
 
     Source: upstream func.return.
     """
@@ -258,7 +258,7 @@ class Return(Op, name="func.return", traits=(Pure, HasParent("func.func"), Termi
 
 
 class Call(Op, name="func.call"):
-    """The results of a function of this module.
+    """Call a function of this module.
 
     Source: upstream func.call.
     """
@@ -335,7 +335,7 @@ class CalleeType(Directive):
 
 
 class CallIndirect(Op, name="func.call_indirect"):
-    """The results of a function that is a value.
+    """Call a function that is given as a value.
 
     Source: upstream func.call_indirect.
     """
@@ -406,7 +406,7 @@ class Constant(Op, name="func.constant", traits=(Pure, ConstantLike)):
 
 
 def functions_by_name(module: Operation) -> dict[str, FuncOp]:
-    """The functions of a module."""
+    """{name: function} of a module."""
     return {op.sym_name: op for op in module.regions[0].ops if isinstance(op, FuncOp)}
 
 

@@ -1,8 +1,8 @@
-"""Lists of indices that are partly constants and partly values, as upstream keeps them.
+"""Lists of indices of which some are constants and some are values, in upstream's form.
 
-`memref.subview %m[0, %i]` holds `static_offsets = array<i64: 0, -9223372036854775808>` and
-the one operand `%i`; the marker says "the next operand". In Python a mixed list is a list
-whose elements are ints or Values (or, while interpreting, ints or numbers).
+`memref.subview %m[0, %i]` has `static_offsets = array<i64: 0, -9223372036854775808>` and the one
+operand `%i`; the large number is a marker that means "the next operand". In Python, a mixed list
+has ints and Values (in the interpreter, ints and numbers).
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from ..ir.types import Dim
 from .vocabulary import *
 
 DYNAMIC_INDEX = -(2**63)
-"""The marker of a dynamic entry in a static list."""
+"""The marker, in a static list, of an entry that is an operand."""
 
 Mixed = int | Value
 
 
 def mix(static: Iterable[int], dynamic: Sequence[Any]) -> list[Any]:
-    """The full list: static entries, with the markers replaced by the dynamic ones in order."""
+    """The mixed list: the static entries, with the `dynamic` ones in place of markers, in order."""
     rest = iter(dynamic)
     return [next(rest) if entry == DYNAMIC_INDEX else entry for entry in static]
 
 
 def split(mixed: Iterable[Any]) -> tuple[list[Value], tuple[int, ...]]:
-    """The dynamic values and the static list of a mixed list."""
+    """The values and the static list that make up a mixed list."""
     values: list[Value] = []
     static: list[int] = []
     for entry in mixed:
@@ -58,9 +58,9 @@ def check_list(op: Operation, static: Sequence[int], dynamic: Sequence[Any], wha
 
 
 def by_field(op: Any, values: Sequence[Any]) -> dict[str, Any]:
-    """One entry per operand field from a flat list of operand values, as interpreting gets it.
+    """{operand field: its values} from a flat list of operand values, as the interpreter gets it.
 
-    A variadic field gives a list, an absent optional one None.
+    A variadic field has a list, an absent optional one None.
     """
     found: dict[str, Any] = {}
     for part in op.definition.operands:

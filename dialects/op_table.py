@@ -31,11 +31,11 @@ _RESULTS = {"": result, "*": results, "?": optional_result}
 
 
 class OpTable:
-    """The ops of a dialect that a text declares, each when it is first met.
+    """The ops of a dialect that a text declares; each is declared when it is first used.
 
-    `values` and `attributes` say what the kinds of fields are, those of attributes alone or with a
-    default: (kind, default). All ops have the traits and the base. The ops are of `module`, beside
-    which the directives of their formats stand.
+    `values` and `attributes` give the meaning of the kinds of fields; an attribute's may be a pair
+    (kind, default). All ops have the traits and the base. They belong to `module`, which also has
+    the directives of their formats.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class OpTable:
         registry.defer_ops(self.paragraphs, self._declare)
 
     def verifies(self, *names: str) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
-        """Decorates the function that checks what the fields of some ops do not say."""
+        """A decorator: the function checks ops of these names beyond what their fields say."""
 
         def note(function: Callable[[Any], None]) -> Callable[[Any], None]:
             self.verifiers |= dict.fromkeys(names, function)

@@ -1,8 +1,8 @@
-"""The packed dialect: products of small integers that lie side by side in words of 32 bits.
+"""The packed dialect: products of small integers that are packed in words of 32 bits.
 
-A word holds four integers of 8 bits or two of 16, the first in the lowest bits, as memory has them
-on a little-endian machine. Processors multiply two vectors of words and add up the products within
-each word by one instruction. See docs/decisions/0024-integer-products.md.
+A word has four integers of 8 bits or two of 16, the first in the lowest bits, as in memory on a
+little-endian machine. Processors have an instruction that multiplies two vectors of words and adds
+the products within each word. See docs/decisions/0024-integer-products.md.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _PACKING = AttrKind[str](
 
 
 class Dot(Op, name="packed.dot", traits=(Pure, Elementwise)):
-    """The sum of the products of the integers in two words: it wraps, as sums of i32 do.
+    """The sum of the products of the integers in two words. It wraps, as sums of i32 do.
 
     `packing` says what the words hold, see `ir/packing.py`: "u8s8" is four unsigned bytes on the
-    left and four signed ones on the right, "s8" four signed ones on both sides, "s16" two signed
-    numbers of 16 bits on both.
+    left and four signed ones on the right, "s8" four signed bytes on both sides, "s16" two signed
+    integers of 16 bits on both.
     """
 
     lhs: Operand = operand(Words)

@@ -164,7 +164,7 @@ class Split(Named, name="schedule.split", traits=(_INSIDE,)):
 
 
 class Collapse(Named, name="schedule.collapse", traits=(_INSIDE,)):
-    """Make one loop of several adjacent ones, the last of which runs fastest.
+    """Make one loop of several adjacent ones; the last of them runs fastest.
 
         for i in 0..N           for l in 0..N*M
             for j in 0..M   ->      body(l / M, l % M)
@@ -181,7 +181,9 @@ class Collapse(Named, name="schedule.collapse", traits=(_INSIDE,)):
 
 
 class Reorder(Op, name="schedule.reorder", traits=(_INSIDE,)):
-    """Permute loops of one stage into this order, within their present positions."""
+    """Permute these loops of a stage into the given order; the places that they occupy stay the
+    same.
+    """
 
     loops: Operands = operands(Loop)
 
@@ -215,8 +217,9 @@ class Order(Named, name="schedule.order", traits=(_INSIDE,)):
 
 
 class Parallel(Op, name="schedule.parallel", traits=(_INSIDE,)):
-    """The iterations of the loop run on all cores. The loop must be outermost, or directly
-    inside another parallel one.
+    """Divide the iterations of a loop among all cores.
+
+    The loop must be outermost, or directly inside another parallel one.
     """
 
     loop: Operand = operand(Loop)
@@ -226,10 +229,11 @@ class Parallel(Op, name="schedule.parallel", traits=(_INSIDE,)):
 
 
 class Bind(Op, name="schedule.bind", traits=(_INSIDE,)):
-    """Each iteration of the loop is a group of threads of a device, counted along an axis.
+    """Make each iteration of the loop a group of a device's threads, counted along an axis of the
+    grid.
 
-    Several loops along one axis count as one there, the last of which runs fastest. Each must be
-    outermost, or directly inside another one.
+    Several loops on one axis count as one, the last of which runs fastest. Each must be outermost,
+    or directly inside another one.
     """
 
     loop: Operand = operand(Loop)
@@ -240,11 +244,11 @@ class Bind(Op, name="schedule.bind", traits=(_INSIDE,)):
 
 
 class Threads(Op, name="schedule.threads", traits=(_INSIDE,)):
-    """Each iteration of the loop is executed by a group of `threads` threads of a device.
+    """Let a group of `threads` threads of a device execute each iteration of the loop.
 
-    The loop must be the outermost one that is bound to groups, or parallel; the ones directly
-    inside belong to the same groups. All groups run the same code: where a group's share of a loop
-    is more than is left of it, what is beyond is masked.
+    The loop must be the outermost one bound to groups, or parallel; such loops directly inside it
+    belong to the same groups. All groups run the same code; where a group's share exceeds what is
+    left of a loop, the rest is masked.
     """
 
     loop: Operand = operand(Loop)
@@ -259,10 +263,10 @@ class Threads(Op, name="schedule.threads", traits=(_INSIDE,)):
 
 
 class Vectorize(Op, name="schedule.vectorize", traits=(_INSIDE,)):
-    """The iterations of the loop become the lanes of vectors.
+    """Make the iterations of the loop the lanes of vectors.
 
-    The loop must be the innermost one of its stage. If it is a reduction, each lane reduces
-    on its own and the lanes are combined when the accumulation ends.
+    The loop must be the innermost one of its stage. If it is a reduction, each lane reduces on its
+    own, and the lanes are combined when the accumulation ends.
     """
 
     loop: Operand = operand(Loop)
@@ -272,13 +276,13 @@ class Vectorize(Op, name="schedule.vectorize", traits=(_INSIDE,)):
 
 
 class Unroll(Op, name="schedule.unroll", traits=(_INSIDE,)):
-    """The iterations of the loop stand one after the other.
+    """Write out the iterations of the loop one after the other.
 
-    With `partial`, for a reduction: each iteration accumulates on its own, which makes the
-    chains of dependent operations shorter; they are combined when the accumulation ends.
-    With `most`, the loop is unrolled only where that makes at most `most` bodies, as in small
-    remainders of a tile. With `sums` as well, unrolled iterations add in turn to several partial
-    results, about `sums` in all, so that few results do not wait for one chain of additions each.
+    With `partial`, for a reduction: each iteration accumulates on its own, so that chains of
+    dependent operations are shorter, and the results are combined when the accumulation ends. With
+    `most`, the loop is unrolled only if that makes at most so many bodies, as in small remainders
+    of a tile. With `sums` in addition, unrolled iterations add in turn to several partial results,
+    about `sums` in all, so that a few results do not each wait for one chain of additions.
     """
 
     loop: Operand = operand(Loop)
@@ -291,9 +295,9 @@ class Unroll(Op, name="schedule.unroll", traits=(_INSIDE,)):
 
 
 class Pipeline(Op, name="schedule.pipeline", traits=(_INSIDE,)):
-    """In hardware, the loop's iterations start `interval` cycles after one another, 1 if not said.
+    """In hardware, start an iteration of the loop every `interval` cycles, by default every cycle.
 
-    What is inside of an iteration runs as one piece of hardware: loops in it are replicated.
+    The code inside of an iteration is one piece of hardware; loops in it are replicated.
     """
 
     loop: Operand = operand(Loop)
@@ -308,7 +312,7 @@ class Pipeline(Op, name="schedule.pipeline", traits=(_INSIDE,)):
 
 
 class Replicate(Op, name="schedule.replicate", traits=(_INSIDE,)):
-    """In hardware, each of the loop's iterations has hardware of its own; the loop stays one."""
+    """In hardware, give each iteration of the loop hardware of its own; the loop stays one loop."""
 
     loop: Operand = operand(Loop)
 
@@ -317,9 +321,9 @@ class Replicate(Op, name="schedule.replicate", traits=(_INSIDE,)):
 
 
 class Accumulate(Op, name="schedule.accumulate", traits=(_INSIDE,)):
-    """While the loop runs, the results of its stage stay in registers.
+    """Keep the results of the loop's stage in registers while the loop runs.
 
-    All loops inside it that the results depend on must be unrolled or vectorized.
+    All loops inside it on which the results depend must be unrolled or vectorized.
     """
 
     loop: Operand = operand(Loop)
@@ -343,15 +347,17 @@ class Rfactor(Named, name="schedule.rfactor", traits=(_INSIDE,)):
 
 
 class Fuse(Op, name="schedule.fuse", traits=(_INSIDE,)):
-    """Compute a stage inside a loop of another: what belongs to one iteration of the loop.
+    """Compute a stage inside a loop of another stage: in each iteration, what belongs to the
+    iteration.
 
-    The stage takes part in the other's loops, down to this one, through the buffer that
-    both use. A dimension of the stage that no scheduling operation has touched also takes
-    over how the other stage splits, unrolls and vectorizes its own further inside; one that it
-    has split by the same factor takes part as it is. What one stage writes and the other reads
-    at the same place goes through registers. With `rolled`, what the other stage unrolls stays
-    a loop, which makes less code. With `ordered`, loops that are not shared keep their order;
-    without it, those that correspond to loops of the other stage stand in that one's.
+    For `relu` fused at loop %mo of `matmul`, an iteration of %mo computes some rows of the product
+    and then relu of these rows. The stages are related by the buffer that one writes and the other
+    reads: the fused stage takes part in the other's loops down to `at`. Further inside, a dimension
+    of it that no scheduling operation has touched is split, unrolled and vectorized as the other
+    stage's is; one that was split by the same factor stays as it is. Elements that one stage writes
+    and the other reads at the same place stay in registers. With `rolled`, loops that the other
+    stage unrolls stay loops, which makes less code. With `ordered`, loops that are not shared keep
+    their order; otherwise they take the order of the other stage's.
     """
 
     fused: Operand = operand(Stage)
@@ -416,13 +422,12 @@ schedule.cache padded 0 of %conv in workgroup at %c"""
 
 
 class Prefetch(Op, name="schedule.prefetch", traits=(_INSIDE,)):
-    """Where a stage reads an operand, ask for what lies `ahead` elements further in its buffer.
+    """Where a stage reads an operand, prefetch the element that is `ahead` elements further on.
 
-    The line comes as far as the second-level cache. It may lie beyond the buffer's end.
-
-    Loops in which the stage reads the same `ahead` elements again and again may share the work:
-    with `over`, each of their iterations asks for another part of the `ahead` elements after them.
-    With `passes`, the first so many iterations of one such loop ask for all of them.
+    The cache line comes as far as the second-level cache. It may be beyond the buffer's end. Loops
+    in which the stage reads the same `ahead` elements again and again may share the work: with
+    `over`, each of their iterations prefetches another part of the following `ahead` elements. With
+    `passes`, the first so many iterations of one such loop prefetch all of them.
     """
 
     number = attribute(I64)

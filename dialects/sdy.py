@@ -1,4 +1,4 @@
-"""The sdy dialect: marks of JAX for what devices share. Its attributes stay text."""
+"""The sdy dialect: how JAX distributes arrays over devices. Its attributes stay text."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class SdyText(Directive):
 
 
 class Mesh(Op, name="sdy.mesh", traits=(Symbol,)):
-    """Names and sizes of the axes along which devices lie.
+    """The names and sizes of the axes along which devices are arranged.
 
     Source: Shardy's sdy.mesh.
     """
@@ -56,7 +56,7 @@ class Mesh(Op, name="sdy.mesh", traits=(Symbol,)):
 
 
 class ShardingConstraint(Op, name="sdy.sharding_constraint", traits=(Pure,)):
-    """x, of which the devices of a mesh have parts.
+    """x itself; the attribute says how it is divided among the devices of a mesh.
 
     Source: Shardy's sdy.sharding_constraint.
     """

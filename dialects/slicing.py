@@ -15,7 +15,9 @@ LISTS = (
 
 
 class Slicing(Op):
-    """Base of ops with offsets, sizes and strides, after the fields of their further bases."""
+    """Base of the ops with offsets, sizes and strides, which follow the fields of their other
+    bases.
+    """
 
     offsets: Operands = operands(Index)
     sizes: Operands = operands(Index)
@@ -37,7 +39,7 @@ class Slicing(Op):
         return mix(self.static_strides, self.strides)
 
     def verify_lists(self, rank: int, *words: str) -> None:
-        """Check that there is an entry per dimension, and an operand per dynamic entry."""
+        """Check that each list has an entry for each dimension, and an operand for each marker."""
         for what in words or ("offset", "size", "stride"):
             static = getattr(self, f"static_{what}s")
             if len(static) != rank:
@@ -57,7 +59,9 @@ class Slicing(Op):
         return [[int(v) for v in mix(getattr(self, f"static_{w}"), given[w])] for w in words]
 
     def window(self, shape: Sequence[Dim], *values: Any) -> tuple[tuple[slice, ...], list[int]]:
-        """(slices of the part in an array, its sizes). Raises NncError if it does not fit."""
+        """The slices that select the part in an array, and its sizes. Raises NncError if it does
+        not fit.
+        """
         starts, sizes, steps = self.numbers_of(*values)
         window = []
         for i, (start, size, step) in enumerate(zip(starts, sizes, steps, strict=True)):
@@ -76,7 +80,7 @@ class Slicing(Op):
 def bounds_fault(
     shape: Sequence[Dim], offsets: Sequence[Dim], sizes: Sequence[Dim], strides: Sequence[Dim]
 ) -> str | None:
-    """The message, in upstream's words, if a part is known to exceed a shape; else None."""
+    """A message in upstream's words if a part certainly exceeds the shape; else None."""
     for i, (offset, size, step) in enumerate(zip(offsets, sizes, strides, strict=True)):
         extent = shape[i]
         if offset is None or extent is None:

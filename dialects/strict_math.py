@@ -1,15 +1,14 @@
-"""Whether a module asks for floating-point results as written, operation by operation."""
+"""Strict math: whether a module wants floats computed exactly as its operations are written."""
 
 from __future__ import annotations
 
 from .vocabulary import *
 
 STRICT_MATH = "nn.strict_math"
-"""A module with this attribute keeps the order of its floating-point operations.
-
-No algorithm with other operations takes the place of a convolution, no weights are multiplied
-ahead, sums are added up in their order, and numbers of 16 bits are rounded after each operation;
-results are then those of the operations as the model states them.
+"""A module with this attribute keeps its floating-point operations and their order.
+Convolutions are not computed by algorithms with other operations, weights are not multiplied in
+advance, sums are added in order, and floats of 16 bits are rounded after each operation. So the
+results are those of the model's operations as they are written.
 """
 
 

@@ -20,7 +20,7 @@ POISON = PoisonAttr()
 
 
 class Poison(Op, name="ub.poison", traits=(Pure, ConstantLike)):
-    """A value that means nothing; what is computed from it means nothing either.
+    """An undefined value; anything computed from it is undefined too.
 
     Source: upstream ub.poison.
     """

@@ -1,1 +1,1 @@
-"""The edges between levels, one file each, and the pipelines that chain them."""
+"""The lowerings between levels of the IR, and the pipelines that chain them."""

@@ -1,15 +1,16 @@
 """The operations that can fail at run time, and the number by which each is reported.
 
 A `cf.assert` fails if its condition is false, an allocation if there is no memory. A function that
-the entry calls then returns an i32 before its results: 0, or the number of the failed check,
-counted from 1 in the order of the text. At each call the checks of the callee are counted again.
+the entry calls returns, before its results, an i32: 0, or the number of the check that failed. The
+checks of a function are numbered from 1 in the order of the text; a call has numbers for all
+checks of the called function.
 
     @main    call @f     1, 2      @f    cf.assert     1
              call @g     3               memref.alloc  2
              call @f     4, 5      @g    cf.assert     1
 
-So a number also tells the calls that led to the check: which node of a model, where several nodes
-share a function.
+So a number tells the calls that led to the check too, and with them the node of the model, even
+where several nodes share a function.
 """
 
 from __future__ import annotations
@@ -23,13 +24,14 @@ from ..ir.core import Operation
 from ..ir.location import CallSiteLoc, FusedLoc, Location, NameLoc, node_of
 
 MOST = 1 << 20
-"""The most checks that a function may have, including its callees'; with more, a failing check ends
-the process."""
+"""The most checks that a function may have, those of called functions included. In one with more, a
+check that fails ends the process.
+"""
 
 
 @dataclass(frozen=True)
 class Check:
-    """The message of a failing check, and its location in the model."""
+    """What is said when a check fails: the message, and the location in the model."""
 
     text: str
     loc: Location
@@ -41,7 +43,7 @@ class Check:
 
 
 class Checks:
-    """The checks of the functions that an entry leads to."""
+    """The checks of all functions that an entry calls, directly or not."""
 
     def __init__(self, module: Operation) -> None:
         self._functions = functions = {
@@ -83,11 +85,13 @@ class Checks:
         return ()
 
     def of(self, function: str) -> tuple[Check, ...]:
-        """The checks of a function, its callees' included, that it reports."""
+        """The checks that a function reports, those of called functions included, in order."""
         return self._checks.get(function, ())
 
     def before(self, op: Operation) -> int | None:
-        """How many checks precede an operation; None if its failure is not reported."""
+        """How many checks of its function come before an operation; None if its failure isn't
+        reported.
+        """
         return self._before.get(op)
 
 
@@ -98,7 +102,7 @@ def _is_internal(function: func.FuncOp) -> bool:
 def _callees_first(functions: dict[str, func.FuncOp], roots: list[str]) -> Iterator[func.FuncOp]:
     """The functions that `roots` call, directly or not, each after those that it calls.
 
-    Recursive functions and their callers are left out: their calls have no finite numbering.
+    Recursive functions and their callers are left out, since their checks cannot be numbered.
     """
     done: dict[str, bool] = {}
     stack = [(name, False) for name in roots]
@@ -120,10 +124,10 @@ def _callees_first(functions: dict[str, func.FuncOp], roots: list[str]) -> Itera
 
 
 def _seen_from(call: Location, callee: Location, loc: Location) -> Location:
-    """The location `loc` in a callee, as seen from one call of it.
+    """The location of a check in a called function, changed to that of the node that calls it.
 
-    Equal kernels share the function of the first one. The call's nodes are of the same kinds in the
-    same order, so they replace the nodes of the first kernel.
+    Equal kernels share the function of the first one, whose locations name the first kernel's
+    nodes. The call has nodes of the same kinds in the same order, which are put in their place.
     """
     own, known = _parts(call), _parts(callee)
     if not own or len(own) != len(known):

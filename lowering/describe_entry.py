@@ -17,10 +17,10 @@ from .entry_signature import entry_of, signature_of
 class DescribeEntry(Pass, name="describe-entry", anchor="builtin.module"):
     """Describe the module's entry for its callers in attributes, and number the checks.
 
-    The module gets the attributes that `lower-to-llvm` gives it too: names and types of inputs and
-    outputs, bytes of the arena and the weights, and what each failure means. A function that may
-    fail says in `nn.checks` how many checks it has, its callees' included; each of its operations
-    that may fail says in `nn.first_check` how many stand before it.
+    The module gets the attributes that `lower-to-llvm` would give it: names and types of inputs and
+    outputs, bytes of the arena and the weights, and the message of each failure. A function that
+    may fail gets `nn.checks`, the number of its checks (called functions included); an operation
+    that may fail gets `nn.first_check`, the number of checks before it in its function.
     """
 
     def run(self, op: Operation, context: PassContext) -> None:

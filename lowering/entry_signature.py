@@ -33,14 +33,16 @@ from ..ir.diagnostics import PassError
 from ..ir.types import MemRefType, TensorType, Type
 
 SPECIAL = (ARENA, WEIGHTS, POOL)
-"""Marks of the arguments that are neither inputs nor outputs, in the order of nnc_run's."""
+"""The attributes that mark arguments which are neither inputs nor outputs, in the order in which
+nnc_run takes them.
+"""
 HEADER = 64
-"""Bytes before the prepared weights; the first of them are the address of the stored ones."""
+"""Bytes before the prepared weights; they begin with the address of the stored weights."""
 
 
 @dataclass(frozen=True)
 class EntrySignature:
-    """The inputs and outputs of an entry function, in the model's terms."""
+    """The inputs and outputs of an entry as the model has them, and the memory that a run needs."""
 
     inputs: tuple[TensorType, ...]
     outputs: tuple[TensorType, ...]
@@ -51,10 +53,14 @@ class EntrySignature:
     prepared: MemRefType | None
     live_bytes: Attribute | None
     dims: dict[str, Attribute]
-    """The names of unknown dimensions, and what inputs start as, if there are any."""
+    """Attributes that not every entry has: names of unknown dimensions, initial values of inputs,
+    and which outputs are complex.
+    """
 
     def attributes(self, heap_bytes: int) -> dict[str, Attribute]:
-        """The module attributes that the runtime reads; `heap_bytes` of the arena are a heap."""
+        """The module attributes that the runtime reads. `heap_bytes` are the arena's bytes for a
+        heap.
+        """
 
         def strings(names: Sequence[str]) -> ArrayAttr:
             return ArrayAttr(tuple(map(StringAttr, names)))
@@ -106,7 +112,7 @@ def signature_of(op: func.FuncOp) -> EntrySignature:
 
 
 def _of_default_space(type: Type, op: func.FuncOp) -> Type:
-    """The type of a block that the caller of the entry provides."""
+    """The type of memory that the entry's caller provides. Raises PassError for a memory space."""
     space = type.memory_space if isinstance(type, MemRefType) else None
     if space is not None:
         raise PassError(
@@ -118,9 +124,7 @@ def _of_default_space(type: Type, op: func.FuncOp) -> Type:
 def _dims(
     op: func.FuncOp, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> dict[str, Attribute]:
-    """The attributes for names of dimensions, initial values that fit the types, and complex
-    outputs.
-    """
+    """The value of `EntrySignature.dims`. Initial values must have the inputs' types."""
     found: dict[str, Attribute] = {}
     for key, types in ((INPUT_DIMS, inputs), (OUTPUT_DIMS, outputs)):
         given = op.attributes.get(key)
@@ -139,7 +143,7 @@ def _dims(
 def _tensors(
     op: func.FuncOp, types: list[Type]
 ) -> tuple[tuple[TensorType, ...], tuple[TensorType, ...]]:
-    """(inputs, outputs), from the attributes or else divided by the number of names."""
+    """The types of inputs and outputs: from attributes, or divided by the number of input names."""
     given = [op.attributes.get(name) for name in (INPUTS, OUTPUTS)]
     if all(isinstance(a, ArrayAttr) for a in given):
         inputs, outputs = (tuple(a.elements) for a in given)  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""Fuses elementwise operations into an operation that writes their operand by tiles."""
+"""Fuse elementwise operations into the operation that writes their operand in tiles."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ class FuseIntoTiles(
     anchor="func.func",
     statistics={"fused": "Number of elementwise operations that joined the one before"},
 ):
-    """Fuse an elementwise linalg operation into the one that writes its operand by tiles.
+    """Fuse an elementwise linalg operation into the one that writes its operand in tiles.
 
     A *tile* is what a point of the iteration space writes through several maps:
 
-    linalg.generic ins(%m, ..) outs(%t, %t)        maps (i) -> (i * 2), (i) -> (i * 2 + 1)
-    linalg.generic ins(%t, %b) outs(%y)            maps (j) -> (j), (j) -> (j), (j) -> (j)
-    ->
-    linalg.generic ins(%m, .., %b, %b) outs(%y, %y)
+        linalg.generic ins(%m, ..) outs(%t, %t)        maps (i) -> (i * 2), (i) -> (i * 2 + 1)
+        linalg.generic ins(%t, %b) outs(%y)            maps (j) -> (j), (j) -> (j), (j) -> (j)
+        ->
+        linalg.generic ins(%m, .., %b, %b) outs(%y, %y)
 
-    The buffer in between then is never there. Only where the tiles are all of it, without
-    overlap, and nothing else needs it. Winograd's last transform with a bias, an activation and
-    a residual addition behind it is such a pair.
+    The buffer %t is then not needed. The tiles must cover it without overlap, and no other
+    operation may use it. Winograd's output transform, followed by a bias, an activation and a
+    residual addition, is such a pair.
     """
 
     def run(self, op: Operation, context: PassContext) -> None:
@@ -50,8 +50,9 @@ class FuseIntoTiles(
 
 
 def _reader(writer: linalg.Generic, block: Block) -> StructuredOp | None:
-    """The operation to fuse into the loops that write tiles: elementwise, and the only reader of
-    the tiles' buffer. None if there is none, or if an operation in between prevents it.
+    """The elementwise operation to fuse into `writer`: the only one that reads the tiles' buffer.
+
+    None if there is none, or if an operation between the two writes what they need.
     """
     buffer = _tiled_buffer(writer)
     if buffer is None:
@@ -75,7 +76,7 @@ def _reader(writer: linalg.Generic, block: Block) -> StructuredOp | None:
 
 
 def _tiled_buffer(writer: linalg.Generic) -> Value | None:
-    """The buffer of this block that the tiles cover, or None."""
+    """The buffer, allocated here, that the operation's tiles cover; None if it writes no tiles."""
     outputs = list(writer.outputs)
     if len(outputs) < 2 or any(v is not outputs[0] for v in outputs):
         return None
@@ -89,7 +90,7 @@ def _tiled_buffer(writer: linalg.Generic) -> Value | None:
 
 
 def _is_elementwise(reader: StructuredOp, buffer: Value) -> bool:
-    """Whether each point reads the buffer's element at its index, and writes another buffer."""
+    """Whether each point reads the buffer's element at its own index, and writes another buffer."""
     if set(reader.iterators) != {"parallel"} or len(reader.outputs) != 1:
         return False
     if reader.outputs[0] is buffer or any(a.has_uses for a in _out_arguments(reader)):
@@ -126,7 +127,7 @@ def _written(op: Operation) -> Iterator[Value]:
 
 
 def _fused(writer: linalg.Generic, reader: StructuredOp) -> linalg.Generic:
-    """Both as one operation at the position of the second."""
+    """Make one operation of both, at the place of the reader."""
     buffer, target = writer.outputs[0], reader.outputs[0]
     read = next(m for v, m in zip(reader.inputs, reader.maps, strict=False) if v is buffer)
     inputs, maps = list(writer.inputs), writer.maps[: len(writer.inputs)]
@@ -170,7 +171,7 @@ def _fused(writer: linalg.Generic, reader: StructuredOp) -> linalg.Generic:
 
 
 def _inlined(op: StructuredOp, builder: Builder, elements: Sequence[Value]) -> list[Value]:
-    """Inline the body of an operation for these elements. Returns the yielded values."""
+    """Insert an operation's body for these elements. Returns the values that it yields."""
     block = op.regions[0].blocks[0]
     mapping = IRMapping()
     for argument, element in zip(block.args, elements, strict=False):

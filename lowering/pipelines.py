@@ -1,8 +1,8 @@
-"""The pipelines: which passes, in which order, and why.
+"""The pipelines: which passes run, in which order, and why.
 
-A stage is a table of pass names, each with a reason where the place is not obvious. Here stand
-those from the graph to the schedule; each target has its own from there on. Their names are flags
-of nn-opt and the file names of `nnc stages`.
+A stage is a table of pass names, each with the reason for its place if that is not obvious. These
+stages lead from the graph to the schedule; from there on each target has its own. A stage's name is
+a flag of nn-opt, and a file name of `nnc stages`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..targets.base import target as find_target
 from .catalog import find_pass
 
 DEFAULT = "x86-64"
-"""The target whose stages are meant where none is given; all processors share them."""
+"""The target whose stages are meant if none is given; all processors have the same."""
 
 GRAPH_STAGES: tuple[Stage, ...] = (
     stage(
@@ -82,7 +82,7 @@ GRAPH_STAGES: tuple[Stage, ...] = (
         ("overlap-loops", "loops whose steps no schedule shares among threads"),
     ),
 )
-"""From the graph to the schedule: the same for all targets, whose costs decide."""
+"""From the graph to the schedule: the same stages for all targets, whose costs decide in them."""
 
 # What the stage-jumping flags run: everything from the graph to the named level.
 _LEVELS = {"lower-to-loops": "loops", "lower-all": None}
@@ -94,7 +94,9 @@ def stages_of(target: Target) -> tuple[Stage, ...]:
 
 
 def passes_to(target: Target, last: str | None = None) -> list[str]:
-    """The passes from the graph to the end of a target's stage, by default of its last one."""
+    """The names of the passes from the graph to the end of a target's stage, by
+    default its last.
+    """
     stages = stages_of(target)
     names = [one.name for one in stages]
     end = len(stages) if last is None else names.index(last) + 1
@@ -102,7 +104,11 @@ def passes_to(target: Target, last: str | None = None) -> list[str]:
 
 
 def named_pipelines(target: str = DEFAULT) -> dict[str, tuple[str, list[str]]]:
-    """Each named pipeline's summary and passes; those to a level are a target's, by name."""
+    """{name: (summary, passes)} of the pipelines of nn-opt.
+
+    These are the stages of all targets, this target's first, and two that run from the graph down
+    to a level: `lower-to-loops` and `lower-all`, with this target's passes.
+    """
     chosen = find_target(target)
     table = {one.name: (one.summary, list(one.passes)) for one in _all_stages(chosen)}
     names = [one.name for one in stages_of(chosen)]
@@ -114,9 +120,9 @@ def named_pipelines(target: str = DEFAULT) -> dict[str, tuple[str, list[str]]]:
 
 
 def passes_of(name: str, target: str = DEFAULT) -> list[str] | None:
-    """The passes of a pipeline of `named_pipelines`, None where none has the name.
+    """The passes of a named pipeline; None if there is none of this name.
 
-    Only for a name that is not of the target are other targets loaded.
+    Other targets are loaded only if this target has no pipeline of the name.
     """
     chosen = find_target(target)
     if name in _LEVELS:
@@ -127,7 +133,7 @@ def passes_of(name: str, target: str = DEFAULT) -> list[str] | None:
 
 
 def _all_stages(first: Target) -> Iterator[Stage]:
-    """The stages of a target, then the further ones of the others."""
+    """The stages of a target, then those of the other targets that it does not have."""
     found = dict.fromkeys(stages_of(first))
     yield from found
     for target in all_targets():
@@ -137,7 +143,7 @@ def _all_stages(first: Target) -> Iterator[Stage]:
 
 
 def lookup(name: str, target: str = DEFAULT) -> type[Pass] | Sequence[Pass | Pipeline] | None:
-    """A pass class or the passes of a named pipeline, for a target's name."""
+    """A pass class, or the passes of a named pipeline of a target; None if the name is neither."""
     found = find_pass(name)
     if found is not None:
         return found
@@ -154,5 +160,5 @@ def pipeline(text: str) -> Pipeline:
 
 @lru_cache(64)
 def pipeline_of(stage: Stage) -> Pipeline:
-    """The passes of a stage, which each compilation runs."""
+    """The passes of a stage; cached, as each compilation runs them."""
     return pipeline(stage.text())

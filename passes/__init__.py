@@ -1,1 +1,1 @@
-"""Transformations that stay on one level. `nn/` is the graph's, `loops/` the loops'."""
+"""Transformations within one level of the IR; `nn/` has those of the graph."""

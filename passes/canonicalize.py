@@ -1,4 +1,4 @@
-"""Canonical form: folds, simplifying patterns and dead-code removal until nothing changes."""
+"""Canonical form: folds, simplifying patterns and removal of dead code until nothing changes."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class Canonicalize(
     name="canonicalize",
     title="Canonicalizer",
 ):
-    """Fold constants, simplify and remove dead code, greedily, to a fixed point.
+    """Fold constants, simplify and remove dead code, until nothing changes any more.
 
-    Nothing may rely on this pass for correctness. Patterns have the names that
-    `--trace-rewrites` shows. Options are upstream's, but for `max-rewrites`.
+    No other pass may rely on this one for correctness. Patterns have the names that
+    `--trace-rewrites` shows. The options are upstream's, except `max-rewrites`.
     """
 
     disable_patterns: tuple[str, ...] = option((), help="patterns that are not applied")
@@ -65,8 +65,9 @@ class Canonicalize(
                 ) from None
 
     def chosen(self, dialects: frozenset[str]) -> list[Pattern] | PatternSet:
-        """The patterns of the dialects that the options leave. Raises NncError for names that no
-        pattern has.
+        """The patterns of the dialects that the options allow.
+
+        Raises NncError if an option names a pattern that does not exist.
         """
         if not self.disable_patterns and not self.enable_patterns:
             return pattern_set(dialects)

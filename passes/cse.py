@@ -23,15 +23,15 @@ class Cse(
 ):
     """Replace a pure operation by an equal one that dominates it.
 
-    %a = arith.addi %x, %y          %a = arith.addi %x, %y
-    %b = arith.addi %y, %x    ->    use(%a, %a)
-    use(%a, %b)
+        %a = arith.addi %x, %y          %a = arith.addi %x, %y
+        %b = arith.addi %y, %x    ->    use(%a, %a)
+        use(%a, %b)
 
-    What nobody uses when it is met goes too, as upstream's pass has it.
+    As in upstream's pass, operations whose results are unused are erased too.
     """
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """One walk in order; operations without regions only."""
+        """Walk the operations in order; only those without regions are compared."""
         dominance = DominanceInfo()
         # A scope per isolated region: nothing outside is visible there.
         stack: list[tuple[Operation, dict[Hashable, Operation]]] = [(op, {})]

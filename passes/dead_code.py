@@ -1,4 +1,4 @@
-"""Dead-code removal: operations without users, private symbols without references."""
+"""Removal of dead code: operations without users, private symbols without references."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class DeadCode(
     """Erase operations without effects whose results nobody uses."""
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Erase unused operations to a fixed point."""
+        """Erase unused operations until there are none."""
         erase_dead_code(op, context.trace)
 
 

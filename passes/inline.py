@@ -1,4 +1,4 @@
-"""Calls replaced by the bodies of the functions they call."""
+"""Replacement of calls by the bodies of the functions that they call."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ..ir.passes import Pass, PassContext
 from .dead_code import symbol_references
 
 MOST = 1_000_000
-"""The operations that the calls of a function may become: far more than any model has, and fewer
-than fill the memory of a small machine.
+"""The most operations that a function's calls may become: far more than any model has, and few
+enough for the memory of a small machine.
 """
 
 
@@ -25,21 +25,23 @@ class Inline(
     anchor="builtin.module",
     statistics={"inlined": "Number of calls inlined"},
 ):
-    """Replace calls by the bodies of the functions they call.
+    """Replace calls by the bodies of the functions that they call.
 
-    func.func private @twice(%x: f32) -> f32 {
-      %y = arith.addf %x, %x : f32
-      return %y : f32
-    }
-    %b = call @twice(%a) : (f32) -> f32    ->    %b = arith.addf %a, %a : f32
+        func.func private @twice(%x: f32) -> f32 {
+          %y = arith.addf %x, %x : f32
+          return %y : f32
+        }
+        %b = call @twice(%a) : (f32) -> f32    ->    %b = arith.addf %a, %a : f32
 
-    Functions of one block are inlined unless they are kernels (nn.kernel), recursive, or marked
-    `no_inline`, as the call may be too. Private ones that nothing mentions any more are erased.
-    Calls that would become more than a million operations are an error.
+    A function of one block is inlined, unless it is a kernel (nn.kernel), recursive, or marked
+    `no_inline`; the mark may also be on the call. Private functions that nothing refers to
+    afterwards are erased. It is an error if calls would become more than a million operations.
     """
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Callees before callers: what is inlined has been inlined into."""
+        """Inline called functions before their callers, so that each body is final when it is
+        copied.
+        """
         functions = functions_by_name(op)
         callees = {
             name: {c.callee for c in calls_of(f) if c.callee in functions}
@@ -64,7 +66,7 @@ class Inline(
 
 
 def calls_of(function: FuncOp) -> list[Call]:
-    """The direct calls in a function."""
+    """The direct calls within a function."""
     return [op for op in function.walk() if isinstance(op, Call)]
 
 
@@ -87,8 +89,9 @@ def _callees_first(callees: dict[str, set[str]]) -> list[str]:
 def _check_sizes(
     order: Sequence[str], functions: Mapping[str, FuncOp], calls: Mapping[str, Sequence[Call]]
 ) -> None:
-    """Raise NncError if the calls would become more than `MOST` operations: functions that call
-    each other twice grow with a power of two.
+    """Raise NncError if calls would become more than `MOST` operations.
+
+    n functions that each call the next one twice would become 2**n copies.
     """
     sizes: dict[str, int] = {}
     for name in order:
@@ -115,7 +118,7 @@ def _is_inlinable(callee: FuncOp, callees: dict[str, set[str]]) -> bool:
 
 
 def inline_call(call: Call, callee: FuncOp) -> None:
-    """Put the callee's operations, which are one block, in place of a call."""
+    """Replace a call by the operations of the function, which has one block."""
     body, block = callee.body.block, call.parent
     assert block is not None
     mapping = IRMapping(dict(zip(body.args, call.operands, strict=True)))

@@ -11,7 +11,7 @@ from ..ir.passes import Pass, PassContext
 
 @dataclass(frozen=True)
 class StripDebugInfo(Pass, name="strip-debuginfo"):
-    """Make every location unknown: of operations and of block arguments.
+    """Make the location of every operation and block argument unknown.
 
     %0 = arith.addi %a, %b : i32 loc("in.mlir":3:8)    ->    .. loc(unknown)
     """

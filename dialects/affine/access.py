@@ -34,7 +34,7 @@ class _Access(Op):
 
 
 class Load(_Access, name="affine.load", traits=(ReadsMemory,)):
-    """The element of a memref at affine indices."""
+    """Load the element of a memref at affine indices."""
 
     memref: Operand = operand(AnyMemRef)
     indices: Operands = operands(Index)
@@ -55,7 +55,7 @@ class Load(_Access, name="affine.load", traits=(ReadsMemory,)):
 
 
 class Store(_Access, name="affine.store", traits=(WritesMemory,)):
-    """Write a value to the element of a memref at affine indices."""
+    """Store a value to the element of a memref at affine indices."""
 
     value: Operand = operand(element_of("memref"))
     memref: Operand = operand(AnyMemRef)
@@ -80,7 +80,7 @@ class Store(_Access, name="affine.store", traits=(WritesMemory,)):
 
 
 class VectorLoad(_Access, name="affine.vector_load", traits=(ReadsMemory,)):
-    """The vector of elements of a memref from affine indices on, along the last dimensions."""
+    """Load a vector of elements of a memref, from affine indices on, along the last dimensions."""
 
     memref: Operand = operand(AnyMemRef)
     indices: Operands = operands(Index)
@@ -103,7 +103,7 @@ class VectorLoad(_Access, name="affine.vector_load", traits=(ReadsMemory,)):
 
 
 class VectorStore(_Access, name="affine.vector_store", traits=(WritesMemory,)):
-    """Write a vector to the elements of a memref from affine indices on."""
+    """Store a vector to elements of a memref, from affine indices on, along the last dimensions."""
 
     value: Operand = operand(AnyVectorOfNonZeroRank)
     memref: Operand = operand(AnyMemRef)
@@ -176,7 +176,7 @@ class Prefetch(_Access, name="affine.prefetch", traits=(WritesMemory,)):
 
 
 class _Transfer(Op, traits=(WritesMemory,)):
-    """Base of transfers between memrefs, each with a map's operands; maps are free attributes."""
+    """Base of the transfers between memrefs, whose maps are free attributes."""
 
     map_names: ClassVar[tuple[str, ...]] = ()
 
@@ -215,7 +215,7 @@ _WORDS = {"src_map": "source", "dst_map": "destination", "tag_map": "tag"}
 
 
 class DmaStart(_Transfer, name="affine.dma_start"):
-    """Begin to move elements from one memref to another; a tag tells when it is done.
+    """Begin to copy elements from one memref to another; `affine.dma_wait` waits for the tag.
 
     After the memrefs come the number of elements, and optionally a stride and the number of
     elements for each stride, for the slower of the two memories.

@@ -17,7 +17,7 @@ class Yield(
     name="affine.yield",
     traits=(Pure, Terminator),
 ):
-    """The values that a loop carries on, or that a branch results in."""
+    """Ends the body of an affine loop or branch with the carried values or results."""
 
     values: Operands = operands(AnyType)
 
@@ -45,7 +45,9 @@ class For(
     name="affine.for",
     traits=(RecursiveEffects, SingleBlockImplicitTerminator("affine.yield")),
 ):
-    """A loop from the greatest of the lower bounds to below the least of the upper ones."""
+    """A loop from the greatest of the lower bounds up to, but without, the least of the upper
+    bounds.
+    """
 
     lowerBoundOperands: Operands = operands(Index)  # noqa: N815
     upperBoundOperands: Operands = operands(Index)  # noqa: N815
@@ -76,7 +78,7 @@ class For(
             raise self.error("mismatch between the number of loop-carried values and results")
 
     def bounds(self, operands: Sequence[Any]) -> tuple[int, int]:
-        """The bounds for operand values."""
+        """The two bounds, for these values of the operands."""
         lows = len(self.lowerBoundOperands)
         ups = lows + len(self.upperBoundOperands)
         lower = max(values_at(self.lowerBoundMap.map, operands[:lows]))
@@ -95,7 +97,7 @@ class If(
     name="affine.if",
     traits=(RecursiveEffects, SingleBlockImplicitTerminator("affine.yield")),
 ):
-    """One region where all constraints of a set hold, another elsewhere."""
+    """Run one region if all constraints of a set hold, otherwise the other."""
 
     set_operands: Operands = operands(Index)
     condition = attribute(instance(IntegerSetAttr))
@@ -129,7 +131,7 @@ class If(
             )
 
     def holds(self, operands: Sequence[Any]) -> bool:
-        """Whether the constraints hold for operand values."""
+        """Whether all constraints hold for these values of the operands."""
         numbers, whole = [int(v) for v in operands], self.condition.set
         dims, symbols = numbers[: whole.dim_count], numbers[whole.dim_count :]
         values = ((e.evaluate(dims, symbols), equal) for e, equal in whole.constraints)
@@ -162,10 +164,11 @@ class Parallel(
     name="affine.parallel",
     traits=(RecursiveEffects, SingleBlockImplicitTerminator("affine.yield")),
 ):
-    """A loop over a box whose points are independent of each other.
+    """A loop nest whose iterations may run in any order.
 
-    Each bound is the greatest, or the least, of a group of results of the map. Each result
-    combines what all points yield, by the kind of reduction at its place.
+    A lower bound is the greatest of a group of the map's results, an upper bound the least. Each
+    result of the op combines the values that all iterations yield, as its kind in `reductions`
+    says.
     """
 
     reductions = attribute(ARRAY)
@@ -228,7 +231,7 @@ class Parallel(
         check_inputs(self, self.mapOperands[split:], up.dim_count)
 
     def bounds(self, operands: Sequence[Any]) -> list[range]:
-        """The values of each induction variable for operand values."""
+        """The values of each induction variable, for these values of the operands."""
         low = self.lowerBoundsMap.map
         split = low.dim_count + low.symbol_count
         lows = _grouped(values_at(low, operands[:split]), self.lowerBoundsGroups)

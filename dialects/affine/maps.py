@@ -1,4 +1,4 @@
-"""Indices computed by affine maps, and split or put together by a basis."""
+"""Indices computed by affine maps, or converted to and from digits in a basis."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAP = instance(AffineMapAttr)
 
 
 def values_at(map_: AffineMap, operands: Sequence[Any]) -> tuple[int, ...]:
-    """The map's results for operands, dims first."""
+    """The results of a map for these operands, of which the dims come first."""
     numbers = [int(v) for v in operands]
     return map_.evaluate(numbers[: map_.dim_count], numbers[map_.dim_count :])
 
@@ -27,7 +27,7 @@ def check_count(op: Op, whole: AffineMap | IntegerSet, found: int) -> None:
 
 
 class _MapOp(Op, traits=(Pure,)):
-    """An index computed by a map from its operands."""
+    """Base of the ops that compute an index from their operands by a map."""
 
     mapOperands: Operands = operands(Index)  # noqa: N815
     map = attribute(MAP)
@@ -36,17 +36,19 @@ class _MapOp(Op, traits=(Pure,)):
     format = "custom<AffineApplied>($map, $mapOperands) attr-dict"
 
     splits_inputs: ClassVar[bool] = False
-    """Whether text separates dimensions from symbols; else only their total number is checked."""
+    """Whether the text separates dimensions from symbols; if not, only their total number is
+    checked.
+    """
 
     def choose(self, values: Sequence[int]) -> int:
-        """The operation's result, from the results of its map: the only one, unless overridden."""
+        """The op's result from the map's results: the only one, unless overridden."""
         return values[0]
 
     def verify_op(self) -> None:
         check_count(self, self.map.map, len(self.mapOperands))
 
     def fold(self) -> Sequence[Value | Attribute] | None:
-        """Constants of constants."""
+        """Fold to a constant if all operands are constants."""
         known = [constant_int(v) for v in self.mapOperands]
         if None in known:
             return None
@@ -114,8 +116,8 @@ def _check_basis(op: Any, indices: Sequence[Value]) -> None:
 class DelinearizeIndex(Op, name="affine.delinearize_index", traits=(Pure,)):
     """The digits of an index in a mixed basis, the most significant first.
 
-    `into (B, C)` gives x / (B * C) if there are three results, then (x mod (B * C)) / C, then
-    x mod C. With as many results as the basis has elements, the first of the basis is but a bound.
+    `into (B, C)` with three results gives x / (B * C), then x / C mod B, then x mod C. If there are
+    only as many results as elements of the basis, the first element only bounds the first digit.
     """
 
     linear_index: Operand = operand(Index)
@@ -140,7 +142,7 @@ class DelinearizeIndex(Op, name="affine.delinearize_index", traits=(Pure,)):
         return [IndexAttr(int(digit)) for digit in self._digits(known, self.static_basis)]
 
     def _basis(self) -> list[Any]:
-        """The elements that digits are counted in, without the bound of the first."""
+        """The basis without the element that only bounds the first digit."""
         mixed = mix(self.static_basis, self.dynamic_basis)
         return mixed[len(mixed) + 1 - len(self.multi_index) :]
 
@@ -170,10 +172,11 @@ _UNIT_OR_FALSE = AttrKind[bool](
 
 
 class LinearizeIndex(Op, name="affine.linearize_index", traits=(Pure,)):
-    """The index whose digits in a mixed basis are the operands, the most significant first.
+    """The index that has the operands as digits in a mixed basis, the most significant first.
 
-    `[z, y, x] by (B, C)` is (z * B + y) * C + x. With as many elements in the basis as there are
-    operands, the first is but a bound. `disjoint` promises that each digit is within its bound.
+    `[z, y, x] by (B, C)` is (z * B + y) * C + x. If the basis has as many elements as there are
+    operands, the first only bounds the first digit. `disjoint` promises that digits are within
+    bounds.
     """
 
     multi_index: Operands = operands(Index)
@@ -195,7 +198,7 @@ class LinearizeIndex(Op, name="affine.linearize_index", traits=(Pure,)):
         _check_basis(self, self.multi_index)
 
     def fold(self) -> Sequence[Value | Attribute] | None:
-        """A constant of constants; all digits of an index in this basis put together again."""
+        """Fold constant digits, and digits that a `delinearize_index` in the same basis gave."""
         inner = self.multi_index[0].defined_by(DelinearizeIndex) if self.multi_index else None
         if inner is not None and list(inner.multi_index) == list(self.multi_index):
             ours, theirs = self._basis(), inner._basis()
@@ -207,7 +210,7 @@ class LinearizeIndex(Op, name="affine.linearize_index", traits=(Pure,)):
         return [IndexAttr(int(self._number(known, self.static_basis)))]
 
     def _basis(self) -> list[Any]:
-        """The elements that digits are counted in, without the bound of the first."""
+        """The basis without the element that only bounds the first digit."""
         mixed = mix(self.static_basis, self.dynamic_basis)
         return mixed[len(mixed) + 1 - len(self.multi_index) :]
 

@@ -1,8 +1,8 @@
 """Which values an affine op may use as dimensions, and which as symbols.
 
-A symbol does not change within the affine scope around the op, a function mostly; a dimension
-may also be the induction variable of an affine loop, or follow from such. What comes from
-operations that we do not know counts as valid.
+A symbol does not change within the affine scope around the op, which is usually a function. A
+dimension may also be the induction variable of an affine loop, or computed from such. Results of
+operations that are not known are accepted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _EFFECT_FREE = (Pure, NoMemoryEffect, RecursiveEffects)
 
 
 def affine_scope(op: Operation) -> Region | None:
-    """The region that the op's symbols do not change in; None where that is not known."""
+    """The region in which the op's symbols must not change; None if that is not known."""
     inner: Operation | None = op
     while inner is not None:
         region = inner.parent.parent if inner.parent is not None else None
@@ -31,7 +31,7 @@ def affine_scope(op: Operation) -> Region | None:
 
 
 def region_of(value: Value) -> Region | None:
-    """The region that the value is defined in."""
+    """The region in which the value is defined."""
     op = value.defining_op
     block: Any = op.parent if op is not None else value.owner  # type: ignore[attr-defined]
     return block.parent if block is not None else None

@@ -35,8 +35,9 @@ from .attributes import FASTMATH, OVERFLOW, FastMathAttr
 
 
 def as_signed(x: Any) -> Any:
-    """An array of signed integers of at least 8 bits: true becomes -1, and ml_dtypes' small
-    integers become i8.
+    """NumPy integers as signed ones of at least 8 bits.
+
+    True becomes -1, and small integers of ml_dtypes become i8.
     """
     if x.dtype == np.bool_:
         return -x.astype(np.int8)
@@ -44,7 +45,7 @@ def as_signed(x: Any) -> Any:
 
 
 def as_unsigned(x: Any, type: Type | None = None) -> Any:
-    """NumPy integers read as unsigned; the type says where the width is not the dtype's."""
+    """NumPy integers read as unsigned; `type` gives the width if it is not that of the dtype."""
     if x.dtype == np.bool_:
         return x.astype(np.uint8)
     bits = x.view(f"u{x.dtype.itemsize}")
@@ -53,7 +54,7 @@ def as_unsigned(x: Any, type: Type | None = None) -> Any:
 
 
 def as_type(x: Any, type: Type) -> Any:
-    """NumPy integers wrapped to an integer type's width, or bits kept as its booleans."""
+    """NumPy integers wrapped to the width of an integer type, in the dtype that holds it."""
     dtype, spare = _held(type)
     if dtype == np.bool_:
         return (np.asarray(x) & 1).astype(np.bool_)[()]
@@ -68,7 +69,7 @@ def as_type(x: Any, type: Type) -> Any:
 
 @cache
 def _held(type: Type) -> tuple[Any, int]:
-    """(dtype that holds a type's elements, how many of its bits are unused)."""
+    """The dtype that holds a type's elements, and how many bits of it are unused."""
     dtype = type_to_numpy(element_type(type))
     if dtype.kind in "bV":  # those of ml_dtypes wrap
         return dtype, 0
@@ -95,7 +96,7 @@ def _limit(which: int | str, width: int) -> int:
 
 
 class IntBinary(Op, traits=(Elementwise,)):
-    """Two integers of one type to a third of it."""
+    """Base of the ops of two integers whose result has their type."""
 
     lhs: Operand = operand(SignlessIntegerLike)
     rhs: Operand = operand(Same("lhs"))
@@ -120,7 +121,9 @@ class IntBinary(Op, traits=(Elementwise,)):
     """x op x, where that is a constant."""
 
     def limit(self, which: int | str) -> int:
-        """The bits of a number, or of `signed_min`, `signed_max` or `ones`, in the type's width."""
+        """A number, or the limit `signed_min`, `signed_max` or `ones`, as bits of
+        the type's width.
+        """
         return _limit(which, width_of(self.lhs.type))
 
     def _is(self, constant: Attribute | None, which: int | str | None) -> bool:
@@ -161,7 +164,7 @@ class IntBinary(Op, traits=(Elementwise,)):
         return self.simplify(left, right)
 
     def simplify(self, left: Attribute | None, right: Attribute | None) -> Value | Attribute | None:
-        """Further identities of the operation."""
+        """The value or attribute to which a further identity of the op folds it, or None."""
         return None
 
     def _on_attribute_values(self, a: int, b: int) -> int | None:
@@ -184,16 +187,16 @@ class IntBinary(Op, traits=(Elementwise,)):
     """The message if `is_undefined`."""
 
     def is_undefined(self, a, b):
-        """A boolean array: where the result is undefined for NumPy integers."""
+        """For each element, whether the result is undefined for these NumPy integers."""
         return False
 
     def apply(self, a, b):
-        """The result on NumPy integers of the right signedness; wrapped afterwards."""
+        """The result for NumPy integers, read as signed or unsigned; the caller wraps it."""
         return getattr(np, self.ufunc)(a, b)
 
 
 class IntBinaryWithOverflow(IntBinary, traits=(Pure,)):
-    """An integer operation that may promise not to wrap."""
+    """Base of the integer ops that have flags by which the result is promised not to wrap."""
 
     overflowFlags = attribute(OVERFLOW, default="none")  # noqa: N815
 
@@ -201,7 +204,7 @@ class IntBinaryWithOverflow(IntBinary, traits=(Pure,)):
     undefined = "the result wraps, against its overflow flags"
 
     def is_undefined(self, a, b):
-        """A boolean array: where the result overflows in a way that the flags rule out."""
+        """For each element, whether the result wraps though the flags promise that it does not."""
         kinds = _promises(self.properties.get("overflowFlags"))
         return any(_wraps(self, a, b, signed=kind == "nsw") for kind in kinds)
 
@@ -230,7 +233,7 @@ def _wraps(op: IntBinary, a: Any, b: Any, signed: bool) -> Any:
 
 
 class FloatUnary(Op, traits=(Pure, Elementwise)):
-    """A float to another of its type."""
+    """Base of the ops of one float whose result has its type."""
 
     operand: Operand = operand(FloatLike)
     fastmath = attribute(FASTMATH, default="none")
@@ -257,9 +260,9 @@ class FloatUnary(Op, traits=(Pure, Elementwise)):
             return self.apply(x)
 
     def apply(self, x):
-        """The result on a NumPy value, rounded once where f64 holds more.
+        """The result for a NumPy value, computed in f64 and rounded once if its type is narrower.
 
-        What NumPy's functions give in a narrower type depends on how many elements there are.
+        NumPy's own functions of narrower types give results that depend on the number of elements.
         """
         function = getattr(np, self.ufunc)
         if x.dtype.itemsize >= 8:
@@ -268,7 +271,7 @@ class FloatUnary(Op, traits=(Pure, Elementwise)):
 
 
 class FloatBinary(Op, traits=(Pure, Elementwise)):
-    """Two floats of one type to a third of it."""
+    """Base of the ops of two floats whose result has their type."""
 
     lhs: Operand = operand(FloatLike)
     rhs: Operand = operand(Same("lhs"))

@@ -33,7 +33,7 @@ def _compatible(a: tuple[int | None, ...], b: tuple[int | None, ...]) -> bool:
 
 
 class Cast(Op, traits=(Pure, Elementwise)):
-    """Base of casts to the nearest value of another type."""
+    """Base of the casts, which give the nearest value of another type."""
 
     format = "$input attr-dict `:` type($input) `to` type($out)"
 
@@ -47,7 +47,7 @@ class Cast(Op, traits=(Pure, Elementwise)):
         return None if folded is None else [folded]
 
     def simplify(self) -> Any:
-        """A value or attribute by the operation's identities, or None."""
+        """The value or attribute to which an identity of the op folds it; None if none applies."""
         return None
 
     def _compute(self, value: Any) -> Any:
@@ -55,7 +55,7 @@ class Cast(Op, traits=(Pure, Elementwise)):
         raise NotImplementedError
 
     def types_fit(self, source: Any, target: Any) -> bool:
-        """Whether the element types may be cast so."""
+        """Whether the cast is allowed between these element types."""
         return True
 
     def verify_op(self) -> None:
@@ -68,7 +68,7 @@ class Cast(Op, traits=(Pure, Elementwise)):
 
 
 def _read(op: Any, x):
-    """NumPy integers with the sign that the operation gives them."""
+    """NumPy integers read as signed or unsigned, as the op does."""
     return as_unsigned(x, op.input.type) if op.source_unsigned else as_signed(x)
 
 
@@ -86,14 +86,14 @@ class _IntToInt(Cast):
 
 
 class _Extend(_IntToInt):
-    """To more bits."""
+    """Base of the casts to integers of more bits."""
 
     def types_fit(self, source, target):
         return source.width < target.width
 
 
 class ExtUI(_Extend, name="arith.extui"):
-    """More bits, filled with zeros.
+    """An integer extended to more bits with zeros.
 
     Source: upstream arith.extui.
     """
@@ -103,7 +103,7 @@ class ExtUI(_Extend, name="arith.extui"):
 
 
 class ExtSI(_Extend, name="arith.extsi"):
-    """More bits, filled with the sign.
+    """An integer extended to more bits with its sign.
 
     Source: upstream arith.extsi.
     """
@@ -112,7 +112,7 @@ class ExtSI(_Extend, name="arith.extsi"):
 
 
 class TruncI(_IntToInt, name="arith.trunci"):
-    """The low bits.
+    """The low bits of an integer.
 
     Source: upstream arith.trunci.
     """
@@ -126,7 +126,7 @@ class TruncI(_IntToInt, name="arith.trunci"):
         return source.width > target.width
 
     def simplify(self):
-        """trunc(ext(x)) back to the type of x is x."""
+        """trunc(ext(x)) -> x, if it has the type of x."""
         for extension in (ExtSI, ExtUI):
             if inner := self.input.defined_by(extension):
                 return inner.input if inner.input.type is self.out.type else None
@@ -146,16 +146,16 @@ class _FloatToFloat(Cast):
         return round_to(x, self.out.type)
 
     def contracts(self) -> bool:
-        """Whether the cast and its inverse may be left out together."""
+        """Whether the cast may be left out together with its inverse."""
         flags = self.properties.get("fastmath")
         return isinstance(flags, FastMathAttr) and flags.allows("contract")
 
 
 class ExtF(_FloatToFloat, name="arith.extf"):
-    """A wider float of the same value.
+    """A float converted to a wider type, which keeps its value.
 
-    Numerics: extf(truncf(x)) is x where both have the flag `contract`, and all others that extend
-    the rounded value too, so that what compares or counts in it sees the same number.
+    Numerics: extf(truncf(x)) is folded to x if both have the flag `contract`, and so has every
+    other extf of the rounded value. Otherwise some users would see the rounded value and others x.
     Source: upstream arith.extf.
     """
 
@@ -176,10 +176,10 @@ class ExtF(_FloatToFloat, name="arith.extf"):
 
 
 class TruncF(_FloatToFloat, name="arith.truncf"):
-    """A narrower float, rounded.
+    """A float rounded to a narrower type.
 
-    Numerics: to nearest even unless a rounding mode is given; the interpreter and folding
-    know that one only.
+    Numerics: rounds to nearest even unless a rounding mode is given. The interpreter and folding
+    know only that mode.
     Source: upstream arith.truncf.
     """
 

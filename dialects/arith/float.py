@@ -140,7 +140,7 @@ class MaximumF(_MinMaxF, name="arith.maximumf"):
 
 
 class MaxNumF(_MinMaxF, name="arith.maxnumf"):
-    """The larger number; the other one if one is NaN.
+    """The larger number. If one is NaN, the result is the other one; NaN only if both are.
 
     Source: upstream arith.maxnumf.
     """
@@ -174,7 +174,7 @@ class MinimumF(_MinMaxF, name="arith.minimumf"):
 
 
 class MinNumF(_MinMaxF, name="arith.minnumf"):
-    """The smaller number; the other one if one is NaN.
+    """The smaller number. If one is NaN, the result is the other one; NaN only if both are.
 
     Source: upstream arith.minnumf.
     """

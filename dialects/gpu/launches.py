@@ -129,7 +129,11 @@ class LaunchFunc(Op, name="gpu.launch_func", traits=(WritesMemory,)):
 
 
 class Wait(Op, name="gpu.wait"):
-    """Wait for what gives the tokens; with a result, a token of that. Source: upstream gpu.wait."""
+    """Wait for the operations that give the tokens; `async` waits in the background and gives a
+    token.
+
+    Source: upstream gpu.wait.
+    """
 
     asyncDependencies: Operands = operands(Token)  # noqa: N815
     asyncToken: OptionalResult = optional_result(Token)  # noqa: N815

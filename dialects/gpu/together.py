@@ -82,9 +82,10 @@ class Shuffle(Op, name="gpu.shuffle"):
 
 
 class SubgroupReduce(Op, name="gpu.subgroup_reduce"):
-    """The values of all threads of a subgroup combined, in each of them.
+    """The values of all threads of a subgroup combined by `op`; each thread gets the result.
 
-    With `cluster_size`, of so many threads that stand `cluster_stride` apart.
+    With `cluster_size`, the values of clusters of so many threads are combined. The threads of a
+    cluster are `cluster_stride` apart: with size 2 and stride 4, threads 0 and 4 are one.
     """
 
     value: Operand = operand(Shuffled)

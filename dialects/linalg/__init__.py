@@ -1,8 +1,8 @@
 """The linalg dialect: loop nests described by indexing maps, and some named ones, as upstream.
 
-`structured` is what they share, `generic` the general op, `named` those with a fixed body,
-`table` the many that differ by maps and function alone, `mapped` those whose body or
-dimensions are given, `relayout` and `aggregates` the ops that are no loop nests of one body,
+`structured` is the base of all, `generic` the op with any maps and body, `named` those with a fixed
+body, `table` the many that differ only in maps and function, `mapped` those whose body or
+dimensions are given, `relayout` and `aggregates` the ops that are not one loop nest with a body;
 `interpretation` runs them on NumPy arrays.
 """
 

@@ -1,4 +1,4 @@
-"""Ops that stand for several structured ones: softmax, and the transforms of Winograd."""
+"""Ops that stand for several structured ops: softmax and the transforms of Winograd."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .structured import AnyShaped
 
 
 class Softmax(Op, name="linalg.softmax", traits=(WritesMemory,)):
-    """exp(x - max) / sum(exp(x - max)), the maximum and the sum being along a dimension.
+    """exp(x - max) / sum(exp(x - max)), with the maximum and the sum along `dimension`.
 
     The result is written to the output, which is not read.
     """
@@ -59,7 +59,7 @@ _FMR = {"F_2_3": 0, "F_4_3": 1, "F_2_5": 2}
 
 
 def tensor_of_rank(rank: int) -> Constraint:
-    """Tensors of one rank."""
+    """The constraint to tensors of this rank."""
     return Constraint(
         f"{rank}D tensor of any type values",
         lambda t: isinstance(t, TensorType) and t.rank == rank,
@@ -73,7 +73,10 @@ _FORMAT = (
 
 
 class _WinogradTransform(Op, traits=(Pure,)):
-    """One of the transforms of F(m x m, r x r); `fmr` is `F_m_r`."""
+    """Base of the transforms of F(m x m, r x r): tiles of m x m results, filters of r x r.
+
+    `fmr` is "F_m_r". In the shapes, alpha is m + r - 1.
+    """
 
     output: Any
 
@@ -81,12 +84,12 @@ class _WinogradTransform(Op, traits=(Pure,)):
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """m, of the output, and r, of the filter."""
+        """m, the extent of a tile of results, and r, the extent of the filter."""
         _, m, r = self.fmr.split("_")
         return int(m), int(r)
 
     def expect(self, wanted: list[Dim]) -> None:
-        """Check that the output has these extents, as far as they are known."""
+        """Check that the output has the wanted extents; unknown ones agree with any."""
         shape = self.output.type.shape
         for found, extent in zip(shape, wanted, strict=True):
             if not compatible(found, extent):
@@ -101,7 +104,7 @@ class _WinogradTransform(Op, traits=(Pure,)):
 
 
 class WinogradFilterTransform(_WinogradTransform, name="linalg.winograd_filter_transform"):
-    """G g G^T for each filter: [F, H, W, C] -> [alpha H, alpha W, C, F]."""
+    """G g G^T of each filter g: [F, H, W, C] -> [alpha H, alpha W, C, F]."""
 
     filter: Operand = operand(tensor_of_rank(4))
     output: Operand = operand(tensor_of_rank(4))
@@ -125,7 +128,7 @@ class WinogradFilterTransform(_WinogradTransform, name="linalg.winograd_filter_t
 
 
 class WinogradInputTransform(_WinogradTransform, name="linalg.winograd_input_transform"):
-    """B^T d B for each tile: [N, H, W, C] -> [alpha H, alpha W, tiles H, tiles W, N, C]."""
+    """B^T d B of each tile d: [N, H, W, C] -> [alpha H, alpha W, tiles H, tiles W, N, C]."""
 
     input: Operand = operand(tensor_of_rank(4))
     output: Operand = operand(tensor_of_rank(6))
@@ -154,7 +157,7 @@ class WinogradInputTransform(_WinogradTransform, name="linalg.winograd_input_tra
 
 
 class WinogradOutputTransform(_WinogradTransform, name="linalg.winograd_output_transform"):
-    """A^T y A for each tile: [alpha H, alpha W, tiles H, tiles W, N, F] -> [N, H, W, F]."""
+    """A^T y A of each tile y: [alpha H, alpha W, tiles H, tiles W, N, F] -> [N, H, W, F]."""
 
     value: Operand = operand(tensor_of_rank(6))
     output: Operand = operand(tensor_of_rank(4))

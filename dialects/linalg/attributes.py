@@ -9,7 +9,7 @@ from ..vocabulary import *
 
 @attribute_class
 class IteratorType(EnumAttr):
-    """`#linalg.iterator_type<parallel>`: what may be done to a loop of a structured op."""
+    """`#linalg.iterator_type<parallel>`: the kind of a loop of a structured op."""
 
     name: ClassVar[str] = "linalg.iterator_type"
     cases: ClassVar[tuple[str, ...]] = ("parallel", "reduction", "window")
@@ -17,7 +17,7 @@ class IteratorType(EnumAttr):
 
 @attribute_class
 class UnaryFn(EnumAttr):
-    """`#linalg.unary_fn<exp>`"""
+    """`#linalg.unary_fn<exp>`: a function of one scalar."""
 
     name: ClassVar[str] = "linalg.unary_fn"
     cases: ClassVar[tuple[str, ...]] = (
@@ -28,7 +28,7 @@ class UnaryFn(EnumAttr):
 
 @attribute_class
 class BinaryFn(EnumAttr):
-    """`#linalg.binary_fn<add>`"""
+    """`#linalg.binary_fn<add>`: a function of two scalars."""
 
     name: ClassVar[str] = "linalg.binary_fn"
     cases: ClassVar[tuple[str, ...]] = (
@@ -47,7 +47,7 @@ class TypeFn(EnumAttr):
 
 @attribute_class
 class TernaryFn(EnumAttr):
-    """`#linalg.ternary_fn<select>`"""
+    """`#linalg.ternary_fn<select>`: a function of three scalars."""
 
     name: ClassVar[str] = "linalg.ternary_fn"
     cases: ClassVar[tuple[str, ...]] = ("select",)

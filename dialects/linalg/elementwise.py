@@ -1,4 +1,4 @@
-"""linalg.elementwise: a function by its kind, over maps that may be given."""
+"""linalg.elementwise: a function given by its kind, over maps that may be given."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .structured import SegmentedOp
 
 
 class Elementwise(NamedOp, SegmentedOp, name="linalg.elementwise"):
-    """A function of elements at the same place, or where the maps say."""
+    """The function `kind` of elements at the same index, or where `indexing_maps` says."""
 
     kind = attribute(instance(ElementwiseKind))
     indexing_maps = attribute(ARRAY, optional=True)
@@ -37,7 +37,7 @@ class Elementwise(NamedOp, SegmentedOp, name="linalg.elementwise"):
             self.indexing_maps = self.implied_maps()
 
     def implied_maps(self) -> ArrayAttr:
-        """The maps that text leaves out: every operand at the place itself."""
+        """The maps that the text leaves out: the identity for every operand."""
         return maps_attribute([AffineMap.identity(self._rank)] * len(self.operands))
 
     @property

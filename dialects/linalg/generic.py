@@ -1,4 +1,4 @@
-"""linalg.generic, and what stands in the body of structured ops."""
+"""linalg.generic, and the ops that only occur in bodies of structured ops."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ def maps_attribute(maps: Sequence[AffineMap]) -> ArrayAttr:
 
 
 def iterators_attribute(iterators: Sequence[str]) -> ArrayAttr:
-    """`parallel` and `reduction` as an array of attributes."""
+    """The iterator kinds, `parallel` or `reduction`, as an array of attributes."""
     return ArrayAttr(tuple(IteratorType(i) for i in iterators))
 
 
 class Generic(SegmentedOp, name="linalg.generic"):
     """A structured op with any maps, iterators and body.
 
-    The body gets one element of each operand and yields new elements of the outputs; an
-    output's element is what an earlier point of a reduction left there.
+    The body gets an element of each operand and yields new elements of the outputs. In a reduction,
+    the element of an output is what the previous point yielded for it.
     """
 
     indexing_maps = attribute(ARRAY)
@@ -71,7 +71,10 @@ class Generic(SegmentedOp, name="linalg.generic"):
         iterators: Sequence[str],
         body: Callable[..., Value | Sequence[Value]],
     ) -> Generic:
-        """From `body(builder, *elements)`, which inserts the computation and says what to yield."""
+        """Make the op with the body that `body(builder, *elements)` inserts.
+
+        `body` returns the value, or the values, to yield.
+        """
         block = Block([element_of_operand(v.type) for v in (*inputs, *outputs)])
         builder = Builder.at_end(block)
         values = body(builder, *block.args)
@@ -104,7 +107,7 @@ class Generic(SegmentedOp, name="linalg.generic"):
 
 
 class Yield(Op, name="linalg.yield", traits=(Pure, Terminator)):
-    """The new elements of the outputs at a point of the iteration space."""
+    """Ends a structured op's body with the new elements of the outputs."""
 
     values: Operands = operands(AnyType)
 
@@ -136,7 +139,7 @@ class Yield(Op, name="linalg.yield", traits=(Pure, Terminator)):
 
 
 class Index(Op, name="linalg.index", traits=(Pure,)):
-    """The coordinate of the current point of the iteration space along a dimension."""
+    """The index of the current point of the iteration space in dimension `dim`."""
 
     dim = attribute(I64)
     result: Result = result(IndexConstraint)

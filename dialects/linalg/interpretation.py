@@ -1,10 +1,10 @@
-"""Structured ops on NumPy arrays, whole index ranges at a time where the body allows it.
+"""Run structured ops on NumPy arrays, many points of the iteration space at a time if possible.
 
-Every operand becomes a strided view with one axis per dimension of the iteration space (of
+Every operand becomes a strided view with an axis for each dimension of the iteration space (of
 extent 1 where its map does not use the dimension), so that the body's operations, which are
-elementwise, compute all points at once. Reductions whose body ends in `combine(term, out)`
-reduce along axes; others go through the reduction's points one by one. A body with control
-flow or calls is run point by point.
+elementwise, compute all points at once. A reduction whose body ends in `combine(term, out)` is
+computed along axes; for another one, the points of the reduced dimensions are visited in turn. A
+body with control flow or calls is run for one point after the other.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..vocabulary import *
 _INDEX = "linalg.index"
 
 _POINTS_AT_ONCE = 1 << 22
-"""The most elements of intermediate arrays."""
+"""The largest size of intermediate arrays, in elements."""
 
 _REDUCERS = {
     "arith.addf": "add",
@@ -37,7 +37,7 @@ _REDUCERS = {
 
 
 def run(op: Any, operands: list[Any], frame: Any) -> list[Any]:
-    """Execute a structured op; the result tensors, buffers being written in place."""
+    """Execute a structured op: write the buffers in place, and return the result tensors."""
     count = len(op.inputs)
     outputs = [
         a.copy() if isinstance(v.type, TensorType) else a
@@ -55,7 +55,7 @@ def run(op: Any, operands: list[Any], frame: Any) -> list[Any]:
 
 
 def _sizes(op: Any, arrays: Sequence[Any]) -> list[int]:
-    """The extent of each dimension, from operands that it indexes alone."""
+    """The extent of each dimension, from the operands that a bare dimension indexes."""
     sizes: list[int | None] = [None] * len(op.iterators)
     for map_, array in zip(op.maps, arrays, strict=True):
         for e, n in zip(map_.results, getattr(array, "shape", ()), strict=True):
@@ -82,7 +82,7 @@ def _is_direct(map_: AffineMap) -> bool:
 
 
 class _Vectorized:
-    """One execution by whole arrays."""
+    """The execution of an op on whole arrays."""
 
     def __init__(self, op: Any, arrays: list[Any], sizes: list[int], frame: Any) -> None:
         self.op, self.frame, self.sizes = op, frame, sizes
@@ -92,7 +92,9 @@ class _Vectorized:
         self.reductions = [d for d, kind in enumerate(op.iterators) if kind != "parallel"]
 
     def _view(self, array: Any, map_: AffineMap) -> Any:
-        """The operand with an axis per dimension; its elements where the map is not linear."""
+        """The operand as a view with an axis for each dimension; a copy if its map
+        is not linear.
+        """
         rank = len(self.sizes)
         if not isinstance(array, np.ndarray):
             return np.asarray(array).reshape((1,) * rank)
@@ -146,7 +148,9 @@ class _Vectorized:
                 self._store(fixed, self._body(fixed))
 
     def _inner_reductions(self) -> list[int]:
-        """The innermost reductions that may be done along axes without too much memory."""
+        """The innermost reduced dimensions that can be computed along axes within
+        the memory limit.
+        """
         points = math.prod(n for d, n in enumerate(self.sizes) if d not in self.reductions)
         inner: list[int] = []
         for d in reversed(self.reductions):
@@ -157,7 +161,7 @@ class _Vectorized:
         return inner
 
     def _fold(self) -> tuple[str, Value] | None:
-        """The combiner and the term of a body `yield combine(term, out)` of one output."""
+        """(combiner, term) if the body is `yield combine(term, out)` with one output, else None."""
         if len(self.views) != self.inputs + 1:
             return None
         out = self.block.args[-1]
@@ -176,7 +180,7 @@ class _Vectorized:
         return view
 
     def _body(self, fixed: dict[int, int], only: Value | None = None) -> list[Any]:
-        """What the body yields at the points (or the value of `only`)."""
+        """The values that the body yields at the points, or only that of the value `only`."""
         env: dict[Value, Any] = {
             arg: self._at(view, fixed)
             for arg, view in zip(self.block.args, self.views, strict=True)
@@ -217,7 +221,9 @@ class _Vectorized:
         out[...] = ufunc(out, value)
 
     def _contract(self, combiner: str, term: Value) -> bool:
-        """Do `out += a * b` as a matrix product; False where the op is no such thing."""
+        """Compute `out += a * b` as a matrix product; False, with nothing done, if it is not of
+        this form.
+        """
         product = term.defining_op
         if combiner != "add" or product is None or product.parent is not self.block:
             return False
@@ -243,7 +249,7 @@ class _Vectorized:
 
 
 def _checked(op: Operation, array: Any, at: tuple) -> tuple:
-    """Index arrays, or an error where one lies outside the array."""
+    """The index arrays. Raises NncError where an index is outside of the array."""
     for axis, position in enumerate(at):
         if np.any(np.asarray(position) < 0) or np.any(np.asarray(position) >= array.shape[axis]):
             raise NncError(
@@ -255,7 +261,7 @@ def _checked(op: Operation, array: Any, at: tuple) -> tuple:
 
 
 def _point_by_point(op: Any, arrays: list[Any], sizes: list[int], frame: Any) -> None:
-    """Execute point by point in order, with the interpreter running the body."""
+    """Execute the body for one point after the other, with the interpreter."""
     maps, block, inputs = op.maps, op.body_block, len(op.inputs)
     for point in np.ndindex(*sizes):
         places = [m.evaluate(point) for m in maps]

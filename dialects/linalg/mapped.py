@@ -1,4 +1,4 @@
-"""Structured ops whose body or dimensions the text gives: transpose, broadcast, map, reduce."""
+"""Structured ops whose text gives the body or the dimensions: transpose, broadcast, map, reduce."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .structured import AnyShaped, StructuredOp, element_of_operand
 
 
 class _OneToOne(NamedOp):
-    """One input, one output."""
+    """Base of the ops that copy one input to one output."""
 
     input: Operand = operand(AnyShaped)
     init: Operand = operand(AnyShaped)
@@ -41,7 +41,7 @@ _ONE_TO_ONE = (
 
 
 class Transpose(_OneToOne, name="linalg.transpose"):
-    """The input with its dimensions in another order: dimension i is the input's order[i]."""
+    """The input with its dimensions in another order: dimension i is the input's permutation[i]."""
 
     permutation = attribute(INT_ARRAY)
 
@@ -79,7 +79,7 @@ class Transpose(_OneToOne, name="linalg.transpose"):
 
 
 class Broadcast(_OneToOne, name="linalg.broadcast"):
-    """The input repeated along new dimensions."""
+    """The input repeated along new dimensions, which `dimensions` lists."""
 
     dimensions = attribute(INT_ARRAY)
 
@@ -91,7 +91,7 @@ class Broadcast(_OneToOne, name="linalg.broadcast"):
 
     @property
     def kept(self) -> list[int]:
-        """The dimensions of the output that the input has."""
+        """The output's dimensions that the input has too."""
         return [d for d in range(self.init.type.rank) if d not in self.dimensions]  # type: ignore[attr-defined]
 
     @property
@@ -122,7 +122,10 @@ class Broadcast(_OneToOne, name="linalg.broadcast"):
 
 
 class Map(StructuredOp, name="linalg.map"):
-    """The body on the elements of inputs of one shape, into an output of that shape."""
+    """Apply the body to the elements at the same index of all inputs, and write them to the output.
+
+    All have one shape.
+    """
 
     inputs: Operands = operands(AnyShaped)
     init: Operand = operand(AnyShaped)
@@ -176,7 +179,7 @@ class Map(StructuredOp, name="linalg.map"):
 
 
 class Reduce(StructuredOp, name="linalg.reduce"):
-    """The body combines elements of the inputs along dimensions into the outputs."""
+    """Combine the elements of the inputs along `dimensions`, with the body, into the outputs."""
 
     values: Operands = operands(AnyShaped, doc="all inputs, then as many outputs")
     dimensions = attribute(INT_ARRAY)

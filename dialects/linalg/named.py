@@ -1,6 +1,6 @@
-"""Structured ops with a name: their maps, iterators and body follow from the name.
+"""Structured ops with a name, from which their maps, iterators and body follow.
 
-The body is there all the same, so that passes see one kind of op; custom text leaves it out.
+They have a body nonetheless, so that passes see one kind of op; the custom text leaves it out.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from .scalars import apply, cast_scalar
 from .structured import SegmentedOp, StructuredOp, element_of_operand
 
 MEMOIZED_MAPS = "linalg.memoized_indexing_maps"
-"""The attribute with which upstream's generic form shows the maps that follow from an op's name."""
+"""The attribute in which upstream's generic form lists the maps that follow from the op's name."""
 
 
 def projection(rank: int, *dims: int) -> AffineMap:
-    """The map from a space to some of its dimensions."""
+    """The map from a space of `rank` dimensions to the given ones of them."""
     return AffineMap(rank, 0, tuple(AffineDim(d) for d in dims))
 
 
@@ -37,11 +37,11 @@ class NamedOp(StructuredOp):
     body_region: RegionField = region()
 
     memoizes_maps: ClassVar[bool] = False
-    """Whether the generic form shows the maps."""
+    """Whether the generic form lists the maps."""
 
     @classmethod
     def create(cls, *args: Any, **named: Any):
-        """The op from its parts; an empty region gets the op's body."""
+        """Make the op from its parts; if a region is empty, the op's body is put into it."""
         op = super().create(*args, **named)
         if op.regions:
             op.complete()
@@ -52,7 +52,7 @@ class NamedOp(StructuredOp):
         self.complete()
 
     def complete(self) -> None:
-        """Make the body if custom text or the constructor left it out."""
+        """Make the body if the text or the constructor left it out."""
         if self.regions[0].blocks:
             return
         self.check_operand_count(len(self.operands))
@@ -64,15 +64,15 @@ class NamedOp(StructuredOp):
             self.attributes.setdefault(MEMOIZED_MAPS, maps_attribute(self.maps))
 
     operand_count: ClassVar[int | None] = None
-    """The number of operands that the body needs; None for any."""
+    """The number of operands that the body is made for; None if it is made for any number."""
 
     def check_operand_count(self, found: int) -> None:
-        """Check that the body can be made for `found` operands."""
+        """Raise NncError unless the body can be made for `found` operands."""
         if self.operand_count not in (None, found):
             raise self.region_error(self.operand_count, found)
 
     def region_error(self, wanted: int | None, found: int) -> NncError:
-        """The error if the body cannot be made for `found` operands instead of `wanted`."""
+        """The error of a body that needs `wanted` operands where there are `found`."""
         return NncError(
             "[parseNamedStructuredOpRegion] ods-gen generated region expects "
             f"{wanted} args, got {found}",
@@ -80,7 +80,7 @@ class NamedOp(StructuredOp):
         )
 
     def given_maps(self) -> list[AffineMap] | None:
-        """The maps of the attribute `indexing_maps`, if the op has it."""
+        """The maps of the attribute `indexing_maps`, or None if the op has none."""
         given = self.properties.get("indexing_maps")
         if given is None:
             return None
@@ -93,7 +93,7 @@ class NamedOp(StructuredOp):
         return maps
 
     def build_body(self, builder: Builder, *elements: Value) -> Value:
-        """Insert the computation on one element of each operand; the value to yield."""
+        """Insert the computation on one element of each operand, and return the value to yield."""
         return elements[0]
 
     @classmethod
@@ -103,7 +103,7 @@ class NamedOp(StructuredOp):
 
 
 class Pointwise(NamedOp, SegmentedOp):
-    """A function of elements at the same place; scalars among the inputs are used everywhere."""
+    """A function of the elements at the same index; a scalar input is used at every index."""
 
     @property
     def maps(self) -> list[AffineMap]:
@@ -121,7 +121,7 @@ class Pointwise(NamedOp, SegmentedOp):
 
 
 class Fill(Pointwise, name="linalg.fill"):
-    """Every element of the output set to a scalar."""
+    """Set every element of the output to a scalar."""
 
     operand_count = 2
     format = FORMAT
@@ -132,7 +132,7 @@ class Fill(Pointwise, name="linalg.fill"):
 
 
 class Copy(Pointwise, name="linalg.copy"):
-    """Every element of the output set to the input's."""
+    """Copy every element of the input to the output."""
 
     cast = attribute(instance(TypeFn), optional=True)
 
@@ -146,13 +146,13 @@ class Copy(Pointwise, name="linalg.copy"):
 
 
 def multiply_add(builder: Builder, lhs: Value, rhs: Value, out: Value, unsigned: bool) -> Value:
-    """Insert out + lhs * rhs in the type of out."""
+    """Insert out + lhs * rhs, computed in the type of `out`, and return its value."""
     lhs, rhs = (cast_scalar(builder, v, out.type, unsigned) for v in (lhs, rhs))
     return apply(builder, "add", out, apply(builder, "mul", lhs, rhs))
 
 
 class Contraction(NamedOp, SegmentedOp):
-    """out += lhs * rhs over maps that are given, or those of the name."""
+    """out += lhs * rhs, over the maps of `indexing_maps` or those that follow from the name."""
 
     indexing_maps = attribute(ARRAY, optional=True)
     cast = attribute(instance(TypeFn), optional=True)
@@ -167,7 +167,7 @@ class Contraction(NamedOp, SegmentedOp):
             self.indexing_maps = maps_attribute(self.default_maps)
 
     def implied_maps(self) -> ArrayAttr | None:
-        """The maps that text leaves out."""
+        """The maps that follow from the name, which the text leaves out."""
         return maps_attribute(self.default_maps)
 
     @property
@@ -191,7 +191,10 @@ class Contraction(NamedOp, SegmentedOp):
         self.verify_structure()
 
     def verify_maps(self) -> None:
-        """Check that given maps have the results of the implied ones, broadcast or transposed."""
+        """Check that each given map uses only dimensions that the implied one uses.
+
+        So an operand may be transposed or broadcast.
+        """
         for found, wanted in zip(self.maps, self.default_maps, strict=True):
             used = {e.position for e in wanted.results if isinstance(e, AffineDim)}
             if any(not isinstance(e, AffineDim) or e.position not in used for e in found.results):
@@ -237,7 +240,10 @@ class BatchReduceMatmul(Contraction, name="linalg.batch_reduce_matmul"):
 
 
 class Contract(Contraction, name="linalg.contract"):
-    """out += lhs * rhs over any maps that pick dimensions; those not of out are reduced."""
+    """out += lhs * rhs, over maps that each pick some dimensions.
+
+    The dimensions that `out` does not use are summed over.
+    """
 
     format = FORMAT
     example = """
@@ -256,7 +262,11 @@ class Contract(Contraction, name="linalg.contract"):
         return ["parallel" if d in kept else "reduction" for d in range(rank)]
 
     def verify_maps(self) -> None:
-        """Check that maps pick dimensions: one is contracted, none occurs in one input alone."""
+        """Check that the maps pick dimensions, and that lhs and rhs share one that `out` does not
+        have.
+
+        No dimension may be used by lhs alone or rhs alone.
+        """
         maps = self.maps
         rank = maps[0].dim_count
         uses = [[e.position for e in m.results if isinstance(e, AffineDim)] for m in maps]

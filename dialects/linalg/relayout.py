@@ -1,4 +1,4 @@
-"""linalg.pack and linalg.unpack: dimensions cut into tiles that become inner dimensions."""
+"""linalg.pack and linalg.unpack: dimensions cut into tiles, which become inner dimensions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ AnyRankedTensor = Constraint(
 
 
 class _Relayout(Op, traits=(Pure,)):
-    """Base of packing and unpacking: the tiled dimensions, and the sizes of tiles."""
+    """Base of packing and unpacking, which have the same attributes."""
 
     outer_dims_perm = attribute(INT_ARRAY, default=(), optional=True)
     inner_dims_pos = attribute(INT_ARRAY)
@@ -25,11 +25,11 @@ class _Relayout(Op, traits=(Pure,)):
 
     @property
     def tiles(self) -> tuple[Dim, ...]:
-        """The sizes of the tiles, None where they are values."""
+        """The sizes of the tiles; None for those given by operands."""
         return to_dims(self.static_inner_tiles)
 
     def same_tiles(self, other: _Relayout) -> bool:
-        """Whether another op tiles and permutes as this one does."""
+        """Whether the other op has the same tiles and the same order of dimensions."""
         return (
             self.inner_dims_pos == other.inner_dims_pos
             and self.static_inner_tiles == other.static_inner_tiles
@@ -38,7 +38,7 @@ class _Relayout(Op, traits=(Pure,)):
         )
 
     def verify_layout(self, plain: TensorType, packed: TensorType) -> None:
-        """Check that the packed type is the plain one, tiled and permuted."""
+        """Check that `packed` is the type of `plain` after tiling and permuting."""
         positions, order, tiles = self.inner_dims_pos, self.outer_dims_perm, self.tiles
         if any(t == 0 for t in tiles):
             raise plain_error(self, "invalid zero tile factor")
@@ -83,7 +83,7 @@ class _Relayout(Op, traits=(Pure,)):
 def packed_shape(
     shape: Sequence[Dim], positions: Sequence[int], order: Sequence[int], tiles: Sequence[Dim]
 ) -> list[Dim]:
-    """The shape after tiling the dimensions at the positions and permuting the outer ones."""
+    """The packed shape: outer dimensions, permuted by `order`, then the tiles."""
     outer = list(shape)
     for d, tile in zip(positions, tiles, strict=True):
         extent = outer[d]
@@ -94,7 +94,11 @@ def packed_shape(
 
 
 def _axes(rank: int, positions: Sequence[int], order: Sequence[int]) -> list[int]:
-    """For each axis of the packed array its axis in (outer and inner interleaved)."""
+    """The transposition from split dimensions to the packed order.
+
+    Before it, each dimension stands next to its tile, if it has one: rows, rows in a tile, columns,
+    ... Axis i of the packed array is axis `_axes(..)[i]` of that.
+    """
     outer, inner, at = [0] * rank, {}, 0
     for d in range(rank):
         outer[d] = at
@@ -107,11 +111,11 @@ def _axes(rank: int, positions: Sequence[int], order: Sequence[int]) -> list[int
 
 
 class Pack(_Relayout, name="linalg.pack"):
-    """A tensor with some dimensions cut into tiles, the tiles being the last dimensions.
+    """A tensor with some dimensions cut into tiles, which become the last dimensions.
 
     Dimension `inner_dims_pos[i]` is cut into tiles of `inner_tiles[i]`; the outer dimensions are
-    then permuted by `outer_dims_perm`. Where a dimension is no multiple of its tile, the rest of
-    the last tile is `padding_value`, or undefined.
+    then permuted by `outer_dims_perm`. Where a dimension is not a multiple of its tile, the last
+    tile is filled up with `padding_value`; without it, the rest is undefined.
     """
 
     source: Operand = operand(AnyRankedTensor)
@@ -152,7 +156,7 @@ class Pack(_Relayout, name="linalg.pack"):
                 )
 
     def fold(self) -> Sequence[Value | Attribute] | None:
-        """pack(unpack(x)) -> x, in the same tiles."""
+        """pack(unpack(x)) -> x, if both have the same tiles."""
         inner = self.source.defined_by(UnPack)
         if inner is None or self.padding_value is not None or not self.same_tiles(inner):
             return None
@@ -176,7 +180,9 @@ class Pack(_Relayout, name="linalg.pack"):
 
 
 class UnPack(_Relayout, name="linalg.unpack"):
-    """The tensor that `linalg.pack` made tiles of; what is beyond the result's size is dropped."""
+    """The tensor from which `linalg.pack` made tiles; what exceeds the result's
+    shape is dropped.
+    """
 
     source: Operand = operand(AnyRankedTensor)
     dest: Operand = operand(AnyRankedTensor)
@@ -197,7 +203,7 @@ class UnPack(_Relayout, name="linalg.unpack"):
         self.verify_layout(self.dest.type, self.source.type)  # type: ignore[arg-type]
 
     def fold(self) -> Sequence[Value | Attribute] | None:
-        """unpack(pack(x)) -> x, in the same tiles."""
+        """unpack(pack(x)) -> x, if both have the same tiles."""
         inner = self.source.defined_by(Pack)
         if inner is None or inner.padding_value is not None or not self.same_tiles(inner):
             return None

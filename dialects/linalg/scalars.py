@@ -1,7 +1,7 @@
 """Scalar operations in bodies of structured ops: casts, and functions by upstream's names.
 
-The operations are those that upstream makes for the same name and element type, so that a body
-is the same in both.
+For each name and element type the same operations are made as upstream makes, so that bodies are
+the same in both.
 """
 
 from __future__ import annotations
@@ -13,16 +13,18 @@ from .attributes import BinaryFn, UnaryFn
 
 TERNARY = ("select",)
 KINDS = (*UnaryFn.cases, *BinaryFn.cases, *TERNARY)
-"""Names of all functions, in upstream's order."""
+"""The names of all functions, in upstream's order."""
 
 
 def arity(kind: str) -> int:
-    """How many values the function takes."""
+    """The number of values that the function takes."""
     return 1 if kind in UnaryFn.cases else 3 if kind in TERNARY else 2
 
 
 def cast_scalar(builder: Builder, value: Value, type: Type, unsigned: bool = False) -> Value:
-    """The value as another scalar type, by arith's casts; as it is where there is none."""
+    """Insert a cast of the value to another scalar type; the value itself if there
+    is no such cast.
+    """
     source = value.type
     if source is type:
         return value
@@ -75,7 +77,7 @@ _BINARY: dict[str, tuple[Any, Any, Any]] = {
 
 
 def apply(builder: Builder, kind: str, *values: Value) -> Value:
-    """Insert the function `kind` of the values.
+    """Insert the function `kind` of the values, and return its result.
 
     Raises NncError where it is not defined for their type.
     """
@@ -97,7 +99,7 @@ def apply(builder: Builder, kind: str, *values: Value) -> Value:
 
 
 def _binary(kind: str, type: Type) -> Any:
-    """The class of a binary function's op."""
+    """The op class of a binary function on scalars of this type."""
     match type:
         case FloatType():
             cls = _BINARY[kind][0]

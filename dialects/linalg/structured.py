@@ -16,9 +16,10 @@ def element_of_operand(type: Type) -> Any:
 
 
 class StructuredOp(Op, traits=(WritesMemory, SingleBlock)):
-    """A loop nest over an iteration space; its region is the body, executed at every point.
+    """A loop nest over an iteration space; its region is the body, which runs at every point.
 
-    Subclasses say `inputs`, `outputs`, `maps` (one per operand, inputs first) and `iterators`.
+    A subclass defines `inputs`, `outputs`, `maps` (one for each operand, inputs first) and
+    `iterators`.
     """
 
     inputs: Any
@@ -26,7 +27,9 @@ class StructuredOp(Op, traits=(WritesMemory, SingleBlock)):
 
     @property
     def maps(self) -> list[AffineMap]:
-        """For each operand, which of its elements a point of the iteration space touches."""
+        """For each operand, the map from a point of the iteration space to the
+        element used there.
+        """
         raise NotImplementedError
 
     @property
@@ -36,11 +39,11 @@ class StructuredOp(Op, traits=(WritesMemory, SingleBlock)):
 
     @property
     def ranges(self) -> list[Dim]:
-        """The static extent of each dimension of the iteration space, where it is known."""
+        """The extent of each dimension of the iteration space; None if it is not known."""
         return static_ranges(self.maps, self.operand_types, len(self.iterators))
 
     output_name = "out"
-    """The name of an output's element in the printed body."""
+    """The name of an output's element in printed bodies."""
 
     def block_argument_names(self, region: Region) -> list[str | None]:
         """Upstream's names for the elements."""
@@ -95,7 +98,7 @@ class StructuredOp(Op, traits=(WritesMemory, SingleBlock)):
                 )
 
     def _verify_ranges(self) -> None:
-        """Check that no operand is accessed beyond its shape, as far as shapes are known."""
+        """Check that no operand is accessed outside of its shape, as far as shapes are known."""
         ranges = self.ranges
         for i, (map, type) in enumerate(zip(self.maps, self.operand_types, strict=True)):
             for d, expr in enumerate(map.results):
@@ -137,7 +140,7 @@ class StructuredOp(Op, traits=(WritesMemory, SingleBlock)):
 
 
 class SegmentedOp(StructuredOp):
-    """A structured op with any number of inputs and outputs, counted in a property."""
+    """A structured op with any number of inputs and outputs; a property holds the two numbers."""
 
     inputs: Operands = operands(AnyType)
     outputs: Operands = operands(AnyShaped)
@@ -155,7 +158,7 @@ def _bounds(linear: tuple[list[int], int], ranges: Sequence[Dim]) -> tuple[int, 
 
 
 def static_ranges(maps: Sequence[AffineMap], types: Sequence[Type], rank: int) -> list[Dim]:
-    """Extents of the iteration space from the operands that a bare dimension indexes."""
+    """The extents of the iteration space, from the operands that a bare dimension indexes."""
     ranges: list[Dim] = [None] * rank
     for map, type in zip(maps, types, strict=True):
         for expr, extent in zip(map.results, getattr(type, "shape", ()), strict=False):

@@ -1,4 +1,6 @@
-"""The directives of linalg: operands in two groups, bodies that a name implies."""
+"""The assembly directives of linalg: operands in two groups, and bodies that follow
+from the name.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ OPERANDS = {
 
 
 def operands_text(printer: Any, word: str, values: Any) -> str:
-    """` ins(%a, %b : f32, f32)`, or nothing where there are none."""
+    """` ins(%a, %b : f32, f32)`, or "" if there are no values."""
     if not values:
         return ""
     types = ", ".join([printer.type(v.type) for v in values])
@@ -76,10 +78,10 @@ class LinalgGeneric(Directive):
 
 @directive("ImpliedBody")
 class ImpliedBody(Directive):
-    """The body that an op's name implies: not in the text. Argument: $body_region.
+    """A body that follows from the op's name, and is not in the text. Argument: $body_region.
 
-    The op's method `complete` makes it. Maps other than the op's `implied_maps` are written
-    before the operands, `indexing_maps = [..]`.
+    The op's method `complete` makes it. Maps that differ from the op's `implied_maps` are written
+    before the operands: `indexing_maps = [..]`.
     """
 
     fragment = "given_maps properties_opt"
@@ -111,15 +113,21 @@ def write_region_with_arguments(region: Any, printer: Any) -> None:
 
 
 def payload_operands(block: Block, init_first: bool) -> list[Any]:
-    """The arguments of a body's only op: all inputs (with `init_first`, after the result so far),
-    or the result so far if there are no inputs.
+    """The operands of a body's only operation: the block's arguments in the order that it takes
+    them.
+
+    That is the inputs, or with `init_first` the result so far and then the inputs. If there are no
+    inputs, it is the result so far.
     """
     *args, last = block.args
     return [last, *args] if init_first else args or [last]
 
 
 def short_form(op: Any, region: Any, init_first: bool) -> Any:
-    """The only operation of a body that applies it to all arguments in order, else None."""
+    """The only operation of a body if the short form can express it, else None.
+
+    It must take all `payload_operands` in order, and the body must yield its result.
+    """
     block = region.blocks[0]
     if len(block.ops) != 2:
         return None
@@ -132,14 +140,14 @@ def short_form(op: Any, region: Any, init_first: bool) -> Any:
 
 
 def short_text(payload: Any, printer: Any) -> str:
-    """` { arith.addf {fastmath = ..} }`"""
+    """The short form of a body: ` { arith.addf {fastmath = ..} }`."""
     attributes = printer.free_attributes(payload)
     rest = f" {{{printer.entries(attributes)}}}" if attributes else ""
     return f" {{ {payload.name}{rest} }}"
 
 
 class _Payload(Directive):
-    """Base of the directives of ops whose body may be given as its only operation."""
+    """Base of the directives of ops whose body may be written as its only operation."""
 
     init_first = False
     """Whether that operation takes the result so far as its first operand."""
@@ -150,7 +158,9 @@ class _Payload(Directive):
     }
 
     def read_body(self, state: Any, payload: Any, body: Any, field: str, types: list[Any]) -> None:
-        """Store the body, long or short form; `types` are those of all operands."""
+        """Store the body that was parsed in its long or short form; `types` are those of all
+        operands.
+        """
         if body:
             state.regions[field] = [body[1]]
             state.entry_args[field] = [tuple(arg) for arg in body[0]]
@@ -160,7 +170,9 @@ class _Payload(Directive):
             state.fail("expected a body, or its only operation in braces")
 
     def write_around(self, op: Any, region: Any, printer: Any, tail: str, *elided: str) -> None:
-        """Write the short form before the operands and `tail`, or the body after them."""
+        """Write the operands and `tail`, with the body's short form before or its long form after
+        them.
+        """
         payload = short_form(op, region, self.init_first)
         text = short_text(payload, printer) if payload is not None else ""
         text += operands_text(printer, "ins", op.inputs)
@@ -204,12 +216,12 @@ class LinalgReduce(_Payload):
 
 
 def is_memref(type: Any) -> bool:
-    """Whether an output of the type gives no result."""
+    """Whether the type is a memref; outputs of this type have no result."""
     return isinstance(type, MemRefType)
 
 
 def make_payload(state: Any, payload: Any, region: str, types: list[Any], init_first: bool) -> None:
-    """Let the op's body be made of the one operation that a short form names."""
+    """Arrange that the parsed op gets a body of the one operation that the short form names."""
     (name, pos), attributes = payload
     cls = registry.find_op(name)
     if cls is None:

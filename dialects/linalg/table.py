@@ -1,9 +1,9 @@
-"""The named structured ops that differ by their maps and their function alone, as tables.
+"""The named structured ops that differ only in their maps and their function, as tables.
 
-Each op of a table is declared when it is first met: there are many, a file uses few. A row of
-`CONTRACTIONS` and its like gives the loops and what each operand is indexed by, a letter for
-each loop. An upper-case letter is a place in the output of a window; in the input it stands
-for `H * stride + h * dilation`, `h` being the place in the window.
+Each op is declared when it is first used: there are many, and a file uses few. A row of
+`CONTRACTIONS` or `POOLINGS` has the loops and the indices of each operand, a letter for each loop.
+An upper-case letter such as `H` is an index of the output of a window; in the input it stands for
+`H * stride + h * dilation`, with `h` the index in the window.
 """
 
 from __future__ import annotations
@@ -86,9 +86,8 @@ CONTRACTIONS = """
     depthwise_conv_3d_ncdhw_cdhw   nDHWdhwc   ncDHW  cdhw   ncDHW
     depthwise_conv_3d_ndhwc_dhwcm  nDHWmdhwc  nDHWc  dhwcm  nDHWcm
 """
-"""out += lhs * rhs: name, loops, and what lhs, rhs and out are indexed by.
-
-Quantized ones, `quantized_` or `_q`, take the zero points of lhs and rhs as scalars as well.
+"""out += lhs * rhs: name, loops, and the indices of lhs, rhs and out.
+In the quantized ones, `quantized_` or `_q`, zero points of lhs and rhs are further scalar inputs.
 """
 
 POOLINGS = """
@@ -110,15 +109,14 @@ POOLINGS = """
     pooling_ndhwc_max          nDHWcdhw  nDHWc  dhw  nDHWc
     pooling_ndhwc_min          nDHWcdhw  nDHWc  dhw  nDHWc
 """
-"""out = f(out, input) over windows: name, loops, and what input, window and out are indexed by.
-
-The window is an operand for its shape alone.
+"""out = f(out, input) over windows: name, loops, and the indices of input, window and out.
+The window is an operand of which only the shape counts.
 """
 
 
 @cache
 def row_of(name: str) -> tuple[str, str, str, str]:
-    """The loops, and the letters of the three operands."""
+    """A row of the tables: the loops, then the indices of the three operands."""
     for line in (CONTRACTIONS + POOLINGS).splitlines():
         found, *row = line.split() or [""]
         if found == name:
@@ -128,7 +126,7 @@ def row_of(name: str) -> tuple[str, str, str, str]:
 
 
 class Tabulated(NamedOp, SegmentedOp):
-    """An op of the tables with loops of its own."""
+    """Base of the ops of `CONTRACTIONS` and `POOLINGS`."""
 
     memoizes_maps = True
     format = FORMAT
@@ -177,7 +175,7 @@ class Tabulated(NamedOp, SegmentedOp):
 
 
 class TabulatedContraction(Tabulated):
-    """out += lhs * rhs"""
+    """out += lhs * rhs, over the maps of a row."""
 
     operand_count = 3
 
@@ -187,7 +185,7 @@ class TabulatedContraction(Tabulated):
 
 
 class QuantizedContraction(Tabulated):
-    """out += (lhs - its zero point) * (rhs - its zero point)"""
+    """out += (lhs - its zero point) * (rhs - its zero point), over the maps of a row."""
 
     operand_count = 5
 
@@ -201,7 +199,7 @@ class QuantizedContraction(Tabulated):
 
 
 class Pooling(Tabulated):
-    """out = f(out, input) over windows."""
+    """out = f(out, input) over windows, with the maps of a row."""
 
     operand_count = 3
 
@@ -215,7 +213,7 @@ class Pooling(Tabulated):
 
 
 class PointwiseFunction(Pointwise):
-    """A function of elements at the same place, by its name."""
+    """The function of the op's name, of elements at the same index."""
 
     format = FORMAT
 
@@ -229,12 +227,12 @@ class PointwiseFunction(Pointwise):
 
 
 def kind_of(name: str) -> str:
-    """The function that an op's name means."""
+    """The scalar function of an op's name: `max_signed` for `max`."""
     return f"{name}_signed" if name in ("max", "min") else name
 
 
 class FillRandom(NamedOp, SegmentedOp):
-    """Pseudo-random numbers between two scalars, from a seed and the place."""
+    """Pseudo-random numbers between two scalars, computed from a seed and the element's index."""
 
     operand_count = 4
     memoizes_maps = True
@@ -312,7 +310,7 @@ def _has_steps(name: str) -> bool:
 
 
 def _example(name: str, base: type) -> str:
-    """Text with small shapes that fit together."""
+    """An example of the op with small shapes that fit together."""
     loops, first, second, out = row_of(name)
     sizes = {letter: 2 + i % 3 for i, letter in enumerate(loops)}
     of_input = {c: sizes[c] + sizes[c.lower()] - 1 if c.isupper() else sizes[c] for c in loops}

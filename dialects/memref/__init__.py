@@ -1,9 +1,8 @@
 """The memref dialect: buffers with a shape, strides and an element type, as upstream.
 
-`buffers` makes and frees them, `access` reads and writes them, `atomics` in one step,
-`transfers` without waiting; `views`, `reshapes` and `casts`
-look at the same memory in another way. While interpreting, a memref is a NumPy array that
-shares storage.
+`buffers` makes and frees them, `access` reads and writes them, `atomics` does both in one step,
+`transfers` copies without waiting; `views`, `reshapes` and `casts` make views of the same memory.
+In the interpreter a memref is a NumPy array, and a view shares its storage.
 """
 
 from ...ir.dialect import registry

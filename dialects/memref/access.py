@@ -6,7 +6,7 @@ from ..vocabulary import *
 
 
 def check_bounds(op: Operation, array: Any, indices: tuple[int, ...]) -> None:
-    """Raise where an index lies outside the array (NumPy would count from the end)."""
+    """Raise NncError where an index is outside of the array (NumPy would count from the end)."""
     for i, (at, extent) in enumerate(zip(indices, array.shape, strict=True)):
         if not 0 <= at < extent:
             raise NncError(
@@ -16,7 +16,7 @@ def check_bounds(op: Operation, array: Any, indices: tuple[int, ...]) -> None:
 
 
 def check_alignment(op: Operation, alignment: int | None) -> None:
-    """Raise unless an alignment is a positive power of two."""
+    """Raise an error unless the alignment is None or a power of two."""
     if alignment is not None and (alignment <= 0 or alignment & (alignment - 1)):
         raise op.error(
             "attribute 'alignment' failed to satisfy constraint: 64-bit signless integer "
@@ -25,7 +25,7 @@ def check_alignment(op: Operation, alignment: int | None) -> None:
 
 
 def same_shape(one: Any, other: Any) -> bool:
-    """Whether two memrefs may have one shape at run time; one without a rank may have any."""
+    """Whether two memrefs may have the same shape at run time; of unknown rank, they may."""
     if not (isinstance(one, MemRefType) and isinstance(other, MemRefType)):
         return True
     return one.rank == other.rank and all(
@@ -122,7 +122,7 @@ class Copy(Op, name="memref.copy", traits=(WritesMemory,)):
 
 
 class Prefetch(Op, name="memref.prefetch", traits=(WritesMemory,)):
-    """Ask for the cache line of an element, for reading or writing; locality 0 (none) to 3."""
+    """Fetch the cache line of an element for reading or writing; locality 0 (none) to 3."""
 
     memref: Operand = operand(AnyMemRef)
     indices: Operands = operands(Index)

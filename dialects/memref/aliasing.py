@@ -8,7 +8,7 @@ from ..vocabulary import *
 
 
 class ViewLike(Trait):
-    """A result that is a buffer is the operand of the same number, seen in another way."""
+    """Each result that is a buffer is a view of the operand with the same index."""
 
 
 def is_buffer(value: Value) -> bool:
@@ -17,7 +17,9 @@ def is_buffer(value: Value) -> bool:
 
 
 def base_buffer(value: Value) -> Value:
-    """The buffer that a chain of views starts from; any other value is its own."""
+    """The buffer at the start of the chain of views that made the value; the value if it is no
+    view.
+    """
     while isinstance(value.type, MemRefType | UnrankedMemRefType):
         op = value.defining_op
         if op is None or not op.has_trait(ViewLike):

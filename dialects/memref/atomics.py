@@ -1,4 +1,4 @@
-"""Reading, changing and writing an element at once, and the kinds of change by name."""
+"""Reading, changing and writing an element in one step, and the kinds of change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ATOMIC_KINDS = {
         )
     )
 }
-"""Upstream's names and numbers."""
+"""Upstream's name and number of each kind of change."""
 
 _FUNCTIONS = {
     "addf": "add", "addi": "add", "andi": "bitwise_and", "maximumf": "maximum", "maxnumf": "fmax",
@@ -27,7 +27,7 @@ _FUNCTIONS = {
 
 
 def combine(kind: str, old: Any, new: Any) -> Any:
-    """The old and the new value, NumPy numbers, combined by the kind."""
+    """The NumPy numbers `old` and `new` combined as the kind says."""
     if kind == "assign":
         return new
     if kind in ("maxu", "minu"):
@@ -39,7 +39,7 @@ def combine(kind: str, old: Any, new: Any) -> Any:
 
 
 def identity(kind: str, type: Type) -> Any:
-    """The identity element of a kind of change."""
+    """The neutral element of a kind for numbers of this type."""
     number = type_to_numpy(type).type
     match kind:
         case "mulf" | "muli":
@@ -60,7 +60,7 @@ def identity(kind: str, type: Type) -> Any:
 
 
 def fits_kind(kind: str, type: Type) -> bool:
-    """Whether values of the type may be combined by the kind."""
+    """Whether the kind combines values of this type."""
     if kind == "assign":
         return True
     wanted = FloatType if kind.endswith("f") else IntegerType
@@ -78,7 +78,7 @@ MemRefOfNumbers = Constraint(
 
 
 class AtomicRMW(Op, name="memref.atomic_rmw", traits=(WritesMemory,)):
-    """Combine a value with an element of a memref, in one step; the element as it was before."""
+    """Combine an element of a memref with a value, in one step; the result is the old element."""
 
     kind = attribute(int_enum("allowed 64-bit signless integer cases", ATOMIC_KINDS))
     value: Operand = operand(NumberOrFloat)
@@ -117,7 +117,7 @@ class AtomicRMW(Op, name="memref.atomic_rmw", traits=(WritesMemory,)):
 
 
 class GenericAtomicRMW(Op, name="memref.generic_atomic_rmw", traits=(WritesMemory, SingleBlock)):
-    """Replace an element of a memref by what the body makes of it, in one step.
+    """Replace an element of a memref by what the body computes from it, in one step.
 
     The result is the new element.
     """

@@ -1,4 +1,4 @@
-"""Making, freeing and asking about buffers; module-level buffers."""
+"""Making and freeing buffers, their sizes, and buffers of a module."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ def check_dynamic_sizes(op: Operation, found: int, type: MemRefType) -> None:
 
 
 def new_array(type: MemRefType, sizes: Sequence[Any] = ()) -> Any:
-    """An array of a memref type, filled with a pattern so that reads of unset elements show."""
+    """A NumPy array of a memref type, with a pattern in it that makes reads of unset elements show.
+
+    `sizes` are the unknown extents. Raises NncError for negative or too large ones.
+    """
     rest = iter(sizes)
     shape = [int(next(rest)) if d is None else d for d in type.shape]
     dtype = type_to_numpy(type.element_type)
@@ -48,12 +51,12 @@ def new_array(type: MemRefType, sizes: Sequence[Any] = ()) -> Any:
 
 
 def shortage(type: MemRefType) -> str:
-    """The message if a buffer cannot be allocated."""
+    """The error message for a buffer that cannot be allocated."""
     return f"there is not enough memory for a {TensorType(type.shape, type.element_type)}"
 
 
 class _AllocLike(Op):
-    """A buffer with the given dynamic sizes, uninitialized."""
+    """Base of the ops that make an uninitialized buffer with the given unknown sizes."""
 
     dynamicSizes: Operands = operands(Index)  # noqa: N815
     symbolOperands: Operands = operands(Index)  # noqa: N815
@@ -92,7 +95,7 @@ class Alloca(_AllocLike, name="memref.alloca", traits=(AllocatesMemory,)):
 
 
 class Realloc(Op, name="memref.realloc", traits=(AllocatesMemory, WritesMemory)):
-    """A one-dimensional buffer of another size with the old elements; the old one is freed."""
+    """A one-dimensional buffer of another size with the old elements; the old buffer is freed."""
 
     source: Operand = operand(OneDimensional)
     dynamicResultSize: OptionalOperand = optional_operand(Index)  # noqa: N815
@@ -172,7 +175,7 @@ class AllocaScope(
 
 
 class AssumeAlignment(Op, name="memref.assume_alignment", traits=(Pure, ViewLike)):
-    """The memref, of which the code after may believe that it starts at such an address."""
+    """The same memref, with the promise that its address is a multiple of `alignment` bytes."""
 
     memref: Operand = operand(AnyMemRef)
     alignment = attribute(I32)
@@ -191,7 +194,7 @@ class AssumeAlignment(Op, name="memref.assume_alignment", traits=(Pure, ViewLike
 
 
 class DistinctObjects(Op, name="memref.distinct_objects", traits=(Pure, ViewLike)):
-    """The same memrefs; code that uses the results may assume that they do not overlap."""
+    """The same memrefs, with the promise that they do not overlap."""
 
     memrefs: Operands = operands(AnyMemRef)
     distinct: Results = results(AnyMemRef)
@@ -215,7 +218,7 @@ class DistinctObjects(Op, name="memref.distinct_objects", traits=(Pure, ViewLike
 
 
 class Dim(Op, name="memref.dim", traits=(Pure,)):
-    """The size of a dimension."""
+    """The size of dimension `index`."""
 
     source: Operand = operand(AnyRankedOrUnrankedMemRef)
     index: Operand = operand(Index)
@@ -226,7 +229,7 @@ class Dim(Op, name="memref.dim", traits=(Pure,)):
     example = "%n = memref.dim %m, %i : memref<4x?xf32>"
 
     def fold(self) -> Sequence[Value | Attribute] | None:
-        """The size where the type, the allocation or the view says it."""
+        """The size, if the type, the allocation or the view tells it."""
         from ...ir.rewriting import constant_int
 
         position = constant_int(self.index)
@@ -271,7 +274,7 @@ class Rank(Op, name="memref.rank", traits=(Pure,)):
 
 
 class Global(Op, name="memref.global", traits=(Symbol,)):
-    """A buffer of the module: initialized by elements, `uninitialized`, or external."""
+    """A buffer of the module: with given elements, `uninitialized`, or external."""
 
     sym_name = attribute(SYMBOL_NAME)
     type = attribute(TYPE)
@@ -307,7 +310,7 @@ class Global(Op, name="memref.global", traits=(Symbol,)):
         check_alignment(self, self.alignment)
 
     def initial_array(self) -> Any:
-        """The elements as a new array; writable unless `constant`."""
+        """A new array with the initial elements; it is writable unless the global is `constant`."""
         value = self.initial_value
         if value is None or isinstance(value, UnitAttr):
             return new_array(self.type, ())

@@ -1,4 +1,4 @@
-"""The same view under another type or order, and what a view is made of."""
+"""Views under another type or with dimensions in another order, and the parts of a view."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .views import ReinterpretCast
 
 
 class Cast(Op, name="memref.cast", traits=(Pure, ViewLike)):
-    """The same view under a type that knows more or less about it."""
+    """The same view under a type with more or fewer known sizes, strides and offset."""
 
     source: Operand = operand(AnyRankedOrUnrankedMemRef)
     dest: Result = result(AnyRankedOrUnrankedMemRef)
@@ -33,7 +33,7 @@ class Cast(Op, name="memref.cast", traits=(Pure, ViewLike)):
             )
 
     def fold(self) -> Sequence[Value | Attribute] | None:
-        """cast to the own type -> the source; cast(cast(x)) back to x's type -> x."""
+        """cast to the same type -> x; cast(cast(x)) back to the type of x -> x."""
         if self.source.type is self.dest.type:
             return [self.source]
         inner = self.source.defined_by(Cast)
@@ -49,7 +49,7 @@ class Cast(Op, name="memref.cast", traits=(Pure, ViewLike)):
 
 
 def castable(source: Type, target: Type) -> bool:
-    """Whether `memref.cast` goes between the types."""
+    """Whether `memref.cast` can convert one type to the other."""
     if source.element_type is not target.element_type:  # type: ignore[attr-defined]
         return False
     if source.memory_space is not target.memory_space:  # type: ignore[attr-defined]
@@ -69,7 +69,7 @@ def castable(source: Type, target: Type) -> bool:
 
 
 class MemorySpaceCast(Op, name="memref.memory_space_cast", traits=(Pure, ViewLike)):
-    """The same buffer, named in another memory space."""
+    """The same buffer under a type with another memory space."""
 
     source: Operand = operand(AnyRankedOrUnrankedMemRef)
     dest: Result = result(AnyRankedOrUnrankedMemRef)
@@ -91,7 +91,7 @@ class MemorySpaceCast(Op, name="memref.memory_space_cast", traits=(Pure, ViewLik
 
 
 class Transpose(Op, name="memref.transpose", traits=(Pure, ViewLike)):
-    """The dimensions in another order; only strides change."""
+    """A view with the dimensions in another order; only the strides change."""
 
     # "in" is the source's name upstream, a keyword here.
     source: Operand = operand(AnyMemRef)
@@ -109,7 +109,7 @@ class Transpose(Op, name="memref.transpose", traits=(Pure, ViewLike)):
 
     @property
     def order(self) -> list[int]:
-        """Which source dimension each result dimension is."""
+        """The source's dimension for each of the result's dimensions."""
         return [e.position for e in self.permutation.map.results]  # type: ignore[union-attr]
 
     def verify_op(self) -> None:
@@ -139,7 +139,7 @@ class Transpose(Op, name="memref.transpose", traits=(Pure, ViewLike)):
 
 
 class ExtractStridedMetadata(Op, name="memref.extract_strided_metadata", traits=(Pure, ViewLike)):
-    """The buffer's start, and the offset, sizes and strides of the view."""
+    """The parts of a view: the buffer it belongs to, its offset, sizes and strides."""
 
     source: Operand = operand(AnyMemRef)
     base_buffer: Result = result(AnyMemRef)
@@ -216,6 +216,6 @@ class ExtractAlignedPointerAsIndex(
 
 
 def begins_alike(op: ReinterpretCast) -> bool:
-    """Whether the offset is the source's own, so that the first element stays the same."""
+    """Whether the op keeps the source's offset, so that both views have the same first element."""
     made = op.offsets[0].defined_by(ExtractStridedMetadata) if op.offsets else None
     return made is not None and made.offset is op.offsets[0] and made.source is op.source

@@ -1,4 +1,4 @@
-"""Types of views: strides and offsets of subviews, reshapes and transposes."""
+"""Memref types of views: strides and offsets of subviews, reshapes and transposes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from ..vocabulary import *
 
 
 def open_parts(type: MemRefType) -> tuple[tuple[str, int], ...]:
-    """The dynamic parts of a memref type: ("size", dim) and ("stride", dim), passed with a pointer.
+    """The sizes and strides of a memref type that are not known: ("size", i) and ("stride", i).
 
-    The strides of a contiguous memref follow from its sizes, so it needs none.
+    They are passed to functions along with the pointer. A contiguous memref needs no strides, since
+    they follow from its sizes.
     """
     parts = [("size", i) for i, extent in enumerate(type.shape) if extent is None]
     if type.layout is not None:
@@ -23,7 +24,7 @@ def open_parts(type: MemRefType) -> tuple[tuple[str, int], ...]:
 
 
 def product(*factors: Dim) -> Dim:
-    """The product, unknown where a factor is; a zero factor makes it zero."""
+    """The product of dimensions: None if a factor is unknown, but 0 if one is 0."""
     if any(f is None for f in factors):
         return 0 if 0 in factors else None
     total = 1
@@ -35,7 +36,7 @@ def product(*factors: Dim) -> Dim:
 def strided(
     type: MemRefType, shape: Sequence[Dim], strides: Sequence[Dim], offset: Dim
 ) -> MemRefType:
-    """A type like another with shape, strides and offset; contiguous ones lose the layout."""
+    """The type with another shape, strides and offset; without a layout if it is contiguous."""
     layout = StridedLayoutAttr(tuple(strides), offset)
     made = MemRefType(tuple(shape), type.element_type, layout, type.memory_space)
     return made.with_layout(None) if made.is_row_major else made
@@ -44,7 +45,7 @@ def strided(
 def reshaped(
     type: MemRefType, shape: Sequence[Dim], strides: Sequence[Dim], offset: Dim
 ) -> MemRefType:
-    """Like `strided`, where a contiguous memref stays one although its strides are not known."""
+    """As `strided`, but a contiguous memref stays so even if its strides are unknown."""
     if type.layout is None:
         return MemRefType(tuple(shape), type.element_type, None, type.memory_space)
     return strided(type, shape, strides, offset)
@@ -67,10 +68,10 @@ def subview_type(
 
 
 def rank_reduced(inferred: MemRefType, shape: Sequence[Dim]) -> MemRefType | None:
-    """The inferred type without some of its size-1 dimensions, so that the shape matches.
+    """The inferred type without some dimensions of size 1, so that it has the given shape.
 
-    None where the shape is no such reduction. Where several dimensions could go, the first
-    ones are kept, as upstream does.
+    None if that is not possible. Where there is a choice, the first dimensions are kept, as
+    upstream does.
     """
     found = inferred.strides_and_offset()
     assert found is not None
@@ -90,7 +91,7 @@ def rank_reduced(inferred: MemRefType, shape: Sequence[Dim]) -> MemRefType | Non
 def expanded_strides(
     source: MemRefType, groups: Sequence[Sequence[int]], shape: Sequence[Dim]
 ) -> tuple[list[Dim], Dim] | None:
-    """Strides of an expanded shape, and the offset."""
+    """The strides and offset of a memref whose dimensions were split; None if they are unknown."""
     found = source.strides_and_offset()
     if found is None:
         return None
@@ -100,7 +101,10 @@ def expanded_strides(
 def expand(
     groups: Sequence[Sequence[int]], sizes: Sequence[Any], strides: Sequence[Any], times: Any
 ) -> list[Any]:
-    """Strides of expanded dimensions, from those of the groups; `times` multiplies sizes."""
+    """The strides of split dimensions, from the `strides` of the groups that they were split from.
+
+    `times` multiplies two sizes or strides, which may be numbers or values.
+    """
     made: list[Any] = [1] * len(sizes)
     for group, step in zip(groups, strides, strict=True):
         for i in reversed(group):
@@ -113,7 +117,10 @@ def expand(
 def collapse(
     groups: Sequence[Sequence[int]], sizes: Sequence[Any], strides: Sequence[Any], times: Any
 ) -> tuple[list[Any], list[Any]]:
-    """Sizes and strides of collapsed dimensions; `times` multiplies sizes."""
+    """The sizes and strides of joined dimensions.
+
+    `times` multiplies two sizes, which may be numbers or values.
+    """
     found: tuple[list[Any], list[Any]] = [], []
     for group in groups:
         size: Any = 1
@@ -129,11 +136,11 @@ def collapse(
 def collapsed_strides(
     source: MemRefType, groups: Sequence[Sequence[int]]
 ) -> tuple[list[Dim], Dim] | None:
-    """Strides of a collapsed shape, and the offset; None where a group is not contiguous.
+    """The strides and offset after joining groups of dimensions; None if a group is not contiguous.
 
-    A group whose contiguity cannot be told from the type is taken to be contiguous. Its stride
-    is that of its last dimension; one of unknown size may turn out to have size 1, and then its
-    stride says nothing.
+    A group is taken to be contiguous if the type does not tell. The stride of a group is that of
+    its last dimension that does not have size 1; if that one's size is unknown, it may turn out to
+    be 1, and then the stride is unknown too.
     """
     found = source.strides_and_offset()
     if found is None:
@@ -154,17 +161,17 @@ def collapsed_strides(
 
 
 def compatible(a: Any, b: Any) -> bool:
-    """Whether two dimensions, strides or offsets may be equal at run time."""
+    """Whether two dimensions, strides or offsets may be equal at run time; None is unknown."""
     return a is None or b is None or a == b
 
 
 def dropped_dimensions(
     whole: MemRefType, part: MemRefType, static_sizes: Sequence[int]
 ) -> set[int] | None:
-    """Which dimensions of size 1 a part of lower rank leaves out; None if that cannot be.
+    """Which dimensions of size 1 of `whole` are not in `part`, a part of lower rank.
 
-    A dimension is left out if its stride is: of several of size 1, those whose strides the part
-    has stay.
+    Where there are more of size 1 than are dropped, those whose strides `part` has are kept. None
+    if the types do not fit.
     """
     missing = whole.rank - part.rank
     if not missing:
@@ -198,5 +205,5 @@ def same_layout(a: MemRefType, b: MemRefType) -> bool:
 
 
 def element_strides(array: Any) -> list[int]:
-    """Strides in elements."""
+    """The strides of an array in elements, not bytes."""
     return [s // array.itemsize for s in array.strides]

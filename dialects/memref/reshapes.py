@@ -1,4 +1,4 @@
-"""The same elements in another shape, without a copy."""
+"""Views of the same elements in another shape."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ IndexBuffer = Constraint(
 
 
 class _Reassociating(Reassociating):
-    """Shared by the two reshapes that group neighbouring dimensions."""
+    """Base of the two reshapes that split or join neighbouring dimensions."""
 
     def _verify_groups(self, small: MemRefType, large: MemRefType) -> None:
         groups = self.groups
@@ -51,7 +51,7 @@ class _Reassociating(Reassociating):
 
 
 class ExpandShape(_Reassociating, name="memref.expand_shape", traits=(Pure, ViewLike)):
-    """Dimensions split in several."""
+    """A view with dimensions split into several."""
 
     src: Operand = operand(AnyMemRef)
     output_shape: Operands = operands(Index)
@@ -73,7 +73,7 @@ class ExpandShape(_Reassociating, name="memref.expand_shape", traits=(Pure, View
 
     @staticmethod
     def of(src: Value, groups: Sequence[Sequence[int]], shape: Sequence[Mixed]) -> ExpandShape:
-        """From the groups and the full new shape; the type is inferred."""
+        """Make the op from the groups and the whole new shape; the result type is inferred."""
         values, static = split(shape)
         found = expanded_strides(src.type, groups, to_dims(static))  # type: ignore[arg-type]
         if found is None:
@@ -106,7 +106,7 @@ class ExpandShape(_Reassociating, name="memref.expand_shape", traits=(Pure, View
 
 
 class CollapseShape(_Reassociating, name="memref.collapse_shape", traits=(Pure, ViewLike)):
-    """Neighbouring dimensions joined; they must be contiguous in memory."""
+    """A view with neighbouring dimensions joined; these must be contiguous in memory."""
 
     src: Operand = operand(AnyMemRef)
     reassociation = attribute(I64_ARRAYS)
@@ -119,7 +119,10 @@ class CollapseShape(_Reassociating, name="memref.collapse_shape", traits=(Pure, 
 
     @staticmethod
     def of(src: Value, groups: Sequence[Sequence[int]]) -> CollapseShape:
-        """From the groups; the type is inferred. Raises NncError where it is not contiguous."""
+        """Make the op from the groups; the result type is inferred.
+
+        Raises NncError where a group is not contiguous.
+        """
         source = src.type
         found = collapsed_strides(source, groups)  # type: ignore[arg-type]
         if found is None:
@@ -156,7 +159,7 @@ def _reshape_in_place(op: Op, array: Any, shape: list[int]) -> Any:
 
 
 class Reshape(Op, name="memref.reshape", traits=(Pure, ViewLike)):
-    """A contiguous memref in the shape that another memref holds."""
+    """A view of a contiguous memref in the shape that another memref holds."""
 
     source: Operand = operand(AnyRankedOrUnrankedMemRef)
     shape: Operand = operand(IndexBuffer)

@@ -1,4 +1,4 @@
-"""The directives of memref: globals, transfers, maps without their word."""
+"""The assembly directives of memref: globals, transfers, and maps without `affine_map`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..vocabulary import *
 
 @directive("ScopeTypes")
 class ScopeTypes(ArrowTypesOrOne):
-    """`-> (f32)`, after one more space, as upstream."""
+    """`-> (f32)`, with one more space before it, as upstream prints it."""
 
     bare_single = False
 
@@ -108,7 +108,7 @@ class GlobalInitialValue(Directive):
 
 @directive("AffineMapBody")
 class AffineMapBody(Directive):
-    """`(d0, d1) -> (d1, d0)`, a map without its word. Argument: the attribute."""
+    """`(d0, d1) -> (d1, d0)`, a map without `affine_map<..>`. Argument: the attribute."""
 
     fragment = 'affine_names affine_symbols "->" "(" affine_results ")"'
 

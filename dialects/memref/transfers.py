@@ -14,9 +14,10 @@ def start_transfer(
     target_at: Sequence[int],
     numbers: list[int],
 ) -> None:
-    """Move `numbers[0]` elements, at once: a program may not look before it has waited.
+    """Copy `numbers[0]` elements, at once; a program may look at them only after waiting.
 
-    With a stride and a number of elements per stride, the source is read in chunks.
+    If `numbers` also has a stride and a chunk, the source is read in chunks of so many elements,
+    one every stride.
     """
     count, *strided = numbers
     check_bounds(op, source, tuple(source_at))
@@ -34,9 +35,10 @@ def start_transfer(
 
 
 class DmaStart(Op, name="memref.dma_start", traits=(WritesMemory,)):
-    """Begin to move elements from one memref to another; a tag tells when it is done.
+    """Begin to copy elements from one memref to another; `memref.dma_wait` waits for the tag.
 
-    Optionally the slower memory is accessed in chunks: a stride, and the elements per stride.
+    With a stride and a number of elements, the slower of the memories is accessed in chunks of so
+    many elements, one every stride.
     """
 
     values: Operands = operands(AnyType)
@@ -48,7 +50,10 @@ class DmaStart(Op, name="memref.dma_start", traits=(WritesMemory,)):
     )
 
     def parts(self, operands: Sequence[Any]) -> tuple[list[tuple[Any, list[Any]]], list[Any]]:
-        """Source, target and tag with their indices, and the numbers, of values or operands."""
+        """[(memref, indices)] of source, target and tag, and the numbers, from the op's operands.
+
+        `operands` are the operands as values, or what they are at run time.
+        """
         found: list[tuple[Any, list[Any]]] = []
         numbers: list[Any] = []
         at = 0

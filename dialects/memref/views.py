@@ -1,4 +1,4 @@
-"""Parts of a buffer, and a buffer seen with other strides."""
+"""Views of parts of a buffer, and views with other strides."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ByteBuffer = Constraint(
 
 
 class View(Op, name="memref.view", traits=(Pure, ViewLike)):
-    """Bytes from a shift on, as a contiguous memref of another type."""
+    """A contiguous memref of another type in a buffer of bytes, from `byte_shift` on."""
 
     source: Operand = operand(ByteBuffer)
     byte_shift: Operand = operand(Index)
@@ -69,14 +69,14 @@ class View(Op, name="memref.view", traits=(Pure, ViewLike)):
 
 
 class _OfBuffer(Op):
-    """Base: of a buffer, another one."""
+    """Base of the ops that make a memref from a memref."""
 
     source: Operand = operand(AnyMemRef)
     result: Result = result(AnyMemRef)
 
 
 class SubView(Slicing, _OfBuffer, name="memref.subview", traits=(Pure, ViewLike)):
-    """A rectangular, possibly strided part; the result may drop dimensions of size 1."""
+    """A view of a rectangular, possibly strided part; dimensions of size 1 may be dropped."""
 
     result_name = "subview"
     format = f"$source `` {LISTS} attr-dict `:` type($source) `to` type($result)"
@@ -93,7 +93,11 @@ class SubView(Slicing, _OfBuffer, name="memref.subview", traits=(Pure, ViewLike)
         strides: Sequence[Mixed] | None = None,
         shape: Sequence[int | None] | None = None,
     ) -> SubView:
-        """From mixed lists; the type is inferred, reduced to `shape` where that is given."""
+        """Make the op from lists of numbers and values.
+
+        The result type is inferred; with `shape`, dimensions of size 1 are dropped to get that
+        shape.
+        """
         steps = strides if strides is not None else [1] * len(offsets)
         parts = [split(part) for part in (offsets, sizes, steps)]
         type = subview_type(source.type, *(static for _, static in parts))  # type: ignore[arg-type]
@@ -108,7 +112,9 @@ class SubView(Slicing, _OfBuffer, name="memref.subview", traits=(Pure, ViewLike)
 
     @property
     def kept(self) -> list[int] | None:
-        """Which dimensions the result has, the others being of size 1; None if that cannot be."""
+        """The source's dimensions that the result has; the dropped ones have size 1. None if types
+        misfit.
+        """
         whole = subview_type(
             self.source.type, self.static_offsets, self.static_sizes, self.static_strides
         )
@@ -141,7 +147,9 @@ class SubView(Slicing, _OfBuffer, name="memref.subview", traits=(Pure, ViewLike)
             raise plain_error(self, f"{expected} (mismatch of result layout), but got '{target}'")
 
     def _same_layout(self, inferred: MemRefType, target: MemRefType) -> bool:
-        """Whether the target has the inferred offset, and the strides of dimensions it keeps."""
+        """Whether the target has the inferred offset and the strides of the dimensions that it
+        keeps.
+        """
         dropped = dropped_dimensions(inferred, target, self.static_sizes)
         wanted, found = inferred.strides_and_offset(), target.strides_and_offset()
         if dropped is None or wanted is None or found is None or wanted[1] != found[1]:
@@ -149,7 +157,7 @@ class SubView(Slicing, _OfBuffer, name="memref.subview", traits=(Pure, ViewLike)
         return found[0] == tuple(s for i, s in enumerate(wanted[0]) if i not in dropped)
 
     def fold(self) -> Sequence[Value | Attribute] | None:
-        """A view of everything is the source itself."""
+        """A view of the whole source -> the source."""
         if self.result.type is not self.source.type or not self.source.type.has_static_shape:
             return None
         if self.offsets or any(self.static_offsets) or any(s != 1 for s in self.static_strides):
@@ -184,7 +192,7 @@ def _owner(array: Any) -> Any:
 
 
 class ReinterpretCast(Slicing, _OfBuffer, name="memref.reinterpret_cast", traits=(Pure, ViewLike)):
-    """The underlying buffer with any offset, sizes and strides, whatever the source's are."""
+    """A view of the source's buffer with any offset, sizes and strides, whatever the source has."""
 
     source: Operand = operand(AnyRankedOrUnrankedMemRef)
 
@@ -204,7 +212,7 @@ class ReinterpretCast(Slicing, _OfBuffer, name="memref.reinterpret_cast", traits
     def of(
         source: Value, offset: Mixed, sizes: Sequence[Mixed], strides: Sequence[Mixed]
     ) -> ReinterpretCast:
-        """From mixed lists, with the type that they say."""
+        """Make the op from lists of numbers and values; they determine the type."""
         parts = [split(part) for part in ([offset], sizes, strides)]
         (at,), shape, steps = (to_dims(static) for _, static in parts)
         type = strided(source.type, shape, steps, at)  # type: ignore[arg-type]

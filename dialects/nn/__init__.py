@@ -1,6 +1,6 @@
-"""The graph level: ops on immutable tensors, at ONNX's height, one module per kind of op.
+"""Ops on immutable tensors, as high-level as those of ONNX; one module for each kind of op.
 
-Op classes are named as their mnemonics: `nn.reduce_sum` is `nn.ReduceSum`.
+An op's class is named as its mnemonic: `nn.reduce_sum` is `nn.ReduceSum`.
 """
 
 from .activations import *

@@ -32,7 +32,7 @@ class Elu(UnaryOp, name="nn.elu"):
 
 
 class Selu(UnaryOp, name="nn.selu"):
-    """gamma * elu(x, alpha). Source: ONNX Selu-6."""
+    """gamma * x where x is positive, else gamma * alpha * (e**x - 1). Source: ONNX Selu-6."""
 
     alpha: float = attribute(F32, default=1.6732632423543772)
     gamma: float = attribute(F32, default=1.0507009873554805)
@@ -69,7 +69,7 @@ class HardSigmoid(UnaryOp, name="nn.hard_sigmoid"):
 
 
 class HardSwish(UnaryOp, name="nn.hard_swish"):
-    """x * hard_sigmoid(x, 1/6, 1/2). Source: ONNX HardSwish-14."""
+    """x * max(min(x / 6 + 1/2, 1), 0). Source: ONNX HardSwish-14."""
 
     body = "out[i..] = x[i..] * max(min(x[i..] * 0.16666666666666666 + 0.5, 1), 0)"
 
@@ -87,9 +87,10 @@ class Softsign(UnaryOp, name="nn.softsign"):
 
 
 class Gelu(UnaryOp, name="nn.gelu"):
-    """x times the normal distribution's cumulative function, or its tanh approximation.
+    """x * (1 + erf(x / sqrt(2))) / 2: x times the normal distribution's cumulative function.
 
-    Source: ONNX Gelu-20.
+    With `approximate = "tanh"`, erf is approximated by
+    tanh(sqrt(2 / pi) * (x + 0.044715 * x**3)). Source: ONNX Gelu-20.
     """
 
     approximate: str = attribute(one_of("none", "tanh"), default="none")

@@ -26,7 +26,7 @@ OPERANDS = "operands attr-dict `:` functional-type(operands, results)"
 
 
 def one_of(*cases: str) -> AttrKind[str]:
-    """A string attribute that is one of a few words."""
+    """The kind of a string attribute that must be one of `cases`."""
     words = "string attribute, one of " + ", ".join(f'"{case}"' for case in cases)
     return AttrKind(
         words,
@@ -37,7 +37,7 @@ def one_of(*cases: str) -> AttrKind[str]:
 
 
 class Properties:
-    """Attributes of an op that is not made yet, read like those of the op: `attrs.strides`."""
+    """The attributes of an op before it is made, read as those of the op: `attrs.strides`."""
 
     def __init__(self, definition: OpDefinition, properties: Mapping[str, Attribute]) -> None:
         self._definition = definition
@@ -52,50 +52,57 @@ class Properties:
 
 
 class NnOp(Op, traits=(Pure,)):
-    """Base of the ops on tensors."""
+    """Base of the nn ops. A class declares below what passes need to know of its op."""
 
     format: ClassVar[str | None] = OPERANDS
 
     # -- what passes ask -----------------------------------------------------------------
 
     fusion: ClassVar[Fusion] = Fusion.ALONE
-    """How the op takes part in kernels."""
+    """The op's role in kernels."""
     prologue: ClassVar[tuple[Fusion, ...]] = ()
-    """The kinds of ops that its kernel may compute while reading its operands."""
+    """The roles of producers that the op's kernel may compute while it reads its operands."""
     weight_operand: ClassVar[int | None] = None
-    """The number of the operand that is rearranged at compile time if it is constant."""
+    """The index of the operand that is rearranged at compile time if it is constant."""
     growth: ClassVar[int] = 4
-    """A result of constant operands is computed at compile time if it is at most so many times
-    larger than they (weights of i8 become f32), or small."""
+    """Whether to fold an op of constant operands: it is folded if the result has at most so many
+    times the operands' bytes (weights of i8 that become f32 have 4 times), or is small.
+    """
     algorithm: ClassVar[tuple[type[NnOp], ...]] = ()
-    """The ops before it in an algorithm that it ends; each result is the next one's operand 0."""
+    """The ops that come before it, in order, in an algorithm whose last op it is. The result of
+    each is operand 0 of the next.
+    """
     has_whole_tiles: ClassVar[bool] = False
-    """Whether the result may exceed what is needed, of which a slice follows."""
+    """Whether the result is rounded up to whole tiles, so that a slice may follow to cut the rest.
+    """
     treats_images_apart: ClassVar[bool] = False
-    """Whether images are independent, first in operand 0 and results; other operands are
-    parameters."""
+    """Whether results of an image, an index of dimension 0, need only that image of operand 0. The
+    other operands are parameters, which all images share.
+    """
     has_own_lowering: ClassVar[bool] = False
-    """Whether `nn_to_linalg` lowers it by a function, even if it has a comprehension."""
+    """Whether a function of `nn_to_linalg` lowers the op even where it has a comprehension."""
 
     ignores_nan: bool | property = False
-    """Whether a maximum may ignore NaN."""
+    """Whether the op is a maximum that may pass over NaN."""
 
     # These may be properties, where attributes decide.
     keeps_channels: bool | property = False
-    """Whether each channel (dimension 1) of the results depends on the same channel of the operands
-    only."""
+    """Whether channel c (index c of dimension 1) of results needs only channel c of the operands.
+    """
     keeps_rows: bool | property = False
-    """Whether each row of the result consists of contiguous elements of an operand's row."""
+    """Whether each row (last dimension) of the result is a contiguous piece of an operand's row."""
     places_rows: bool | property = False
-    """Whether the op only places rows of operand 0 within its result."""
+    """Whether the op copies whole rows of operand 0 to places within its result."""
     row_axes: tuple[int, ...] | property | None = None
     """The axes that a normalization, or a reduction that keeps dimensions, works along."""
 
     def operands_by_parts(self) -> set[int] | None:
-        """The operands to split with the results: a part of the results reads only their part.
+        """The indices of the operands to split when the result is split along dimension 0.
 
-        A part is a run of first indices, such as some images of a batch; None where the op
-        mixes them.
+        Elements a to b of the result's dimension 0 then need only elements a to b of these
+        operands, and all of the other operands. For a matrix product of rank 2 that is {0}: some
+        rows of the result need the same rows of lhs and all of rhs. None where the op cannot be
+        split so.
         """
         if self.treats_images_apart:
             return {0}
@@ -109,8 +116,8 @@ class NnOp(Op, traits=(Pure,)):
     ) -> Comprehension | None:
         """The op's comprehension for operands of these types, or None where it has none.
 
-        `attrs` is the op, or a `Properties` with the same attributes; `results` are the
-        declared result types where the op is made already.
+        `attrs` is the op, or a `Properties` with the same attributes. `results` are the declared
+        result types if the op has been made already.
         """
         return cls.bind(cls.body, types, attrs) if isinstance(cls.body, str) else None
 
@@ -123,9 +130,12 @@ class NnOp(Op, traits=(Pure,)):
         extents: Mapping[str, Any] | None = None,
         result_element: Type | None = None,
     ) -> Comprehension:
-        """A comprehension over the op's operands; `extents` are those no operand tells.
+        """Parse a comprehension's text, and bind its names to this op's operands and attributes.
 
-        `attrs` is the op, its properties, or the scope itself as a dictionary.
+        `attrs` is the op or its `Properties`, or a dictionary of the names that the text may use.
+        `extents` gives the extents of indices that no operand determines: in `out[i, j] = x[i]`,
+        that of j. `result_element` is the element type of the result if it is not that of operand
+        0.
         """
         assert text is not None
         scope = attrs
@@ -139,7 +149,9 @@ class NnOp(Op, traits=(Pure,)):
         return self.comprehend(self.operand_types, self, self.result_types)
 
     def evaluate(self, *operands: np.ndarray) -> Any:
-        """The result, or a tuple of several, for NumPy operands: the reference semantics."""
+        """Compute the op with NumPy: the result, or a tuple of several. It defines what the op
+        means.
+        """
         from ...ir.comprehension_numpy import evaluate
         from ...ir.numpy_types import numpy_to_type, type_to_numpy
 
@@ -168,14 +180,14 @@ class NnOp(Op, traits=(Pure,)):
     def inferred(
         cls, types: Sequence[Any], properties: Mapping[str, Attribute]
     ) -> Sequence[Type] | None:
-        """The result of `infer`, cached by types and properties."""
+        """`infer`, cached by types and attributes."""
         if not types:  # constants, which are not to be kept
             return cls.infer([], Properties(cls.definition, properties))
         return _inferred(cls, tuple(types), tuple(properties.items()))
 
     @classmethod
     def infer(cls, types: Sequence[TensorType], attrs: Any) -> Sequence[Type] | None:
-        """The result types, or None where they must be given."""
+        """The result types, or None where the op's types and attributes do not determine them."""
         form = cls.comprehend(types, attrs)
         if form is None:
             return None
@@ -187,7 +199,7 @@ class NnOp(Op, traits=(Pure,)):
         return types[0].element_type
 
     def verify_op(self) -> None:
-        """Check that the results have the inferred types, up to `?` on either side."""
+        """Check that the results have the inferred types; `?` agrees with any extent."""
         for type in (*self.operand_types, *self.result_types):
             if fault := size_fault(type):
                 raise SizeError(f"'{self.name}' op {fault}", self.loc)
@@ -208,7 +220,7 @@ class NnOp(Op, traits=(Pure,)):
                 raise self.error(f"infers result type '{expected}', but got '{found}'")
 
     def check(self) -> None:
-        """Check further rules of the op. Raises NncError with the text after `'nn.x' op`."""
+        """Check what else the op demands. Raises NncError with the text to follow `'nn.x' op`."""
 
 
 @lru_cache(maxsize=1 << 12)
@@ -220,7 +232,7 @@ def _inferred(
 
 
 def fusion_of(op: Operation) -> Fusion:
-    """The role of any operation in a kernel."""
+    """An operation's role in kernels; `ALONE` if it is not an nn op."""
     return op.fusion if isinstance(op, NnOp) else Fusion.ALONE
 
 
@@ -228,7 +240,7 @@ def fusion_of(op: Operation) -> Fusion:
 
 
 def compatible(a: Type, b: Type) -> bool:
-    """Whether two types agree, taking `?` for any extent."""
+    """Whether two types are the same; `?` is the same as any extent."""
     if not (isinstance(a, TensorType) and isinstance(b, TensorType)):
         return fits(a, b) or fits(b, a)
     return (
@@ -244,7 +256,12 @@ def tensor(shape: Sequence[Dim], element: Type) -> TensorType:
 
 
 def broadcast_dim(a: Dim, b: Dim) -> Dim:
-    """NumPy's rule for one dimension; an unknown one gives way to a known one but 1."""
+    """The extent to which two extents broadcast in NumPy; None is an unknown extent.
+
+        (5, 1) -> 5    (None, 5) -> 5    (None, 1) -> None    (None, None) -> None
+
+    Raises NncError where they differ and neither is 1.
+    """
     if a == b or b == 1:
         return a
     if a == 1:
@@ -255,7 +272,7 @@ def broadcast_dim(a: Dim, b: Dim) -> Dim:
 
 
 def broadcast_shapes(*shapes: Shape) -> tuple[Any, ...]:
-    """NumPy's broadcasting of several shapes. Raises NncError where they do not fit."""
+    """The shape to which several broadcast, as in NumPy. Raises NncError where they do not fit."""
     rank = max(map(len, shapes), default=0)
     out: list[Dim] = [1] * rank
     for shape in shapes:
@@ -280,14 +297,14 @@ def is_float(type: Type) -> bool:
 
 
 def check_axis(axis: int, rank: int, name: str = "axis") -> int:
-    """The axis itself. Raises NncError unless 0 <= axis < rank."""
+    """Return the axis. Raises NncError unless 0 <= axis < rank."""
     if not 0 <= axis < rank:
         raise NncError(f"{name} {axis} is out of range for a tensor of rank {rank}")
     return axis
 
 
 def check_axes(axes: Sequence[int], rank: int) -> None:
-    """Raises NncError unless the axes are in range and differ."""
+    """Raise NncError unless the axes are in range and all different."""
     for axis in axes:
         check_axis(axis, rank)
     if len(set(axes)) != len(axes):
@@ -301,7 +318,10 @@ def check_length(values: Sequence[Any], count: int, name: str) -> None:
 
 
 def numbers(values: Sequence[Any] | None, count: int, default: Any, name: str) -> tuple[Any, ...]:
-    """The values, `default` for each where they are left out. Raises NncError unless `count`."""
+    """The values of an optional attribute as a tuple; `count` times `default` if it is left out.
+
+    Raises NncError, with the attribute's `name`, if there are not `count` values.
+    """
     if values is None:
         return (default,) * count
     check_length(values, count, name)
@@ -309,7 +329,10 @@ def numbers(values: Sequence[Any] | None, count: int, default: Any, name: str) -
 
 
 def shape_operand_length(type: TensorType, name: str) -> int | None:
-    """The length of a 1-D i64 operand. Raises NncError where it is of another type."""
+    """The length of an operand that must be a 1-D tensor of i64; None if it is not known.
+
+    Raises NncError, with the operand's `name`, for any other type.
+    """
     if type.rank != 1 or type.element_type is not i64:
         raise NncError(f"{name} must be a 1-D tensor of i64, but got '{type}'")
     return type.shape[0]

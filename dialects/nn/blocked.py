@@ -1,8 +1,8 @@
 """Convolutions on blocked layouts, in which a block of channels is the last dimension.
 
-A tensor [N, C, D..] of a convolution is kept as [N, C / B, D.., B]: a vector of channels lies
-together, and so do the weights of a vector of results. `choose-layouts` brings graphs into
-this form; everything else works on it as on any other tensor.
+A tensor [N, C, D..] is stored as [N, C / B, D.., B], so that a vector of B channels lies together
+in memory. Weights are blocked too, by A channels of the result. `choose-layouts` brings graphs
+into this form; the other passes treat these ops as they treat any op.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from .traits import Fusion
 
 
 class BlockedConvOp(ProductOp):
-    """Base: a convolution without padding and bias, which are ops of their own.
+    """Base of the blocked convolutions, without padding and bias, for which there are other ops.
 
-    `arrangement` says how the weight of `nn.conv`, [M, C / groups, K..], becomes this op's: its
-    dimensions are split as on the left, and in the order on the right. There `co`, `ci` and
-    `mo`, `mi` are the blocks and what lies in one, `g` the groups, `go` and `gi` their blocks.
+    `arrangement` says how the weight of `nn.conv`, [M, C / groups, K..], is rearranged for this op.
+    In "(mo mi) (co ci) k.. -> mo co k.. ci mi", M is split into mo blocks of mi channels and C into
+    co blocks of ci channels, and then the dimensions come in the order on the right. `g` are groups
+    of channels, split into `go` blocks of `gi` groups.
     """
 
     x: Operand = operand(AnyRankedTensor)
@@ -34,9 +35,9 @@ class BlockedConvOp(ProductOp):
     prologue = (Fusion.MOVEMENT, Fusion.PADDING)
     arrangement: ClassVar[str]
     outer_rank = 0
-    """The number of x's leading dimensions for groups."""
+    """How many dimensions x has for groups, before the blocks of channels."""
     weight_rank = 0
-    """The number of dimensions that weight has in addition to x's."""
+    """The rank of weight less that of x."""
 
     @classmethod
     def comprehend(cls, types, attrs, results=()):
@@ -73,15 +74,15 @@ class BlockedConv(BlockedConvOp, name="nn.blocked_conv"):
 
 
 class BlockedPaddedConv(BlockedConvOp, name="nn.blocked_padded_conv"):
-    """Convolution of blocked channels with zeros around x, which no product is computed with.
+    """Convolution of blocked channels with zeros around x, which are not multiplied.
 
-    This pays if dilations make much of the window fall on the padding: for 28 rows and columns
-    and a 3x3 kernel with a dilation of 18, a third of the products remain.
-
+    This pays where dilations make much of the window fall on the padding: with 28 rows and columns
+    and a 3x3 kernel of dilation 18, only a third of the products remain.
     Shapes: x [N, C / B, D.., B], weight [M / A, K.., C / B, B, A] -> out [N, M / A, P.., A];
-    `pads` holds the zeros before each of D.., then those after. Weights of one place in the window
-    lie together, since a part of the result reads those of a few places only.
-    Numerics: f16 and bf16 accumulate in f32. Infinite weights on the padding do not count.
+    `pads` is the number of zeros before each of D.., then the number after each. The weights of one
+    place of the kernel lie together, because a part of the result needs only some places.
+    Numerics: f16 and bf16 accumulate in f32. An infinite weight times a zero of the padding adds
+    nothing, where `nn.conv` would add NaN.
     """
 
     pads: tuple[int, ...] = attribute(INT_ARRAY)
@@ -105,7 +106,12 @@ class BlockedPaddedConv(BlockedConvOp, name="nn.blocked_padded_conv"):
 
     @classmethod
     def part(cls, types, attrs):
-        """The sums of products of a part of the result, to which the same taps contribute."""
+        """The comprehension of a convolution without padding.
+
+        The lowering divides the result into parts to which the same places of the kernel
+        contribute. For each it takes this comprehension, with the types of the pieces of x and
+        weight that are in use.
+        """
         return super().comprehend(types, attrs)
 
     @classmethod
@@ -134,7 +140,7 @@ class BlockedPaddedConv(BlockedConvOp, name="nn.blocked_padded_conv"):
 
 
 class BlockedDepthwiseConv(BlockedConvOp, name="nn.blocked_depthwise_conv"):
-    """Convolution of each channel alone, channels blocked.
+    """Depthwise convolution (each channel has a kernel of its own) of blocked channels.
 
     Shapes: x [N, C / B, D.., B], weight [C / B, K.., B] -> out [N, C / B, P.., B].
     """
@@ -149,7 +155,7 @@ class BlockedDepthwiseConv(BlockedConvOp, name="nn.blocked_depthwise_conv"):
 
 
 class BlockedGroupedConv(BlockedConvOp, name="nn.blocked_grouped_conv"):
-    """Convolution within groups of channels, blocks of which lie inside of a group.
+    """Grouped convolution in which a block holds channels of one group.
 
     Shapes: x [N, G, C / B, D.., B], weight [G, M / A, C / B, K.., B, A]
     -> out [N, G, M / A, P.., A], with C and M the channels of one group.
@@ -170,8 +176,9 @@ class BlockedGroupedConv(BlockedConvOp, name="nn.blocked_grouped_conv"):
 
 
 class BlockedNarrowConv(BlockedConvOp, name="nn.blocked_narrow_conv"):
-    """Convolution within groups of few channels, a block holding one channel of many groups.
+    """Grouped convolution in which a block holds one channel of each of B groups.
 
+    It is for groups of few channels, which would not fill a block.
     Shapes: x [N, G / B, C, D.., B], weight [G / B, M, C, K.., B] -> out [N, G / B, M, P.., B],
     with C and M the channels of one group.
     Numerics: f16 and bf16 accumulate in f32.
@@ -190,8 +197,9 @@ class BlockedNarrowConv(BlockedConvOp, name="nn.blocked_narrow_conv"):
 
 
 class PackedMatmul(ProductOp, name="nn.packed_matmul"):
-    """Matrix product with a right-hand side whose columns are blocked.
+    """Matrix product with a right-hand side whose columns are in blocks of A.
 
+    A block holds its columns of all rows, row by row.
     Shapes: lhs [B.., M, K], rhs [B.., N / A, K, A] -> out [B.., M, N / A, A].
     Numerics: f16 and bf16 accumulate in f32.
     """
@@ -213,8 +221,9 @@ class PackedMatmul(ProductOp, name="nn.packed_matmul"):
 
 
 class BlockedMatmul(ProductOp, name="nn.blocked_matmul"):
-    """Matrix products of blocked columns: a block of each row lies beside that of the next row.
+    """Matrix product of matrices whose columns are in blocks: C of lhs, A of rhs and the result.
 
+    A block holds its few columns of all rows, row by row.
     Shapes: lhs [B, K / C, M.., C], rhs [B, N / A, K / C, C, A] -> out [B, N / A, M.., A].
     Numerics: f16 and bf16 accumulate in f32.
     """

@@ -1,4 +1,4 @@
-"""Text as bytes and characters: how long it is, parts of it, and the numbers of characters."""
+"""Text as bytes and characters: lengths, substrings and code points."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class StringLength(HostOp, name="nn.string_length"):
 
 
 class Substring(HostOp, name="nn.substring"):
-    """A substring of each string: `length` bytes or characters from a position on.
+    """A substring of each string: `length` bytes or characters from position `begin` on.
 
-    A negative position counts from the end, a negative length reaches to the end. All three
-    broadcast. A position outside of the string is an error. Source: TensorFlow's Substr.
+    A negative position counts from the end; a negative length means up to the end. The three
+    operands broadcast. A position outside of its string is an error. Source: TensorFlow's Substr.
     """
 
     x: Operand = operand(Strings)
@@ -67,16 +67,18 @@ class Substring(HostOp, name="nn.substring"):
 
 
 def _units(text: str, unit: str) -> str | bytes:
-    """The string by units: as text for characters, as bytes for bytes unless all are ASCII."""
+    """The sequence whose items are the string's bytes or characters."""
     return text if unit == "character" or text.isascii() else text.encode(*BYTES)
 
 
 class CodePoints(HostOp, name="nn.code_points"):
-    """The code points of each string, the offset in bytes of each, and their number.
+    """The code points of each string's characters, and where in its bytes each character begins.
 
-    Rows are filled up to the longest one. Bytes that are no character become `replacement`, or none
-    where it is left out; so do control characters with `controls`.
-    Shapes: x [I..] -> points [I.., ?], offsets [I.., ?], counts [I..].
+    Bytes that are not valid UTF-8 become the code point `replacement`, and are left out if there is
+    no `replacement`. With `controls`, so do control characters (below 32). `counts` is the number
+    of code points of each string; after them its rows of `points` and `offsets` are filled up with
+    zeros.
+    Shapes: x [I..] -> points [I.., W], offsets [I.., W], counts [I..], with W the largest count.
     Source: TensorFlow's UnicodeDecodeWithOffsets.
     """
 
@@ -121,7 +123,7 @@ class CodePoints(HostOp, name="nn.code_points"):
 
 
 class FromCodePoints(HostOp, name="nn.from_code_points"):
-    """Strings from rows of code points, of which the first `counts` of each row are used.
+    """A string from each row of code points, of which the first `counts` are used.
 
     Invalid code points become `replacement`. Shapes: points [I.., W], counts [I..] -> out [I..].
     Source: TensorFlow's UnicodeEncode.

@@ -1,4 +1,4 @@
-"""CityHash's number of 64 bits for bytes, as its version 1.0 has it, by which CatBoost knows text.
+"""CityHash64 of version 1.0, the hash by which CatBoost identifies strings.
 
 Source: CityHash 1.0 (Pike and Alakuijala, 2011).
 """
@@ -12,7 +12,7 @@ FACTOR = 0x9DDFEA08EB382D69
 
 
 def city_hash(data: bytes) -> int:
-    """CityHash64 of version 1.0."""
+    """CityHash64, version 1.0, of some bytes: an unsigned integer of 64 bits."""
     size = len(data)
     if size <= 16:
         return _up_to_16(data)

@@ -1,7 +1,8 @@
-"""Branches and loops on tensors: with regions, and as calls of the functions they become.
+"""Branches and loops on tensors.
 
-Regions see the values around them. `outline-regions` gives each a function of its own, so that
-every later pass works on straight-line functions.
+`nn.if` and `nn.while` have regions, which may use the values around them. `outline-regions` makes
+each region a function and the op a call (`nn.call_if`, `nn.call_while`), so that every later pass
+works on functions without control flow.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ Count: Constraint = Exactly(TensorType((), i64), "a 0-d tensor of i64")
 
 
 class If(Op, name="nn.if", traits=(RecursiveEffects, SingleBlock)):
-    """The values that one of two regions yields, chosen by the condition; only that one runs.
+    """The values that one of two regions yields; the condition says which one runs.
 
-    Where the branches give different extents, the result's type has `?`; what they yield may be
-    known better. Source: ONNX If-16.
+    Where the branches yield different extents, the result's type has `?`; a branch may yield a more
+    precise type. Source: ONNX If-16.
     """
 
     condition: Operand = operand(Flag)
@@ -50,15 +51,14 @@ class If(Op, name="nn.if", traits=(RecursiveEffects, SingleBlock)):
 
 
 class While(Op, name="nn.while", traits=(RecursiveEffects, SingleBlock)):
-    """A loop that carries values, and may stack values of its iterations.
+    """A loop with carried values; it may also stack a row of each iteration.
 
-    Both regions have an argument for each carried tensor. `before` ends in `nn.condition`; while
-    that holds, `after` yields the carried tensors of the next iteration, and behind them a row
-    for each tensor that is stacked. The results are the last carried tensors, then the stacked
-    rows, whose first dimension counts the iterations. All rows of a stack have the same extents.
-    The arguments' types hold for every iteration; what is given and yielded may be known better.
-
-    With `count`, the loop has exactly so many iterations: stacks need not grow.
+    Both regions have an argument for each carried value. `before` ends in `nn.condition`; while
+    that is true, `after` runs. It yields the carried values of the next iteration, then a row for
+    each stack. The results are the last carried values, then the stacks, whose first dimension is
+    the number of iterations. All rows of a stack have the same extents. The types of the arguments
+    hold in every iteration; initial and yielded values may have more precise types. With `count`,
+    the loop runs exactly so many times, so that stacks can be allocated before it.
     Source: ONNX Loop-16, Scan-16.
     """
 
@@ -106,7 +106,7 @@ class While(Op, name="nn.while", traits=(RecursiveEffects, SingleBlock)):
 
 
 def _yielded(op: Any, inits: Sequence[Type], carried: Sequence[Type]) -> list[Type]:
-    """The types that an iteration yields: the carried tensors, and a row for each stack."""
+    """The types that an iteration must yield: the carried values', then a row's for each stack."""
     if not _fit(inits, carried):
         raise op.error(f"carries {_listed(carried)}, but starts with {_listed(inits)}")
     if op.result_types[: len(carried)] != list(carried):
@@ -140,7 +140,7 @@ def _verify_block(
 
 
 class Condition(Op, name="nn.condition", traits=(Pure, Terminator, HasParent("nn.while"))):
-    """Ends the first region of a loop: whether there is another iteration."""
+    """Ends the `before` region of `nn.while`; another iteration follows if the operand is true."""
 
     condition: Operand = operand(Flag)
 
@@ -156,7 +156,7 @@ class Condition(Op, name="nn.condition", traits=(Pure, Terminator, HasParent("nn
 
 
 class Assume(NnOp, name="nn.assume"):
-    """x, where the condition holds; else the program fails with the message.
+    """x, if the condition is true; otherwise the program stops with the message.
 
     Shapes: x [I..], condition [] -> out [I..].
     """
@@ -185,9 +185,9 @@ class Assume(NnOp, name="nn.assume"):
 
 
 class CallIf(Op, name="nn.call_if", traits=(Pure,)):
-    """The results of one of two functions for the operands, chosen by the condition.
+    """Call one of two functions with the operands: `then` if the condition is true, or `otherwise`.
 
-    The functions may know extents of their results that the types here leave open.
+    The functions may return more precise types than those that the op declares.
     """
 
     condition: Operand = operand(Flag)
@@ -224,9 +224,10 @@ class CallIf(Op, name="nn.call_if", traits=(Pure,)):
 
 
 class CallWhile(Op, name="nn.call_while", traits=(Pure,)):
-    """`nn.while` whose regions are functions of all the operands.
+    """`nn.while` with functions in place of its regions; both take all operands.
 
-    The first `carried` operands are carried; the others are the same in every iteration.
+    The first `carried` operands are the initial carried values; the others are the same in every
+    iteration.
     """
 
     before: str = attribute(SYMBOL)
@@ -278,7 +279,7 @@ class CallWhile(Op, name="nn.call_while", traits=(Pure,)):
 
 
 def callee_type(op: Operation, name: str) -> FunctionType | None:
-    """The type of the function of a name, if there is one where the op stands."""
+    """The type of the function `name` that is visible from the op; None if there is none."""
     callee = lookup_symbol(op, name)
     type = getattr(callee, "function_type", None)
     return type if isinstance(type, FunctionType) else None
@@ -300,7 +301,12 @@ def _verify_callee(op: Op, name: str, given: Sequence[Type], wanted: Sequence[Ty
 
 
 def run_loop(op: Any, carried: list[Any], count: Sequence[Any], before: Any, after: Any) -> list:
-    """The results of a loop. Raises NncError where rows differ or the count is not right."""
+    """Interpret a loop: its last carried values and its stacks, in one list.
+
+    `before` and `after` are the regions as Python functions of the carried values; `count` is empty
+    or holds the number of iterations. Raises NncError where the rows of a stack differ in shape, or
+    the loop does not run `count` times.
+    """
     from ...ir.numpy_types import type_to_numpy
 
     width = len(carried)

@@ -1,4 +1,4 @@
-"""Tensors from nothing but attributes, shapes and scalars."""
+"""Tensors that are made of attributes, shapes and scalars only."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Constant(NnOp, name="nn.constant", traits=(ConstantLike,)):
 
 
 def materialize_constant(value: Attribute, type: Type, loc: Location) -> Constant | None:
-    """A constant op for a tensor's folded elements."""
+    """A constant op for the elements that folding found; None if they are not those of a tensor."""
     if isinstance(value, DenseElements | DenseResource) and isinstance(type, TensorType):
         return Constant(value, loc=loc)
     return None
@@ -116,7 +116,10 @@ class FillDynamic(NnOp, name="nn.fill_dynamic"):
 
 
 class Range(NnOp, name="nn.range"):
-    """start, start + delta, .., before reaching limit; all three 0-d. Source: ONNX Range-11."""
+    """The 1-D tensor start, start + delta, .., up to but without limit. Source: ONNX Range-11.
+
+    Shapes: start [], limit [], delta [] -> out [?].
+    """
 
     start: Operand = operand(AnyRankedTensor)
     limit: Operand = operand(AnyRankedTensor)

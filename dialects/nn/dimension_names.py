@@ -1,4 +1,7 @@
-"""Names of the dimensions of arguments, as the attribute `nn.input_dims` holds them."""
+"""The attribute `nn.input_dims`, which names the dimensions of a function's arguments.
+
+Unknown extents with one name are equal. A name may be a product, such as "d0*d1".
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,10 @@ from ..vocabulary import *
 
 
 def names_of(attribute: Any) -> list[list[str]]:
-    """The names in an attribute `nn.input_dims`; none where it is missing."""
+    """The names in `nn.input_dims`, a list for each argument; [] if the attribute is missing.
+
+    A dimension without a name has "".
+    """
     if not isinstance(attribute, ArrayAttr):
         return []
     return [
@@ -19,9 +25,10 @@ def names_of(attribute: Any) -> list[list[str]]:
 
 
 def named(shapes: Sequence[Sequence[Size]]) -> ArrayAttr | None:
-    """`nn.input_dims` with new names for these shapes; None if all extents are known.
+    """`nn.input_dims` with new names (d0, d1, ..) for arguments of these shapes.
 
-    A product of symbols is named as that product if each symbol is an extent itself.
+    Equal extents get one name. A product of symbols gets the name "d0*d1" if both d0 and d1 are
+    extents of an argument by themselves. None if all extents are known.
     """
     symbols: dict[Any, str] = {}
     whole: dict[Size, str] = {}

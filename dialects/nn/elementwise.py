@@ -17,7 +17,7 @@ class ElementwiseOp(NnOp, traits=(Broadcasting,)):
 
 
 class BinaryOp(ElementwiseOp):
-    """Base: two operands that broadcast against each other."""
+    """Base of the elementwise ops of two operands, which broadcast."""
 
     lhs: Operand = operand(AnyRankedTensor)
     rhs: Operand = operand(AnyRankedTensor)
@@ -35,13 +35,13 @@ class BinaryOp(ElementwiseOp):
 
 
 class BinaryFunction(BinaryOp):
-    """Base: a function of the op's name."""
+    """Base of the ops that apply the scalar function of their own name: `max` for `nn.max`."""
 
     body = "out[i..] = {word}(lhs[i..], rhs[i..])"
 
 
 class ComparisonOp(BinaryOp):
-    """Base: two operands, a tensor of i1."""
+    """Base of the comparisons of two operands; the result has elements of i1."""
 
     example = "%c = {name} %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>"
 
@@ -78,7 +78,7 @@ class Div(BinaryOp, name="nn.div"):
 
 
 class Pow(BinaryFunction, name="nn.pow"):
-    """Power; the exponent may have another element type, the result has that of the base.
+    """lhs ** rhs; the result has the element type of lhs, rhs may have another one.
 
     Source: ONNX Pow-15.
     """
@@ -88,7 +88,7 @@ class Pow(BinaryFunction, name="nn.pow"):
 
 
 class Mod(BinaryOp, name="nn.mod"):
-    """Remainder: of the divisor's sign, or with `fmod` of the dividend's. Source: ONNX Mod-13."""
+    """Remainder with the sign of rhs, or with `fmod` that of lhs. Source: ONNX Mod-13."""
 
     fmod: bool = attribute(BOOL, default=False)
 
@@ -138,13 +138,13 @@ class Xor(BinaryFunction, name="nn.xor", traits=(Commutative,)):
 
 
 class ShiftLeft(BinaryFunction, name="nn.shift_left"):
-    """lhs * 2**rhs; 0 for shifts by the width or more. Source: ONNX BitShift-11."""
+    """lhs shifted left by rhs bits; 0 if rhs is the width or more. Source: ONNX BitShift-11."""
 
     example = "%c = nn.shift_left %a, %b : (tensor<4xui8>, tensor<4xui8>) -> tensor<4xui8>"
 
 
 class ShiftRight(BinaryFunction, name="nn.shift_right"):
-    """Bits moved down, the sign kept; 0 or -1 for shifts by the width or more.
+    """lhs shifted right by rhs bits, the sign kept; 0 or -1 if rhs is the width or more.
 
     Source: ONNX BitShift-11.
     """
@@ -183,7 +183,7 @@ class GreaterEqual(ComparisonOp, name="nn.greater_equal"):
 
 
 class Clip(ElementwiseOp, name="nn.clip"):
-    """x limited to [low, high], both 0-d; high wins where they cross. Source: ONNX Clip-13."""
+    """x limited to [low, high], two 0-d tensors; `high` where low > high. Source: ONNX Clip-13."""
 
     x: Operand = operand(AnyRankedTensor)
     low: Operand = operand(AnyRankedTensor)
@@ -197,7 +197,7 @@ class Clip(ElementwiseOp, name="nn.clip"):
 
 
 class Where(ElementwiseOp, name="nn.where"):
-    """lhs where the condition holds, else rhs; all three broadcast. Source: ONNX Where-16."""
+    """lhs where the condition is true, else rhs; all three broadcast. Source: ONNX Where-16."""
 
     condition: Operand = operand(AnyRankedTensor)
     lhs: Operand = operand(AnyRankedTensor)
@@ -226,10 +226,10 @@ class Where(ElementwiseOp, name="nn.where"):
 class Cast(ElementwiseOp, name="nn.cast", traits=(Total,)):
     """Every element converted to the result's element type.
 
-    Numerics: floats to integers truncate (out of range is undefined), integers wrap, a
-    number is true if it is not 0. To floats of 8 bits and less, what is too large becomes the
-    largest number, or without `saturate` infinity or NaN; `round_mode` is of f8E8M0FNU alone,
-    other floats round to nearest even. Source: ONNX Cast-25.
+    Numerics: floats become integers by truncation (undefined if out of range); integers wrap; a
+    number becomes true unless it is 0. In a conversion to floats of 8 bits or less, too large a
+    number becomes the largest one, or without `saturate` infinity or NaN. Floats round to nearest
+    even; only for f8E8M0FNU does `round_mode` choose. Source: ONNX Cast-25.
     """
 
     x: Operand = operand(AnyRankedTensor)
@@ -290,5 +290,5 @@ class Bitcast(ElementwiseOp, name="nn.bitcast", traits=(Total,)):
 
 
 def bit_width(type: Type) -> int:
-    """The bits of an element as models count them: a truth value is a byte."""
+    """An element's width in bits, for `nn.bitcast`; an i1 counts as a byte."""
     return 8 if type is i1 else type.width  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Numbers of 64 bits for bytes: FarmHash's fingerprint, and SipHash-2-4 with a key.
+"""Hashes of bytes with 64 bits: FarmHash's fingerprint, and SipHash-2-4, which has a key.
 
 Sources: FarmHash (Pike, 2014), whose fingerprints never change; Aumasson and Bernstein, SipHash:
 a fast short-input PRF, 2012. TensorFlow's `to_hash_bucket_fast` and `to_hash_bucket_strong`.
@@ -11,13 +11,13 @@ K0, K1, K2 = 0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F
 
 
 def rotated(x: int, by: int) -> int:
-    """The low 64 bits of x, rotated to the right."""
+    """The low 64 bits of x, rotated to the right by `by` bits."""
     x &= ALL
     return (x >> by | x << (64 - by)) & ALL
 
 
 def folded(x: int) -> int:
-    """The low 64 bits of x, the lowest 17 of them combined with the highest 17 by xor."""
+    """The low 64 bits of x, xor the same shifted right by 47 bits."""
     x &= ALL
     return x ^ x >> 47
 
@@ -29,7 +29,7 @@ def _pair(u: int, v: int, factor: int) -> int:
 
 
 def farm_fingerprint(data: bytes) -> int:
-    """FarmHash's fingerprint of 64 bits."""
+    """FarmHash's fingerprint of some bytes: an unsigned integer of 64 bits."""
     size = len(data)
     if size <= 16:
         return _up_to_16(data)
@@ -123,7 +123,10 @@ def weak_hash(data: bytes, at: int, a: int, b: int) -> tuple[int, int]:
 
 
 def sip_hash(data: bytes, key: tuple[int, int]) -> int:
-    """SipHash-2-4: two rounds for each word of 8 bytes, four at the end."""
+    """SipHash-2-4 of some bytes: an unsigned integer of 64 bits. `key` is two words of 64 bits.
+
+    It mixes twice for each word of 8 bytes, and four times at the end.
+    """
     low, high = (word & ALL for word in key)
     state = (
         low ^ 0x736F6D6570736575,

@@ -1,4 +1,4 @@
-"""Calls of Python functions in the middle of a graph."""
+"""`nn.host_call`, which calls a Python function, and the base of the ops that a host computes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _functions: dict[str, HostFunction] = {}
 
 
 def host_function(name: str) -> Callable[[HostFunction], HostFunction]:
-    """Register a Python function under the name that `nn.host_call` gives.
+    """A decorator that registers a Python function for `nn.host_call` under a name.
 
-    It gets the operands (NumPy arrays; lists, None, dictionaries), the call's attributes by name
-    where there are any, and returns the result, or a tuple of several. It has no effects: a call
-    whose results nobody uses is not made.
+    The function gets the operands (NumPy arrays; lists, None and dictionaries for the types of
+    `host_types`) and the call's attributes as keyword arguments, and returns the result, or a tuple
+    of several. It must have no effects: a call whose results nobody uses is not made.
     """
 
     def register(function: HostFunction) -> HostFunction:
@@ -29,10 +29,10 @@ def host_function(name: str) -> Callable[[HostFunction], HostFunction]:
 
 
 class HostCall(Op, name="nn.host_call", traits=(Pure, OnHost)):
-    """The results of a registered Python function for the operands.
+    """Call the Python function that is registered under the name `callee`.
 
-    `host_function` registers it in the process that runs the model. Its results must be of the
-    types that the op declares; `?` is any extent. The attributes are passed by name.
+    `host_function` registers it in the process that runs the model. Its results must have the types
+    that the op declares; `?` is any extent. `arguments` are passed by name.
     """
 
     callee: str = attribute(STRING)
@@ -51,7 +51,7 @@ class HostCall(Op, name="nn.host_call", traits=(Pure, OnHost)):
 
 
 class HostOp(NnOp, traits=(OnHost,)):
-    """Base of the ops that a host computes, by their `evaluate`, on values of any kind."""
+    """Base of the ops that the host computes with their `evaluate`; operands may be of any type."""
 
     @classmethod
     def infer(cls, types: Sequence[Any], attrs: Any) -> Sequence[Type] | None:
@@ -59,12 +59,12 @@ class HostOp(NnOp, traits=(OnHost,)):
         raise NotImplementedError
 
     def verify_op(self) -> None:
-        """Check that the results have the inferred types, up to `?` on either side."""
+        """Check that the results have the inferred types; `?` agrees with any extent."""
         self.check_results()
 
 
 def python_values(attributes: DictAttr | None) -> dict[str, Any]:
-    """A dictionary of attributes as Python's numbers, text and tuples."""
+    """A dictionary of attributes as one of Python's numbers, strings and tuples."""
     entries = {} if attributes is None else dict(attributes.entries)
     return {name: _python_value(value) for name, value in entries.items()}
 
@@ -81,7 +81,7 @@ def _python_value(attribute: Attribute) -> Any:
 
 
 def is_on_host(op: Operation) -> bool:
-    """Whether a host computes the op: by its trait, its types, or the ops in its regions."""
+    """Whether the host computes the op: its trait, a type, or an op in its regions says so."""
     if op.has_trait(OnHost):
         return True
     if any(is_host_type(v.type) for v in (*op._operands, *op.results)):

@@ -1,7 +1,7 @@
 """Types of values that only a host handles: strings, sequences, optionals and maps.
 
-A tensor of strings is a `tensor<3x!nn.string>`. In a host they are NumPy arrays of objects, lists,
-None or the value, and dictionaries.
+In Python, a tensor of strings (`tensor<3x!nn.string>`) is a NumPy array of objects, a sequence is a
+list, an optional is None or the value, and a map is a dictionary.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from ..vocabulary import *
 
 
 class HostType(Type):
-    """Base of the types that no memory of a kernel holds."""
+    """Base of the types whose values kernels cannot hold in memory."""
 
 
 @attribute_class
 class StringType(HostType):
-    """`!nn.string`, an element of a tensor: text of any length."""
+    """`!nn.string`, an element type of tensors: text of any length."""
 
     name: ClassVar[str] = "nn.string"
 
@@ -30,9 +30,9 @@ class StringType(HostType):
 
 @attribute_class
 class SequenceType(HostType):
-    """`!nn.sequence<tensor<?x3xf32>>`: any number of values, first to last.
+    """`!nn.sequence<tensor<?x3xf32>>`: a list of values of one type.
 
-    The element type `none` is that of a sequence without elements.
+    `!nn.sequence<none>` is the type of a list that is known to be empty.
     """
 
     element: Type
@@ -51,7 +51,10 @@ class SequenceType(HostType):
 
 @attribute_class
 class OptionalType(HostType):
-    """`!nn.optional<tensor<4xf32>>`: a value, or none. The type `none` is that of none."""
+    """`!nn.optional<tensor<4xf32>>`: a value of the type, or nothing.
+
+    `!nn.optional<none>` is the type of an optional that is known to be empty.
+    """
 
     element: Type
     name: ClassVar[str] = "nn.optional"
@@ -69,7 +72,7 @@ class OptionalType(HostType):
 
 @attribute_class
 class MapType(HostType):
-    """`!nn.map<i64, f32>`: values by integers or strings."""
+    """`!nn.map<i64, f32>`: a dictionary with keys of the first type (i64 or string)."""
 
     key: Type
     value: Type
@@ -96,7 +99,7 @@ def is_strings(type: Type) -> bool:
 
 
 def is_host_type(type: Type) -> bool:
-    """Whether only a host handles values of the type; tensors of unknown rank are such."""
+    """Whether only a host handles values of the type, to which tensors of unknown rank belong."""
     return isinstance(type, HostType | UnrankedTensorType) or is_strings(type)
 
 
@@ -107,7 +110,10 @@ Strings = Constraint("tensor of strings", is_strings)
 
 
 def join(a: Type, b: Type) -> Type:
-    """The type of a value that has either type. Raises NncError where there is none."""
+    """The most precise type to which values of both types belong; extents that differ become `?`.
+
+    Raises NncError where there is none.
+    """
     if a is b or b is none:
         return a
     if a is none:
@@ -131,7 +137,7 @@ def join(a: Type, b: Type) -> Type:
 
 
 def fits(found: Type, wanted: Type) -> bool:
-    """Whether a value of one type can be used where `wanted` is expected; `?` is any extent."""
+    """Whether a value of type `found` can be used where `wanted` is expected; `?` is any extent."""
     if found is wanted or found is none:
         return True
     match found, wanted:
@@ -156,9 +162,10 @@ def fits(found: Type, wanted: Type) -> bool:
 
 
 def held(value: Any, type: Type) -> Any:
-    """The value as a host holds it: lists, None, dictionaries, and arrays of the element's type.
+    """Convert a caller's value to the form in which a host holds values of the type.
 
-    Raises NncError, with the words after "expected X, got ", where it is not of the type.
+    That is a list, None, a dictionary, or an array of the type's element type. Raises NncError
+    where the value is not of the type, with the text that belongs after "expected X, got ".
     """
     from ...ir.numpy_types import type_to_numpy
 
@@ -187,7 +194,7 @@ def held(value: Any, type: Type) -> Any:
 
 
 def _strings(value: Any) -> Any:
-    """An array of text as one of objects, bytes decoded; any other array as it is."""
+    """Convert an array of text or bytes to one of str objects; other arrays stay as they are."""
     array = np.asarray(value)
     if array.dtype.kind not in "USO" and array.size:
         return array

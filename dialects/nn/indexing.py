@@ -10,20 +10,20 @@ REDUCTION = one_of("none", "add", "mul", "max", "min")
 
 
 def check_indices(type: TensorType) -> None:
-    """Raises NncError unless the elements are i32 or i64."""
+    """Raise NncError unless the elements are i32 or i64."""
     if type.element_type not in (IntegerType(32), IntegerType(64)):
         raise NncError(f"indices must be i32 or i64, but got '{type}'")
 
 
 def check_batch(a: TensorType, b: TensorType, dims) -> None:
-    """Raises NncError where the two differ in one of the dimensions."""
+    """Raise NncError where the two types differ in one of the dimensions `dims`."""
     for i in dims:
         if None not in (a.shape[i], b.shape[i]) and a.shape[i] != b.shape[i]:
             raise NncError(f"'{a}' and '{b}' differ in dimension {i}")
 
 
 def check_within(indices: TensorType, data: TensorType, axis: int) -> None:
-    """Raise NncError if `indices` is larger than `data` along a dimension other than the axis."""
+    """Raise NncError where `indices` is larger than `data` in a dimension other than the axis."""
     if indices.rank != data.rank:
         raise NncError(f"data and indices differ in rank: '{data}' and '{indices}'")
     for i, (count, extent) in enumerate(zip(indices.shape, data.shape, strict=True)):
@@ -32,7 +32,7 @@ def check_within(indices: TensorType, data: TensorType, axis: int) -> None:
 
 
 class Gather(NnOp, name="nn.gather"):
-    """Slices of the axis at the indices; negative ones count from the end.
+    """The slices of `data` at the given indices of an axis; negative indices count from the end.
 
     Shapes: data [A.., D, B..], indices [I..] -> out [A.., I.., B..]. Source: ONNX Gather-13.
     """
@@ -63,7 +63,7 @@ class Gather(NnOp, name="nn.gather"):
 
 
 class GatherElements(NnOp, name="nn.gather_elements"):
-    """out[i, j, k] = data[indices[i, j, k], j, k] for axis 0, and so on.
+    """An element for each index: for axis 0, out[i, j, k] = data[indices[i, j, k], j, k].
 
     Source: ONNX GatherElements-13.
     """
@@ -90,9 +90,10 @@ class GatherElements(NnOp, name="nn.gather_elements"):
 
 
 class GatherNd(NnOp, name="nn.gather_nd"):
-    """Elements or slices at index tuples, the last dimension of `indices`.
+    """The elements or slices of `data` at index tuples, which are the rows of `indices`.
 
-    Source: ONNX GatherND-13.
+    Shapes: data [B.., D.., E..], indices [B.., I.., T] with T dimensions D.. and `batch_dims`
+    dimensions B.. -> out [B.., I.., E..]. Source: ONNX GatherND-13.
     """
 
     data: Operand = operand(AnyRankedTensor)
@@ -127,10 +128,10 @@ class GatherNd(NnOp, name="nn.gather_nd"):
 
 
 class ScatterElements(NnOp, name="nn.scatter_elements"):
-    """data with out[indices[i, j], j] = updates[i, j] for axis 0, and so on.
+    """`data` with elements replaced: for axis 0, out[indices[i, j], j] = updates[i, j].
 
-    With a reduction, the update is combined with what is there. Source: ONNX
-    ScatterElements-18.
+    With a `reduction` such as "add", the update is added to the element instead.
+    Source: ONNX ScatterElements-18.
     """
 
     data: Operand = operand(AnyRankedTensor)
@@ -161,8 +162,12 @@ class ScatterElements(NnOp, name="nn.scatter_elements"):
 
 
 class ScatterNd(NnOp, name="nn.scatter_nd"):
-    """`data` whose elements or slices at index tuples updates replace, or are combined with.
+    """`data` with the elements or slices at index tuples, the rows of `indices`, replaced by
+    updates.
 
+    With a `reduction` such as "add", the update is added to what is there instead.
+    Shapes: data [D.., E..], indices [I.., T] with T dimensions D.., updates [I.., E..] -> out as
+    data.
     Source: ONNX ScatterND-18.
     """
 
@@ -197,10 +202,12 @@ class ScatterNd(NnOp, name="nn.scatter_nd"):
 
 
 class OneHot(NnOp, name="nn.one_hot"):
-    """`values[1]` where the new dimension's position is the index, else `values[0]`.
+    """A new dimension of extent `depth`, with `values[1]` at each index and `values[0]` elsewhere.
 
-    `depth` holds one integer, the extent of the new dimension; indices in [-depth, depth)
-    count, others match nowhere. Source: ONNX OneHot-11.
+    `axis` is the place of the new dimension. `depth` holds one integer. Indices from -depth on
+    count from the end; for an index out of range, all are `values[0]`.
+    Shapes: indices [A.., B..], depth [] or [1], values [2] -> out [A.., depth, B..].
+    Source: ONNX OneHot-11.
     """
 
     indices: Operand = operand(AnyRankedTensor)
@@ -239,9 +246,9 @@ class OneHot(NnOp, name="nn.one_hot"):
 
 
 class NonZero(NnOp, name="nn.non_zero"):
-    """The positions of the elements that are not zero, in row-major order, as columns.
+    """The positions of the elements that are not zero, a column for each, in row-major order.
 
-    Source: ONNX NonZero-13.
+    Shapes: x of rank R -> out [R, ?]. Source: ONNX NonZero-13.
     """
 
     x: Operand = operand(AnyRankedTensor)
@@ -260,14 +267,17 @@ class NonZero(NnOp, name="nn.non_zero"):
 
 
 def along(indices, axis: int, extent: int):
-    """A NumPy index that takes `indices` along the axis and all positions along others."""
+    """A NumPy index for gathering along the axis: `indices` there, else each position itself."""
     where = list(np.ogrid[tuple(slice(d) for d in indices.shape)])
     where[axis] = np.where(indices < 0, indices + extent, indices)
     return tuple(where)
 
 
 def scatter(out, where, updates, reduction: str) -> None:
-    """Write or combine the updates in place, repeated indices one after the other."""
+    """Write the updates to `out[where]`, or combine them with what is there, in place.
+
+    Repeated indices count one after the other.
+    """
     match reduction:
         case "none":
             out[where] = updates

@@ -1,8 +1,8 @@
-"""Small tensors whose elements are known at compile time, at least in part.
+"""The elements of small tensors that are known at compile time, perhaps only some of them.
 
-Shape arithmetic of exported models (shape_of, gather, concat, mul, ..) is followed element by
-element, so that `concat(gather(shape_of %x), 64)` is [?, 64] even where a dimension of %x is
-known only at run time. That makes the types of reshapes, slices and the like static.
+Exported models compute shapes with small tensors (shape_of, gather, concat, mul, ..). These are
+followed element by element: `concat(gather(shape_of %x), 64)` is [?, 64] even where that dimension
+of %x is known only at run time. That makes the types of reshapes, slices and the like static.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from ...ir.types import Dim
 from ..vocabulary import *
 
 LIMIT = 64
-"""The most elements of a tensor that is tracked, unless `KnownValues` is made with another limit.
-"""
+"""Larger tensors are not followed by default, in elements."""
 
 SPREADS = {
     nn.BroadcastDynamic: 0,
@@ -26,7 +25,7 @@ SPREADS = {
     nn.Reshape: 0,
     nn.ReshapeDynamic: 0,
 }
-"""Ops that only reshape or repeat one operand: its position."""
+"""Ops that only reshape or repeat one operand, with that operand's index."""
 
 MOVES = {
     nn.Cast: (0,),
@@ -37,19 +36,21 @@ MOVES = {
     nn.Transpose: (0,),
     nn.Where: (1, 2),
 }
-"""Ops that only copy elements: the positions of the operands they come from; nn.concat is another.
-"""
+"""Ops that only copy elements, with the indices of the operands they copy; nn.concat is another."""
 
 _ARITHMETIC = (
     *(nn.Add, nn.Sub, nn.Mul, nn.Div, nn.Neg, nn.Max, nn.Min),
     *(nn.Equal, nn.Less, nn.Greater),
 )
-"""Elementwise ops that are tracked."""
+"""Elementwise ops of which single elements may be known."""
 
 
 @dataclass(frozen=True)
 class Partial:
-    """Elements and a mask of those that are unknown, which are any number."""
+    """The elements of a tensor of which some may be unknown.
+
+    Where the mask `unknown` is set, what `elements` holds means nothing.
+    """
 
     elements: np.ndarray
     unknown: np.ndarray
@@ -65,7 +66,7 @@ class Partial:
 
 
 def is_short(type: Type) -> bool:
-    """Whether a type may be that of a shape or an extent: few integers, 0-d or 1-d."""
+    """Whether the type may be that of a shape or extent: up to 64 integers, 0-d or 1-d."""
     return (
         isinstance(type, TensorType)
         and isinstance(type.element_type, IntegerType)
@@ -76,10 +77,10 @@ def is_short(type: Type) -> bool:
 
 
 class KnownValues:
-    """The known elements of values, computed on demand and cached.
+    """Finds the elements of values that are known at compile time; caches what it found.
 
-    `follows` tells which types of values are looked at, all of static shape. With `mixes`,
-    elements may be known beside others of which only the number is.
+    `follows(type)` says whether to look at values of a type, whose shape must be static. With
+    `mixes`, a tensor may have known and unknown elements; without it, all are known or none.
     """
 
     def __init__(self, follows: Callable[[Any], bool] = is_short, mixes: bool = True) -> None:
@@ -88,7 +89,7 @@ class KnownValues:
         self._mixes = mixes
 
     def partial(self, value: Value) -> Partial | None:
-        """What is known of the elements; None if nothing is."""
+        """The known elements; None if none is known."""
         if value not in self._found:
             self._found[value] = None
             if isinstance(value, OpResult) and self._follows(value.type):
@@ -97,7 +98,7 @@ class KnownValues:
         return self._found[value]
 
     def elements(self, value: Value) -> list[Dim] | None:
-        """The integers in row-major order, None for an unknown one; None if nothing is known."""
+        """The integers in row-major order, with None for unknown ones; None if none is known."""
         found = self.partial(value)
         if found is None:
             return None
@@ -115,11 +116,11 @@ class KnownValues:
         return None if array is None else [int(number) for number in array.reshape(-1)]
 
     def remember(self, value: Value, known: Partial) -> None:
-        """Record known elements of a value."""
+        """Record the known elements of a value."""
         self._found[value] = known
 
     def forget(self, value: Value) -> None:
-        """Drop what is cached of a value, whose type has changed."""
+        """Drop what was found for a value, because its type has changed."""
         self._found.pop(value, None)
 
     def results(self, op: Operation) -> list[Partial] | None:
@@ -175,7 +176,7 @@ class KnownValues:
 
 
 def _masks(op: nn.NnOp, operands: Sequence[Partial]) -> list[np.ndarray] | None:
-    """Masks of the unknown elements of each result; None if they cannot be found."""
+    """For each result, which elements are unknown; None if that cannot be told."""
     if all(operand.is_known for operand in operands):
         return [np.zeros(type.shape, np.bool_) for type in op.result_types]  # type: ignore[attr-defined]
     if isinstance(op, _ARITHMETIC):

@@ -1,4 +1,4 @@
-"""Maps: values by integers or strings, which a host handles."""
+"""Maps from integers or strings to values, which a host handles."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from .strings import integer_of, number_text
 
 
 class ZipMap(HostOp, name="nn.zip_map"):
-    """A map for each row: its elements by the keys. Shapes: x [N, C], or one row [C].
+    """A map for each row of x, from the i-th key to the row's i-th element.
 
+    Shapes: x [N, C], or [C] for one row; keys [C] -> a sequence of N maps.
     Source: ONNX ZipMap-1 of ai.onnx.ml.
     """
 
@@ -39,9 +40,9 @@ class ZipMap(HostOp, name="nn.zip_map"):
 
 
 class VectorizeMap(HostOp, name="nn.vectorize_map"):
-    """A row with the values of some keys, 0 or an empty string where there are none.
+    """A row of the map's values at the given keys; 0 or "" for a key that the map does not have.
 
-    Source: ONNX DictVectorizer-1 of ai.onnx.ml.
+    Shapes: keys [C] -> out [1, C]. Source: ONNX DictVectorizer-1 of ai.onnx.ml.
     """
 
     map: Operand = operand(AnyMap)
@@ -68,10 +69,10 @@ class VectorizeMap(HostOp, name="nn.vectorize_map"):
 
 
 class CastMap(HostOp, name="nn.cast_map"):
-    """A row with the values of a map by integers, in the order of their keys.
+    """A row of the values of a map, converted to type `element`, in the order of the integer keys.
 
-    With `width`, each value stands at its key, and 0 or an empty string where there is none.
-    Source: ONNX CastMap-1 of ai.onnx.ml.
+    With `sparse`, the row has `width` elements, and the value of key k is element k; the others are
+    0 or "". Shapes: out [1, number of keys], or [1, width]. Source: ONNX CastMap-1 of ai.onnx.ml.
     """
 
     map: Operand = operand(AnyMap)

@@ -1,4 +1,4 @@
-"""Ops that move elements, by rules that do not depend on the elements."""
+"""Ops that move elements to places that do not depend on what the elements are."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .traits import Arranging, Fusion, Total
 
 
 class Transpose(NnOp, name="nn.transpose", traits=(Total, Arranging)):
-    """Dimensions in another order: out's dimension i is x's dimension permutation[i].
+    """x with its dimensions in another order: dimension i of the result is x's permutation[i].
 
     Source: ONNX Transpose-25.
     """
@@ -97,9 +97,10 @@ class Concat(NnOp, name="nn.concat"):
 
 
 class TransposeDynamic(NnOp, name="nn.transpose_dynamic"):
-    """Dimensions in an order that is known at run time: out's dimension i is x's permutation[i].
+    """`nn.transpose` with a permutation that is known only at run time.
 
-    `permutation` is a 1-D tensor of i64 that has each of x's dimensions once.
+    `permutation` is a 1-D tensor of i64 that holds each of x's dimensions once. Dimension i of the
+    result is x's dimension permutation[i].
     """
 
     x: Operand = operand(AnyRankedTensor)
@@ -124,9 +125,12 @@ class TransposeDynamic(NnOp, name="nn.transpose_dynamic"):
 
 
 class Slice(NnOp, name="nn.slice"):
-    """Elements at starts + i * steps; the result type says how many, `?` up to the end.
+    """Every `steps`-th element from `starts` on, as many as the result type says.
 
-    `starts` count from the beginning and are in range; steps may be negative.
+    `starts` and `steps` have a number for each dimension. Starts are in range, steps may be
+    negative. An unknown extent of the result reaches to the end: a slice of tensor<?x8xf32> with
+    starts [1, 6] and steps [1, -2] to tensor<?x3xf32> is the rows 1, 2, .. and of them the columns
+    6, 4 and 2.
     Source: ONNX Slice-13.
     """
 
@@ -188,9 +192,10 @@ class Slice(NnOp, name="nn.slice"):
 
 
 class SliceDynamic(NnOp, name="nn.slice_dynamic"):
-    """Elements from starts to ends (exclusive) on some axes, with NumPy's rules.
+    """x sliced as NumPy's x[start:end:step] along some axes, all known only at run time.
 
-    All four are 1-D tensors of i64, of one length. Source: ONNX Slice-13.
+    The four operands are 1-D tensors of i64 with an element for each of the axes.
+    Source: ONNX Slice-13.
     """
 
     x: Operand = operand(AnyRankedTensor)
@@ -222,7 +227,10 @@ class SliceDynamic(NnOp, name="nn.slice_dynamic"):
 
 
 def slice_bounds(start: int, end: int, step: int, extent: int) -> tuple[int, int]:
-    """How many elements `start:end:step` selects, and the first one, by NumPy's rules."""
+    """How many elements NumPy's `start:end:step` selects of `extent`, and the index of the first.
+
+    Raises NncError if the step is 0.
+    """
     if step == 0:
         raise NncError("steps must not be 0")
     first, stop, step = slice(start, end, step).indices(extent)
@@ -301,9 +309,10 @@ class Tile(NnOp, name="nn.tile"):
 
 
 class Trilu(NnOp, name="nn.trilu", traits=(Idempotent,)):
-    """The upper (or lower) triangle from diagonal k of each matrix, zeros elsewhere.
+    """The upper (or lower) triangle of each matrix with its diagonal k; the other elements are 0.
 
-    `k` is a 0-d tensor of i64, 0 if it is not given. Source: ONNX Trilu-14.
+    Diagonal 1 is above the main one, -1 below it. `k` is a 0-d tensor of i64; without it, k is 0.
+    Source: ONNX Trilu-14.
     """
 
     x: Operand = operand(AnyRankedTensor)
@@ -328,7 +337,12 @@ class Trilu(NnOp, name="nn.trilu", traits=(Idempotent,)):
 
 
 class DepthToSpace(NnOp, name="nn.depth_to_space"):
-    """Blocks of channels laid out as squares. Source: ONNX DepthToSpace-13."""
+    """Each pixel's channels spread over squares of `block` x `block` pixels.
+
+    In mode "DCR" the channels are numbered [row, column, c], in mode "CRD" [c, row, column].
+    Shapes: x [N, C, H, W] -> out [N, C / block**2, H * block, W * block].
+    Source: ONNX DepthToSpace-13.
+    """
 
     x: Operand = operand(AnyRankedTensor)
     block: int = attribute(I64)
@@ -361,7 +375,11 @@ class DepthToSpace(NnOp, name="nn.depth_to_space"):
 
 
 class SpaceToDepth(NnOp, name="nn.space_to_depth"):
-    """Squares laid out as blocks of channels. Source: ONNX SpaceToDepth-13."""
+    """The pixels of squares of `block` x `block` made channels of one pixel: [row, column, c].
+
+    Shapes: x [N, C, H, W] -> out [N, C * block**2, H / block, W / block].
+    Source: ONNX SpaceToDepth-13.
+    """
 
     x: Operand = operand(AnyRankedTensor)
     block: int = attribute(I64)

@@ -1,4 +1,4 @@
-"""Normalizations and softmax. All are composite: `decompose` takes them apart.
+"""Normalizations and softmax. The pass `decompose` replaces them by simpler ops.
 
 Numerics: f16 and bf16 are computed in f32 and rounded at the end.
 """
@@ -11,7 +11,7 @@ from .traits import Fusion
 
 
 class NormalizationOp(NnOp):
-    """Base: the result has the type of the operand."""
+    """Base of the ops whose result has the type of operand x."""
 
     x: Operand = operand(AnyRankedTensor)
 
@@ -33,12 +33,12 @@ class NormalizationOp(NnOp):
             return self.compute(*(a.astype(dtype) for a in (x, *rest))).astype(x.dtype)
 
     def compute(self, x, *rest):
-        """The result in the accumulator's type."""
+        """The result for operands of the accumulator's type (f32 for f16), before it is rounded."""
         raise TypeError("a normalization defines what it computes")
 
 
 class SoftmaxOp(NormalizationOp):
-    """Base of the softmax family: normalization along one axis, without parameters."""
+    """Base of softmax and its logarithm, along one axis."""
 
     axis: int = attribute(I64)
     out: Result = result(AnyRankedTensor)
@@ -54,12 +54,12 @@ class SoftmaxOp(NormalizationOp):
 
 
 def per_channel(parameter, rank: int):
-    """[C] as [1, C, 1..] of a rank."""
+    """A parameter [C] reshaped to [1, C, 1, ..] of the rank, so that it broadcasts to x."""
     return parameter.reshape(1, -1, *[1] * (rank - 2))
 
 
 def check_channels(types, names) -> None:
-    """Raises NncError unless the 1-D parameters have as many elements as x has channels."""
+    """Raise NncError unless the parameters are 1-D, with an element for each channel of x."""
     x = types[0]
     if x.rank < 2:
         raise NncError(f"x must have at least rank 2, but got '{x}'")
@@ -71,9 +71,10 @@ def check_channels(types, names) -> None:
 
 
 class BatchNorm(NormalizationOp, name="nn.batch_norm"):
-    """Channels scaled and shifted by given means and variances.
+    """(x - mean) / sqrt(var + epsilon) * scale + bias, with the four parameters given per channel.
 
-    Shapes: x [N, C, D..], the others [C]. Source: ONNX BatchNormalization-15 (inference).
+    Shapes: x [N, C, D..], scale, bias, mean and var [C] -> out as x.
+    Source: ONNX BatchNormalization-15 (inference).
     """
 
     scale: Operand = operand(AnyRankedTensor)
@@ -103,9 +104,9 @@ class BatchNorm(NormalizationOp, name="nn.batch_norm"):
 
 
 class InstanceNorm(NormalizationOp, name="nn.instance_norm"):
-    """Each channel of each example brought to mean 0 and variance 1, then scaled and shifted.
+    """Each channel of each image brought to mean 0 and variance 1, then times scale plus bias.
 
-    Source: ONNX InstanceNormalization-22.
+    Shapes: x [N, C, D..], scale and bias [C] -> out as x. Source: ONNX InstanceNormalization-22.
     """
 
     scale: Operand = operand(AnyRankedTensor)
@@ -129,9 +130,9 @@ class InstanceNorm(NormalizationOp, name="nn.instance_norm"):
 
 
 class GroupNorm(NormalizationOp, name="nn.group_norm"):
-    """Groups of channels brought to mean 0 and variance 1, channels scaled and shifted.
+    """Each group of channels brought to mean 0 and variance 1, then times scale plus bias.
 
-    Source: ONNX GroupNormalization-21.
+    Shapes: x [N, C, D..], scale and bias [C] -> out as x. Source: ONNX GroupNormalization-21.
     """
 
     scale: Operand = operand(AnyRankedTensor)
@@ -161,9 +162,9 @@ class GroupNorm(NormalizationOp, name="nn.group_norm"):
 
 
 class LayerNorm(NormalizationOp, name="nn.layer_norm"):
-    """Dimensions from `axis` on brought to mean 0 and variance 1, then scaled and shifted.
+    """Mean 0 and variance 1 over the dimensions from `axis` on, then times scale plus bias.
 
-    Source: ONNX LayerNormalization-17 (first result).
+    `scale` and `bias` broadcast to x. Source: ONNX LayerNormalization-17 (first result).
     """
 
     scale: Operand = operand(AnyRankedTensor)
@@ -189,9 +190,9 @@ class LayerNorm(NormalizationOp, name="nn.layer_norm"):
 
 
 class RmsNorm(NormalizationOp, name="nn.rms_norm"):
-    """Dimensions from `axis` on divided by their root mean square, then scaled.
+    """x divided by its root mean square over the dimensions from `axis` on, then times scale.
 
-    Source: ONNX RMSNormalization-23.
+    `scale` broadcasts to x. Source: ONNX RMSNormalization-23.
     """
 
     scale: Operand = operand(AnyRankedTensor)
@@ -216,9 +217,11 @@ class RmsNorm(NormalizationOp, name="nn.rms_norm"):
 
 
 class Lrn(NormalizationOp, name="nn.lrn"):
-    """Each element divided by (bias + alpha / size * sum of squares nearby)**beta.
+    """x / (bias + alpha / size * S)**beta, with S the sum of x**2 over `size` neighbouring
+    channels.
 
-    Nearby are `size` channels, from (size - 1) / 2 before on. Source: ONNX LRN-13.
+    For channel c these are c - (size - 1) / 2 up to c + size / 2, both rounded down, of those there
+    are. Shapes: x [N, C, D..] -> out as x. Source: ONNX LRN-13.
     """
 
     size: int = attribute(I64)
@@ -247,7 +250,7 @@ class Lrn(NormalizationOp, name="nn.lrn"):
 
 
 class Softmax(SoftmaxOp, name="nn.softmax"):
-    """e**x divided by its sum along the axis. Source: ONNX Softmax-13."""
+    """e**x divided by the sum of e**x along the axis. Source: ONNX Softmax-13."""
 
     example = "%y = nn.softmax %x {axis = 1 : i64} : (tensor<4x8xf32>) -> tensor<4x8xf32>"
 
@@ -271,7 +274,7 @@ class LogSoftmax(SoftmaxOp, name="nn.log_softmax"):
 
 
 def standardize(x, axes: tuple[int, ...], epsilon: float):
-    """Mean 0 and variance 1 over the axes, up to epsilon."""
+    """x less its mean over the axes, divided by sqrt(variance + epsilon)."""
     if not x.size:
         return x
     centered = x - x.mean(axis=axes, keepdims=True)

@@ -1,4 +1,4 @@
-"""Rows and boxes compared with each other: sorting, and suppression of overlaps."""
+"""Sorting the rows of a matrix, and suppression of boxes that overlap."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from .base import NnOp, is_float, tensor
 
 
 class SortRows(NnOp, name="nn.sort_rows"):
-    """The order of a matrix's rows that sorts them: by their first elements, then the second.
+    """The permutation that sorts a matrix's rows by their first elements, then by the second, ..
 
     Equal rows stay in order; NaN comes last. Shapes: x [N, M] -> out [N].
     """
@@ -31,12 +31,11 @@ class SortRows(NnOp, name="nn.sort_rows"):
 
 
 class Suppress(NnOp, name="nn.suppress"):
-    """A mask of the boxes that are kept: each suppresses later ones that overlap with it too much.
+    """Which boxes to keep, so that no two of them overlap much (non-maximum suppression).
 
-    The boxes of a list stand in order, the best first, as two opposite corners y0, x0, y1, x1
-    with y0 <= y1 and x0 <= x1; those that are not eligible count for nothing. Of two boxes whose
-    intersection is more than `threshold` of their union, the later is suppressed. At most
-    `limit` boxes of a list are kept.
+    Boxes come in order, the best first. One is kept if it is eligible and its intersection with
+    each box kept before is at most `threshold` of their union, until `limit` boxes of a list are
+    kept. A box is two opposite corners y0, x0, y1, x1 with y0 <= y1 and x0 <= x1.
 
     Shapes: boxes [B.., N, 4], eligible [B.., N], limit [], threshold [] -> out [B.., N].
     Source: ONNX NonMaxSuppression-11.
@@ -85,7 +84,7 @@ class Suppress(NnOp, name="nn.suppress"):
 
 
 def overlap(a, b):
-    """Intersection over union of two boxes; 0 where one has no area."""
+    """The intersection of two boxes divided by their union; 0 where one has no area."""
     high, low = np.minimum(a[2:], b[2:]), np.maximum(a[:2], b[:2])
     common = np.prod(np.maximum(high - low, 0))
     areas = [np.prod(box[2:] - box[:2]) for box in (a, b)]

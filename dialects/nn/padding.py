@@ -1,4 +1,4 @@
-"""Elements added around a tensor, or removed."""
+"""Padding: elements added around a tensor, or removed."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ _MODE = one_of("constant", "reflect", "edge", "wrap")
 
 
 class Pad(NnOp, name="nn.pad", traits=(Total, Arranging)):
-    """Elements added before and after (negative: removed), all begins first, then all ends.
+    """x with elements added before and after it in each dimension; negative numbers remove some.
 
-    `value` is a 0-d tensor for mode "constant"; without it, zeros. Source: ONNX Pad-25.
+    `pads` has a number for the begin of each dimension, then one for the end of each. What is added
+    is the 0-d `value` (0 without it), or in the modes "reflect", "edge" and "wrap" elements of x,
+    as by numpy.pad. Source: ONNX Pad-25.
     """
 
     x: Operand = operand(AnyRankedTensor)
@@ -63,7 +65,7 @@ class Pad(NnOp, name="nn.pad", traits=(Total, Arranging)):
 
 
 class PadDynamic(NnOp, name="nn.pad_dynamic"):
-    """nn.pad with numbers that are known at run time: a 1-D tensor of i64, begins, then ends.
+    """`nn.pad` with `pads` known only at run time: a 1-D tensor of i64, the begins, then the ends.
 
     Source: ONNX Pad-25.
     """

@@ -1,7 +1,7 @@
 """Pooling: a reduction in a window that slides over the spatial dimensions.
 
-Shapes: x [N, C, D..] -> out [N, C, P..], P = (D + pads - reach) / stride + 1, rounded down,
-or up with `ceil_mode`.
+Shapes: x [N, C, D..] -> out [N, C, P..], with P = (D + pads - reach) / stride + 1, rounded down, or
+up with `ceil_mode`. The reach is the extent of the dilated kernel, (kernel - 1) * dilation + 1.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ class PoolingOp(NnOp):
 
     @classmethod
     def window(cls, types, attrs) -> Window:
-        """Kernel, strides, dilations and pads; each complete."""
+        """Kernel, strides, dilations and pads, with defaults filled in; `ceil_mode` becomes
+        padding.
+        """
         x = types[0]
         if x.rank < 3:
             raise NncError(f"x must have at least rank 3, but got '{x}'")
@@ -51,14 +53,16 @@ class PoolingOp(NnOp):
 
     @classmethod
     def comprehend(cls, types, attrs, results=()):
-        """The comprehension on the padded input; padding is a stage of its own."""
+        """The comprehension on an operand that has been padded already."""
         if not cls.combine:
             return None
         return cls.pool(types, attrs, cls.combine)
 
     @classmethod
     def pool(cls, types, attrs, combine: str):
-        """The reduction of a window with the combiner `combine`."""
+        """The reduction of each window of a padded operand; `combine` is an
+        operator such as "+=".
+        """
         x, window = types[0], cls.window(types, attrs)
         padded = tensor((*x.shape[:2], *window.padded_shape(x.shape[2:])), x.element_type)
         scope = {"strides": window.strides, "dilations": window.dilations}
@@ -73,7 +77,7 @@ class PoolingOp(NnOp):
 
     @property
     def is_resolved(self) -> bool:
-        """Whether the window is fully known: padding by `ceil_mode` does not depend on extents."""
+        """Whether the padding that `ceil_mode` adds is known though extents may be unknown."""
         if not self.ceil_mode:
             return True
         plain = Window.of(self, self.x.type, kernel=self.kernel)
@@ -104,16 +108,17 @@ class PoolingOp(NnOp):
 
 
 def lowest(dtype):
-    """The least value of a dtype, the identity of max."""
+    """The least value of a dtype, the neutral element of max."""
     if dtype.kind in "iu":
         return np.iinfo(dtype).min
     return False if dtype.kind == "b" else -np.inf
 
 
 class MaxPool(PoolingOp, name="nn.max_pool"):
-    """The largest number of each window; padding never wins, and NaN only with `keeps_nan`.
+    """The largest element of each window; the padding does not count.
 
-    ONNX Runtime and TensorFlow pass over NaN, PyTorch gives it. Source: ONNX MaxPool-22.
+    NaN is passed over, as in ONNX Runtime and TensorFlow. With `keeps_nan`, a window that has a NaN
+    gives NaN, as in PyTorch. Source: ONNX MaxPool-22.
     """
 
     keeps_nan: bool = attribute(BOOL, default=False)
@@ -142,10 +147,11 @@ class MaxPool(PoolingOp, name="nn.max_pool"):
 
 
 class MaxPoolWithIndices(PoolingOp, name="nn.max_pool_with_indices"):
-    """The largest element of each window, and where it is in the flattened operand.
+    """The largest element of each window, and its index in the flattened operand.
 
-    Of equal elements the first counts, and a NaN that is first; with `keeps_nan` the last NaN.
-    Source: ONNX MaxPool-22 (storage_order 0).
+    Of equal elements, the first one. NaN is passed over unless it is the window's first element;
+    with `keeps_nan`, the last NaN of a window is its result. Source: ONNX MaxPool-22 (storage_order
+    0).
     """
 
     has_own_lowering = True
@@ -190,7 +196,7 @@ class MaxPoolWithIndices(PoolingOp, name="nn.max_pool_with_indices"):
 
 
 class AvgPool(PoolingOp, name="nn.avg_pool"):
-    """The mean of each window, over the elements that are not padding by default.
+    """The mean of each window's elements; those of the padding count with `count_include_pad` only.
 
     Source: ONNX AveragePool-22.
     """
@@ -213,9 +219,9 @@ class AvgPool(PoolingOp, name="nn.avg_pool"):
         return (view.sum(axis=axes, dtype=dtype) / counts).astype(x.dtype)
 
     def counts(self, spatial):
-        """[1, 1, P..]: how many elements of each window count, as f32.
+        """By how many elements the sum of each window is divided: [1, 1, P..] in f32.
 
-        What `ceil_mode` adds beyond the padding never counts.
+        The padding that `ceil_mode` adds never counts.
         """
         given = Window.of(self, self.x.type, kernel=self.kernel)
         whole = self.window([tensor((1, 1, *spatial), self.x.type.element_type)], self)
@@ -231,7 +237,7 @@ class AvgPool(PoolingOp, name="nn.avg_pool"):
 
 
 class SumPool(PoolingOp, name="nn.sum_pool"):
-    """The sum of each window; what averages and norms decompose to."""
+    """The sum of each window; averages and norms are decomposed to it."""
 
     combine = "+="
     example = (
@@ -248,7 +254,7 @@ class SumPool(PoolingOp, name="nn.sum_pool"):
 
 
 class LpPool(PoolingOp, name="nn.lp_pool"):
-    """The p-norm of each window. Source: ONNX LpPool-22."""
+    """The p-norm of each window: (sum of |x|**p)**(1 / p). Source: ONNX LpPool-22."""
 
     p: int = attribute(I64, default=2)
 

@@ -24,14 +24,15 @@ class ProductOp(NnOp):
 
 
 SINGLE = "single"
-"""The packing of 8-bit integers that are multiplied one by one as i32."""
+"""The packing of integers of 8 bits that are multiplied one by one, as i32."""
 PACKING = one_of("none", SINGLE, *PACKINGS)
-"""How a product's operands are stored: words of several integers (see `ir/packing.py`), or
-elements."""
+"""How a product's operands are stored: as elements, or as words of several integers each (see
+`ir/packing.py`).
+"""
 
 
 def product_body(body: str | None, packing: str) -> str:
-    """The body of a sum of products, `out[..] += x[..] * weight[..]`, of elements or of words."""
+    """A body `out[..] += x[..] * weight[..]`, adapted to operands stored in the packing."""
     assert body is not None
     if packing == "none":
         return body
@@ -43,7 +44,7 @@ def product_body(body: str | None, packing: str) -> str:
 
 
 def check_factors(x: TensorType, weight: TensorType, packing: str) -> None:
-    """Raise NncError where elements of these types are not multiplied in a packing."""
+    """Raise NncError where operands of these types cannot be multiplied in the packing."""
     if packing == SINGLE:
         if not all(isinstance(t.element_type, IntegerType) for t in (x, weight)):
             raise NncError(f"x and weight must be of integers: '{x}' and '{weight}'")
@@ -87,7 +88,7 @@ class Matmul(ProductOp, name="nn.matmul"):
 
 
 class Conv(ProductOp, name="nn.conv"):
-    """Convolution (a correlation, as everywhere in machine learning) with optional bias.
+    """Convolution (as in machine learning, a correlation: the kernel is not flipped) and bias.
 
     Shapes: x [N, C, D..], weight [M, C / groups, K..], bias [M] -> out [N, M, P..].
     Numerics: f16 and bf16 accumulate in f32.
@@ -106,11 +107,11 @@ class Conv(ProductOp, name="nn.conv"):
     treats_images_apart = True
     has_own_lowering = True
     result_channels = 0
-    """The dimension of weight that counts the result's channels."""
+    """The dimension of `weight` whose extent is the number of the result's channels."""
 
     @property
     def is_depthwise(self) -> bool:
-        """Whether each channel of the result needs one channel of x, its own."""
+        """Whether channel c of the result needs only channel c of x."""
         return self.groups == self.x.type.shape[1] == self.out.type.shape[1]
 
     @property
@@ -132,14 +133,14 @@ class Conv(ProductOp, name="nn.conv"):
 
     @classmethod
     def window(cls, types, attrs) -> Window:
-        """Kernel, strides, dilations and pads; each complete."""
+        """Kernel, strides, dilations and pads, with defaults filled in."""
         return Window.of(attrs, types[0], kernel=types[1].shape[2:])
 
     @classmethod
     def comprehend(cls, types, attrs, results=()):
-        """The comprehension on the padded input, without the bias: those are separate stages.
+        """The comprehension of the sums of products, on an operand that has been padded already.
 
-        None if the channels of a group are known only at run time.
+        The bias is not in it. None if the number of channels of a group is known only at run time.
         """
         x, weight = types[:2]
         cls._check(x, weight, attrs.groups)
@@ -202,7 +203,7 @@ class Conv(ProductOp, name="nn.conv"):
 
 
 class ConvTranspose(ProductOp, name="nn.conv_transpose"):
-    """The transpose of a convolution: every input element adds a scaled kernel to the result.
+    """Transposed convolution: each element of x adds the kernel, times the element, to the result.
 
     Shapes: x [N, C, D..], weight [C, M / groups, K..], bias [M] -> out [N, M, P..] with
     P = (D - 1) * stride + (K - 1) * dilation + 1 + output_padding - pads.
@@ -221,7 +222,7 @@ class ConvTranspose(ProductOp, name="nn.conv_transpose"):
 
     treats_images_apart = True
     result_channels = 1
-    """The dimension of weight that counts the result's channels within a group."""
+    """The dimension of `weight` whose extent is the number of a group's channels of the result."""
 
     example = (
         "%y = nn.conv_transpose %x, %w {strides = array<i64: 2, 2>} : "
@@ -230,12 +231,12 @@ class ConvTranspose(ProductOp, name="nn.conv_transpose"):
 
     @classmethod
     def window(cls, types, attrs) -> Window:
-        """Kernel, strides, dilations and pads; each complete."""
+        """Kernel, strides, dilations and pads, with defaults filled in."""
         return Window.of(attrs, types[0], kernel=types[1].shape[2:])
 
     @classmethod
     def extra(cls, attrs, spatial: int) -> tuple[int, ...]:
-        """The output padding, complete."""
+        """The output padding for each spatial dimension, with defaults filled in."""
         return numbers(attrs.output_padding, spatial, 0, "output_padding")
 
     @classmethod

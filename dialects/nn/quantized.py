@@ -1,9 +1,8 @@
-"""Matrices of small unsigned integers that stay packed, in groups with scales of their own.
+"""Matrices of small unsigned integers that stay packed, in groups with a scale for each.
 
-An element is `part * scale + offset`: an integer of 2, 4 or 8 bits and the two numbers of its
-group. Without offsets it is `(part - middle) * scale`. Integers lie side by side, the first in the
-lowest bits.
-See docs/decisions/0025-packed-weights.md.
+An element is `part * scale + offset`: an integer of 2, 4 or 8 bits, and two numbers of its group.
+Without offsets it is `(part - middle) * scale`. Integers lie side by side, the first in the lowest
+bits. See docs/decisions/0025-packed-weights.md.
 """
 
 from __future__ import annotations
@@ -19,7 +18,10 @@ BYTE = IntegerType(8, "u")
 
 
 def numbers_body(part: str, group: str, attrs: Any, has_offset: bool) -> str:
-    """The text of an element: `part` reads its integer, `group` is the index of its group."""
+    """The text, in a comprehension, of an element's value.
+
+    `part` is the text that reads its integer, `group` the index of its group's scale and offset.
+    """
     if f"part_u{attrs.bits}" not in PARTS:
         raise NncError(f"integers of {attrs.bits} bits are not packed, but those of 2, 4 and 8")
     # In this order, since a product that is added last becomes one multiply-add with the sum.
@@ -28,11 +30,10 @@ def numbers_body(part: str, group: str, attrs: Any, has_offset: bool) -> str:
 
 
 class Dequantize(NnOp, name="nn.dequantize"):
-    """The numbers that packed integers represent; each row of bytes has one scale and one offset.
+    """The values of packed integers; each row of bytes has one scale and one offset.
 
-    `factor_bits`, where it is not 0, says that rows which are multiplied with these numbers may be
-    rounded to signed integers of so many bits before, with a scale for each group.
-
+    `factor_bits`, unless 0, allows a matrix product with these values to round its other operand to
+    signed integers of so many bits, with a scale for each group.
     Shapes: x [B.., I], scale and offset [B..] -> out [B.., I, 8 / bits].
     Numerics: in f32.
     """
@@ -68,10 +69,10 @@ class Dequantize(NnOp, name="nn.dequantize"):
 
 
 class DequantizeWords(NnOp, name="nn.dequantize_words"):
-    """The numbers of a matrix of packed integers whose columns are blocked.
+    """The values of a matrix of packed integers whose columns are in blocks of A.
 
-    Shapes: x [N / A, K / G, G / P, A] with P = 32 / bits integers of a column in each word, scale
-    and offset [N / A, K / G, A] -> out [N / A, K / G, G / P, P, A].
+    Shapes: x [N / A, K / G, G / P, A], where a word holds P = 32 / bits integers of one column,
+    scale and offset [N / A, K / G, A] -> out [N / A, K / G, G / P, P, A].
     Numerics: in f32.
     """
 
@@ -104,10 +105,10 @@ class DequantizeWords(NnOp, name="nn.dequantize_words"):
 
 
 class QuantizedMatmul(ProductOp, name="nn.quantized_matmul"):
-    """Matrix product with a matrix of packed integers, whose columns are blocked.
+    """Matrix product with a matrix of packed integers whose columns are in blocks of A.
 
-    Shapes: lhs [B.., M, K / G, G / P, P], weight [N / A, K / G, G / P, A] with P = 32 / bits
-    integers of a column in each word, scale and offset [N / A, K / G, A] -> out [B.., M, N / A, A].
+    Shapes: lhs [B.., M, K / G, G / P, P], weight [N / A, K / G, G / P, A], where a word holds P =
+    32 / bits integers of one column, scale and offset [N / A, K / G, A] -> out [B.., M, N / A, A].
     Numerics: in f32.
     """
 
@@ -148,7 +149,7 @@ class QuantizedMatmul(ProductOp, name="nn.quantized_matmul"):
 
 
 class UnpackedMatmul(ProductOp, name="nn.unpacked_matmul"):
-    """The product of `nn.quantized_matmul` with the numbers of its weights.
+    """`nn.quantized_matmul` of weights that `nn.dequantize_words` has unpacked.
 
     Shapes: lhs [B.., M, K / G, G / P, P], weight [N / A, K / G, G / P, P, A] -> [B.., M, N / A, A].
     """
@@ -165,14 +166,14 @@ class UnpackedMatmul(ProductOp, name="nn.unpacked_matmul"):
 
 
 class QuantizedByteMatmul(ProductOp, name="nn.quantized_byte_matmul"):
-    """Product of rows of signed bytes with a matrix of packed integers, whose columns are blocked.
+    """Product of rows of signed bytes with a matrix of packed integers whose columns are in blocks.
 
-    Both sides have scales: a row one for each step H of a group G, a column one for each group. A
-    step's sum is an exact integer, which begins with `start`; the scales make it f32. A word of
-    `lhs` holds four bytes, which are multiplied with the integers that are at the same place in
-    the four bytes of a word of `weight`. Where there are offsets, `start` is the sum of a step's
-    bytes, and they are multiplied with it.
-
+    A group G has H steps of W words. Products are summed exactly, as integers, within a step; the
+    sum begins with `start`. Then it is multiplied with the row's scale of the step and the column's
+    scale of the group, and added in f32. A word of `weight` has four bytes of E integers each, and
+    word e of `lhs` has the four bytes that meet the e-th integer of each. With `offset`, `start`
+    must be the sum of the step's bytes: it is multiplied with the row's scale and the offset
+    instead.
     Shapes: lhs [B.., M, G, H, W, E] with E = 8 / bits, start and lhs_scale [B.., M, G, H],
     weight [N / A, G, H, W, A], scale and offset [N / A, G, A] -> out [B.., M, N / A, A].
     Numerics: sums of steps in f32.
@@ -227,7 +228,7 @@ class QuantizedByteMatmul(ProductOp, name="nn.quantized_byte_matmul"):
 
 
 def _bytes(word: str, place: int, bits: int) -> str:
-    """The text of the integers at one place of the four bytes of a word, a byte each."""
+    """The text that takes the `place`-th integer of each of a word's four bytes, as a word."""
     if bits == 8:
         return word
     mask = ((1 << bits) - 1) * 0x01010101

@@ -1,4 +1,4 @@
-"""Reductions over axes, scans, and searches for extremes."""
+"""Reductions over axes, running sums and products, and searches for the largest elements."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .traits import Fusion
 
 
 class ReductionOp(NnOp):
-    """Base of reductions along `axes`, which stay with extent 1 where `keep_dims` is set."""
+    """Base of the reductions along `axes`; with `keep_dims` these stay, with extent 1."""
 
     x: Operand = operand(AnyRankedTensor)
     axes: tuple[int, ...] = attribute(INT_ARRAY)
@@ -37,7 +37,9 @@ class ReductionOp(NnOp):
 
     @classmethod
     def reduce(cls, types, attrs, combine: str, value: str):
-        """The reduction of `value`, in which `{x}` is an element, with a combiner."""
+        """The comprehension of a reduction of `value`, a text with `{x}` for the element, by
+        `combine`.
+        """
         rank, axes = types[0].rank, set(attrs.axes)
         check_axes(attrs.axes, rank)
         kept = [
@@ -55,7 +57,7 @@ class ReductionOp(NnOp):
         return [tensor(cls.reduce(types, attrs, "+=", "{x}").shape, types[0].element_type)]
 
     def accumulated(self, x):
-        """The operand in the type that sums are kept in."""
+        """The operand converted to the type in which sums are computed."""
         from ...ir.comprehension_numpy import accumulator
 
         return x.astype(accumulator(x.dtype))
@@ -74,7 +76,7 @@ class ReduceProd(ReductionOp, name="nn.reduce_prod"):
 
 
 class ReduceMax(ReductionOp, name="nn.reduce_max"):
-    """The largest element; for no elements, the least number of the type.
+    """The largest element; the least value of the type if there are no elements.
 
     Source: ONNX ReduceMax-20.
     """
@@ -83,7 +85,7 @@ class ReduceMax(ReductionOp, name="nn.reduce_max"):
 
 
 class ReduceMin(ReductionOp, name="nn.reduce_min"):
-    """The smallest element; for no elements, the largest number of the type.
+    """The smallest element; the largest value of the type if there are no elements.
 
     Source: ONNX ReduceMin-20.
     """
@@ -123,7 +125,7 @@ class ReduceMean(ReductionOp, name="nn.reduce_mean"):
 
 
 class ReduceL2(ReductionOp, name="nn.reduce_l2"):
-    """The root of the sum of squares. Source: ONNX ReduceL2-18."""
+    """The square root of the sum of squares. Source: ONNX ReduceL2-18."""
 
     def evaluate(self, x):
         wide = self.accumulated(x)
@@ -154,7 +156,7 @@ class ReduceLogSumExp(ReductionOp, name="nn.reduce_log_sum_exp"):
 
 
 class ArgOp(NnOp):
-    """Base: the index of the extreme along the axis, as i64."""
+    """Base of the searches for the index (i64) of the largest or smallest element along an axis."""
 
     x: Operand = operand(AnyRankedTensor)
     axis: int = attribute(I64)
@@ -174,7 +176,9 @@ class ArgOp(NnOp):
         return [tensor([*shape[:axis], 1, *shape[axis + 1 :]] if attrs.keep_dims else rest, i64)]
 
     def find(self, x, where):
-        """The positions that NumPy's argmax or argmin finds, the last ones if asked."""
+        """The indices that `where` (NumPy's argmax or argmin) finds; with `select_last_index` the
+        last.
+        """
         if not x.shape[self.axis] and x.ndim > 1:
             at = np.zeros([d for i, d in enumerate(x.shape) if i != self.axis])
         elif self.select_last_index:
@@ -204,12 +208,16 @@ class Argmin(ArgOp, name="nn.argmin"):
 
 
 class RunningOp(NnOp):
-    """Base of ops that combine the elements up to each one along an axis."""
+    """Base of the running sums and products: each element is combined with those before it.
+
+    With `exclusive`, an element itself does not count; with `reverse`, it is combined with those
+    after it.
+    """
 
     combine: ClassVar[str]
-    """The name of the combining scalar function, `add` or `mul`."""
+    """The name of the scalar function that combines elements, `add` or `mul`."""
     start: ClassVar[int]
-    """Its neutral element."""
+    """The function's neutral element."""
 
     x: Operand = operand(AnyRankedTensor)
     axis: int = attribute(I64)
@@ -236,9 +244,9 @@ class RunningOp(NnOp):
 
 
 class Cumsum(RunningOp, name="nn.cumsum"):
-    """Running sums along the axis, without the element itself if exclusive.
+    """Running sums along the axis: of 1, 2, 3 they are 1, 3, 6.
 
-    Source: ONNX CumSum-14.
+    With `exclusive` they are 0, 1, 3; with `reverse` 6, 5, 3. Source: ONNX CumSum-14.
     """
 
     combine = "add"
@@ -250,9 +258,9 @@ class Cumsum(RunningOp, name="nn.cumsum"):
 
 
 class Cumprod(RunningOp, name="nn.cumprod"):
-    """Running products along the axis, without the element itself if exclusive.
+    """Running products along the axis: of 2, 3, 4 they are 2, 6, 24.
 
-    Source: ONNX CumProd-26.
+    With `exclusive` they are 1, 2, 6; with `reverse` 24, 12, 4. Source: ONNX CumProd-26.
     """
 
     combine = "mul"
@@ -266,8 +274,8 @@ class Cumprod(RunningOp, name="nn.cumprod"):
 class TopK(NnOp, name="nn.top_k"):
     """The k largest (or smallest) elements along the axis, and their indices.
 
-    Equal elements come in the order of their indices. `k` holds one i64; `sorted` asks for the
-    best first, as the reference always returns them. Source: ONNX TopK-24.
+    Equal elements come in the order of their indices. `k` holds one i64. `sorted` asks for the best
+    elements first; they always come so. Source: ONNX TopK-24.
     """
 
     x: Operand = operand(AnyRankedTensor)

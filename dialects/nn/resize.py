@@ -1,4 +1,4 @@
-"""Interpolation of images and other samples."""
+"""Interpolation: ops that sample images, or other tensors, at new places."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ F32_ARRAY: AttrKind[tuple[float, ...]] = AttrKind(
 
 
 class Resampling(NnOp):
-    """Base: x sampled anew along some of its dimensions, one after the other.
+    """Base of the ops that sample x at new places, one dimension after the other.
 
     Each element of the result is a weighted sum of a few elements of the operand. With
-    `cubic_steps`, weights of mode cubic come from a table with that many steps between two
-    elements, and coordinates are computed in f32, as in TensorFlow.
+    `cubic_steps`, the weights of mode cubic come from a table of so many steps from one element to
+    the next, and coordinates are computed in f32, as in TensorFlow.
     """
 
     x: Operand = operand(AnyRankedTensor)
@@ -59,12 +59,12 @@ class Resampling(NnOp):
 
     @property
     def crops(self) -> bool:
-        """Whether a region of the operand is sampled, which `roi` tells."""
+        """Whether only the region of the operand that `roi` gives is sampled."""
         return self.coordinate_transform == "tf_crop_and_resize"
 
     @property
     def reach(self) -> int:
-        """How far the kernel reaches to either side, before antialiasing widens it."""
+        """How many elements to each side have weight, before antialiasing makes that more."""
         return 2 if self.mode == "cubic" else 1
 
     @property
@@ -73,14 +73,15 @@ class Resampling(NnOp):
         return self.exclude_outside or self.antialias
 
     def changes(self, extent: int, length: int, scale: float) -> bool:
-        """Whether a dimension is resampled at all."""
+        """Whether a dimension is sampled at all; otherwise its elements stay."""
         return self.crops or scale != 1.0 or extent != length
 
     def taps(self, extent: int, length: int, scale: float, region: tuple[float, float]):
-        """The source positions and weights of each result along one dimension.
+        """From which elements, with which weights, each result along one dimension is computed.
 
-        For P result elements, two arrays [P, T]: positions, clamped to the operand, and
-        weights in f64; and [P], whether the element lies outside (and is extrapolated).
+        For P results of T elements each: the elements' indices [P, T], clamped to the operand;
+        their weights [P, T] in f64; and [P], whether the result lies outside of the operand and so
+        has the `extrapolation_value`.
         """
         i = np.arange(length, dtype=np.float64)
         exact = is_ratio(extent, length, scale)
@@ -111,7 +112,7 @@ class Resampling(NnOp):
         return clamped, weights, outside
 
     def _coordinates(self, i, extent: int, length: int, scale: float, region, exact: bool):
-        """The coordinates in the operand of the result's positions `i`."""
+        """The places in the operand, in elements, of the result's positions `i`."""
         factor, divisor = (extent, length) if exact else (1, scale)
         centre = self._single((i + 0.5) * factor / divisor, exact) - 0.5
         match self.coordinate_transform:
@@ -137,7 +138,7 @@ class Resampling(NnOp):
         return at.astype(np.float32).astype(np.float64) if rounds else at
 
     def _places_of_table(self, i, extent: int, length: int):
-        """As `_coordinates`, but in f32, rounded to the steps of the cubic table."""
+        """As `_coordinates`, but in f32 and rounded down to the steps of the cubic table."""
         one = np.float32(1)
         if self.coordinate_transform == "align_corners" and length > 1:
             at = i.astype(np.float32) * (one * (extent - 1) / (one * (length - 1)))
@@ -163,14 +164,16 @@ class Resampling(NnOp):
         return np.clip(at, 0, max(extent - 1, 0)).astype(np.int64)
 
     def _cubic(self, distance):
-        """Keys' kernel. Source: R. Keys, Cubic convolution interpolation, 1981, (4)."""
+        """The weight of an element at a distance. Source: R. Keys, Cubic convolution interpolation,
+        1981, (4).
+        """
         a, d = self.cubic_coeff_a, distance
         near = ((a + 2) * d - (a + 3)) * d * d + 1
         far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
         return np.where(d <= 1, near, np.where(d < 2, far, 0.0))
 
     def sampled(self, x, shape, along):
-        """x in another shape, along dimensions that are given with scale and region."""
+        """x sampled to another shape; `along` lists (axis, scale, region) of the dimensions."""
         from ...ir.comprehension_numpy import accumulator
 
         out: Any = x
@@ -202,21 +205,22 @@ class Resampling(NnOp):
 
 
 def scaled(extent: int, scale: float) -> int:
-    """An extent times a scale, in f32 so that 0.7 of 10 is 7, rounded down."""
+    """An extent times a scale, rounded down. It is computed in f32, so that 0.7 of 10 is 7."""
     return int(np.float32(extent * scale))
 
 
 def is_ratio(extent: int, length: int, scale: float) -> bool:
-    """Whether a scale, an f32, is the ratio of the extents, so that the exact ratio is used.
+    """Whether a scale, which is an f32, is length / extent as far as f32 can tell.
 
-    With the rounded scale, coordinates that should be whole are slightly off, and another element
-    may be nearest. With other scales, coordinates are rounded to f32, as in other frameworks.
+    Then the exact ratio is used: with the rounded one, coordinates that should be whole are
+    slightly off, and another element may be the nearest. With other scales, coordinates are rounded
+    to f32, as in other frameworks.
     """
     return length > 0 < extent and np.float32(length / extent) == np.float32(scale)
 
 
 def check_steps(op: Resampling) -> None:
-    """Raises NncError where a table is asked for in a mode that has none."""
+    """Raise NncError where `cubic_steps` is given with other attributes that exclude it."""
     transforms = ("half_pixel", "align_corners", "asymmetric")
     if op.cubic_steps < 0 or (op.cubic_steps and op.mode != "cubic"):
         raise NncError(f"{op.cubic_steps} steps of mode {op.mode}")
@@ -225,12 +229,13 @@ def check_steps(op: Resampling) -> None:
 
 
 class Resize(Resampling, name="nn.resize"):
-    """x sampled anew, so that it has the result's shape.
+    """x sampled anew to the result's shape.
 
-    `scales` is the ratio of extents that coordinates are computed with, for each dimension;
-    left out, it is the ratio of the actual extents. A `?` of the result is the operand's
-    extent times the scale, rounded down. `roi` (begins, then ends, relative) is for
-    coordinate_transform "tf_crop_and_resize" only.
+    `scales` gives the ratio of the result's extent to x's for each dimension, with which
+    coordinates are computed; without it, the ratio of the actual extents is taken. An unknown
+    extent of the result is x's extent times the scale, rounded down. `roi` is for
+    coordinate_transform "tf_crop_and_resize": the begins, then the ends, of the region to sample,
+    relative to x's extents.
 
     Source: ONNX Resize-19.
     """
@@ -266,7 +271,7 @@ class Resize(Resampling, name="nn.resize"):
             check_length(self.roi, 2 * x.rank, "roi")
 
     def result_shape(self, shape) -> tuple[int, ...]:
-        """The result's shape for an operand's."""
+        """The result's shape for an operand of this shape."""
         scales = numbers(self.scales, len(shape), 1.0, "scales")
         return tuple(
             scaled(d, s) if out is None else out
@@ -274,7 +279,7 @@ class Resize(Resampling, name="nn.resize"):
         )
 
     def taps_along(self, axis: int, extent: int):
-        """The taps of a dimension of this extent."""
+        """`taps` of a dimension whose extent in the operand is `extent`."""
         length = self.out.type.shape[axis]
         if length is None:
             length = scaled(extent, self.scales[axis]) if self.scales is not None else extent
@@ -291,7 +296,7 @@ class Resize(Resampling, name="nn.resize"):
         return self.roi[axis], self.roi[axis + len(self.roi) // 2]
 
     def samples(self, axis: int, shape) -> bool:
-        """Whether a dimension is resampled, as far as is known."""
+        """Whether a dimension is sampled anew, as far as that is known at compile time."""
         if self.crops or (self.scales is not None and self.scales[axis] != 1.0):
             return True
         wanted = self.out.type.shape[axis]
@@ -305,10 +310,10 @@ class Resize(Resampling, name="nn.resize"):
 
 
 class ResizeDynamic(Resampling, name="nn.resize_dynamic"):
-    """nn.resize along some dimensions, by scales, to extents and from a region known at run time.
+    """`nn.resize` along `axes`, with scales, extents and region known only at run time.
 
-    `scales` (f32) and `sizes` (i64) are 1-D, with an element for each of `axes`; `roi` (f32)
-    has their begins, then their ends.
+    `scales` (f32) and `sizes` (i64) are 1-D, with an element for each of the axes; `roi` (f32) has
+    the begin of each, then the end of each.
 
     Source: ONNX Resize-19.
     """

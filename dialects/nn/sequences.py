@@ -1,4 +1,4 @@
-"""Sequences and optionals: values of a host that hold other values, or none."""
+"""Sequences (lists of values) and optionals (a value or nothing), which a host handles."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ def _check_position(type) -> None:
 
 
 def _place(position, count: int, end: int) -> int:
-    """An index from the front; `end` is the last one allowed."""
+    """The position, counted from the front. Raises NncError if it is out of range
+    or above `end`.
+    """
     at = int(position.reshape(-1)[0])
     if not -count <= at <= end:
         raise NncError(f"position {at} is out of range for a sequence of {count}")
@@ -73,7 +75,7 @@ class SequenceAt(HostOp, name="nn.sequence_at"):
 
 
 class SequenceInsert(HostOp, name="nn.sequence_insert"):
-    """The sequence with a value before the position, at the end without one.
+    """The sequence with a value inserted before `position`; without a position, at the end.
 
     Source: ONNX SequenceInsert-11.
     """
@@ -102,7 +104,7 @@ class SequenceInsert(HostOp, name="nn.sequence_insert"):
 
 
 class SequenceErase(HostOp, name="nn.sequence_erase"):
-    """The sequence without the element at the position, the last one without a position.
+    """The sequence without the element at `position`; without a position, without the last one.
 
     Source: ONNX SequenceErase-11.
     """
@@ -129,7 +131,7 @@ class SequenceErase(HostOp, name="nn.sequence_erase"):
 
 
 class SequenceLength(HostOp, name="nn.sequence_length"):
-    """How many elements a sequence has. Source: ONNX SequenceLength-11."""
+    """The number of elements of a sequence. Source: ONNX SequenceLength-11."""
 
     sequence: Operand = operand(AnySequence)
     out: Result = result(AnyRankedTensor)
@@ -145,7 +147,8 @@ class SequenceLength(HostOp, name="nn.sequence_length"):
 
 
 class SequenceConcat(HostOp, name="nn.sequence_concat"):
-    """The elements of a sequence one after the other along the axis, or along a new one.
+    """The tensors of a sequence concatenated along the axis, or with `new_axis` stacked along a new
+    one.
 
     Source: ONNX ConcatFromSequence-11.
     """
@@ -181,10 +184,11 @@ class SequenceConcat(HostOp, name="nn.sequence_concat"):
 
 
 class SequenceSplit(HostOp, name="nn.sequence_split"):
-    """Parts of a tensor along the axis: of the lengths given, of one length, or of length 1.
+    """A tensor split along the axis into a sequence of parts.
 
-    Of one length, the last part may be shorter. Without lengths and `keep_dims`, the parts have
-    no such axis. Source: ONNX SplitToSequence-24.
+    `lengths` is a vector of the parts' lengths, or one length for all, of which the last part may
+    have less. Without it, parts have length 1, and with `keep_dims` false they lose that dimension.
+    Source: ONNX SplitToSequence-24.
     """
 
     x: Operand = operand(AnyRankedTensor)
@@ -233,7 +237,10 @@ class SequenceSplit(HostOp, name="nn.sequence_split"):
 
 
 class OptionalConstruct(HostOp, name="nn.optional_construct"):
-    """The operand as an optional, or none of the type. Source: ONNX Optional-15."""
+    """An optional that holds the operand, or nothing. Source: ONNX Optional-15.
+
+    `type_of_none` is the type of the value that could be there.
+    """
 
     value: OptionalOperand = optional_operand(AnyValue)
     type_of_none: Any = attribute(TYPE, optional=True)
@@ -250,7 +257,7 @@ class OptionalConstruct(HostOp, name="nn.optional_construct"):
 
 
 class OptionalHasElement(HostOp, name="nn.optional_has_element"):
-    """Whether there is a value. Source: ONNX OptionalHasElement-18."""
+    """Whether an optional holds a value. Source: ONNX OptionalHasElement-18."""
 
     value: Operand = operand(AnyValue)
     out: Result = result(AnyRankedTensor)
@@ -266,7 +273,7 @@ class OptionalHasElement(HostOp, name="nn.optional_has_element"):
 
 
 class OptionalGetElement(HostOp, name="nn.optional_get_element"):
-    """The value of an optional, which must have one. Source: ONNX OptionalGetElement-18."""
+    """The value of an optional; an error if it holds none. Source: ONNX OptionalGetElement-18."""
 
     optional: Operand = operand(AnyValue)
     out: Result = result(AnyValue)

@@ -1,9 +1,10 @@
-"""Strassen's algorithm, one level: matrices in halves, seven products in place of eight.
+"""One level of Strassen's algorithm: seven products of half-size matrices in place of eight.
 
     U = R (parts of w)      V = L (parts of x)      parts of y = O (U * V)
 
-Each matrix is four parts, of which seven sums are made; the products of these are summed to the
-four parts of the result. The transforms are ops; a batched matrix product stands between them.
+Each factor is divided into four parts, of which seven sums are made. The seven products of these
+are summed to the four parts of the result. The transforms L, R and O are ops; a batched matrix
+product stands between them.
 Source: V. Strassen, Gaussian elimination is not optimal, 1969.
 """
 
@@ -48,11 +49,12 @@ PRODUCTS = len(LEFT)
 
 
 class StrassenOp(NnOp):
-    """Base of the transforms: `rows` and `columns` are the matrix's dimensions within a tensor,
-    `products` is the dimension of the seven within the other one.
+    """Base of the three transforms.
 
-    The four parts take every other row and column: part (a, b) has the rows 2 i + a and the columns
-    2 j + b. For contiguous halves, the caller splits a dimension into [2, half] and names the 2.
+    `rows` and `columns` are the matrix's dimensions in the tensor of whole matrices; `products` is
+    the dimension of extent 7 in the tensor of sums or products. Part (a, b) of a matrix has every
+    other row and column: rows 2 i + a and columns 2 j + b. For parts that are contiguous halves,
+    the caller splits a dimension into [2, half] and names the 2.
     """
 
     x: Operand = operand(AnyRankedTensor)
@@ -65,7 +67,7 @@ class StrassenOp(NnOp):
 
     @classmethod
     def check_axes(cls, attrs, rank: int) -> None:
-        """Raises NncError for axes that are not two of a tensor's."""
+        """Raise NncError unless the axes are different dimensions of a tensor of this rank."""
         axes = (attrs.rows, attrs.columns)
         if len({*axes}) != 2 or not all(0 <= axis < rank for axis in axes):
             raise NncError(f"rows and columns must be two of {rank} dimensions, not {axes}")
@@ -104,10 +106,10 @@ class SplitOp(StrassenOp):
 
 
 class StrassenInput(SplitOp, name="nn.strassen_input"):
-    """The left matrix's sums.
+    """The seven sums of parts of the left matrix.
 
-    Shapes: x [.., M, .., K, ..] -> out [7, .., M / 2, .., K / 2, ..]; `rows` is where M stands,
-    `columns` where K does.
+    Shapes: x [.., M, .., K, ..] -> out [7, .., M / 2, .., K / 2, ..]; `rows` is the dimension M,
+    `columns` is K.
     """
 
     matrix = LEFT
@@ -120,7 +122,7 @@ class StrassenInput(SplitOp, name="nn.strassen_input"):
 
 
 class StrassenWeight(SplitOp, name="nn.strassen_weight", traits=(Total,)):
-    """The right matrix's sums.
+    """The seven sums of parts of the right matrix.
 
     Shapes: x [.., K, .., N, ..] -> out [7, .., K / 2, .., N / 2, ..].
     Numerics: rounded once.
@@ -135,7 +137,7 @@ class StrassenWeight(SplitOp, name="nn.strassen_weight", traits=(Total,)):
 
 
 class StrassenOutput(StrassenOp, name="nn.strassen_output"):
-    """The result's parts, put together, from the seven products.
+    """The product of the matrices, put together from the seven products of sums.
 
     Shapes: x [7, .., M / 2, .., N / 2, ..] -> out [.., M, .., N, ..].
     """
@@ -172,9 +174,9 @@ class StrassenOutput(StrassenOp, name="nn.strassen_output"):
 
 
 def terms(factors: Sequence[int]) -> tuple[list[int], list[int]]:
-    """(the indices of the factors above 0, those of the factors below 0).
+    """The indices of the positive factors, and those of the negative ones.
 
-    A sum adds the values at the first, of which there is one at least, and subtracts the others.
+    A sum adds the values at the former, of which there is at least one, and subtracts the others.
     """
     return [i for i, f in enumerate(factors) if f > 0], [i for i, f in enumerate(factors) if f < 0]
 

@@ -19,11 +19,17 @@ WORDS = AttrKind[tuple[str, ...]](
 
 
 BYTES = ("utf-8", "surrogateescape")
-"""The codec and its error handling by which text and arbitrary bytes are converted."""
+"""The codec and the error handling with which bytes, whether valid UTF-8 or not, become a string
+and the string becomes the same bytes again.
+"""
 
 
 def filled_up(rows, shape):
-    """Rows of text filled up with empty strings to the longest, [I.., ?], and their lengths."""
+    """Rows of strings as an array [I.., W], with "" after the shorter ones, and their lengths
+    [I..].
+
+    `shape` is [I..]; W is the length of the longest row.
+    """
     counts = np.array([len(row) for row in rows], np.int64).reshape(shape)
     width = int(counts.max(initial=0))
     filled = [piece for row in rows for piece in (*row, *[""] * (width - len(row)))]
@@ -31,14 +37,14 @@ def filled_up(rows, shape):
 
 
 def texts_of(shape, texts):
-    """An array of strings, in row-major order."""
+    """An array of this shape with the strings in row-major order."""
     found = np.empty(shape, object)
     found.reshape(-1)[:] = list(texts)
     return found
 
 
 class StringConcat(HostOp, name="nn.string_concat"):
-    """Each string of lhs followed by that of rhs, as NumPy broadcasts.
+    """Each string of lhs followed by that of rhs; the operands broadcast.
 
     Source: ONNX StringConcat-20.
     """
@@ -61,12 +67,13 @@ class StringConcat(HostOp, name="nn.string_concat"):
 
 
 class StringSplit(HostOp, name="nn.string_split"):
-    """The pieces of each string between delimiters, and how many they are.
+    """Each string split into pieces, and the number of pieces of each.
 
-    The pieces are filled up with empty strings to the largest number of them. Without a
-    delimiter, runs of white space part them. A piece may also be each character, or each byte; or a
-    word, between which is white space of ASCII: what follows `most` words is a piece, even if it is
-    empty.
+    `unit` says what a piece is: "delimiter", what stands between delimiters (or between runs of
+    white space, if the delimiter is empty); "character" or "byte", each one; "word", what stands
+    between white space of ASCII. After `most` delimiters or words, the rest of the string is the
+    last piece; for words it is there even if it is empty. Shorter rows are filled up with empty
+    strings.
     Shapes: x [I..] -> pieces [I.., ?], counts [I..]. Source: ONNX StringSplit-20; TensorFlow's
     UnicodeSplit and StringsByteSplit.
     """
@@ -104,10 +111,10 @@ class StringSplit(HostOp, name="nn.string_split"):
 
 
 class StringNormalize(HostOp, name="nn.string_normalize"):
-    """A row of strings without those that are stop words, in lower or upper case if asked for.
+    """A row of strings without its stop words, in lower or upper case as `case` says.
 
-    An empty result becomes one empty string. Shapes: x [C] -> out [?], x [1, C] -> out [1, ?].
-    Source: ONNX StringNormalizer-10.
+    If no string is left, the result is one empty string.
+    Shapes: x [C] -> out [?], x [1, C] -> out [1, ?]. Source: ONNX StringNormalizer-10.
     """
 
     x: Operand = operand(Strings)
@@ -145,7 +152,7 @@ class StringNormalize(HostOp, name="nn.string_normalize"):
 
 
 class RegexMatch(HostOp, name="nn.regex_match"):
-    """Whether the pattern, in Python's notation, matches each whole string.
+    """Whether each string as a whole matches the pattern, a regular expression of Python.
 
     Source: ONNX RegexFullMatch-20.
     """
@@ -173,12 +180,14 @@ class RegexMatch(HostOp, name="nn.regex_match"):
 
 
 class Tokenize(HostOp, name="nn.tokenize"):
-    """The pieces of each string that match a pattern, or else what separators leave.
+    r"""The pieces of each string: what matches `pattern`, or without it what stands between
+    separators.
 
-    Each separator splits the pieces that earlier separators left. Pieces of fewer than `least`
-    characters are dropped. Marks surround the pieces of a string, and padding follows; strings
-    without pieces have no marks either. Shapes: x [I..] -> pieces [I.., ?].
-    Source: Tokenizer of ONNX Runtime's contrib operators; patterns are in Python's notation.
+    The separators are patterns; the first one splits the strings, the next one the pieces, and so
+    on. Pieces of less than `least` characters are dropped. With `marks`, the pieces of a string
+    stand between "\x02" and "\x03", unless no string has any. Shorter rows are filled up with
+    `padding`. Patterns are regular expressions of Python. Shapes: x [I..] -> pieces [I.., ?].
+    Source: Tokenizer of ONNX Runtime's contrib operators.
     """
 
     x: Operand = operand(Strings)
@@ -234,8 +243,10 @@ def _between(pattern: re.Pattern, text: str) -> list[str]:
 
 
 def _matches(pattern: re.Pattern, text: str) -> list[tuple[int, int]]:
-    """(begin, end) of the non-empty matches. Of those that begin first the longest counts, as in
-    POSIX, while Python takes the first alternative.
+    """(begin, end) of the matches that are not empty.
+
+    Of the matches that begin at a place the longest counts, as in POSIX; Python would take the
+    first alternative of the pattern.
     """
     found, at = [], 0
     while match := pattern.search(text, at):
@@ -249,7 +260,9 @@ def _matches(pattern: re.Pattern, text: str) -> list[tuple[int, int]]:
 
 
 class HashText(HostOp, name="nn.hash_text"):
-    """32 bits for each string: MurmurHash3_x86_32 of its UTF-8 form. Source: Appleby (2011)."""
+    """A hash of each string as u32: MurmurHash3_x86_32 of its UTF-8 form. Source:
+    Appleby (2011).
+    """
 
     x: Operand = operand(Strings)
     seed: int = attribute(I64, default=0)
@@ -282,7 +295,7 @@ def _murmur(data: bytes, seed: int) -> int:
 
 
 class Lookup(HostOp, name="nn.lookup"):
-    """The value for each element, looked up by key, or the default.
+    """`values[i]` where an element of x is `keys[i]`, and `default` where it is none of the keys.
 
     Source: ONNX LabelEncoder-4 and CategoryMapper-1 of ai.onnx.ml.
     """
@@ -324,7 +337,7 @@ class Lookup(HostOp, name="nn.lookup"):
 
 
 class ToString(HostOp, name="nn.to_string"):
-    """Numbers as text: the shortest that is read back as the same. Source: ONNX Cast-25."""
+    """Each number as the shortest text from which the same number is read. Source: ONNX Cast-25."""
 
     x: Operand = operand(AnyRankedTensor)
     out: Result = result(Strings)
@@ -349,9 +362,9 @@ def number_text(number) -> str:
 
 
 class FromString(HostOp, name="nn.from_string"):
-    """Text as numbers, as Python reads them; integers may have a fraction, which is cut off.
+    """The number that each string spells, in Python's notation; an integer is truncated if need be.
 
-    Source: ONNX Cast-25.
+    "2.7" as i64 is 2. Source: ONNX Cast-25.
     """
 
     x: Operand = operand(Strings)
@@ -386,7 +399,7 @@ class FromString(HostOp, name="nn.from_string"):
 
 
 def integer_of(text: str) -> int:
-    """The integer that a text is, or its number truncated. Raises ValueError."""
+    """The integer that a text spells, truncated if it has a fraction. Raises ValueError."""
     try:
         return int(text)
     except ValueError:

@@ -7,10 +7,9 @@ from .host_types import AnyValue
 
 
 class Kernel(Op, name="nn.kernel", traits=(Pure, IsolatedFromAbove, SingleBlock)):
-    """Ops that are compiled together: intermediate results need not reach memory.
+    """Ops that are compiled together, so that intermediate results need not be stored in memory.
 
-    The region's block has an argument for each operand, and ends in `nn.yield` of the
-    results.
+    The region's block has an argument for each operand, and ends in an `nn.yield` of the results.
     """
 
     inputs: Operands = operands(AnyRankedTensor)

@@ -1,4 +1,4 @@
-"""Elements of small tensors of integers, as polynomials of the symbols of extents."""
+"""The elements of small integer tensors, as polynomials of symbols for unknown extents."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .known_values import MOVES, SPREADS, KnownValues, is_short
 
 
 class SymbolicElements:
-    """The elements of values as polynomials, computed on demand and cached."""
+    """Finds the elements of values as polynomials; caches what it found."""
 
     def __init__(self, shapes: Any) -> None:
         self.known = KnownValues()
@@ -19,7 +19,7 @@ class SymbolicElements:
         self._found: dict[Value, np.ndarray | None] = {}
 
     def array(self, value: Value) -> np.ndarray | None:
-        """The elements as an array of sizes, None for those of which nothing is known."""
+        """The elements: numbers, polynomials, and None if unknown; or None if all are unknown."""
         if value not in self._found:
             self._found[value] = None
             if isinstance(value, OpResult) and is_short(value.type):
@@ -106,7 +106,7 @@ def _objects(elements: Sequence[Any], shape: Sequence[int]) -> np.ndarray:
 
 
 def _element(op: Operation, *operands: Any) -> Size | None:
-    """An element of a result; None where it is not known."""
+    """An elementwise op's result for elements that are polynomials; None where it is not known."""
     if isinstance(op, nn.Where):
         condition, yes, no = operands
         if yes is not None and yes == no:

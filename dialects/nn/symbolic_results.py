@@ -1,4 +1,4 @@
-"""Extents of results as functions of the extents and elements of operands, by op."""
+"""The extents of each op's results, from the extents and elements of its operands."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from .symbolic_shapes import SymbolicShapes
 
 Part = tuple["Size | None", ...]
-"""A shape some of whose extents may be unknown (None): they become new symbols."""
+"""A shape in which None is an extent that could not be found; it will become a new symbol."""
 Rule = Callable[["SymbolicShapes", Any], Part | None]
 
 ALL = 1 << 31
-"""Exporters write a slice's end of at least this for "to the end"."""
+"""A slice's end of this or more means "to the end" in exported models."""
 
 _RULES: dict[type, Rule] = {}
 
 
 def part_of(shapes: SymbolicShapes, op: Operation) -> Part | None:
-    """The extents of an op's results, as far as they follow from known ones."""
+    """The extents of an op's result, as far as they follow from its operands; None if none does."""
     for kind in type(op).__mro__:
         if kind in _RULES:
             return _RULES[kind](shapes, op)
@@ -41,7 +41,7 @@ def part_of(shapes: SymbolicShapes, op: Operation) -> Part | None:
 
 
 def _of(*kinds: type) -> Callable[[Rule], Rule]:
-    """The rule of kinds of ops, those derived from them included."""
+    """Make a function the rule for ops of these classes and those derived from them."""
 
     def enter(rule: Rule) -> Rule:
         _RULES.update(dict.fromkeys(kinds, rule))
@@ -54,7 +54,7 @@ def _of(*kinds: type) -> Callable[[Rule], Rule]:
 
 
 def _comprehended(shapes: SymbolicShapes, op: nn.NnOp) -> Part | None:
-    """The extents of the result from the op's comprehension."""
+    """The extents of the result by the op's comprehension."""
     form = op.comprehension()
     if form is None:
         return None
@@ -73,7 +73,9 @@ def _comprehended(shapes: SymbolicShapes, op: nn.NnOp) -> Part | None:
 
 
 def _affine(shapes: SymbolicShapes, expr: AffineExpr, dims: Sequence[Size]) -> Size | None:
-    """An affine expression of extents; a rounded quotient becomes a new symbol."""
+    """The value of an affine expression of extents; a quotient that is rounded becomes a new
+    symbol.
+    """
     match expr:
         case AffineConstant(value):
             return value
@@ -99,7 +101,7 @@ def _reshape(shapes: SymbolicShapes, op: nn.Reshape) -> Part:
 
 
 def reshaped(shapes: SymbolicShapes, x: ValueLike, shape: Sequence[Dim]) -> Part:
-    """The extents of `nn.reshape` of a value to a type of this shape."""
+    """The extents of x after an `nn.reshape` to a type of this shape."""
     own, before = shapes.of(x), as_value(x).type.shape  # type: ignore[attr-defined]
     copied = copied_axes(before, shape)
     wanted = [own[copied[axis]] if axis in copied else d for axis, d in enumerate(shape)]
@@ -113,7 +115,7 @@ def reshaped(shapes: SymbolicShapes, x: ValueLike, shape: Sequence[Dim]) -> Part
 
 @_of(nn.ReshapeDynamic)
 def _reshape_dynamic(shapes: SymbolicShapes, op: nn.ReshapeDynamic) -> Part | None:
-    """The wanted shape, with -1 replaced by the number of remaining elements."""
+    """The wanted shape, with what is left of the elements in place of -1."""
     wanted = shapes.elements(op.shape)
     if wanted is None or -1 not in wanted:
         return None if wanted is None else tuple(wanted)
@@ -168,7 +170,7 @@ def _slice(shapes: SymbolicShapes, op: nn.Slice) -> Part:
 
 @_of(nn.SliceDynamic)
 def _slice_dynamic(shapes: SymbolicShapes, op: nn.SliceDynamic) -> Part | None:
-    """Extents of whole dimensions stay; for `[:n]` the extent is the smaller of both."""
+    """`[:]` keeps the extent, and `[:n]` gives the smaller of n and the extent."""
     axes, found = shapes.known.all(op.axes), list[Size | None](shapes.of(op.x))
     parts = [shapes.elements(v) for v in (op.starts, op.ends, op.steps)]
     if axes is None or None in parts:
@@ -245,7 +247,7 @@ def _pooling(shapes: SymbolicShapes, op: PoolingOp) -> Part | None:
 
 
 def _slid(shapes: SymbolicShapes, window: Window, x: ValueLike) -> Part:
-    """The number of windows along each spatial dimension of an operand."""
+    """The number of windows along each spatial dimension of x."""
     found = []
     for i, extent in enumerate(shapes.of(x)[2:]):
         room = extent + (window.begin[i] + window.end[i] - window.reach(i))

@@ -1,15 +1,15 @@
-"""Extents known only at run time, as polynomials of symbols, so that equal ones compare equal.
+"""Extents known only at run time as polynomials of symbols, so that equal extents compare equal.
 
-The names of an entry's dimensions, or those of a kernel's operands, are the symbols to start
-from; each op says which extents of its results are made of which. Small tensors of integers
-are followed element by element, so that a reshape by computed extents has known symbols, too:
+The symbols are the named dimensions of an entry's arguments, or of a kernel's operands. A rule for
+each op says how its results' extents are computed. Small integer tensors are followed element by
+element, so that the extents of a reshape to a computed shape are known too:
 
     %x: tensor<?x?x768xf32>                                         [b, s, 768]
     %n = concat(gather(shape_of %x, 0), -1, 12, 64)                 its elements: b, -1, 12, 64
     %y = nn.reshape_dynamic %x, %n -> tensor<?x?x12x64xf32>         [b, s, 12, 64]
 
-Two equal polynomials are equal extents in every run that gets to where they are used: names are
-checked when a function begins, and what an op demands of its operands is checked by the op.
+Two extents with equal polynomials are equal in every run that gets to where they are used: a
+function checks at its begin that extents of one name are equal, and each op checks its operands.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ Shape = tuple[Size, ...]
 
 @dataclass(frozen=True, eq=False)
 class NamedExtent(Symbol):
-    """An extent known only at run time; with `least`, the smaller of a size and a number."""
+    """The symbol of an extent that is known only at run time.
+
+    With `least`, a pair (size, number), it is the smaller of the two.
+    """
 
     name: str
     least: tuple[Size, int] | None = None
@@ -37,9 +40,9 @@ class NamedExtent(Symbol):
 
 
 class SymbolicShapes:
-    """The extents of values, computed on demand and cached.
+    """Finds the extents of values as numbers and polynomials; caches what it found.
 
-    `names` are those of the unknown dimensions of some block's arguments.
+    `names` has the names of the dimensions of the block's arguments, a list for each argument.
     """
 
     def __init__(self, block: Block | None = None, names: Sequence[Sequence[str]] = ()) -> None:
@@ -70,13 +73,13 @@ class SymbolicShapes:
         return prod((self.symbol(one, one) for one in name.split("*")), start=1)
 
     def symbol(self, key: Any, name: str, least: tuple[Size, int] | None = None) -> Poly:
-        """The symbol of a key; the same one each time."""
+        """The symbol that belongs to a key; made, with this name, when the key is new."""
         if key not in self._symbols:
             self._symbols[key] = NamedExtent(name or f"d{len(self._symbols)}", least)
         return Poly.symbol(self._symbols[key])
 
     def sources(self, arguments: Iterable[BlockArgument]) -> dict[Any, tuple[BlockArgument, int]]:
-        """For each symbol that is an extent of an argument, the first such, and the dimension."""
+        """{symbol: (argument, dimension)} with the first argument whose extent the symbol is."""
         found: dict[Any, tuple[BlockArgument, int]] = {}
         for value in arguments:
             if isinstance(value.type, TensorType):
@@ -88,7 +91,7 @@ class SymbolicShapes:
     # -- what is asked -------------------------------------------------------------------------
 
     def of(self, value: ValueLike) -> Shape:
-        """The extents of a tensor."""
+        """The extents of a tensor: numbers and polynomials."""
         value = as_value(value)
         found = self._shapes.get(value)
         if found is None:
@@ -113,12 +116,14 @@ class SymbolicShapes:
             self._elements.remember(value, elements)
 
     def elements(self, value: ValueLike) -> list[Size | None] | None:
-        """The elements of a small tensor of integers; None for one of which nothing is known."""
+        """The elements of a small integer tensor, None for unknown ones; None if
+        all of them are.
+        """
         found = self._elements.array(as_value(value))
         return None if found is None else list(found.reshape(-1))
 
     def joined(self, sizes: Iterable[Size]) -> Size | None:
-        """The broadcast extent of several; None if it is not known."""
+        """The extent to which several broadcast; None if it is not known."""
         left = {size for size in sizes if size != 1}
         numbers = [size for size in left if isinstance(size, int)]
         if numbers or not left:
@@ -128,7 +133,11 @@ class SymbolicShapes:
         return left.pop() if len(left) == 1 else None
 
     def part(self, size: Size, number: int) -> Size:
-        """A size divided and rounded down; whole parts of its constant term stand outside."""
+        """size / number, rounded down. Whole parts of the constant term are taken out of the
+        symbol.
+
+        (n + 5) / 4 is a symbol for (n + 1) / 4, plus 1; so it is one more than (n + 1) / 4.
+        """
         if isinstance(size, int):
             return size // number
         found = quotient(size, number)
@@ -138,8 +147,9 @@ class SymbolicShapes:
         return self.symbol(("part", size - whole * number, number), "") + whole
 
     def estimate(self, size: Size, given: Callable[[TensorType], int], otherwise: int) -> int:
-        """A size where each unknown extent of an argument is what is `given` for its type;
-        `otherwise` where the size does not depend on these alone.
+        """An estimate of a size, in which each unknown extent of an argument is `given(its type)`.
+
+        `otherwise` where the size depends on other unknown extents. At least 1 for unknown sizes.
         """
         if isinstance(size, int):
             return size
@@ -175,6 +185,6 @@ class SymbolicShapes:
 
 
 def _least(size: Size) -> tuple[Size, int] | None:
-    """(size, number) whose minimum a symbol stands for; None for any other size."""
+    """(size, number) if the size is the symbol of their minimum, else None."""
     symbol = size.single if isinstance(size, Poly) else None
     return symbol.least if isinstance(symbol, NamedExtent) else None

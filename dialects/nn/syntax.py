@@ -1,4 +1,4 @@
-"""The directives of nn's ops with a body."""
+"""The assembly directives of the nn ops with regions."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ class BoundRegion(Directive):
 
 @directive("CarryingLoop")
 class CarryingLoop(WhileLoop):
-    """`(%x = %init) : (f32) -> f32 {..} do {..}`: arguments have the types of the first results.
+    """`(%x = %init) : (f32) -> f32 {..} do {..}`: the regions of a loop with carried values.
 
-    What a loop starts with may say more than what it carries, or less.
+    The regions' arguments have the types of the first results; the initial values may have more or
+    less precise types.
     """
 
     def carried(self, type: Any) -> Any:

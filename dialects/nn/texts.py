@@ -1,4 +1,4 @@
-"""Elementwise functions of strings to strings and numbers, and n-grams."""
+"""Elementwise functions of strings, joining of strings, and n-grams."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from .strings import BYTES, filled_up, texts_of
 
 
 class StringCase(HostOp, name="nn.string_case"):
-    """Each string in lower or upper case. Source: TensorFlow's StringLower and StringUpper."""
+    """Each string in lower or upper case; with `ascii`, only the letters a to z change.
+
+    Source: TensorFlow's StringLower and StringUpper.
+    """
 
     x: Operand = operand(Strings)
     case: str = attribute(one_of("lower", "upper"))
@@ -41,10 +44,11 @@ class StringCase(HostOp, name="nn.string_case"):
 
 
 class RegexReplace(HostOp, name="nn.regex_replace"):
-    r"""Each string with what the pattern matches replaced: all of it, or the first match.
+    r"""Each string with all matches of `pattern`, or with `first` only the first, replaced by
+    `rewrite`.
 
-    Pattern and rewriting are in Python's notation. An empty match right behind another one counts
-    for none. Source: TensorFlow's RegexReplace.
+    Both are in Python's notation; `rewrite` may name groups, as in "\1". An empty match directly
+    after another match is removed instead of replaced. Source: TensorFlow's RegexReplace.
     """
 
     x: Operand = operand(Strings)
@@ -85,10 +89,10 @@ class RegexReplace(HostOp, name="nn.regex_replace"):
 
 
 class StringHash(HostOp, name="nn.string_hash"):
-    """A 64-bit hash of each string's bytes, by FarmHash or CityHash 1.0.
+    """A hash of 64 bits of each string's bytes, by FarmHash or CityHash 1.0.
 
-    With a `key` of two integers it is SipHash; with `buckets`, the unsigned hash modulo that
-    number. Source: TensorFlow's StringToHashBucketFast and -Strong, and CatBoost.
+    With `key`, two integers, it is SipHash instead. With `buckets`, the result is the unsigned hash
+    modulo that number. Source: TensorFlow's StringToHashBucketFast and -Strong, and CatBoost.
     """
 
     x: Operand = operand(Strings)
@@ -120,11 +124,12 @@ class StringHash(HostOp, name="nn.string_hash"):
 
 
 class StringNgrams(HostOp, name="nn.string_ngrams"):
-    """The n-grams of each row: runs of neighbouring strings, joined, for each width in turn.
+    """The n-grams of each row: all runs of n neighbouring strings, joined, for each n in `widths`.
 
-    `counts` has the number of valid strings of each row, `lengths` that of its n-grams; the rest
-    of a row is filling. `pad` strings are added on both sides of a row: at most, and by default,
-    the width less 1. If `keep_short`, a row too short for every width is one n-gram.
+    Only the first `counts` strings of a row count; the first `lengths` strings of a row of the
+    result are its n-grams. Before them, a row gets `pad` strings `left` in front and `right`
+    behind, but at most (and by default) n - 1. With `keep_short`, a row too short for every n is
+    one n-gram.
     Shapes: x [I.., W], counts [I..] -> out [I.., ?], lengths [I..].
     Source: TensorFlow's StringNGrams.
     """
@@ -171,7 +176,8 @@ class StringNgrams(HostOp, name="nn.string_ngrams"):
 
 
 class StringReduce(HostOp, name="nn.string_reduce"):
-    """The strings along axes one after the other, the last of the axes fastest.
+    """The strings along `axes` joined, with `separator` between them; the last of the axes runs
+    fastest.
 
     Source: TensorFlow's ReduceJoin.
     """
@@ -206,7 +212,7 @@ class StringReduce(HostOp, name="nn.string_reduce"):
 
 
 class FormatNumber(HostOp, name="nn.format_number"):
-    """Numbers as text, in a format of C's printf for one number. Source: TensorFlow's AsString."""
+    """Each number as text in a format of C's printf, as "%.2f". Source: TensorFlow's AsString."""
 
     x: Operand = operand(AnyRankedTensor)
     pattern: str = attribute(STRING)
@@ -229,5 +235,5 @@ class FormatNumber(HostOp, name="nn.format_number"):
 
 
 def _whole(text: str) -> str:
-    """Text in which the bytes of split characters are joined again."""
+    """The text with characters put together again that were split into their bytes."""
     return text if text.isascii() else text.encode(*BYTES).decode(*BYTES)

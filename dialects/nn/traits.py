@@ -1,11 +1,11 @@
-"""Declarations of an op that passes over graphs rely on.
+"""What an op declares for the passes over graphs: its role in kernels, and traits.
 
     class Matmul(NnOp, name="nn.matmul"):
         fusion = Fusion.PRODUCT
         prologue = (Fusion.MOVEMENT,)
         weight_operand = 1
 
-The declarations and what holds without them stand in `base.NnOp`.
+`base.NnOp` has all the declarations with their defaults.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Fusion(Enum):
     VIEW = auto()
     """Only the shape changes; no kernel is needed."""
     MOVEMENT = auto()
-    """Elements are moved; a consumer can read them from their old places."""
+    """Elements are moved. A consumer in the same kernel reads them from where they were."""
     PADDING = auto()
     """Elements are added around a tensor."""
     ELEMENTWISE = auto()
@@ -38,30 +38,37 @@ class Fusion(Enum):
     NORMALIZATION = auto()
     """Reductions and elementwise ops on them, with a result of the operand's shape."""
     PRODUCT = auto()
-    """Sums of products: the result is in registers when its elementwise users read it."""
+    """Sums of products. Elementwise users in the same kernel find the result in registers."""
 
 
 class Broadcasting(Trait):
-    """Elementwise on operands that broadcast as in NumPy; any common shape of them will do."""
+    """Elementwise on operands that broadcast as in NumPy.
+
+    An operand may be replaced by one of another shape if they still broadcast to the result's.
+    """
 
 
 class Total(Trait):
-    """Has a result for any elements, so that it may be evaluated lazily."""
+    """Never fails, whatever the elements are, so that it need not be evaluated where it stands."""
 
 
 class OnHost(Trait):
-    """Computed by the host that runs the program, in no kernel."""
+    """Computed by the host that runs the program, not in a kernel."""
 
 
 class Arranging(Trait):
-    """The first operand's elements in another order or shape, or zeros around them.
+    """Gives the first operand's elements in another order or shape, or with zeros around them.
 
-    It may stand between a weight and its product, and is done at compile time there.
+    Between a constant weight and its product, such an op is computed at compile time.
     """
 
 
 def operands_by_first_index(form: Comprehension | None) -> set[int] | None:
-    """The operands whose first index is the result's first, where nothing else depends on it."""
+    """The operands whose first index is the result's first index in this comprehension.
+
+    None if the result's first index is used in any other way: as part of an expression, in another
+    dimension, or only in some of an operand's accesses.
+    """
     if form is None or not form.out.results or not isinstance(form.out.results[0], AffineDim):
         return None
     first = form.out.results[0]

@@ -17,13 +17,12 @@ Elements = DenseElements | DenseResource
 
 
 class TreesOp(NnOp):
-    """Decision trees that each row of x walks through, from a root to a leaf.
+    """Base of the decision trees, which each row of x walks from a root to a leaf.
 
-    Node i has `splits[i]` and `links[i]`, which is (next, feature). It compares x[feature] with the
-    split, both as unsigned integers: the walk goes on at node `next` if x is not more, else at
-    `next + 1`. A leaf has the largest split and itself as `next`.
-
-    Shapes: x [B, F], splits [N], links [N, 2], roots [T]
+    Node i has `splits[i]` and `links[i]`, a pair (next, feature). It compares x[feature] with the
+    split, both as unsigned integers. The walk goes on at node `next` if x is not more than the
+    split, else at `next + 1`. A leaf has the largest split and itself as `next`.
+    Shapes: x [B, F], splits [N], links [N, 2], roots [T].
     """
 
     x: Operand = operand(AnyRankedTensor)
@@ -34,7 +33,7 @@ class TreesOp(NnOp):
 
     @classmethod
     def check_types(cls, types, attrs) -> None:
-        """Raises NncError where operands and attributes do not fit."""
+        """Raise NncError where the types of operands and attributes do not fit each other."""
         (x,) = types
         if x.rank != 2 or x.element_type is not i64:
             raise NncError(f"x must be a matrix of i64, but got '{x}'")
@@ -70,12 +69,11 @@ class TreesOp(NnOp):
 
 
 class WalkTrees(TreesOp, name="nn.walk_trees"):
-    """The leaf that each row of x reaches in each tree, as the leaf's number.
+    """The number of the leaf that each row of x reaches in each tree.
 
-    A node compares a feature of x with its split, both unsigned. Its links are (next, feature):
-    the walk goes to node `next` if x <= split, else to `next + 1`. A leaf has the largest split
-    and itself as `next`.
-
+    A node compares a feature of x with its split, both unsigned. Its links are (next, feature): the
+    walk goes on at node `next` if x <= split, else at `next + 1`. A leaf has the largest split and
+    itself as `next`.
     Shapes: x [B, F], splits [N], links [N, 2], roots [T] -> out [T, B].
     Source: ONNX ai.onnx.ml TreeEnsemble-5.
     """
@@ -97,12 +95,11 @@ class WalkTrees(TreesOp, name="nn.walk_trees"):
 
 
 class SumTrees(TreesOp, name="nn.sum_trees"):
-    """The sum over trees of the weights of the leaves that a row of x reaches, for each target.
+    """For each target, the sum of the weights of the leaves that a row of x reaches in the trees.
 
-    Trees are those of `nn.walk_trees`. A leaf has a weight for each target or, if `targets` are
-    given, for one of `count` targets.
-
-    Shapes: x [B, F], weights [N, K] -> out [B, K]; with targets [N] weights [N, 1].
+    The trees are those of `nn.walk_trees`. Row i of `weights` has node i's weight for each of K
+    targets; or, with `targets`, its one weight, which counts for target `targets[i]` of `count`.
+    Shapes: x [B, F], weights [N, K] -> out [B, K]; with targets [N], weights [N, 1] -> [B, count].
     Source: ONNX ai.onnx.ml TreeEnsemble-5.
     """
 
@@ -148,9 +145,10 @@ class SumTrees(TreesOp, name="nn.sum_trees"):
 
 @dataclass(frozen=True)
 class TreeTable:
-    """The nodes of trees: arrays [N], and the roots and depths of the trees, [T].
+    """The nodes of trees, in arrays [N] with an element for each node; roots and depths [T].
 
-    A depth is how many steps lead from a root to the farthest leaf.
+    `behind` is the node that follows if x is not more than the split. A depth is the number of
+    steps from a root to its farthest leaf.
     """
 
     splits: numpy.ndarray
@@ -177,7 +175,11 @@ def _table(compared: Elements, links: Elements, roots: Elements) -> TreeTable:
 
 
 def _heights(behind: numpy.ndarray) -> numpy.ndarray:
-    """The number of steps from each node to its farthest leaf, [N], given successors [N, 2]."""
+    """The number of steps from each node to its farthest leaf, [N]; `behind` is [N, 2], both
+    successors.
+
+    Raises NncError where nodes form a cycle.
+    """
     heights = np.where((behind == np.arange(len(behind))[:, None]).all(axis=1), 0, -1)
     left = np.flatnonzero(heights)
     while left.size:

@@ -7,7 +7,7 @@ from .elementwise import ElementwiseOp
 
 
 class UnaryOp(ElementwiseOp):
-    """Base: one operand, a result of its type."""
+    """Base of the elementwise ops of one operand, whose result has its type."""
 
     x: Operand = operand(AnyRankedTensor)
     out: Result = result(AnyRankedTensor)
@@ -16,7 +16,7 @@ class UnaryOp(ElementwiseOp):
 
 
 class UnaryFunction(UnaryOp):
-    """Base: an elementary function of the op's name."""
+    """Base of the ops that apply the scalar function of their own name: `exp` for `nn.exp`."""
 
     body = "out[i..] = {word}(x[i..])"
 
@@ -66,7 +66,7 @@ class Round(UnaryFunction, name="nn.round", traits=(Idempotent,)):
 
 
 class Sign(UnaryFunction, name="nn.sign", traits=(Idempotent,)):
-    """-1, 0 or 1 (NaN for NaN). Source: ONNX Sign-13."""
+    """-1, 0 or 1 as x is negative, zero or positive; NaN for NaN. Source: ONNX Sign-13."""
 
 
 class Sin(UnaryFunction, name="nn.sin"):
@@ -118,15 +118,15 @@ class Erf(UnaryFunction, name="nn.erf"):
 
 
 class Erfc(UnaryFunction, name="nn.erfc"):
-    """1 - erf(x), with all digits where erf(x) is close to 1. Source: CHLO's erfc."""
+    """1 - erf(x), precise also where erf(x) is close to 1. Source: CHLO's erfc."""
 
 
 class Expm1(UnaryFunction, name="nn.expm1"):
-    """e**x - 1, with all digits near 0. Source: StableHLO's exponential_minus_one."""
+    """e**x - 1, precise also near 0. Source: StableHLO's exponential_minus_one."""
 
 
 class Log1p(UnaryFunction, name="nn.log1p"):
-    """log(1 + x), with all digits near 0. Source: StableHLO's log_plus_one."""
+    """log(1 + x), precise also near 0. Source: StableHLO's log_plus_one."""
 
 
 class Tanh(UnaryFunction, name="nn.tanh"):
@@ -146,7 +146,7 @@ class Not(UnaryFunction, name="nn.not", traits=(Involution,)):
 
 
 class IsNan(UnaryFunction, name="nn.is_nan"):
-    """Whether NaN. Source: ONNX IsNaN-20."""
+    """Whether x is NaN. Source: ONNX IsNaN-20."""
 
     example = "%y = nn.is_nan %x : (tensor<4xf32>) -> tensor<4xi1>"
 
@@ -156,7 +156,10 @@ class IsNan(UnaryFunction, name="nn.is_nan"):
 
 
 class IsInf(UnaryOp, name="nn.is_inf"):
-    """Whether infinite, of a sign that counts. Source: ONNX IsInf-20."""
+    """Whether x is infinite.
+
+    -inf counts if `detect_negative`, +inf if `detect_positive`. Source: ONNX IsInf-20.
+    """
 
     detect_negative: bool = attribute(BOOL, default=True)
     detect_positive: bool = attribute(BOOL, default=True)

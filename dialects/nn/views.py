@@ -1,4 +1,4 @@
-"""The same elements in another shape, or repeated to fill one."""
+"""Ops that give the same elements another shape, or repeat them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from .traits import Arranging, Fusion, Total
 
 
 class Reshape(NnOp, name="nn.reshape", traits=(Total, Arranging)):
-    """The same elements in row-major order in another shape; the last `?` takes what is left.
+    """The same elements, in row-major order, in the result type's shape.
 
-    Those before it are the operand's: up to there both shapes are the same, but for extents
-    of 1. Source: ONNX Reshape-25.
+    One unknown extent of the result is computed from the number of elements. If there are more, the
+    ones before the last are copied from x, which is possible where both shapes begin alike but for
+    extents of 1, or where only known extents are split or joined: tensor<?x64x?xf32> to
+    tensor<?x8x8x?xf32>. Otherwise it takes `nn.reshape_dynamic`. Source: ONNX Reshape-25.
     """
 
     x: Operand = operand(AnyRankedTensor)
@@ -47,12 +49,17 @@ class Reshape(NnOp, name="nn.reshape", traits=(Total, Arranging)):
 
 
 def copied_axes(before: Sequence[Dim], after: Sequence[Dim]) -> dict[int, int]:
-    """{dimension of a reshape's result before its last `?`: equal dimension of the operand}.
+    """Which unknown extents of a reshape's result are copied: {result's dimension: operand's
+    dimension}.
 
-    [?, ?, 64] -> [?, 1, ?, 8, 8] gives {0: 0}. A single `?` is computed from the number of
-    elements and not copied, unless an extent of 0 leaves it open. If all `?` stay and known extents
-    between them are only split or joined, all are copied: [?, 64, ?, ?] -> [?, 4, 16, ?, ?] gives
-    {0: 0, 3: 2, 4: 3}.
+    * A single `?` is computed from the number of elements, not copied, unless an extent of 0 makes
+    that
+      impossible.
+    * If all `?` stay and only the known extents between them are split or joined, all are copied:
+      [?, 64, ?, ?] -> [?, 4, 16, ?, ?] gives {0: 0, 3: 2, 4: 3}.
+    * Otherwise the dimensions before the last `?` are copied, those of extent 1 left out; the last
+    one
+      is computed: [?, ?, 64] -> [?, 1, ?, 8, 8] gives {0: 0}.
     """
     alone = after.count(None) <= 1
     if alone and 0 not in after:
@@ -81,7 +88,9 @@ def _products_between(shape: Sequence[Dim]) -> list[int]:
 
 
 def is_reshape(before: Sequence[Dim], after: Sequence[Dim]) -> bool:
-    """Whether all unknown extents of a reshape's result follow from the operand's."""
+    """Whether every unknown extent of a reshape's result can be computed from the operand's
+    extents.
+    """
     unknown = [axis for axis, d in enumerate(after) if d is None]
     if len(unknown) <= 1:
         return True
@@ -97,7 +106,11 @@ def is_reshape(before: Sequence[Dim], after: Sequence[Dim]) -> bool:
 def resolve(
     shape: tuple[Dim, ...], operand: tuple[Dim, ...], of: tuple[int, ...]
 ) -> tuple[int, ...]:
-    """The result shape with each `?` computed from the operand's actual extents `of`."""
+    """The actual shape of a reshape's result; `shape` is the result type's, `operand` the operand
+    type's.
+
+    `of` are the operand's actual extents.
+    """
     copied = copied_axes(operand, shape)
     last = max((axis for axis, d in enumerate(shape) if d is None), default=len(shape))
     total = known_product([d for axis, d in enumerate(of) if axis not in copied.values()]) or 0
@@ -107,7 +120,8 @@ def resolve(
 
 
 class ReshapeDynamic(NnOp, name="nn.reshape_dynamic"):
-    """The same elements in a shape given at run time; one -1 takes what is left.
+    """The same elements in a shape given at run time; an extent of -1 is computed from their
+    number.
 
     Source: ONNX Reshape-25 with allowzero = 1.
     """
@@ -136,9 +150,9 @@ class ReshapeDynamic(NnOp, name="nn.reshape_dynamic"):
 
 
 class Words(NnOp, name="nn.words", traits=(Total, Arranging)):
-    """Four neighbouring integers of 8 bits as a word, the first in the lowest bits: a view.
+    """Each four neighbouring integers of 8 bits as one i32, the first in the lowest bits.
 
-    Shapes: x [.., N] -> out [.., N / 4].
+    It is a view: no bytes are moved. Shapes: x [.., N] -> out [.., N / 4].
     """
 
     x: Operand = operand(AnyRankedTensor)
@@ -161,9 +175,9 @@ class Words(NnOp, name="nn.words", traits=(Total, Arranging)):
 
 
 class Pairs(NnOp, name="nn.pairs"):
-    """Neighbouring integers, less a number, as words of two signed ones of 16 bits.
+    """Each two neighbouring integers of 8 bits, less `zero`, as one i32 of two halves of 16 bits.
 
-    Shapes: x [.., N] of integers of 8 bits, zero [] -> out [.., N / 2].
+    The first one is in the low half. Shapes: x [.., N], zero [] of i32 -> out [.., N / 2].
     """
 
     x: Operand = operand(AnyRankedTensor)
@@ -191,7 +205,10 @@ class Pairs(NnOp, name="nn.pairs"):
 
 
 class BroadcastTo(NnOp, name="nn.broadcast_to"):
-    """x repeated along new leading dimensions and those of extent 1. Source: ONNX Expand-13."""
+    """x broadcast to the result's shape: new leading dimensions, and those of extent 1, repeat it.
+
+    Source: ONNX Expand-13.
+    """
 
     x: Operand = operand(AnyRankedTensor)
     out: Result = result(AnyRankedTensor)
@@ -223,7 +240,7 @@ class BroadcastTo(NnOp, name="nn.broadcast_to"):
 
 
 class BroadcastDynamic(NnOp, name="nn.broadcast_dynamic"):
-    """x broadcast against a shape given at run time. Source: ONNX Expand-13."""
+    """x broadcast together with a shape that is given at run time. Source: ONNX Expand-13."""
 
     x: Operand = operand(AnyRankedTensor)
     shape: Operand = operand(AnyRankedTensor)

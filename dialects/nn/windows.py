@@ -12,7 +12,10 @@ from .base import check_length, numbers
 
 @dataclass(frozen=True)
 class Window:
-    """One number for each spatial dimension in every field."""
+    """The sliding window of an op; each field has a number for each spatial dimension.
+
+    `begin` and `end` are the padding before and after.
+    """
 
     kernel: tuple[Dim, ...]
     strides: tuple[int, ...]
@@ -44,8 +47,10 @@ class Window:
         )
 
     def counts(self, padded: Sequence[Dim]) -> tuple[Any, ...]:
-        """How many windows begin in the padded extents, with 0 where an extent is a little too
-        short. Raises NncError where it is too short by a stride or more.
+        """The number of windows along each dimension of the padded extents.
+
+        It is 0 where an extent is too short by less than a stride. Raises NncError if it is
+        shorter.
         """
         found = tuple(
             None if d is None else (d - self.reach(i)) // self.strides[i] + 1
@@ -56,21 +61,21 @@ class Window:
         return found
 
     def reach(self, axis: int) -> int:
-        """The number of elements that the dilated kernel spans."""
+        """How many elements the dilated kernel extends over: (kernel - 1) * dilation + 1."""
         extent = self.kernel[axis]
         assert extent is not None
         return (extent - 1) * self.dilations[axis] + 1
 
     def rounds_up_alike(self, axis: int) -> bool:
-        """Whether, for any extent, no window starts in the padding at the end."""
+        """Whether a last window, added by rounding up, never starts in the padding at the end."""
         return self.end[axis] + self.strides[axis] <= self.reach(axis)
 
     def ceil_padding(self, spatial: Sequence[Dim]) -> tuple[int, ...]:
-        """What to add to `end` so that rounding down gives the extents that rounding up would.
+        """How much to add to `end` so that rounding down gives as many windows as `ceil_mode`.
 
-        A last window that would start in the padding at the end is left out. Of an unknown extent
-        it is the most that may be needed, right if it `rounds_up_alike`. Source: ONNX MaxPool-22,
-        `ceil_mode`.
+        A last window that would start in the padding at the end is left out. For an unknown extent
+        it is the most that may be needed, which is right if it `rounds_up_alike`. Source: ONNX
+        MaxPool-22, `ceil_mode`.
         """
         more = []
         for i, extent in enumerate(spatial):
@@ -87,9 +92,10 @@ class Window:
 
 @dataclass(frozen=True)
 class Run:
-    """Consecutive results along one dimension to which the same taps of a kernel contribute.
+    """Consecutive results along one dimension to which the same taps (kernel elements) contribute.
 
-    `first` is the element that the first of these taps meets at the first result.
+    These are `count` results from `start` on, and `taps` taps from `tap` on. For the first result,
+    the first of these taps meets element `first` of the operand.
     """
 
     start: int
@@ -102,9 +108,10 @@ class Run:
 def runs(
     extent: int, kernel: int, stride: int, dilation: int, begin: int, out: int
 ) -> Iterator[Run]:
-    """The results along a dimension, divided by which taps do not fall on padding.
+    """Divide the results along a dimension into runs with the same taps inside of the operand.
 
-    The time depends on the number of runs, not of results.
+    The other taps fall on the padding. All numbers are those of one dimension; `out` is the number
+    of results. The time depends on the number of runs, not of results.
     """
     start, last = 0, (0, 0)
     at = 0

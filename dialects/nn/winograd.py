@@ -1,10 +1,11 @@
-"""Winograd's convolutions of 3x3 kernels: fewer products for a tile of results.
+"""Winograd's algorithm for convolutions with 3x3 kernels: fewer products for a tile of results.
 
     U = G w G^T      V = B^T x B      Y = A^T (sum over channels of U * V) A
 
-16 products make 2x2 results in place of 36, 36 make 4x4 in place of 144. With stride 2, every
-second element meets the kernel's first and last number, and the others the one between: a
-convolution of two numbers, made so, and plain products. 25 make 2x2 results, 81 make 4x4.
+A tile of 2x2 results needs 16 products instead of 36, one of 4x4 needs 36 instead of 144. With
+stride 2, elements of even index meet the kernel's first and last number, the others the middle
+one. The former is a convolution with a kernel of two numbers, to which the algorithm is applied;
+the latter is a plain product. So 2x2 results need 25 products, 4x4 need 81.
 The three transforms are ops; the sum over channels is a batched matrix product between them.
 Sources: A. Lavin, S. Gray, Fast algorithms for convolutional neural networks, 2015; for the
 matrices, A. Toom's and S. Cook's construction.
@@ -24,10 +25,10 @@ from .traits import Fusion, Total
 
 @dataclass(frozen=True)
 class Transforms:
-    """The matrices B^T, G and A^T of a tile size, from the points where polynomials are evaluated.
+    """The matrices B^T, G and A^T for stride 1, made by evaluating polynomials at some points.
 
-    Points are 0 where the kernel has an odd number of elements, `pairs` with either sign, and
-    infinity; all divisions are in G, and done last.
+    The points are every number of `pairs` with both signs, infinity, and 0 if the kernel has an odd
+    number of elements. All divisions are in G, and are done last.
     """
 
     pairs: tuple[float, ...]
@@ -35,7 +36,7 @@ class Transforms:
 
     @property
     def has_zero(self) -> bool:
-        """Whether 0 is a point; the results of a tile are an even number either way."""
+        """Whether 0 is a point. A tile then has an even number of results for any kernel."""
         return self.kernel % 2 == 1
 
     @property
@@ -46,39 +47,45 @@ class Transforms:
 
     @cached_property
     def input(self) -> tuple[tuple[float, ...], ...]:
-        """B^T: for each point, the polynomial that is zero at all the others."""
+        """B^T: for each point, the coefficients of a polynomial whose roots are
+        the other points.
+        """
         rows = [_product(p for p in self.points if p != point) for point in self.points]
         last = _product(self.points)
         return (*((*row, 0.0) for row in rows), last)
 
     @cached_property
     def weight(self) -> tuple[tuple[float, ...], ...]:
-        """The kernel at each point: G, but for the divisors of its rows."""
+        """G without the divisors of its rows: a row for each point, the powers of the point."""
         rows = [tuple(point**k for k in range(self.kernel)) for point in self.points]
         return (*rows, (0.0,) * (self.kernel - 1) + (1.0,))
 
     @cached_property
     def divisors(self) -> tuple[float, ...]:
-        """For each row of G, the value that the point's row of B^T has at the point."""
+        """The divisor of each row of G: the value, at the point, of the point's
+        polynomial in B^T.
+        """
         values = [prod(point - p for p in self.points if p != point) for point in self.points]
         return (*values, 1.0)
 
     @cached_property
     def output(self) -> tuple[tuple[float, ...], ...]:
-        """A^T: for each result, its power of each point."""
+        """A^T: row k, for result k of a tile, has the k-th power of each point."""
         size = len(self.points) + 2 - self.kernel
         return tuple((*(p**k for p in self.points), float(k == size - 1)) for k in range(size))
 
 
 @dataclass(frozen=True)
 class StridedTransforms:
-    """The matrices for stride 2: `even` elements, transformed, then the others as they are."""
+    """The matrices for stride 2: first the rows for elements of even index, transformed as `even`
+    says, then the rows for the others, which stay as they are.
+    """
 
     even: Transforms
 
     @cached_property
     def input(self) -> tuple[tuple[float, ...], ...]:
-        """B^T."""
+        """B^T, a row for each product of a tile in one direction."""
         size = 2 * len(self.even.output) + 1
         even = [tuple(row[j // 2] * (j % 2 == 0) for j in range(size)) for row in self.even.input]
         odd = [tuple(float(j == k) for j in range(size)) for k in range(1, size, 2)]
@@ -86,7 +93,7 @@ class StridedTransforms:
 
     @cached_property
     def weight(self) -> tuple[tuple[float, ...], ...]:
-        """G, but for the divisors."""
+        """G without the divisors of its rows."""
         even = [(first, 0.0, last) for first, last in self.even.weight]
         return (*even, *((0.0, 1.0, 0.0) for _ in self.even.output))
 
@@ -97,7 +104,7 @@ class StridedTransforms:
 
     @cached_property
     def output(self) -> tuple[tuple[float, ...], ...]:
-        """A^T."""
+        """A^T, a row for each result of a tile in one direction."""
         size = len(self.even.output)
         return tuple(
             (*row, *(float(j == k) for j in range(size))) for k, row in enumerate(self.even.output)
@@ -105,7 +112,7 @@ class StridedTransforms:
 
 
 def _product(roots: Iterable[float]) -> tuple[float, ...]:
-    """The coefficients of a product of (t - root), the lowest power first."""
+    """The coefficients of the product of all (t - root), the lowest power first."""
     coefficients = [1.0]
     for root in roots:
         raised = [0.0, *coefficients]
@@ -121,24 +128,26 @@ TRANSFORMS = {
     (2, 2): StridedTransforms(Transforms((1.0,), kernel=2)),
     (4, 2): StridedTransforms(Transforms((0.5, 1.5), kernel=2)),
 }
-"""The transforms by (results of a tile in each direction, stride). Points +-1 and +-2, as
-published, need fewer multiplications on paper and as many instructions, and have 2 times the error
-of +-3/4 and +-3/2 in the mean, 3.5 times in the largest result. The errors for stride 2 are a tenth
-of that."""
+"""The transforms by (results of a tile in each direction, stride). The published points +-1 and +-2
+need fewer multiplications on paper, but as many instructions, and have 2 times the mean error and
+3.5 times the largest error of +-3/4 and +-3/2. The errors for stride 2 are a tenth of that.
+"""
 
 
 def points_of(tile: int, stride: int = 1) -> int:
-    """Elements in each direction that a tile of results needs, and points of the transform."""
+    """How many elements in each direction a tile of results needs; the transforms have as many
+    points.
+    """
     return stride * (tile - 1) + 3
 
 
 def tiles_of(extent: int, tile: int, stride: int) -> int:
-    """Whole tiles along a direction of an image; what is left over does not matter."""
+    """How many whole tiles an image's extent has in one direction; what is left over is ignored."""
     return (extent - points_of(tile, stride) + stride * tile) // (stride * tile)
 
 
 class WinogradOp(NnOp):
-    """Base of the transforms; `tile` is the number of results in each direction."""
+    """Base of the transforms; `tile` is the number of results of a tile in each direction."""
 
     x: Operand = operand(AnyRankedTensor)
     tile: int = attribute(I64, default=4)
@@ -147,7 +156,10 @@ class WinogradOp(NnOp):
 
     @staticmethod
     def check_tile(attrs) -> tuple[int, int]:
-        """The tile and its points. Raises NncError for a size without matrices."""
+        """The tile and its number of points in each direction.
+
+        Raises NncError if there are no matrices for the tile and stride.
+        """
         if attrs.stride not in (1, 2):
             raise NncError(f"there are strides of 1 and 2, not of {attrs.stride}")
         known = [tile for tile, stride in TRANSFORMS if stride == attrs.stride]
@@ -158,28 +170,29 @@ class WinogradOp(NnOp):
 
     @property
     def points(self) -> int:
-        """Points in each direction."""
+        """The number of points in each direction."""
         return points_of(self.tile, self.stride)
 
     @property
     def transforms(self) -> Transforms | StridedTransforms:
-        """The matrices."""
+        """The matrices for the tile and stride."""
         return TRANSFORMS[self.tile, self.stride]
 
 
 class WinogradWeight(WinogradOp, name="nn.winograd_weight", traits=(Total,)):
-    """A blocked 3x3 kernel at all points of a tile, as `nn.blocked_matmul` takes it.
+    """U = G w G^T: a blocked 3x3 kernel transformed, as `nn.blocked_matmul` takes it as rhs.
 
-    Shapes: x [M / A, C / B, 3, 3, B, A] -> out [points, M / A, C / B, B, A].
-    Numerics: in f64, where sums are exact but for kernels whose numbers differ by many orders of
-    magnitude, as all points are fractions of 4; the division comes last, and rounding after it.
+    Shapes: x [M / A, C / B, 3, 3, B, A] -> out [points, M / A, C / B, B, A], with points in both
+    directions.
+    Numerics: in f64, divided and rounded at the end. Sums are exact, because all points are
+    multiples of 1/4, unless a kernel's numbers differ by many orders of magnitude.
     """
 
     weight_operand = 0
 
     @property
     def scales(self) -> list[list[float]]:
-        """The factor by which the values at each pair of points are multiplied at the end."""
+        """By what to multiply the value at each pair of points at the end: 1 / (their divisors)."""
         divisors = self.transforms.divisors
         return [[1 / (a * b) for b in divisors] for a in divisors]
 
@@ -210,10 +223,11 @@ class WinogradWeight(WinogradOp, name="nn.winograd_weight", traits=(Total,)):
 
 
 class WinogradInput(WinogradOp, name="nn.winograd_input"):
-    """Overlapping tiles of elements at all points.
+    """V = B^T x B: overlapping tiles of x transformed, as `nn.blocked_matmul` takes them as lhs.
 
     Shapes: x [N, C / B, step S + border, step T + border, B] -> out [points, C / B, N, S, T, B],
-    where step = stride * tile, and border = 3 - stride; less than a step more does not matter.
+    where step = stride * tile, border = 3 - stride, and points are those in both directions. Rows
+    and columns of x that do not make a whole step are ignored.
     """
 
     fusion = Fusion.REDUCTION
@@ -241,12 +255,13 @@ class WinogradInput(WinogradOp, name="nn.winograd_input"):
 
 
 class WinogradOutput(WinogradOp, name="nn.winograd_output"):
-    """Tiles of results from all points.
+    """Y = A^T v A: tiles of results from their values at all points.
 
-    With an image, results are as many as it has rows and columns and `more` (or less), over the
-    stride, rounded down; the tiles cover them.
-    Shapes: x [points, M / A, N, S, T, A] -> out [N, M / A, tile S, tile T, A], or
-    image [N, .., H, W, ..] -> out [N, M / A, (H + more) / stride, (W + more) / stride, A].
+    Without an image, all results of the tiles are returned; with one, only as many as belong to it,
+    (H + more[0]) / stride rows and (W + more[1]) / stride columns, rounded down; `more` may be
+    negative.
+    Shapes: x [points, M / A, N, S, T, A] -> out [N, M / A, tile S, tile T, A], or with image
+    [N, .., H, W, ..] -> out [N, M / A, (H + more) / stride, (W + more) / stride, A].
     """
 
     image: OptionalOperand = optional_operand(AnyRankedTensor)

@@ -1,4 +1,4 @@
-"""Structured branches: if, index_switch, execute_region; and yield, which ends all regions."""
+"""Structured branches (if, index_switch, execute_region), and yield, which ends their regions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ REGION_OPS = ("scf.execute_region", "scf.for", "scf.if", "scf.index_switch", "sc
 
 
 class Yield(Op, name="scf.yield", traits=(Pure, Terminator, HasParent(*REGION_OPS))):
-    """The end of a region, and the values it gives to the operation around it.
+    """Ends a region, and gives its values to the operation around it.
 
     Source: upstream scf.yield.
     """
@@ -30,7 +30,7 @@ class Yield(Op, name="scf.yield", traits=(Pure, Terminator, HasParent(*REGION_OP
 
 
 def yielded_types(regions: Iterable[Region]) -> list[Type] | None:
-    """The types of the first scf.yield that ends a block of the regions."""
+    """The types of the first scf.yield in the regions; None if there is none."""
     for region_ in regions:
         for block in region_.blocks:
             if isinstance(block.last, Yield):
@@ -42,9 +42,9 @@ _NUMBERED = re.compile(r"arg\d+")
 
 
 def names_in_kernel(loop: Operation, arguments: Sequence[Value]) -> list[str | None]:
-    """The names of induction variables that schedules gave them; none outside of kernels.
+    """The names that a schedule gave to a loop's induction variables; [] outside of kernels.
 
-    Elsewhere text is printed as upstream does, which forgets names.
+    There, text is printed as upstream does, which forgets names.
     """
     function = loop.parent_op
     while function is not None and function.name != "func.func":
@@ -60,10 +60,9 @@ class If(
     name="scf.if",
     traits=(RecursiveEffects, SingleBlockImplicitTerminator("scf.yield")),
 ):
-    """The values of one region or another, as a condition says.
+    """The values that one of two regions yields, as the condition says.
 
-    The else region may be missing if there are no results.
-    Source: upstream scf.if.
+    Without results, the else region may be missing. Source: upstream scf.if.
     """
 
     condition: Operand = operand(I1)
@@ -90,12 +89,12 @@ class If(
 
     @property
     def then_block(self) -> Block:
-        """The block that runs where the condition holds."""
+        """The block that runs if the condition is true."""
         return self.then_region.block
 
     @property
     def else_block(self) -> Block | None:
-        """The block that runs where the condition does not hold, if there is one."""
+        """The block that runs if the condition is false; None if there is none."""
         return self.else_region.blocks[0] if self.else_region.blocks else None
 
     @classmethod
@@ -123,7 +122,7 @@ class IndexSwitch(
     name="scf.index_switch",
     traits=(RecursiveEffects, SingleBlockImplicitTerminator("scf.yield")),
 ):
-    """The values of the region of the case that equals the argument, else of the default.
+    """The values that the region of the case equal to the argument yields, or else the default's.
 
     Source: upstream scf.index_switch.
     """
@@ -193,7 +192,7 @@ class IndexSwitch(
 
 
 class ExecuteRegion(Op, name="scf.execute_region", traits=(RecursiveEffects,)):
-    """What a region of several blocks yields, executed once.
+    """The values that a region, which may have several blocks, yields; it runs once.
 
     Source: upstream scf.execute_region.
     """

@@ -15,10 +15,10 @@ class For(
     name="scf.for",
     traits=(RecursiveEffects, SingleBlockImplicitTerminator("scf.yield")),
 ):
-    """A loop over lower, lower + step, .. below upper, that may carry values along.
+    """A loop over lower, lower + step, .. below upper, which may carry values.
 
-    The body's arguments are the induction variable and the carried values; it yields the
-    carried values for the next iteration, the last of which are the results.
+    The body's arguments are the induction variable and the carried values; it yields the carried
+    values of the next iteration. The results are those of the last iteration.
     Source: upstream scf.for.
     """
 
@@ -80,7 +80,7 @@ class For(
         return last.values
 
     def trip_count(self) -> int | None:
-        """How often the body runs, if the bounds and the step are constants."""
+        """The number of iterations; None unless the bounds and the step are constants."""
         bounds = [constant_int(v) for v in (self.lower, self.upper, self.step)]
         if any(b is None for b in bounds) or bounds[2] <= 0:  # type: ignore[operator]
             return None
@@ -150,9 +150,9 @@ class For(
 
 
 class Condition(Op, name="scf.condition", traits=(Pure, Terminator, HasParent("scf.while"))):
-    """The end of a while loop's first region: whether to go on, and the values to go on with.
+    """Ends the `before` region of scf.while: whether `after` runs, and its arguments.
 
-    Source: upstream scf.condition.
+    They are the loop's results if it does not. Source: upstream scf.condition.
     """
 
     condition: Operand = operand(I1)
@@ -170,10 +170,10 @@ class Condition(Op, name="scf.condition", traits=(Pure, Terminator, HasParent("s
 
 
 class While(Op, name="scf.while", traits=(RecursiveEffects, SingleBlock)):
-    """A loop that runs `before`, and while its condition holds, `after`, over and over.
+    """A loop that runs `before` and then, while its condition is true, `after` and again `before`.
 
-    `before` takes the carried values and hands others to `after`, or out as the results;
-    `after` yields the carried values.
+    `before` takes the carried values and passes values to `after`, or out as the results; `after`
+    yields the carried values.
     Source: upstream scf.while.
     """
 

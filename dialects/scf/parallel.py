@@ -11,7 +11,9 @@ from .branches import names_in_kernel
 
 
 def _points(lower: Sequence[Any], upper: Sequence[Any], step: Sequence[Any]) -> Iterable[tuple]:
-    """All points of a loop nest, the last dimension fastest. Raises NncError for a step of 0."""
+    """All points of a loop nest, the last dimension fastest. Raises NncError unless steps are
+    positive.
+    """
     if any(int(s) <= 0 for s in step):
         raise NncError(f"the loop runs with steps {[int(s) for s in step]}")
     return product(
@@ -28,10 +30,10 @@ class Parallel(
     name="scf.parallel",
     traits=(RecursiveEffects, SingleBlockImplicitTerminator("scf.reduce")),
 ):
-    """A loop nest whose iterations are independent, but for reductions.
+    """A loop nest whose iterations may run in any order; it may reduce values.
 
-    Each result is an initial value combined with what every iteration gives scf.reduce, in
-    any order.
+    Each result is an initial value combined, in any order, with what every iteration gives
+    scf.reduce.
     Source: upstream scf.parallel.
     """
 
@@ -136,7 +138,8 @@ class Parallel(
 class Reduce(
     Op, name="scf.reduce", traits=(Terminator, HasParent("scf.parallel"), RecursiveEffects)
 ):
-    """The end of a parallel loop's body: values to combine, and how, a region for each.
+    """Ends the body of scf.parallel: the values to combine, with a region for each that combines
+    two.
 
     Source: upstream scf.reduce.
     """
@@ -184,7 +187,7 @@ class Reduce(
 class ReduceReturn(
     Op, name="scf.reduce.return", traits=(Pure, Terminator, HasParent("scf.reduce"))
 ):
-    """The combination of two values, at the end of a reduction.
+    """Ends a region of scf.reduce with the combination of two values.
 
     Source: upstream scf.reduce.return.
     """
@@ -213,7 +216,7 @@ class InParallel(
     name="scf.forall.in_parallel",
     traits=(Terminator, HasParent("scf.forall"), SingleBlock, NoTerminator),
 ):
-    """The end of a forall's body: how its iterations put their parts into the results.
+    """Ends the body of scf.forall: how its iterations put their parts into the results.
 
     Source: upstream scf.forall.in_parallel.
     """
@@ -240,10 +243,10 @@ class Forall(
     name="scf.forall",
     traits=(RecursiveEffects, SingleBlockImplicitTerminator("scf.forall.in_parallel")),
 ):
-    """A loop nest whose iterations are independent and fill parts of shared tensors.
+    """A loop nest whose iterations may run in any order, and fill parts of shared tensors.
 
-    The body's arguments are the induction variables and the shared tensors, whose parts are
-    given back in scf.forall.in_parallel.
+    The body's arguments are the induction variables and the shared tensors; scf.forall.in_parallel
+    puts the parts into them.
     Source: upstream scf.forall.
     """
 

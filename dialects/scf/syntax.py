@@ -1,4 +1,4 @@
-"""The directives of scf: the heads of loops, and the cases of a switch."""
+"""The assembly directives of scf: the heads of loops, and the cases of a switch."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class ForLoop(Directive):
 
 
 def names_at(names: list[str], state: Any) -> list[Any]:
-    """Names of a parenthesized list, placed at the operation."""
+    """The names of a list in parentheses, with the operation's position."""
     return [(name, state.pos) for name in names]
 
 
@@ -168,7 +168,7 @@ class ForallLoop(Directive):
 
 
 def _all_are(number: int, dynamic: Any, static: Any) -> bool:
-    """Whether all bounds are the number, as constants of the text or of operations."""
+    """Whether all bounds are the number, written as such or as constant operands."""
     return all(s in (number, DYNAMIC) for s in static) and all(
         constant_int(value) == number for value in dynamic
     )

@@ -1,8 +1,7 @@
 """The tensor dialect: immutable arrays as values, as upstream.
 
 `elements` makes tensors and reads single elements, `slices` takes parts and changes shapes,
-`gather` takes slices at indices, `parallel` puts parts into tensors from the iterations of
-scf.forall.
+`gather` takes slices at indices, `parallel` puts parts into tensors in scf.forall.
 """
 
 from ...ir.dialect import registry

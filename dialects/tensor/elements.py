@@ -1,4 +1,4 @@
-"""Making tensors and reading their elements and sizes."""
+"""Making tensors, and reading their elements and sizes."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ def _check_sizes(op: Operation, type: TensorType, found: int) -> None:
 
 
 def run_time_shape(type: TensorType, sizes: Sequence[Any]) -> list[int]:
-    """The shape of a type with its unknown dimensions given."""
+    """The type's shape with `sizes` in place of its unknown extents."""
     rest = iter(sizes)
     return [int(next(rest)) if d is None else d for d in type.shape]
 
 
 class Empty(Op, name="tensor.empty", traits=(Pure,)):
-    """A tensor of a shape with unspecified elements (zeros while interpreting)."""
+    """A tensor with unspecified elements (zeros in the interpreter)."""
 
     dynamicSizes: Operands = operands(Index)  # noqa: N815
     result: Result = result(AnyRankedTensor)
@@ -53,7 +53,9 @@ class Extract(Op, name="tensor.extract", traits=(Pure,)):
             raise self.error("incorrect number of indices for extract_element")
 
     def fold(self) -> Sequence[Value | Attribute] | None:
-        """From a splat or from_elements with constant indices: the element."""
+        """The element, if the tensor is a splat, a constant or from_elements, and the indices
+        constants.
+        """
         from ...ir.rewriting import constant_value
 
         if isinstance(inner := self.tensor.defining_op, Splat):
@@ -106,7 +108,7 @@ class Insert(Op, name="tensor.insert", traits=(Pure,)):
 
 
 class Dim(Op, name="tensor.dim", traits=(Pure,)):
-    """The size of a dimension."""
+    """The size of dimension `index`."""
 
     source: Operand = operand(AnyTensor)
     index: Operand = operand(Index)
@@ -117,7 +119,7 @@ class Dim(Op, name="tensor.dim", traits=(Pure,)):
     example = "%n = tensor.dim %t, %i : tensor<?x4xf32>"
 
     def fold(self) -> Sequence[Value | Attribute] | None:
-        """The size where the type or `tensor.empty` says it."""
+        """The size, if the type or `tensor.empty` tells it."""
         from ...ir.rewriting import constant_int
 
         position, type = constant_int(self.index), self.source.type
@@ -159,7 +161,7 @@ class Rank(Op, name="tensor.rank", traits=(Pure,)):
 
 
 class FromElements(Op, name="tensor.from_elements", traits=(Pure,)):
-    """A tensor of scalars in row-major order."""
+    """A tensor of the given scalars, in row-major order."""
 
     elements: Operands = operands(AnyType)
     result: Result = result(AnyRankedTensor)
@@ -183,7 +185,7 @@ class FromElements(Op, name="tensor.from_elements", traits=(Pure,)):
 
 
 class Splat(Op, name="tensor.splat", traits=(Pure,)):
-    """A tensor all of whose elements are one scalar."""
+    """A tensor whose elements all are one scalar."""
 
     input: Operand = operand(element_of("aggregate"))
     dynamicSizes: Operands = operands(Index)  # noqa: N815
@@ -215,7 +217,7 @@ class Splat(Op, name="tensor.splat", traits=(Pure,)):
 
 
 class Cast(Op, name="tensor.cast", traits=(Pure,)):
-    """The same tensor under a type that knows more or less about its shape."""
+    """The same tensor under a type with more or fewer known extents."""
 
     source: Operand = operand(AnyTensor)
     dest: Result = result(AnyTensor)
@@ -235,7 +237,7 @@ class Cast(Op, name="tensor.cast", traits=(Pure,)):
             raise self.error(f"operand type '{a}' and result type '{b}' are cast incompatible")
 
     def fold(self) -> Sequence[Value | Attribute] | None:
-        """To the own type -> the source; there and back -> the source."""
+        """cast to the same type -> x; cast(cast(x)) back to the type of x -> x."""
         if self.source.type is self.dest.type:
             return [self.source]
         inner = self.source.defined_by(Cast)
@@ -254,7 +256,7 @@ class Cast(Op, name="tensor.cast", traits=(Pure,)):
 
 
 class Bitcast(Op, name="tensor.bitcast", traits=(Pure,)):
-    """The same bits as elements of another type of that width."""
+    """The same bits as elements of another type of the same width."""
 
     source: Operand = operand(AnyTensor)
     dest: Result = result(AnyTensor)
@@ -277,7 +279,7 @@ class Bitcast(Op, name="tensor.bitcast", traits=(Pure,)):
 
 
 class Yield(Op, name="tensor.yield", traits=(Pure, Terminator)):
-    """The element of `tensor.generate` or the padding of `tensor.pad`."""
+    """Ends a region of `tensor.generate` or `tensor.pad` with an element."""
 
     value: Operand = operand(AnyType)
 
@@ -319,7 +321,7 @@ class Generate(Op, name="tensor.generate", traits=(RecursiveEffects, SingleBlock
 
 
 def check_index_body(op: Operation, body: Any, rank: int, element: Type) -> None:
-    """Raise unless the region takes one index per dimension and yields an element."""
+    """Raise an error unless the region takes an index for each dimension and yields an element."""
     block = body.block
     if len(block.args) != rank:
         raise plain_error(op, "must have one body argument per input dimension")

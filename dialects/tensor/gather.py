@@ -1,4 +1,4 @@
-"""Slices of a tensor at indices that a tensor holds: taken out, or put in."""
+"""Slices of a tensor, at indices that a tensor holds, taken out or put in."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ IndexTensor = Constraint(
 def gathered_type(
     source: TensorType, indices: TensorType, dims: Sequence[int], reduced: bool
 ) -> TensorType:
-    """The type of a gather: a slice for each index tuple, the last dimension of `indices`.
+    """The result type of a gather: a slice for each row of `indices` (its last dimension).
 
-    The gathered dimensions have size 1 in a slice, or are absent if `reduced`.
+    The gathered dimensions `dims` have size 1 in a slice, or are dropped if `reduced`.
     """
     inner = [
         1 if i in dims else extent
@@ -35,7 +35,7 @@ class _Indexed(Op, traits=(Pure,)):
     """Base of gather and scatter."""
 
     def verify_dims(self, dims: Sequence[int], indices: TensorType, rank: int) -> None:
-        """Check that the dimensions ascend and the indices hold a coordinate for each."""
+        """Check that `dims` ascend, and that a row of `indices` has a coordinate for each."""
         word = self.name.partition(".")[2]
         whole = "source" if word == "gather" else "dest"
         if not dims:
@@ -53,7 +53,7 @@ class _Indexed(Op, traits=(Pure,)):
                 raise self.error(f"{word}_dims values must be strictly increasing")
 
     def expect(self, what: str, found: Any, whole: Any, indices: Any, dims: Sequence[int]) -> None:
-        """Check that a type is that of the slices, with or without the gathered dimensions."""
+        """Check that `found` is the type of the slices, with or without the gathered dimensions."""
         full, less = (gathered_type(whole, indices, dims, reduced) for reduced in (False, True))
         if found not in (full, less):
             raise self.error(
@@ -62,7 +62,9 @@ class _Indexed(Op, traits=(Pure,)):
             )
 
     def places(self, array: Any, indices: Any, dims: Sequence[int]) -> tuple[Any, ...]:
-        """NumPy indices of the slices in an array whose gathered dimensions come first."""
+        """The NumPy index of the slices in an array whose gathered dimensions were moved to the
+        front.
+        """
         coordinates = np.moveaxis(np.asarray(indices), -1, 0)
         for dim, at in zip(dims, coordinates, strict=True):
             if at.size and (at.min() < 0 or at.max() >= array.shape[dim]):
@@ -75,7 +77,7 @@ class _Indexed(Op, traits=(Pure,)):
 
 
 class Gather(_Indexed, name="tensor.gather"):
-    """Slices of a tensor at the coordinates that another one holds in its last dimension."""
+    """Slices of a tensor; each row of `indices` has the coordinates of one in `gather_dims`."""
 
     source: Operand = operand(AnyRankedTensor)
     indices: Operand = operand(IndexTensor)
@@ -111,7 +113,9 @@ class Gather(_Indexed, name="tensor.gather"):
 
 
 class Scatter(_Indexed, name="tensor.scatter"):
-    """A tensor with slices put in at the coordinates that another one holds."""
+    """A tensor with slices replaced; each row of `indices` has the place of one in
+    `scatter_dims`.
+    """
 
     source: Operand = operand(AnyRankedTensor)
     dest: Operand = operand(AnyRankedTensor)

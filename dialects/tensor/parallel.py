@@ -1,4 +1,4 @@
-"""Putting parts into tensors from the iterations of a parallel loop."""
+"""Putting parts into tensors in the iterations of a parallel loop."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ class ParallelInsertSlice(
     name="tensor.parallel_insert_slice",
     traits=(HasParent("scf.forall.in_parallel"),),
 ):
-    """Says which part of a shared tensor an iteration of scf.forall gives.
+    """The part of a shared tensor that an iteration of scf.forall writes.
 
-    The reference semantics is the destination with the part replaced, which scf.forall keeps.
+    In the interpreter it gives the destination with the part replaced, which scf.forall keeps.
     Source: upstream tensor.parallel_insert_slice.
     """
 

@@ -23,7 +23,10 @@ from .elements import Yield
 
 
 def verify_part(op: Slicing, large: TensorType, small: TensorType) -> None:
-    """Check that the lists fit the larger tensor and yield the smaller one, maybe rank-reduced."""
+    """Check that the op's lists fit the larger tensor and give the smaller one's shape.
+
+    The smaller one may lack dimensions of size 1.
+    """
     op.verify_lists(large.rank)
     op.verify_bounds(large.shape)
     sizes = to_dims(op.static_sizes)
@@ -44,13 +47,13 @@ def verify_part(op: Slicing, large: TensorType, small: TensorType) -> None:
 
 
 class _OfTensor(Op):
-    """Base: of a tensor."""
+    """Base of the ops with a source tensor."""
 
     source: Operand = operand(AnyRankedTensor)
 
 
 class _IntoTensor(_OfTensor):
-    """Base: of a tensor, into another one."""
+    """Base of the ops with a source and a destination tensor."""
 
     dest: Operand = operand(AnyRankedTensor)
 
@@ -73,7 +76,7 @@ class ExtractSlice(Slicing, _OfTensor, name="tensor.extract_slice", traits=(Pure
         sizes: Sequence[Mixed],
         strides: Sequence[Mixed] | None = None,
     ) -> ExtractSlice:
-        """From mixed lists, with all dimensions."""
+        """Make the op from lists of numbers and values; no dimension is dropped."""
         steps = strides if strides is not None else [1] * len(offsets)
         parts = [split(part) for part in (offsets, sizes, steps)]
         type = TensorType(to_dims(parts[1][1]), source.type.element_type)  # type: ignore[attr-defined]
@@ -93,7 +96,7 @@ class ExtractSlice(Slicing, _OfTensor, name="tensor.extract_slice", traits=(Pure
 
 
 class Inserting(Slicing, _IntoTensor):
-    """Base of the ops that put a part into a tensor."""
+    """Base of the ops that replace a part of a tensor."""
 
     format = f"$source `into` $dest `` {LISTS} attr-dict `:` type($source) `into` type($dest)"
 
@@ -127,7 +130,7 @@ class InsertSlice(Inserting, name="tensor.insert_slice", traits=(Pure,)):
 
 
 class _Reassociating(Reassociating):
-    """Shared by the two reshapes that group neighbouring dimensions."""
+    """Base of the two reshapes that split or join neighbouring dimensions."""
 
     def _verify_groups(self, small: TensorType, large: TensorType) -> None:
         groups = self.groups
@@ -154,7 +157,7 @@ class _Reassociating(Reassociating):
 
 
 class ExpandShape(_Reassociating, name="tensor.expand_shape", traits=(Pure,)):
-    """Dimensions split in several."""
+    """The same elements with dimensions split into several."""
 
     src: Operand = operand(AnyRankedTensor)
     output_shape: Operands = operands(Index)
@@ -200,7 +203,7 @@ class ExpandShape(_Reassociating, name="tensor.expand_shape", traits=(Pure,)):
 
 
 class CollapseShape(_Reassociating, name="tensor.collapse_shape", traits=(Pure,)):
-    """Neighbouring dimensions joined."""
+    """The same elements with neighbouring dimensions joined."""
 
     src: Operand = operand(AnyRankedTensor)
     reassociation = attribute(I64_ARRAYS)
@@ -250,7 +253,7 @@ class Reshape(Op, name="tensor.reshape", traits=(Pure,)):
 
 
 class Concat(Op, name="tensor.concat", traits=(Pure,)):
-    """Tensors one after the other along a dimension."""
+    """Tensors concatenated along dimension `dim`."""
 
     dim = attribute(I64)
     inputs: Operands = operands(AnyRankedTensor)

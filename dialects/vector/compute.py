@@ -249,7 +249,11 @@ class OuterProduct(Op, name="vector.outerproduct", traits=(Pure,)):
 
 
 class Scan(Op, name="vector.scan", traits=(Pure,)):
-    """Running combinations along a dimension, and the last of them."""
+    """Running results along a dimension: each element combined with those before it, and the total.
+
+    It begins with `initial_value`. If `inclusive`, element i of `dest` includes element i of the
+    source; otherwise only those before it.
+    """
 
     kind = attribute(KIND)
     source: Operand = operand(AnyVector)

@@ -1,7 +1,7 @@
-"""nn on tensors -> linalg on memrefs, destination passing.
+"""Lower nn ops on tensors to linalg ops on memrefs that are passed as destinations.
 
-`functions` converts functions, calls and what they return; `comprehensions` lowers the ops
-that are tensor comprehensions; the others have a lowering of their own, by kind of op.
+`functions` converts functions, calls and returns; `comprehensions` lowers the ops that have a
+tensor comprehension; the other modules lower the other ops, by kind.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ class LowerToLinalg(
 ):
     """Lower nn operations on tensors to linalg operations on memrefs.
 
-    Functions write their results to arguments. Each operation becomes one or several stages:
-    a comprehension a fill and a `linalg.generic`, the others copies, generics and loops. What
-    they compute of constants is folded.
+    Functions write their results to arguments. An op with a comprehension becomes a fill and a
+    `linalg.generic`, another one copies, generics and loops. What they compute from constants is
+    folded.
     """
 
     numerics = "rounding"

@@ -1,11 +1,11 @@
 """Checks that indices read from memory are in range, before they are used.
 
-A check is a loop of its own over the indices, on vectors: where the smallest and the largest of
-them are in range, all are. That costs about as much as moving each index into range would, see
-decision 0018, and leaves the loops that read without branches.
+A check is a vectorized loop of its own that finds the smallest and the largest index: if these are
+in range, all are. It costs about as much as clamping each index would, see decision 0018, and the
+loops that use the indices need no branches.
 
-A device checks them in groups of threads. What it launches next does not wait for the outcome, so
-there each index is moved into range, too.
+On a device, groups of threads check some indices each. The kernels that are launched next do not
+wait for the outcome, so there each index is clamped as well.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ GROUP_THREADS = 32
 
 
 def require_in_range(e: Emitter, indices: Value, extents: list[Size]) -> None:
-    """Emit a check that indices, which count from the end if negative, are within an extent.
+    """Emit a check that indices are within an extent; negative ones count from the end.
 
-    With several extents the last dimension of the indices has one index for each.
+    If there are several extents, each row (the last dimension) of the indices has one for each.
     """
     if not extents or _known_in_range(indices, extents):
         return
@@ -58,7 +58,7 @@ def require_in_range(e: Emitter, indices: Value, extents: list[Size]) -> None:
 
 
 def within(e: Emitter, at: Value, extent: Size) -> Size:
-    """An index that was read from memory and has been checked, counted from the start.
+    """A checked index that was read from memory, counted from the start if it was negative.
 
     On a device, which does not wait for the check, an index out of range becomes 0.
     """
@@ -73,7 +73,7 @@ def wrapped(e: Emitter, at: Value, extent: Size) -> Value:
 
 
 def _require_by_groups(e: Emitter, buffer: Value, rows: Size, extents: list[Size]) -> None:
-    """Emit a launch whose groups each check some rows, which have an index for each extent."""
+    """Emit a launch in which each group of threads checks `GROUP_ROWS` rows of indices."""
     for extent in extents:
         # Without a first element, nothing can stand for the indices out of range.
         there = e.insert(arith.OrI(e.compare("ne", extent, 0), e.compare("eq", rows, 0))).result
@@ -102,7 +102,10 @@ def _require_by_groups(e: Emitter, buffer: Value, rows: Size, extents: list[Size
 
 
 def _column(e: Emitter, matrix: Value, first: Size, number: int) -> Value:
-    """What some rows of a matrix have in a column, in 64 bits; 0 beyond the last row."""
+    """`GROUP_ROWS` elements of a matrix's column `number`, from row `first` on, as a vector of i64.
+
+    Beyond the last row the elements are 0.
+    """
     type = matrix.type
     assert isinstance(type, MemRefType)
     rows, element = type.shape[0], type.element_type
@@ -135,10 +138,10 @@ def _known_in_range(indices: Value, extents: list[Size]) -> bool:
 
 
 def _extremes(e: Emitter, buffer: Value, total: Size, count: int) -> list[tuple[Value, Value]]:
-    """The smallest and the largest element of each of `count` columns of a matrix.
+    """The smallest and the largest element of each of a matrix's `count` columns.
 
-    The buffer has its `total` elements, row after row. The smallest is taken to be at most 0, the
-    largest at least -1, so that there are both for a matrix without rows.
+    The buffer holds its `total` elements row by row. The smallest is at most 0 and the largest at
+    least -1 in the result, so that a matrix without rows has both.
     """
     type = buffer.type.element_type  # type: ignore[attr-defined]
     lanes = count * max(1, LANES // count)
@@ -172,7 +175,7 @@ def _extremes(e: Emitter, buffer: Value, total: Size, count: int) -> list[tuple[
 
 
 def _of_lanes(e: Emitter, wide: list[Value], lanes: range) -> list[Value]:
-    """The smallest of some lanes of the first vector, the largest of those of the second."""
+    """The smallest of the first vector's `lanes`, and the largest of the second's."""
     if len(lanes) == wide[0].type.shape[0]:  # type: ignore[attr-defined]
         kinds = zip(("minsi", "maxsi"), wide, strict=True)
         element = wide[0].type.element_type  # type: ignore[attr-defined]

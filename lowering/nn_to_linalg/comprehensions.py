@@ -2,10 +2,10 @@
 
     out[b, m, n] += lhs[b, m, k] * rhs[b, k, n]
 
-becomes `linalg.fill` of the combiner's neutral element and a generic op with the
-comprehension's maps, whose region is the scalar expression. Accesses with extent 1 where the
-result has more have the constant 0 in their map; where that is only known at run time, the
-operand is seen through a view whose stride there is chosen to be 0.
+becomes a `linalg.fill` of the combiner's neutral element, and a generic op that has the
+comprehension's maps and, as its region, the scalar expression. An operand of extent 1 that is
+broadcast has the constant 0 in its map. Where only the run tells whether an extent is 1, the
+operand is read through a view whose stride there is 0 if it is.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .storage import storage_type
 
 
 def extent_size(e: Emitter, extent: Extent, inputs: Sequence[Value]) -> Size:
-    """The size of a dimension, from the buffers of the operands."""
+    """The extent of a dimension, found from the operands' buffers."""
     sources = [e.size(inputs[operand], axis) for operand, axis in extent.sources]
     if extent.broadcast:
         found = sources[-1]
@@ -41,7 +41,7 @@ def extent_size(e: Emitter, extent: Extent, inputs: Sequence[Value]) -> Size:
 
 
 def affine_size(e: Emitter, expr: AffineExpr, dims: Sequence[Size]) -> Size:
-    """An affine expression of sizes."""
+    """The value of an affine expression of extents."""
     match expr:
         case AffineConstant(value):
             return value
@@ -65,7 +65,9 @@ def affine_size(e: Emitter, expr: AffineExpr, dims: Sequence[Size]) -> Size:
 def dimension_sizes(
     e: Emitter, form: Comprehension, inputs: Sequence[Value], out: Value | None = None
 ) -> list[Size]:
-    """The extents of the iteration space: from the result if `out` is given, or the operands."""
+    """The extents of the iteration space, from the buffer `out` if it is given,
+    else the operands.
+    """
     axes = {d.position: axis for axis, d in enumerate(form.out.results)}  # type: ignore[attr-defined]
 
     def size(number: int) -> Size:
@@ -128,10 +130,11 @@ def lower(e: Emitter, op) -> None:
 
 
 def _is_rounded_by_type(op: Operation) -> bool:
-    """Whether numbers of 16 bits are rounded only because the op's types are what they are.
+    """Whether an op's results of 16 bits may stay unrounded within a kernel.
 
-    A cast that the model states is a rounding of its own, and what compares numbers counts on
-    rounded ones. With strict math all are.
+    Most ops round only because their type has 16 bits, so casts there and back again may be left
+    out. An `nn.cast` that the model has must round, and so must numbers that are compared. With
+    strict math, everything is rounded.
     """
     element = element_type(op.results[0].type)
     if is_strict(op) or not isinstance(element, FloatType):
@@ -140,11 +143,11 @@ def _is_rounded_by_type(op: Operation) -> bool:
 
 
 _STEPS = (math.Ceil, math.Floor, math.RoundEven, arith.RemF)
-"""Functions that jump: where x - floor(x) is computed, both must be of the same x."""
+"""Functions that jump: both x of x - floor(x) must be the same, rounded or not."""
 
 
 def _contract_casts(first: Operation | None) -> None:
-    """Let kernels leave out the casts to 16 bits and back in an operation and those after it."""
+    """Allow kernels to leave out the casts to 16 bits and back, from operation `first` on."""
     inner: list[Operation] = []
     while first is not None:
         inner += first.walk()
@@ -168,8 +171,8 @@ def write(
 ) -> None:
     """Write a comprehension's result to the buffer `out`, whose nn element type is `element`.
 
-    `inputs` are buffers, or scalars that stand for all of an operand's elements. With `over_nan`
-    a maximum passes over NaN.
+    An input is a buffer, or a scalar that all elements of the operand are. With `over_nan`, a
+    maximum passes over NaN.
     """
     sizes = dimension_sizes(e, form, inputs, out)
     reads, maps = [], []
@@ -216,7 +219,7 @@ def write(
 
 
 def _broadcast(e: Emitter, access: Access, buffer: Value, sizes: Sequence[Size]) -> Value:
-    """A view of the operand that repeats it along axes whose extent is 1 at run time."""
+    """The operand, or a view that repeats it along axes whose extent turns out to be 1."""
     extents = e.sizes(buffer)
     results = access.map.results
     unsure = [a for a in access.broadcasts if extents[a] is not sizes[results[a].position]]  # type: ignore[attr-defined]
@@ -235,7 +238,9 @@ def _broadcast(e: Emitter, access: Access, buffer: Value, sizes: Sequence[Size])
 
 
 def _window(form: Comprehension, maps: Sequence[AffineMap], sizes: Sequence[Size]) -> list[int]:
-    """The dimensions that index no buffer alone, so that no buffer has their extent."""
+    """The dimensions that no map uses on their own, such as k in x[p + k], so no buffer tells their
+    extent.
+    """
     bare = {
         expr.position
         for map_ in (*maps, form.out)

@@ -1,8 +1,8 @@
 """Branches and loops: calls inside `scf.if` and `scf.while`.
 
-Results of static shape are written to buffers allocated before. A result with unknown extents is a
-buffer on the heap, which the region yields and the receiver frees. A loop keeps each carried tensor
-of static shape in one buffer; an iteration writes the next value to a second one.
+A result of static shape is written to a buffer that is allocated before. One with unknown extents
+is a buffer on the heap, which the region yields and whoever receives it frees. A loop keeps each
+carried tensor of static shape in one buffer; an iteration writes the next value to a second one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Signatures = Mapping[str, Signature]
 """The signatures of the module's functions, by name."""
 
 FIRST_ROWS = 4
-"""The number of rows that a stack has room for at first; a full one is doubled."""
+"""For how many rows a stack has room at first; when it is full, its buffer is doubled."""
 
 
 def call(
@@ -33,10 +33,10 @@ def call(
     args: Sequence[Value],
     wanted: Sequence[Value | Type],
 ) -> list[Value]:
-    """Call a function; gives the buffers of its results.
+    """Emit a call, and return the buffers of its results.
 
     For each result `wanted` has the buffer to write it to, or the type of a new one on the heap,
-    which the receiver must free.
+    which whoever receives it must free.
     """
     signature = signatures[callee]
     type = signature.tensors
@@ -59,7 +59,7 @@ def call(
 
 
 def heap(e: Emitter, type: MemRefType, sizes: Sequence[Size]) -> Value:
-    """A new buffer on the heap, which the receiver must free."""
+    """A new buffer on the heap, which whoever receives it must free."""
     made = e.alloc_typed(type, sizes)
     e.owned.remove(made)
     return made
@@ -69,7 +69,7 @@ def heap(e: Emitter, type: MemRefType, sizes: Sequence[Size]) -> Value:
 
 
 def lower_if(e: Emitter, op: nn.CallIf, signatures: Signatures) -> None:
-    """An `scf.if` that yields the results of unknown extents."""
+    """Emit an `scf.if` of two calls; it yields the results of unknown extents."""
     condition = e.load(e.buffer(op.condition))
     args = [e.buffer(v) for v in op.args]
     wanted: list[Value | Type] = [
@@ -89,7 +89,7 @@ def lower_if(e: Emitter, op: nn.CallIf, signatures: Signatures) -> None:
 
 
 def _own(e: Emitter, tensor: Value, buffer: Value) -> None:
-    """Bind a tensor to a heap buffer that this function must free."""
+    """Let a tensor be held by a heap buffer, which this function must free."""
     e.buffers[tensor] = buffer
     e.owned.append(memref.base_buffer(buffer))
 
@@ -98,7 +98,7 @@ def _own(e: Emitter, tensor: Value, buffer: Value) -> None:
 
 
 def lower_while(e: Emitter, op: nn.CallWhile, signatures: Signatures) -> None:
-    """An `scf.while` that carries tensors of unknown extents, and stacks that grow."""
+    """Emit an `scf.while` that carries the tensors of unknown extents, and the stacks."""
     _Loop(e, op, signatures).lower()
 
 
@@ -196,7 +196,7 @@ class _Loop:
         return wanted
 
     def _taken(self, values: Sequence[Value]) -> tuple[list[Value], list[_Stack], Value]:
-        """(tensors, stacks, iteration count) from the values that the loop carries."""
+        """(tensors, stacks, number of iterations) from the values that the `scf.while` carries."""
         rest = iter(values)
         states = [
             state if fixed else next(rest)
@@ -231,7 +231,7 @@ class _Loop:
 
 @dataclass
 class _Stack:
-    """Rows of static shape at the start of a carried buffer that has room for more."""
+    """Rows of static shape in a buffer that the loop carries, and that has room for more rows."""
 
     e: Emitter
     type: MemRefType
@@ -242,7 +242,7 @@ class _Stack:
         return [self.buffer]
 
     def taken(self, carried: Sequence[Value]) -> _Stack:
-        """This stack in the state given by carried values."""
+        """This stack with the buffer that an iteration carries."""
         return _Stack(self.e, self.type, *carried)
 
     def with_room(self, count: Value) -> _Stack:
@@ -271,12 +271,12 @@ class _Stack:
         return self
 
     def whole(self, count: Value) -> Value:
-        """A view of the first `count` rows: after the loop, of all rows in the stack."""
+        """A view of the first `count` rows, which after the loop are all rows."""
         return reinterpreted(self.e, self.buffer, [count, *self.type.shape[1:]])  # type: ignore[list-item]
 
 
 class _FullStack(_Stack):
-    """Rows whose number is known before the loop, so that the buffer has room for all."""
+    """A stack whose number of rows is known before the loop, so that its buffer never grows."""
 
     @property
     def carried(self) -> list[Value]:
@@ -294,7 +294,7 @@ class _FullStack(_Stack):
 
 @dataclass
 class _RaggedStack(_Stack):
-    """Rows of unknown extents, equal to the first row's: a flat buffer, and these extents."""
+    """A stack of rows whose extents only the first row tells: a flat buffer, and those extents."""
 
     sizes: list[Value]
 

@@ -13,7 +13,7 @@ from .table import lowers
 
 
 def scalar(e: Emitter, tensor: Value) -> Value:
-    """The only element of a tensor."""
+    """The only element of a tensor that has one."""
     held = e.operand(tensor)
     if isinstance(held.type, MemRefType):
         return e.load(held, [0] * held.type.rank)

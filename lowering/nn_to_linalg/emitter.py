@@ -1,4 +1,4 @@
-"""Emitting the code of one function: the insertion point, and which buffer holds which tensor."""
+"""Emitting the code of one function: where to insert, and which buffer holds which tensor."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def buffer_type(type: Type) -> MemRefType:
 
 
 class Emitter(ExtentBuilder):
-    """A builder that knows the buffer of each tensor of the function it writes."""
+    """A builder for one function, which knows the buffer of each of its tensors."""
 
     def __init__(self, block: Block, globals: Globals, loc: Location) -> None:
         super().__init__(block, globals, loc)
@@ -53,7 +53,7 @@ class Emitter(ExtentBuilder):
     # -- tensors and buffers -------------------------------------------------------------
 
     def operand(self, tensor: Value) -> Value:
-        """The memref that holds a tensor, or the scalar that all its elements are."""
+        """The memref that holds a tensor, or a scalar if that is what all its elements are."""
         constant = tensor.defined_by(nn.Constant)
         held = constant.value if constant is not None else None
         if isinstance(held, DenseElements) and held.is_splat and held.strings is None:
@@ -77,7 +77,7 @@ class Emitter(ExtentBuilder):
         return found
 
     def bind(self, tensor: Value, buffer: Value) -> None:
-        """Let a buffer hold a tensor, or copy it to the tensor's assigned memory (`placed`)."""
+        """Let a buffer hold a tensor; if the tensor has a fixed place (`placed`), copy it there."""
         wanted = buffer_type(tensor.type)
         if tensor in self.placed:
             place = self.placed[tensor]
@@ -87,9 +87,9 @@ class Emitter(ExtentBuilder):
         self.buffers[tensor] = self.cast(buffer, wanted)
 
     def destination(self, tensor: Value, sizes: Sequence[Size] | None = None) -> Value:
-        """A buffer to write a result to: the function's out-argument, or a new one.
+        """The buffer to write a tensor to: its fixed place, such as an out-argument, or a new one.
 
-        `sizes` are needed where the tensor's type does not know its extents.
+        `sizes` are needed if the tensor's type has unknown extents.
         """
         found = self.placed.get(tensor)
         if found is None and self.parts.place(tensor)[0] in self.parts.wholes:
@@ -107,7 +107,7 @@ class Emitter(ExtentBuilder):
         return found
 
     def part(self, tensor: Value) -> Value:
-        """The memory of a tensor that is part of another one, or has others as its parts."""
+        """The memory of a tensor that lies within another one, or that others lie within."""
         if tensor in self._parts:
             return self._parts[tensor]
         whole, first = self.parts.place(tensor)
@@ -121,7 +121,7 @@ class Emitter(ExtentBuilder):
         return made
 
     def settle(self, tensor: Value) -> None:
-        """Copy a tensor into the larger one it is a part of, if it was written elsewhere."""
+        """Copy a tensor to its place within a larger one, unless it was written there."""
         whole = self.parts.place(tensor)[0]
         made = self.buffers.get(tensor)
         if made is None or whole not in self.parts.wholes or made is self._parts.get(tensor):
@@ -135,7 +135,7 @@ class Emitter(ExtentBuilder):
         raise PassError(f"the extents of a {tensor.type} are not known", self.loc)
 
     def alloc_typed(self, type: MemRefType, sizes: Sequence[Size]) -> Value:
-        """A new temporary buffer of a type; `sizes` has the extents that the type does not know."""
+        """A new temporary buffer of a type; `sizes` are all its extents."""
         dynamic = [self.value(s) for d, s in zip(type.shape, sizes, strict=True) if d is None]
         for size in dynamic:
             self._require_extent(size)
@@ -152,7 +152,7 @@ class Emitter(ExtentBuilder):
         return self.alloc_typed(MemRefType(shape, storage_type(element)), sizes)
 
     def window(self, sizes: Sequence[int]) -> Value:
-        """A buffer that is never read; it gives a structured op the extents of a window."""
+        """A buffer that is never read: its shape gives a structured op the extents of a window."""
         type = MemRefType(tuple(sizes), IntegerType(8))
         return self.insert(memref.Alloca([], memref=type)).memref
 
@@ -184,9 +184,9 @@ class Emitter(ExtentBuilder):
         self.insert(memref.Store(value, buffer, [self.value(i) for i in at]))
 
     def load_extent(self, buffer: Value, at: Sequence[Size], least: int = 0) -> Value:
-        """Load an integer from `buffer` as an extent, or as another number in the range of extents.
+        """Load an integer from `buffer` as an extent or another number of that range.
 
-        Emits checks that it is at least `least` and that an index of the target can hold it.
+        Emits checks that it is at least `least` and fits an index of the target.
         """
         size = self._content(buffer, at)
         if size is not None and self._is_in_range(size):
@@ -195,14 +195,14 @@ class Emitter(ExtentBuilder):
         return self.extent(value, least)
 
     def _content(self, buffer: Value, at: Sequence[Size]) -> Size | None:
-        """An element of a buffer, if it is constant or follows from extents; else None."""
+        """An element of a buffer, if it is known without reading memory; else None."""
         sizes = self.contents.get(buffer)
         if sizes is None or not all(isinstance(i, int) for i in at):
             return None
         return sizes[at[0] if at else 0]  # type: ignore[index]
 
     def load_index(self, buffer: Value, at: Sequence[Size] = ()) -> Value:
-        """An element of a buffer of integers, as an index."""
+        """Load an element of a buffer of integers, as an index."""
         return self.to_index(self.load(buffer, at))
 
     # -- whole buffers ---------------------------------------------------------------------
@@ -231,7 +231,9 @@ class Emitter(ExtentBuilder):
         iterators: Sequence[str],
         body: Callable[..., Value | Sequence[Value]],
     ) -> None:
-        """A structured op; `body(builder, *elements)` writes its region."""
+        """Emit a structured op; `body(builder, *elements)` inserts its body and returns the
+        results.
+        """
         self.insert(linalg.Generic.build(inputs, outputs, maps, iterators, self._inside(body)))
 
     def _inside(self, body: Callable[..., Value | Sequence[Value]]) -> Callable:
@@ -244,13 +246,13 @@ class Emitter(ExtentBuilder):
     def elementwise(
         self, inputs: Sequence[Value], output: Value, body: Callable[..., Value]
     ) -> None:
-        """A structured op over buffers of one shape, with `body` as in `generic`."""
+        """Emit a structured op on buffers of one shape, with `body` as in `generic`."""
         rank = output.type.rank  # type: ignore[attr-defined]
         maps = [AffineMap.identity(rank)] * (len(inputs) + 1)
         self.generic(inputs, [output], maps, ["parallel"] * rank, body)
 
     def position(self, dim: int) -> Value:
-        """The coordinate along a dimension, in the body of a structured op."""
+        """The index in dimension `dim` of the current point, in the body of a structured op."""
         return self.insert(linalg.Index(dim)).result
 
     # -- control flow ----------------------------------------------------------------------
@@ -267,7 +269,7 @@ class Emitter(ExtentBuilder):
 
     @contextmanager
     def loop(self, upper: Size, lower: Size = 0) -> Iterator[Value]:
-        """An `scf.for` around what is inserted inside; gives the induction variable."""
+        """Within the context, insert into an `scf.for`; gives its induction variable."""
         made = self.insert(
             scf.For.of(self.value(lower), self.value(upper), self.index(1), loc=self.loc)
         )
@@ -277,8 +279,9 @@ class Emitter(ExtentBuilder):
 
     @contextmanager
     def parallel(self, uppers: Sequence[Size], threads: int = 1) -> Iterator[list[Value]]:
-        """An `scf.parallel` over groups of threads around what is inserted inside; gives the
-        induction variables. Groups count along one axis of the grid.
+        """Within the context, insert into an `scf.parallel` over groups of threads.
+
+        Gives the induction variables. The groups are counted along one axis of the grid.
         """
         if not uppers:
             yield []
@@ -294,7 +297,7 @@ class Emitter(ExtentBuilder):
             self.insert(scf.Reduce([], []))
 
     def apart(self, uppers: Sequence[Size]) -> AbstractContextManager[list[Value]]:
-        """Loops whose iterations touch nothing that others write; in parallel on a device."""
+        """Nested loops with independent iterations; on a device they run in parallel."""
         return self.parallel(uppers) if self.globals.has_groups else self.loops(uppers)
 
     @contextmanager
@@ -313,7 +316,10 @@ class Emitter(ExtentBuilder):
         body: Callable[..., Sequence[Value]],
         lower: Size = 0,
     ) -> list[Value]:
-        """An `scf.for` that carries values: `body(i, *carried)` gives the next ones."""
+        """Emit an `scf.for` with carried values, and return the last ones.
+
+        `body(i, *carried)` returns the carried values of the next iteration.
+        """
         made = self.insert(
             scf.For.of(self.value(lower), self.value(upper), self.index(1), inits, loc=self.loc)
         )
@@ -323,7 +329,7 @@ class Emitter(ExtentBuilder):
 
     @contextmanager
     def when(self, condition: Value) -> Iterator[None]:
-        """An `scf.if` without results around what is inserted inside."""
+        """Within the context, insert into an `scf.if` without results."""
         made = self.insert(scf.If.of(condition, loc=self.loc))
         with self.inside(made.then_block):
             yield

@@ -1,4 +1,4 @@
-"""Small tensors of integers that follow from extents, as index arithmetic."""
+"""Integer tensors that are computed from extents, turned into index arithmetic."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from .emitter import Emitter
 
 
 class ExtentIntegers:
-    """The integers of one kernel that follow from the extents of its operands.
+    """The small integer tensors of a kernel that are computed from extents of its operands.
 
-    An element that an op reads at a constant index becomes arithmetic on `memref.dim`, and so is
-    known without reading memory. The elements are also stored if an op reads the whole tensor.
+    Where an op reads an element at a constant index, it gets the result of arithmetic on
+    `memref.dim`, so no memory is read. The elements are also stored, for ops that read the whole
+    tensor.
     """
 
     def __init__(self, e: Emitter, old: Block, new: Block, names: Sequence[Sequence[str]]) -> None:
@@ -31,7 +32,9 @@ class ExtentIntegers:
         self.stored: list[Value] = []
 
     def computes(self, op: Operation) -> bool:
-        """Handle an op whose result's elements follow from extents; False for any other op."""
+        """Lower an op whose result's elements follow from extents; False, with nothing done, for
+        others.
+        """
         if len(op.results) != 1:
             return False
         (tensor,), e = op.results, self.e
@@ -62,7 +65,7 @@ class ExtentIntegers:
         return all(symbol in self.extents for symbol in size.symbols)
 
     def erase_unread(self) -> None:
-        """Erase the buffers that are only stored to."""
+        """Erase the buffers of such tensors that are stored to but never read."""
         for buffer in self.stored:
             stores = list(buffer.users)
             if not all(isinstance(user, memref.Store) for user in stores):

@@ -1,4 +1,4 @@
-"""Arithmetic on the extents and indices of a function, with run-time checks."""
+"""Arithmetic on extents and indices, and run-time checks of them."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ from .globals import Globals
 from .storage import storage_type
 
 Size = int | Value
-"""An extent or index: known, or a value of type index."""
+"""An extent or index: a number, or a value of type index."""
 
 _KEEPING_RANGE = (arith.AddI, arith.MinSI, arith.FloorDivSI, arith.CeilDivSI)
-"""Ops that make an extent of two extents; a sum is one too, since both lie in memory."""
+"""Ops whose result is in the range of extents if both operands are. A sum is, because both extents
+lie in memory together.
+"""
 
 
 class ExtentBuilder(Builder):
-    """A builder that computes each extent once, and emits run-time checks of them.
+    """A builder that computes each extent only once, and emits run-time checks.
 
-    Extents are ints where they are known, so that arithmetic on them costs no operations.
+    Known extents are ints, and arithmetic on them emits nothing.
     """
 
     def __init__(self, block: Block, globals: Globals, loc: Location) -> None:
@@ -51,7 +53,7 @@ class ExtentBuilder(Builder):
         self._head: Operation | None = None
 
     def _at_start(self, op: Operation) -> Operation:
-        """Insert an operation at the function's start, after those inserted before."""
+        """Insert an operation at the start of the function, after those already inserted there."""
         if self._head is None:
             self.entry.prepend(op)
         else:
@@ -62,9 +64,9 @@ class ExtentBuilder(Builder):
     # -- extents and index arithmetic ----------------------------------------------------
 
     def size(self, buffer: Value, axis: int) -> Size:
-        """An extent of a buffer: an int, or `memref.dim` if it is not known.
+        """An extent of a buffer: a number, or a `memref.dim` if it is unknown.
 
-        A `memref.dim` at the function's top level is reused.
+        A `memref.dim` at the function's top level is used again.
         """
         type = buffer.type
         assert isinstance(type, MemRefType)
@@ -82,7 +84,9 @@ class ExtentBuilder(Builder):
         return self._sizes[buffer, axis]
 
     def name_extent(self, buffer: Value, axis: int, name: str) -> bool:
-        """Name an unknown extent; equal names mean equal extents. True if the name was known."""
+        """Name an unknown extent; extents of one name are equal. Returns whether the name was
+        known.
+        """
         if buffer.type.shape[axis] is not None:  # type: ignore[attr-defined]
             return False
         self._names[buffer, axis] = name
@@ -95,7 +99,7 @@ class ExtentBuilder(Builder):
         return self.constant(number, index)
 
     def constant(self, number: float, type: Type) -> Value:
-        """A scalar constant, at the function's start."""
+        """A scalar constant; it stands at the function's start."""
         value = number_attribute(number, type)
         if value is None:
             raise PassError(f"a constant of type {type} has no lowering", self.loc)
@@ -105,7 +109,7 @@ class ExtentBuilder(Builder):
         return self._constants[value]
 
     def element(self, number: float, type: Type) -> Value:
-        """A constant of an element type, in the type that elements have in memory."""
+        """A constant of an element type, in the form that elements have in memory."""
         if is_small_float(type):
             assert isinstance(type, FloatType)
             number = int.from_bytes(type.to_bytes(number))
@@ -148,7 +152,7 @@ class ExtentBuilder(Builder):
         return a if b == 0 else self._fold(arith.SubI, a, b, lambda x, y: x - y)
 
     def _shift(self, a: Value, by: int) -> Size:
-        """`a + by`; if `a` is such a sum itself, the two numbers are added first."""
+        """`a + by`; if `a` is itself a value plus a number, the numbers are added first."""
         base, before = self._shifted.get(a, (a, 0))
         if before + by == 0:
             return base
@@ -215,7 +219,9 @@ class ExtentBuilder(Builder):
         return self.insert(cast(value, out=index)).result
 
     def bounded_index(self, value: Value, most: Size) -> Value:
-        """An integer clamped to [-most, most], as an index, which may have fewer bits."""
+        """An integer clamped to [-most, most] and then converted to an index, which may be
+        narrower.
+        """
         type = value.type
         if not isinstance(type, IntegerType) or type.width < 64:
             return self.to_index(value)
@@ -231,11 +237,13 @@ class ExtentBuilder(Builder):
     # -- checks at run time --------------------------------------------------------------
 
     def require(self, condition: Value, text: str) -> None:
-        """Emit a check that a condition holds; `text` says what is wrong if it does not."""
+        """Emit a check that a condition is true; `text` is the message if it is not."""
         self.insert(cf.Assert(condition, text))
 
     def require_equal(self, a: Size, b: Size, text: str, *, or_one: bool = False) -> None:
-        """Emit a check that two extents are equal, unless known; with `or_one`, `a` may be 1."""
+        """Emit a check that two extents are equal, if that is not known; with `or_one`, `a` may be
+        1.
+        """
         if a is b or (isinstance(a, int) and (a == b or (or_one and a == 1))):
             return
         key = (*(self.value(n) for n in (a, b)), self.index(int(or_one)))
@@ -249,7 +257,7 @@ class ExtentBuilder(Builder):
         self.require(fits, text)
 
     def require_at_most(self, a: Size, b: Size, text: str) -> None:
-        """Emit a check that an extent is no larger than another one, unless that is known."""
+        """Emit a check that extent `a` is at most `b`, if that is not known."""
         if a is b or (isinstance(a, int) and (a <= 0 or (isinstance(b, int) and a <= b))):
             return
         self.require(self.compare("sle", a, b), text)
@@ -262,7 +270,7 @@ class ExtentBuilder(Builder):
         self._in_range.add(size)
 
     def extent(self, value: Value, least: int = 0) -> Value:
-        """An integer as an extent, checked; see `load_extent`."""
+        """An integer as an extent, with the checks of `load_extent`."""
         type = value.type
         assert isinstance(type, IntegerType)
         most = self.globals.largest_index

@@ -1,12 +1,13 @@
-"""Floats of 8 bits and less: integers ("codes") in memory, converted by arithmetic on the bits.
+"""Floats of 8 bits and less: integers ("codes") in memory, converted by arithmetic on bits.
 
-    decode    Shifts exponent and mantissa to their places in f32 and adds the difference of the
-              biases. A code below the least normal number is multiplied with the step between
+    decode    Shifts exponent and mantissa to their places in f32, and adds the difference of the
+              biases. A code below the least normal number is multiplied by the distance between
               subnormals.
     encode    Rounds the bits of f32 or f64 at the last bit that is kept. To a value below the least
-              normal number it adds a float whose last bit is the step, so that the machine rounds.
+              normal number it adds a float whose last bit is the distance between subnormals, so
+              that the machine's addition rounds.
 
-No subnormal f32 occurs, which some machines take for zero.
+Neither makes a subnormal f32, which some machines take for zero.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from ...ir.types import FLOAT_KINDS, FloatType, IntegerType, Type, f32, f64, i8,
 from .emitter import Emitter
 
 _CARRIERS: dict[Type, tuple[IntegerType, int, int]] = {f32: (i32, 23, 127), f64: (i64, 52, 1023)}
-"""For each float the integer type of its bits, the number of mantissa bits, and the bias."""
+"""For each float type the integer type of its bits, its number of mantissa bits, and its bias."""
 
 
 @dataclass(frozen=True)
 class _Form:
-    """The format of a type, and its special codes without their sign."""
+    """The format of a small float type, and its special codes without the sign bit."""
 
     width: int
     mantissa: int
@@ -36,7 +37,7 @@ class _Form:
     largest: int
     """The code of the largest number."""
     overflow: int
-    """The code of infinity, or of NaN where there is none."""
+    """The code that too large numbers get: infinity, or NaN in a format without infinity."""
     nan: int
 
     @staticmethod
@@ -59,7 +60,7 @@ class _Form:
 
 
 class _Bits:
-    """Writes arithmetic on integers of one type."""
+    """Emits arithmetic on integers of one type."""
 
     def __init__(self, e: Emitter, type: IntegerType) -> None:
         self.e, self.type = e, type
@@ -81,7 +82,7 @@ class _Bits:
 
 
 def decode(e: Emitter, code: Value, type: Type) -> Value:
-    """The value, as f32, of a code: an i8 of which only the type's low bits count."""
+    """The f32 of a code, which is an i8; only the type's low bits of it count."""
     bits = _Bits(e, i32)
     wide = e.insert(arith.ExtUI(code, out=i32)).result
     if FLOAT_KINDS[type.kind][4] == "unsigned":  # type: ignore[attr-defined]
@@ -111,7 +112,7 @@ def decode(e: Emitter, code: Value, type: Type) -> Value:
 
 
 def _power_of_two(bits: _Bits, code: Value) -> Value:
-    """2**(code - 127), of which the least is a subnormal f32; NaN for 255."""
+    """2**(code - 127), which for code 0 is a subnormal f32; NaN for code 255."""
     moved = bits.op(arith.ShLI, code, 23)
     found = bits.select(bits.compare("eq", code, 0), 1 << 22, moved)
     found = bits.select(bits.compare("eq", code, 255), _F32_NAN, found)
@@ -119,7 +120,7 @@ def _power_of_two(bits: _Bits, code: Value) -> Value:
 
 
 def encode(e: Emitter, value: Value, type: Type, rules: Conversion) -> Value:
-    """The code, an i8, of an f32 or f64."""
+    """The code, an i8, of an f32 or f64 value."""
     carrier, mantissa, bias = _CARRIERS[value.type]
     bits = _Bits(e, carrier)
     pattern = e.insert(arith.Bitcast(value, out=carrier)).result
@@ -148,7 +149,9 @@ def encode(e: Emitter, value: Value, type: Type, rules: Conversion) -> Value:
 
 
 def _rounded(bits: _Bits, size: Value, source: Type, form: _Form) -> Value:
-    """The code of a magnitude, rounded to nearest even; above `form.largest` if too large."""
+    """The code of a magnitude, rounded to nearest even; more than `form.largest` if it is too
+    large.
+    """
     e = bits.e
     _, mantissa, bias = _CARRIERS[source]
     spare = mantissa - form.mantissa
@@ -167,7 +170,7 @@ def _rounded(bits: _Bits, size: Value, source: Type, form: _Form) -> Value:
 
 
 def _exponent(bits: _Bits, size: Value, mantissa: int, bias: int, rules: Conversion) -> Value:
-    """The code of a magnitude in f8E8M0FNU, which is not NaN."""
+    """The code in f8E8M0FNU of a magnitude that is not NaN."""
     one = 1 << mantissa
     if bias == 127:
         # The fraction of subnormals, where 2**-127 and 2**-128 are to be told apart.

@@ -1,11 +1,11 @@
-"""Functions on tensors become functions on buffers, with their results as out-arguments.
+"""Convert functions on tensors to functions on buffers.
 
     func.func @f(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<?xi64>)
     func.func @f(%x: memref<4xf32>, %y: memref<4xf32>) -> memref<?xi64>
 
-A result of static shape is written to an argument that follows the others, and so is one of a
-kernel whose extents follow from those of the arguments. Any other is returned, on the heap, and
-the caller frees it.
+A result of static shape becomes an out-argument, %y: a buffer of the caller to which the function
+writes it. So does a kernel's result whose extents the caller can compute from the arguments'. Any
+other result is returned as a buffer on the heap, which the caller frees.
 """
 
 from __future__ import annotations
@@ -37,10 +37,9 @@ from .table import LOWERINGS
 def convert_function(
     function: func.FuncOp, globals: Globals, signatures: Mapping[str, Signature]
 ) -> None:
-    """Replace a function's signature and body by those on buffers.
+    """Convert a function's signature and body from tensors to buffers.
 
-    A function without tensors is on buffers already and stays as it is. `signatures` are those of
-    the module's functions.
+    A function without tensors stays as it is. `signatures` are those of the module's functions.
     """
     if not _has_tensors(function):
         return
@@ -70,7 +69,7 @@ def _has_tensors(function: func.FuncOp) -> bool:
 
 
 def _check_values(function: func.FuncOp) -> None:
-    """Raise PassError for tensors that buffers cannot hold and for ops that only hosts run."""
+    """Raise PassError for tensors that buffers cannot hold and ops that only a host runs."""
     types = (*function.function_type.inputs, *function.function_type.results)
     for op in function.walk():
         if op is function and any(map(is_host_type, types)):
@@ -87,7 +86,7 @@ def _check_values(function: func.FuncOp) -> None:
 
 
 def _convert_attributes(function: func.FuncOp, old: FunctionType, signature: Signature) -> None:
-    """Move the attributes of results that became arguments; note an entry's tensor types on it."""
+    """Give out-arguments the attributes of their results, and note an entry's tensor types."""
     if ENTRY in function.attributes:
         function.attributes[INPUTS] = ArrayAttr(old.inputs)
         function.attributes[OUTPUTS] = ArrayAttr(old.results)
@@ -104,7 +103,7 @@ def _convert_attributes(function: func.FuncOp, old: FunctionType, signature: Sig
 
 
 class _Body:
-    """The conversion of one function's block."""
+    """The conversion of a function's block."""
 
     def __init__(
         self,
@@ -177,7 +176,9 @@ class _Body:
     # -- results -----------------------------------------------------------------------
 
     def _out_arguments(self, last: func.Return) -> list[Value | None]:
-        """For each result its out-argument, or None; notes which ops write there directly."""
+        """For each result its out-argument, or None; an op whose value is returned writes there
+        directly.
+        """
         rest = iter(self.new.args[len(self.old.args) :])
         outs: list[Value | None] = [
             next(rest) if by_argument else None for by_argument in self.signature.by_argument
@@ -219,8 +220,9 @@ class _Body:
         return results
 
     def _heap_result(self, value: Value, buffer: Value, earlier: list[Value]) -> Value:
-        """A buffer that the caller may free: `buffer` itself if this function owns it and does not
-        return it twice, else a copy.
+        """A buffer that the caller may free: `buffer`, or a copy of it.
+
+        It is copied if this function does not own it, or already returns it as an earlier result.
         """
         e = self.e
         root = memref.base_buffer(buffer)
@@ -233,7 +235,7 @@ class _Body:
     # -- operations ----------------------------------------------------------------------
 
     def convert_op(self, op: Operation) -> None:
-        """Convert one operation. Raises PassError, which names it."""
+        """Convert one operation. The PassError that it may raise names the operation."""
         e = self.e
         e.loc = op.loc
         try:
@@ -292,7 +294,7 @@ class _Body:
             )
 
     def _inline(self, kernel: nn.Kernel) -> None:
-        """Convert the operations of a kernel that was not outlined."""
+        """Convert the operations of a kernel that has no function of its own."""
         e = self.e
         block = kernel.body.block
         for arg, value in zip(block.args, kernel.operands, strict=True):
@@ -310,7 +312,7 @@ class _Body:
             e.bind(result, e.buffer(value))
 
     def _call(self, op: func.Call) -> None:
-        """Convert a call: some results are written to buffers passed to it, others returned."""
+        """Convert a call: pass buffers for some results, and receive the others."""
         e = self.e
         type = FunctionType(tuple(op.operand_types), tuple(op.result_types))
         signature = self.signatures.get(op.callee) or Signature.of(type)
@@ -348,9 +350,9 @@ class _Body:
 def free_buffers(
     block: Block, owned: list[Value], returned: list[Value], at_end: bool = False
 ) -> None:
-    """Free each buffer after its last use in the block, views and nested regions included.
+    """Free each owned buffer after its last use in the block, also by views and in nested regions.
 
-    With `at_end`, before the block's terminator instead.
+    With `at_end`, free it before the block's terminator. `returned` buffers are not freed.
     """
     given = {memref.base_buffer(v) for v in returned if isinstance(v.type, MemRefType)}
     wanted = set(owned) - given

@@ -1,4 +1,4 @@
-"""Constants of the module: each content once, as a `memref.global`."""
+"""Constants of the module: a `memref.global` for each different content."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .storage import storage_type
 
 
 class Globals:
-    """Makes the globals of a module, at its start."""
+    """Makes the globals, at the start of a module."""
 
     def __init__(self, module: Operation) -> None:
         self.module = module
@@ -48,9 +48,9 @@ class Globals:
         return found
 
     def _shared(self, value: DenseResource) -> DenseResource:
-        """An earlier constant of the same key, type and elements, or else this one.
+        """An earlier constant with the same key, type and elements, or else this one.
 
-        Only constants that passes made, whose elements are in memory, are compared.
+        Only constants made by passes are compared, as their elements are in memory.
         """
         earlier = self._by_key.setdefault((value.key, value.type), [])
         if not isinstance(value.blob, MemoryBlob):
@@ -74,7 +74,9 @@ class Globals:
 
 
 def as_stored(value: DenseElements | DenseResource) -> DenseElements | DenseResource:
-    """The constant with its elements' type in memory (`storage_type`); the bytes stay."""
+    """The constant with the element type that it has in memory (`storage_type`); the bytes are the
+    same.
+    """
     element = storage_type(value.type.element_type)
     if element is value.type.element_type:
         return value

@@ -1,7 +1,7 @@
 """Gathering and scattering: elements whose indices are read from memory.
 
-Indices count from the end where they are negative. One out of range ends the run with a status,
-before memory outside the operand is touched.
+A negative index counts from the end. An index out of range ends the run with a status before any
+memory outside of the operand is accessed.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def lower_gather(e: Emitter, op: nn.Gather) -> None:
 
 
 def _require_within(e: Emitter, indices: Value, data: Value, axis: int) -> None:
-    """Emit checks that `indices` is no larger than `data` along all axes but `axis`."""
+    """Emit checks that `indices` is not larger than `data` along the axes other than `axis`."""
     for other, (count, extent) in enumerate(zip(e.sizes(indices), e.sizes(data), strict=True)):
         if other != axis:
             e.require_at_most(count, extent, f"its indices are more than the data along {other}")
@@ -53,7 +53,7 @@ def _require_within(e: Emitter, indices: Value, data: Value, axis: int) -> None:
 def _require_updates(
     e: Emitter, updates: Value, indices: Sequence[Size], rest: Sequence[Size] = ()
 ) -> None:
-    """Emit checks that the extents of the updates are `indices`, followed by `rest`."""
+    """Emit checks that the shape of the updates is `indices` followed by `rest`."""
     for axis, (found, wanted) in enumerate(zip(e.sizes(updates), [*indices, *rest], strict=True)):
         text = f"extent {axis} of its updates does not fit its indices and data"
         e.require_equal(found, wanted, text)
@@ -176,7 +176,7 @@ def _has_vectors(element: Type) -> bool:
 
 
 def _along_row(e: Emitter, extent: int, update: Callable[[Size, int], None]) -> None:
-    """Call `update(first, lanes)` for vectors of `LANES` elements, and smaller ones at the end."""
+    """Call `update(first, lanes)` for vectors of `LANES` elements, then for the smaller rest."""
     count, rest = divmod(extent, LANES)
     if count > 1:
         with e.loop(count) as i:
@@ -192,7 +192,7 @@ def _along_row(e: Emitter, extent: int, update: Callable[[Size, int], None]) -> 
 
 
 def _load(e: Emitter, buffer: Value, at: Sequence[Size], lanes: int) -> Value:
-    """An element, or a vector of elements if `lanes` is not 0."""
+    """Load an element, or `lanes` elements as a vector if that is not 0."""
     if not lanes:
         return e.load(buffer, at)
     type = VectorType((lanes,), buffer.type.element_type)  # type: ignore[attr-defined]
@@ -208,7 +208,7 @@ def _update(
     element: Type,
     lanes: int = 0,
 ) -> None:
-    """Set elements, or combine them with the present ones by `reduction`."""
+    """Set elements, or combine them with what is there by `reduction`."""
     if lanes:
         if reduction != "none":
             value = apply(e, reduction, element, [_load(e, out, at, lanes), value])
@@ -223,8 +223,8 @@ def _update(
 
 @lowers(nn.OneHot)
 def lower_one_hot(e: Emitter, op: nn.OneHot) -> None:
-    """Write the second of the two values where the coordinate along the new dimension equals the
-    index, else the first.
+    """Write the second of the two values where the index along the new dimension is the given one,
+    else the first.
     """
     indices = e.buffer(op.indices)
     held = e.operand(op.depth)

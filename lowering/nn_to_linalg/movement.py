@@ -126,7 +126,9 @@ def _slice_forwards(e: Emitter, op: nn.SliceDynamic, axes: list[int], steps: lis
 
 
 def _slice_by_table(e: Emitter, op: nn.SliceDynamic, source: Value, lists: tuple) -> None:
-    """Lower a slice of an unknown number of axes: tables in memory have each axis's numbers."""
+    """Lower a slice whose axes are known only at run time: store the bounds of each
+    axis in tables.
+    """
     rank = op.x.type.rank
     tables = [e.alloc([rank], index) for _ in range(3)]
     for d in range(rank):
@@ -146,7 +148,7 @@ def _slice_by_table(e: Emitter, op: nn.SliceDynamic, source: Value, lists: tuple
 
 
 def _slice_axis(e: Emitter, axes: Value, i: Size, rank: int) -> Value:
-    """Axis `i` of a list, made non-negative; emits a check that it is within the rank."""
+    """Axis `i` of a list, counted from the front; emits a check that it is within the rank."""
     axis = e.load_index(axes, [i])
     axis = e.select(e.compare("slt", axis, 0), e.add(axis, rank), axis)
     e.require(e.compare("ult", axis, rank), f"an axis is not one of the {rank} of its operand")
@@ -166,7 +168,7 @@ def _slice_numbers(
 def _slice_bounds(
     e: Emitter, start: Value, end: Value, step: Value, extent: Size
 ) -> tuple[Size, Size, Size]:
-    """First element, number of elements and step of `start:end:step`."""
+    """The first index, the number of elements and the step of `start:end:step`."""
     beyond = e.add(extent, 1)
     start, end, step = (e.bounded_index(v, beyond) for v in (start, end, step))
     down = e.compare("slt", step, 0)
@@ -196,7 +198,7 @@ def _strided_copy(e: Emitter, source: Value, out: Value, first, step) -> None:
 
 @lowers(nn.TransposeDynamic)
 def lower_transpose_dynamic(e: Emitter, op: nn.TransposeDynamic) -> None:
-    """Copy a view of the operand, its sizes and strides in the order read from memory."""
+    """Copy a view with the operand's sizes and strides in the order read from memory."""
     source, permutation = e.buffer(op.x), e.buffer(op.permutation)
     extents = e.sizes(source)
     strides = e.strides(extents)
@@ -218,7 +220,7 @@ def lower_transpose_dynamic(e: Emitter, op: nn.TransposeDynamic) -> None:
 
 
 def _require_permutation(e: Emitter, places: list[Value]) -> None:
-    """Emit checks that each dimension occurs once."""
+    """Emit checks that each dimension occurs in the permutation."""
     for d in range(len(places)):
         here = [e.compare("eq", at, d) for at in places]
         some = e.constant(0, i1)
@@ -229,9 +231,9 @@ def _require_permutation(e: Emitter, places: list[Value]) -> None:
 
 @lowers(nn.BroadcastDynamic)
 def lower_broadcast_dynamic(e: Emitter, op: nn.BroadcastDynamic) -> None:
-    """Copy a view that repeats the operand by strides of 0.
+    """Copy a view that repeats the operand, with strides of 0.
 
-    An extent is the one read from memory, or the operand's where that is 1.
+    An extent is that of the shape in memory, or the operand's where that is 1.
     """
     source, shape = e.operand(op.x), e.buffer(op.shape)
     type = buffer_type(op.out.type)

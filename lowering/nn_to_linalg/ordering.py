@@ -46,7 +46,7 @@ def lower_sort_rows(e: Emitter, op: nn.SortRows) -> None:
 def _merge(
     e: Emitter, op: nn.SortRows, source: Value, rows: Value, merged: Value, bounds: Sequence[Size]
 ) -> None:
-    """Merge two sorted runs of row numbers; of equal rows, those of the first run lead."""
+    """Merge two sorted runs of row numbers; of equal rows, those of the first run come first."""
     start, middle, end = bounds
 
     def step(at: Value, first: Value, second: Value) -> Sequence[Value]:
@@ -131,8 +131,9 @@ def _overlaps(
     used: Value,
     threshold: Value,
 ) -> Value:
-    """Whether a box overlaps by more than the threshold with one of the first `used` boxes that
-    `kept` has under the indices `own`.
+    """Whether a box overlaps by more than the threshold with a box kept so far.
+
+    `kept` has these boxes under the indices `own`, `used` of them.
     """
     loop = e.insert(scf.While.of([e.index(0), e.constant(0, i1)], [index, i1], e.loc))
     with e.inside(loop.before.block):
@@ -149,7 +150,7 @@ def _overlaps(
 
 
 def _is_over(e: Emitter, a: Sequence[Value], b: Sequence[Value], threshold: Value) -> Value:
-    """Whether two boxes' intersection over union is above the threshold, no area being 0."""
+    """Whether intersection over union of two boxes is above the threshold; 0 if one has no area."""
     kind = threshold.type
     zero = e.constant(0, kind)
 

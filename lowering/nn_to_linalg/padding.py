@@ -12,7 +12,7 @@ from .extents import Size
 from .table import lowers
 
 Part = tuple[Sequence[Size], Sequence[Size]]
-"""Offsets and sizes of a part of a buffer."""
+"""The offsets and sizes of a part of a buffer."""
 
 
 def pad_constant(
@@ -44,10 +44,10 @@ def _border(
     inner: Sequence[Size],
     order: Iterable[int],
 ) -> Iterator[Part]:
-    """The strips around the copied part, which starts at `first`.
+    """The strips around the copied part, which starts at `first` and has the extents `inner`.
 
-    They do not overlap: along each dimension there is one before and one after, as wide as the
-    copied part in the dimensions before it in the order.
+    Each dimension, in the given order, has a strip before and one after the part. They do not
+    overlap: in the dimensions before it in the order, a strip is as wide as the copied part.
     """
     offsets: list[Size] = [0] * len(full)
     sizes = list(full)
@@ -64,7 +64,7 @@ def _border(
 def _cropped(
     e: Emitter, source: Value, begin: Sequence[Size], end: Sequence[Size]
 ) -> tuple[Value, list[Size]]:
-    """(view, its sizes) of the part of a buffer that negative pads leave."""
+    """A view of the part of a buffer that negative pads leave, and its extents."""
     pads = [*begin, *end]
     if not any(isinstance(b, Value) or b < 0 for b in pads):
         return source, e.sizes(source)
@@ -87,7 +87,7 @@ def _cropped(
 def padded(
     e: Emitter, source: Value, begin: Sequence[int], end: Sequence[int], fill: float, type: Type
 ) -> Value:
-    """The buffer padded along its last dimensions, or itself if all pads are 0."""
+    """A copy of the buffer with its last dimensions padded; the buffer itself if all pads are 0."""
     if not any(begin) and not any(end):
         return source
     lead = [0] * (source.type.rank - len(begin))  # type: ignore[attr-defined]
@@ -118,8 +118,10 @@ def lower_pad_dynamic(e: Emitter, op: nn.PadDynamic) -> None:
 def _pad(
     e: Emitter, op: nn.Pad | nn.PadDynamic, begin: Sequence[Size], end: Sequence[Size]
 ) -> None:
-    """Fill the border, or in modes other than "constant" copy each of its elements from the
-    operand's element that it repeats; then copy the operand.
+    """Write the border, then copy the operand to the middle.
+
+    In mode "constant" the border is filled; in other modes each of its elements is copied from the
+    operand's element that it repeats.
     """
     source = e.buffer(op.x)
     rank = op.x.type.rank
@@ -154,7 +156,7 @@ def _pad(
 
 
 def _origins(e: Emitter, mode: str, part: Part, copied: Part) -> list[Size]:
-    """The indices of the operand's element for the current position in a part of the result."""
+    """The indices, in the operand, of the element to copy to the current position of a part."""
     found: list[Size] = []
     for d, (offset, size, begin, extent) in enumerate(zip(*part, *copied, strict=True)):
         if offset == begin and size == extent:
@@ -166,7 +168,7 @@ def _origins(e: Emitter, mode: str, part: Part, copied: Part) -> list[Size]:
 
 
 def _origin(e: Emitter, mode: str, at: Size, extent: Size) -> Size:
-    """The operand's index, along one dimension, for a position that may lie outside of it."""
+    """The operand's index, along one dimension, for a position that may be outside of it."""
     last = e.sub(extent, 1)
     if mode == "edge":
         return e.min(e.max(at, 0), last)

@@ -1,10 +1,10 @@
-"""Data movements that are not computed: users read the operand at other indices instead.
+"""Data movements that need no code, because their users read the operand at other indices.
 
     %1 = nn.transpose %0       reads %0 at (i1, i0, i2)
-    %2 = nn.matmul %1, ..      reads %0 so, too
+    %2 = nn.matmul %1, ..      reads %0 in that way itself
 
-This is done only if the last dimension stays last and contiguous, so that users can still read
-vectors. For such users a slice is a view.
+This is done only where the last dimension stays last and contiguous, so that users can still read
+vectors. For them a slice is a view.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...passes.nn.building import has_static_shapes
 
 
 def is_read_through(op: Operation) -> bool:
-    """Whether an op need not be computed: all its users read its operand instead."""
+    """Whether an op needs no code, because all its users can read its operand instead."""
     if not isinstance(op, nn.NnOp) or op.fusion is not Fusion.MOVEMENT or op.has_own_lowering:
         return False
     if not _keeps_rows(op):
@@ -41,7 +41,7 @@ def _readers_take_maps(op: Operation) -> bool:
 
 
 def _keeps_extents(op: nn.NnOp) -> bool:
-    """Whether each unknown extent of a movement's result is an extent of its operand."""
+    """Whether each unknown extent of a movement's result is one of its operand's extents."""
     form = op.comprehension()
     if form is None or len(form.accesses) != 1 or form.accesses[0].broadcasts:
         return False
@@ -54,7 +54,7 @@ def _keeps_rows(op: nn.NnOp) -> bool:
 
 
 def _reads_by_map(op: Operation, moved: Operation) -> bool:
-    """Whether `op` is lowered by its comprehension alone, and is static if `moved` is."""
+    """Whether `op` is lowered by its comprehension alone, and has a static shape if `moved` has."""
     if not isinstance(op, nn.NnOp) or op.has_own_lowering:
         return False
     return has_static_shapes(op) == has_static_shapes(moved) and op.comprehension() is not None
@@ -63,7 +63,9 @@ def _reads_by_map(op: Operation, moved: Operation) -> bool:
 def through_movements(
     form: Comprehension, operands: Sequence[Value]
 ) -> tuple[Comprehension, list[Value]]:
-    """(comprehension, operands) that read through all movements that are not computed."""
+    """The comprehension and its operands, changed to read the operands of
+    movements without code.
+    """
     values = list(operands)
     for i in range(len(values)):
         while (op := values[i].defining_op) is not None and is_read_through(op):

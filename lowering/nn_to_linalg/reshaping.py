@@ -1,4 +1,4 @@
-"""Lowering of reshapes: the same memory under another shape."""
+"""Lowering of reshapes: the same memory in another shape."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from .table import lowers
 
 
 def matching_groups(a: Sequence[int], b: Sequence[int]) -> list[tuple[list[int], list[int]]]:
-    """Runs of dimensions of two shapes with equal products, as fine as possible.
+    """Pairs of runs of dimensions of two shapes with equal products, as short as possible.
 
-    None of the extents is 0. Leftover dimensions of extent 1 join the last run.
+    [6, 4] and [2, 3, 4] give ([0], [0, 1]) and ([1], [2]). No extent is 0. Dimensions of extent 1
+    that are left over belong to the last run.
     """
     found: list[tuple[list[int], list[int]]] = []
     i = j = 0
@@ -42,7 +43,7 @@ def matching_groups(a: Sequence[int], b: Sequence[int]) -> list[tuple[list[int],
 
 
 def reshaped(e: Emitter, buffer: Value, shape: Sequence[int]) -> Value:
-    """A contiguous buffer of static shape under another static shape."""
+    """A view of a contiguous buffer of static shape in another static shape."""
     before = buffer.type.shape  # type: ignore[attr-defined]
     if tuple(before) == tuple(shape):
         return buffer
@@ -64,7 +65,7 @@ def reshaped(e: Emitter, buffer: Value, shape: Sequence[int]) -> Value:
 
 
 def reinterpreted(e: Emitter, buffer: Value, sizes: Sequence[Size]) -> Value:
-    """A contiguous buffer under a shape that is known only at run time."""
+    """A view of a contiguous buffer in a shape that is known only at run time."""
     made = memref.ReinterpretCast.of(buffer, 0, sizes, e.strides(sizes))
     found = e.insert(made).result
     # The strides are those of a contiguous buffer, so the type need not name them.
@@ -73,7 +74,7 @@ def reinterpreted(e: Emitter, buffer: Value, sizes: Sequence[Size]) -> Value:
 
 
 def reshape_sizes(e: Emitter, buffer: Value, shape: Sequence[int | None]) -> list[Size]:
-    """The extents of a result type whose last `?` takes what is left; see `nn.reshape`."""
+    """The extents of the result of an `nn.reshape` of the buffer to a type of this shape."""
     copied = copied_axes(buffer.type.shape, shape)  # type: ignore[attr-defined]
     extents = e.sizes(buffer)
     unknown = [axis for axis, d in enumerate(shape) if d is None]
@@ -127,7 +128,9 @@ def lower_assume(e: Emitter, op: nn.Assume) -> None:
 
 @lowers(nn.ReshapeDynamic)
 def lower_reshape_dynamic(e: Emitter, op: nn.ReshapeDynamic) -> None:
-    """A view whose extents are read from memory; -1 takes what is left."""
+    """Make a view whose extents are read from memory; -1 is computed from the
+    number of elements.
+    """
     buffer, shape = e.buffer(op.x), e.buffer(op.shape)
     type = buffer_type(op.out.type)
     given = [
@@ -145,7 +148,7 @@ def lower_reshape_dynamic(e: Emitter, op: nn.ReshapeDynamic) -> None:
 def _left_over(e: Emitter, total: Size, given: Sequence[Size]) -> Size:
     """The extent that -1 stands for; emits a check that the shape `given` has `total` elements.
 
-    Computed by division, since a product of the given extents could overflow.
+    It divides by one extent after the other, since their product could overflow.
     """
     left: Size = total
     holes: Size = 0

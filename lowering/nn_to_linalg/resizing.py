@@ -1,7 +1,7 @@
-"""nn.resize: along one dimension after the other, a weighted sum of a few source elements.
+"""nn.resize: a weighted sum of a few elements, along one dimension after the other.
 
-Positions and weights are tables, computed now where extents are static, otherwise by the
-program from the same formulas (`sampling.py`).
+Indices and weights of the elements are tables: constants where extents are known, else computed by
+the program with the same formulas (`sampling.py`).
 """
 
 from __future__ import annotations
@@ -28,20 +28,22 @@ from .table import lowers
 
 @dataclass(frozen=True)
 class Taps:
-    """Tables [taps, results] in memory: the source positions and weights along a dimension."""
+    """Tables [taps, results] in memory: which elements are summed along a dimension, and their
+    weights.
+    """
 
     axis: int
     count: Size
     places: Value
     weights: Value | None
-    """The weights; None if there is one, which is 1."""
+    """None if each result has one element, of weight 1."""
 
 
 Table = tuple[int, Any, Any]
-"""A dimension, and source positions and weights [results, taps] along it."""
+"""A dimension, with the indices and the weights of its elements, two arrays [results, taps]."""
 
 _UNROLLED = 4
-"""The most source elements that are added without a loop."""
+"""The most elements that are added without a loop."""
 
 
 @lowers(nn.Resize)
@@ -180,10 +182,10 @@ def _together(
 ) -> list[list[Table]]:
     """The stages in order, each with the dimensions that it resizes.
 
-    One stage does all if each result is made of few elements and the last dimension, along which
-    they are read as vectors, does not change. Else each has a stage: first those that become
-    shorter, then the others, and later dimensions before earlier ones, since elements along the
-    last one are gathered one by one.
+    There is one stage for all if each result has few elements and the last dimension, along which
+    vectors are read, does not change. Otherwise each dimension has a stage: first those that become
+    shorter, then the others; among both, later dimensions come before earlier ones, because
+    elements along the last one are gathered one by one.
     """
     if _is_one_stage([(axis, positions.shape[1]) for axis, positions, _ in tables], len(before)):
         return [tables]
@@ -192,7 +194,7 @@ def _together(
 
 
 def _is_one_stage(along: Sequence[tuple[int, Size]], rank: int) -> bool:
-    """Whether one stage samples all dimensions, given as (axis, number of taps)."""
+    """Whether one stage resizes all dimensions, given as (axis, number of taps)."""
     counts = [count for _, count in along if isinstance(count, int)]
     return (
         len(counts) == len(along)
@@ -245,7 +247,7 @@ def _stage(e, op: Resampling, tables: list[Taps], source, target, element, wide)
 
 
 def rounded(e: Emitter, value: Value, element: Type) -> Value:
-    """An interpolated value as an element: integers are rounded and clamped."""
+    """An interpolated value as an element; to integers it is rounded and clamped."""
     if isinstance(element, FloatType):
         return narrow(e, value, element)
     assert isinstance(element, IntegerType)
@@ -265,7 +267,7 @@ def _finish(
     out: Value,
     masks: Sequence[tuple[Value, AffineMap]],
 ) -> None:
-    """Write the result, with the extrapolation value where a mask says "outside"."""
+    """Write the result; elements where a mask is set get the extrapolation value."""
     element, rank = op.out.type.element_type, op.out.type.rank
     value = e.constant(op.extrapolation_value, f32)
 

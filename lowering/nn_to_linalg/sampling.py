@@ -18,7 +18,7 @@ from .scalars import convert
 
 @dataclass(frozen=True)
 class Along:
-    """How a dimension is sampled: its extent, the result's, their ratio, and the region."""
+    """How a dimension is sampled: its extent and the result's, the scale, and the region in it."""
 
     axis: int
     extent: Size
@@ -34,7 +34,7 @@ class Reals:
         self.e = e
 
     def of(self, number: Size | float | Value) -> Value:
-        """A number, or a value of type index, in f64."""
+        """A number, or a value of type index, as f64."""
         if not isinstance(number, Value):
             return self.e.constant(float(number), f64)
         if number.type is f64:
@@ -63,7 +63,7 @@ class Reals:
         return self.e.insert(math.Ceil(self.of(a))).result
 
     def round(self, a) -> Value:
-        """The nearest whole number, of two the even one."""
+        """The nearest integer; of two, the even one."""
         return self.e.insert(math.RoundEven(self.of(a))).result
 
     def abs(self, a) -> Value:
@@ -76,7 +76,7 @@ class Reals:
         return self.e.insert(arith.Select(condition, self.of(a), self.of(b))).result
 
     def clamp(self, a, low, high) -> Value:
-        """The nearest number of a range; its beginning for NaN."""
+        """The value limited to a range; `low` for NaN."""
         return self._two(arith.MinNumF, self._two(arith.MaxNumF, a, low), high)
 
     def rounded(self, a: Value) -> Value:
@@ -90,10 +90,10 @@ class Reals:
 
 @dataclass(frozen=True)
 class Inverse:
-    """The inverse of a dimension's scale, as the fraction `factor / divisor`.
+    """1 / the scale of a dimension, as the fraction `factor / divisor`.
 
-    `exact` says whether the scale equals the ratio of the extents, rounded to f32. If so, the
-    fraction consists of the extents, else it is 1 / scale.
+    If the scale is the ratio of the extents, rounded to f32, `exact` is true and the fraction is
+    that of the extents; otherwise it is 1 / scale.
     """
 
     factor: Value
@@ -109,16 +109,16 @@ class Inverse:
         return Inverse(factor, r.select(exact, along.length, along.scale), exact)
 
     def times(self, r: Reals, a: Value) -> Value:
-        """A position of the result as one of the operand."""
+        """A position in the result converted to one in the operand."""
         return r.div(r.mul(a, self.factor), self.divisor)
 
     def single(self, r: Reals, a: Value) -> Value:
-        """A position rounded to f32, unless the scale is the ratio of the extents."""
+        """A position rounded to f32, unless the fraction is `exact`."""
         return r.select(self.exact, a, r.rounded(a))
 
 
 def ratio(e: Emitter, length: Size, extent: Size) -> Value:
-    """The scale from one extent to another: length / extent."""
+    """The scale by which an extent becomes `length`."""
     return Reals(e).div(length, e.max(extent, 1))
 
 
@@ -137,9 +137,9 @@ def _most(e: Emitter) -> int:
 def sampling_tables(
     e: Emitter, op: Resampling, along: Along, wide: Type
 ) -> tuple[Value, Value | None, Value | None]:
-    """Places [T, P] as i32, their weights [T, P] (none for nearest), and what lies outside [P].
+    """The elements' indices [T, P] as i32, their weights [T, P], and which results lie outside [P].
 
-    T is the number of taps, P the result's extent.
+    T is the number of taps and P the result's extent. There are no weights in mode nearest.
     """
     r, count = Reals(e), along.length
     _check(e, r, along)
@@ -187,7 +187,7 @@ def _check(e: Emitter, r: Reals, along: Along) -> None:
 
 
 def _kernel(e: Emitter, r: Reals, op: Resampling, along: Along) -> tuple[Value, Size]:
-    """(factor on distances, radius of the kernel in source elements)."""
+    """By what to multiply distances, and the kernel's radius in elements of the operand."""
     if not op.antialias:
         return r.of(1.0), op.reach
     stretch = r.select(r.compare("olt", along.scale, 1), along.scale, 1.0)
@@ -198,7 +198,7 @@ def _kernel(e: Emitter, r: Reals, op: Resampling, along: Along) -> tuple[Value, 
 def _coordinate(
     e: Emitter, r: Reals, op: Resampling, along: Along, inverse: Inverse, i: Value
 ) -> Value:
-    """The coordinate in the operand of the result's position `i`."""
+    """The place in the operand, in elements, of the result's position `i`."""
     if op.cubic_steps:
         return _place_of_table(e, r, op, along, i)
     extent, length, scale = along.extent, along.length, along.scale
@@ -228,7 +228,7 @@ def _coordinate(
 
 
 def _place_of_table(e: Emitter, r: Reals, op: Resampling, along: Along, i: Value) -> Value:
-    """As `_coordinate`, but in f32, and rounded to the steps of a table of cubic weights."""
+    """As `_coordinate`, but in f32, and rounded down to the steps of a table of cubic weights."""
     extent, length = along.extent, e.max(along.length, 1)
     scale = r.rounded(r.div(extent, length))
     if op.coordinate_transform == "align_corners":
@@ -282,7 +282,9 @@ def _weight(
 
 
 def _cubic(r: Reals, a: float, d: Value) -> Value:
-    """Keys' kernel. Source: R. Keys, Cubic convolution interpolation, 1981, (4)."""
+    """The weight of an element at distance d. Source: R. Keys, Cubic convolution interpolation,
+    1981, (4).
+    """
     near = r.add(r.mul(r.mul(r.sub(r.mul(a + 2, d), a + 3), d), d), 1)
     far = r.sub(r.mul(r.add(r.mul(r.sub(r.mul(a, d), 5 * a), d), 8 * a), d), 4 * a)
     is_far = r.compare("olt", d, 2)

@@ -1,8 +1,8 @@
 """Scalar expressions as arith and math operations.
 
-Numerics: floats narrower than f32 are computed in f32. Signless integers are signed; an unsigned
-element type chooses the unsigned operation. No operation traps: division by zero gives 0, the least
-number divided by -1 gives itself, shifts past the width give what shifting bit by bit would.
+Numerics: floats narrower than f32 are computed in f32. Signless integers are signed; for unsigned
+element types the unsigned operations are used. No operation traps: x / 0 is 0, the least number
+divided by -1 is itself, and a shift by the width or more does what single shifts would.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .storage import storage_type
 
 
 def compute_type(type: Type) -> Type:
-    """The type in which values of an element type are computed (it keeps its sign)."""
+    """The type in which elements of a type are computed; an integer type keeps its sign."""
     if isinstance(type, FloatType) and type.width < 32:
         return f32
     if is_small_integer(type):
@@ -53,9 +53,9 @@ def narrow(e: Emitter, value: Value, element: Type) -> Value:
 def convert(
     e: Emitter, value: Value, source: Type, target: Type, rules: Conversion = PLAIN
 ) -> Value:
-    """A scalar of one element type as another: floats truncate, integers wrap, != 0 is true.
+    """A scalar converted to another element type: floats truncate, integers wrap, != 0 is true.
 
-    Small elements are as in memory. `rules` are those of small floats.
+    Small elements have the form that they have in memory. `rules` are those of small floats.
     """
     if is_small(source):
         value = decode(e, value, source) if is_float(source) else _extended(e, value, source)
@@ -67,7 +67,7 @@ def convert(
 
 
 def low_bits(e: Emitter, value: Value, type: Type) -> Value:
-    """A byte without the bits above those of a type."""
+    """A byte with the bits above the type's width set to 0."""
     mask = (1 << type.width) - 1  # type: ignore[attr-defined]
     return e.insert(arith.AndI(value, e.constant(mask, value.type))).result
 
@@ -81,7 +81,7 @@ def _extended(e: Emitter, value: Value, type: Type) -> Value:
 
 
 def _as_exact_float(e: Emitter, value: Value, source: Type) -> Value:
-    """A number as f32, or as f64 if f32 may not be exact."""
+    """A number as f32, or as f64 where f32 might round it."""
     is_wide = isinstance(source, IntegerType) and source.width > 16
     return _convert(e, value, source, f64 if is_wide or value.type is f64 else f32)
 
@@ -119,7 +119,7 @@ def _is_not_zero(e: Emitter, value: Value) -> Value:
 
 
 def _float_to_integer(e: Emitter, value: Value, target: Type) -> Value:
-    """Truncate a float, by way of f32 if narrower; integers below 32 bits wrap."""
+    """Truncate a float, by way of f32 if it is narrower; integers of less than 32 bits wrap."""
     assert isinstance(target, IntegerType)
     if value.type.width < 32:  # type: ignore[attr-defined]
         value = e.insert(arith.ExtF(value, out=f32)).result
@@ -174,7 +174,7 @@ _FLOAT_PREDICATES = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "
 
 
 class Scalars:
-    """Writes scalar expressions whose loads are already made."""
+    """Emits scalar expressions of a comprehension whose loads have been made."""
 
     def __init__(self, e: Emitter, loads: Sequence[Value]) -> None:
         self.e = e
@@ -182,7 +182,7 @@ class Scalars:
         self._written: dict[Scalar, Value] = {}
 
     def write(self, value: Scalar) -> Value:
-        """The value in its computing type."""
+        """The value of an expression, in its computing type."""
         if value not in self._written:
             self._written[value] = self._write(value)
         return self._written[value]
@@ -209,19 +209,23 @@ class Scalars:
         raise TypeError(value)
 
     def element(self, value: Scalar, type: Type) -> Value:
-        """The value as an element of a buffer."""
+        """The value of an expression, as an element to store."""
         match value:
             case Apply(function, (inner,), _) if is_small(type) and function in CASTS:
                 return self._cast(inner, type, CASTS[function])
         return narrow(self.e, self.write(value), type)
 
     def _cast(self, inner: Scalar, type: Type, rules: Conversion) -> Value:
-        """The value converted to a type's computing type, or to a small type as in memory."""
+        """A converted value: in the type's computing type, or for small types as
+        it is in memory.
+        """
         wanted = type if is_small(type) else compute_type(type)
         return convert(self.e, self.write(inner), compute_type(inner.type), wanted, rules)
 
     def _pow(self, base: Scalar, exponent: Scalar) -> Value:
-        """A power of the base's type; an integer with a float exponent goes by way of f64."""
+        """A power of the base's type; for an integer base and a float exponent it is computed in
+        f64.
+        """
         e, lhs, rhs = self.e, self.write(base), self.write(exponent)
         if is_float(base.type):
             rhs = convert(e, rhs, compute_type(exponent.type), compute_type(base.type))
@@ -246,9 +250,9 @@ class Scalars:
 
 
 def apply(e: Emitter, function: str, type: Type, args: Sequence[Value]) -> Value:
-    """A function of comprehensions applied to values of an element type's computing type.
+    """Emit a comprehension's function of values that are in the computing type of `type`.
 
-    Raises PassError if there is none, as for complex numbers, which a model holds as two reals.
+    Raises PassError for complex numbers, which a model holds as two reals.
     """
     if isinstance(type, ComplexType):
         raise PassError(f"'{function}' of {type} has no lowering", e.loc)
@@ -273,7 +277,7 @@ def apply(e: Emitter, function: str, type: Type, args: Sequence[Value]) -> Value
 
 
 def larger_number(e: Emitter, x: Value, kept: Value) -> Value:
-    """x if it is larger than `kept`, else `kept`, also if x is NaN."""
+    """x if it is larger than `kept`, else `kept`, so that NaN is passed over."""
     is_larger = e.insert(arith.CmpF("ogt", x, kept)).result
     return e.insert(arith.Select(is_larger, x, kept)).result
 
@@ -320,7 +324,7 @@ def _differ_in_sign(e: Emitter, a: Value, b: Value, zero: Value) -> Value:
 
 
 def _divisor(e: Emitter, unsigned: bool, b: Value) -> tuple[Value, Value, Value | None]:
-    """(divisor that cannot trap, whether b is 0, whether b is -1 or None if unsigned)."""
+    """A divisor that cannot trap, whether b is 0, and whether b is -1 (None if unsigned)."""
     one = e.constant(1, b.type)
     is_zero = e.insert(arith.CmpI("eq", b, e.constant(0, b.type))).result
     unsafe, is_minus_one = is_zero, None
@@ -390,7 +394,7 @@ def _not(e: Emitter, unsigned: bool, x: Value) -> Value:
 
 
 def _in_width(e: Emitter, b: Value) -> tuple[Value, Value]:
-    """(whether a shift is within the width, the shift if so, else 0)."""
+    """Whether a shift is less than the width, and the shift, or 0 if it is not."""
     width = e.constant(b.type.width, b.type)  # type: ignore[attr-defined]
     inside = e.insert(arith.CmpI("ult", b, width)).result
     return inside, e.insert(arith.Select(inside, b, e.constant(0, b.type))).result
@@ -414,7 +418,7 @@ def _shift_right(e: Emitter, unsigned: bool, a: Value, b: Value) -> Value:
 
 
 def _part(e: Emitter, bits: int, words: Value, number: Value) -> Value:
-    """Extract the unsigned integer at position `number` from words packed by `bits` bits."""
+    """Extract the unsigned integer at place `number` of words that hold integers of `bits` bits."""
     by = e.insert(arith.MulI(number, e.constant(bits, number.type))).result
     shifted = e.insert(arith.ShRUI(words, by)).result
     return e.insert(arith.AndI(shifted, e.constant((1 << bits) - 1, words.type))).result

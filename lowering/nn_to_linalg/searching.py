@@ -67,10 +67,12 @@ def lower_arg(e: Emitter, op: nn.Argmax | nn.Argmin) -> None:
 
 @lowers(nn.Cumsum, nn.Cumprod)
 def lower_running(e: Emitter, op: nn.Cumsum | nn.Cumprod) -> None:
-    """For each index of the axes before it, emit a loop along the axis that carries the result.
+    """Emit a loop along the axis that carries the result so far, for each index of the axes before
+    it.
 
-    If there are axes after it, their elements are contiguous: the carried result is then a row, and
-    each iteration combines it with the next row. On a device a thread has one of their elements.
+    If there are axes after it, their elements are contiguous: the result so far is then a row, with
+    which each iteration combines the next row. On a device, a thread computes one element of the
+    row.
     """
     source, axis = e.buffer(op.x), op.axis
     extents, element = e.sizes(source), op.x.type.element_type

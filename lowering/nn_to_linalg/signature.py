@@ -17,7 +17,7 @@ from .emitter import buffer_type
 
 @dataclass(frozen=True)
 class Extents:
-    """A result's extents, and for each symbol in them an (argument, axis) of that extent."""
+    """A result's extents as polynomials, and the (argument, axis) whose extent each symbol is."""
 
     shape: Shape
     sources: Mapping[Any, tuple[int, int]]
@@ -25,9 +25,9 @@ class Extents:
 
 @dataclass(frozen=True)
 class Signature:
-    """A function's type on buffers, and which results became arguments.
+    """A function's type on buffers, and which of its results became arguments.
 
-    Such results are of static shape, or have `extents` that follow from the arguments'.
+    Those have static shapes, or `extents` that follow from the arguments.
     """
 
     inputs: tuple[Type, ...]
@@ -51,7 +51,7 @@ class Signature:
 
     @staticmethod
     def of_function(function: func.FuncOp) -> Signature:
-        """The signature of a function that still is on tensors."""
+        """The signature of a function that has not been converted yet."""
         return Signature.of(function.function_type, _result_extents(function))
 
     @property
@@ -60,14 +60,13 @@ class Signature:
 
 
 def converted(type: Type) -> Type:
-    """The memref type that holds a tensor; any other type stays as it is."""
+    """The memref type for a tensor type; any other type stays as it is."""
     return buffer_type(type) if isinstance(type, TensorType) else type
 
 
 def _result_extents(function: func.FuncOp) -> list[Extents | None]:
-    """Extents of a kernel's results of unknown shape, where its caller can compute them.
-
-    None for all other results.
+    """The extents of each result of a kernel that its caller can compute; None for
+    other results.
     """
     type = function.function_type
     unknown = [isinstance(t, TensorType) and not t.has_static_shape for t in type.results]

@@ -19,7 +19,7 @@ from .table import lowers
 
 
 def before(e: Emitter, a: Value, b: Value, element: Type, largest: bool) -> Value:
-    """Whether element a comes before b: it is larger (or smaller); NaN counts as largest."""
+    """Whether element a comes before b: a is larger (or smaller), with NaN as the largest."""
     a, b = (widen(e, v, element) if is_small(element) else v for v in (a, b))
     if isinstance(element, FloatType):
         # `ugt` is true where one is NaN; then a wins unless b is NaN.
@@ -39,9 +39,9 @@ def before(e: Emitter, a: Value, b: Value, element: Type, largest: bool) -> Valu
 
 @dataclass
 class Heap:
-    """The best elements met so far and their indices, the worst of them at the root.
+    """The best elements so far and their indices, in a heap with the worst at the root.
 
-    Of equal elements the one that came first is better. `where` are the first indices into both.
+    Of equal elements the first one is better. `where` are the leading indices into both buffers.
     """
 
     e: Emitter
@@ -73,7 +73,9 @@ class Heap:
         self.e.store(place, self.places, [*self.where, i])
 
     def sink(self, start: Size, count: Size, value: Value, place: Value) -> None:
-        """Sift an element down from `start`, in a heap of `count`, below all worse ones."""
+        """Put an element into a heap of `count`, from place `start` downwards below
+        all worse ones.
+        """
         e = self.e
         loop = e.insert(scf.While.of([e.value(start)], [index, index, *self.types], e.loc))
         with e.inside(loop.before.block):

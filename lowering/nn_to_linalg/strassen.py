@@ -1,6 +1,6 @@
-"""Strassen's transforms: sums of a matrix's parts, each written to its own place.
+"""Strassen's transforms: one structured op computes all sums, each written to its own place.
 
-One structured op for all sums, which reads what they share once.
+It reads what the sums share only once.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _parts(op: nn.StrassenOp, rank: int) -> list[AffineMap]:
 
 
 def _products(op: nn.StrassenOp, rank: int) -> list[AffineMap]:
-    """The maps of the seven sums or products, each to its part of their tensor."""
+    """The map to each of the seven sums or products in the tensor that holds them."""
     dims = [AffineDim(d) for d in range(rank)]
     before, after = dims[: op.products], dims[op.products :]
     return [AffineMap(rank, 0, (*before, AffineConstant(p), *after)) for p in range(PRODUCTS)]
@@ -35,14 +35,14 @@ def _products(op: nn.StrassenOp, rank: int) -> list[AffineMap]:
 
 @lowers(nn.StrassenInput, nn.StrassenWeight)
 def lower_strassen_split(e: Emitter, op: nn.StrassenInput | nn.StrassenWeight) -> None:
-    """out[.., p, .., m, .., k, ..] from the parts of x"""
+    """out[.., p, .., m, .., k, ..] = sum p of the parts of x"""
     rank = op.x.type.rank  # type: ignore[attr-defined]
     _transform(e, op, _parts(op, rank), _products(op, rank))
 
 
 @lowers(nn.StrassenOutput)
 def lower_strassen_output(e: Emitter, op: nn.StrassenOutput) -> None:
-    """The parts of out from x[.., p, .., m, .., n, ..]"""
+    """part (a, b) of out = a sum of the seven products x[.., p, .., m, .., n, ..]"""
     rank = op.out.type.rank  # type: ignore[attr-defined]
     _transform(e, op, _products(op, rank), _parts(op, rank))
 

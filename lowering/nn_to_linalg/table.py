@@ -12,11 +12,11 @@ from .emitter import Emitter
 Lowering = Callable[[Emitter, Any], None]
 
 LOWERINGS: dict[type[NnOp], Lowering] = {}
-"""Ops without an entry have a comprehension over their operands, or cannot be lowered."""
+"""An op without an entry has a comprehension of its operands, or cannot be lowered."""
 
 
 def lowers(*classes: type[NnOp]) -> Callable[[Lowering], Lowering]:
-    """Decorator: the function lowers these ops."""
+    """A decorator: the function lowers ops of these classes."""
 
     def register(function: Lowering) -> Lowering:
         for cls in classes:

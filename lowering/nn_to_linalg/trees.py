@@ -15,12 +15,16 @@ from .extents import Size
 from .table import lowers
 
 LANES = 8
-"""Walks at once: a step is two dependent loads, about 12 cycles, but takes one cycle to issue."""
+"""Walks at a time. A step is two dependent loads, about 12 cycles, but takes only one cycle to
+issue.
+"""
 STEPS = 6
-"""Steps between checks whether all walks are at leaves, in trees deeper than twice as many."""
+"""In trees deeper than twice this, the steps after which it is checked whether all walks are at
+leaves.
+"""
 
 Use = Callable[[Value, Value, Size], None]
-"""A function (leaf, tree, row) that emits what is done with the leaf a row reaches in a tree."""
+"""A function (leaf, tree, row) that emits what to do with the leaf that a row reaches in a tree."""
 
 
 @lowers(nn.WalkTrees)
@@ -37,7 +41,9 @@ def lower_walk_trees(e: Emitter, op: nn.WalkTrees) -> None:
 
 @lowers(nn.SumTrees)
 def lower_sum_trees(e: Emitter, op: nn.SumTrees) -> None:
-    """Add up the weights of leaves as they are reached, trees in the order of their depths."""
+    """Add the weights of leaves as they are reached, with the trees in the order
+    of their depths.
+    """
     trees = _Trees(e, op)
     count, element = op.out.type.shape[1], op.out.type.element_type
     weights = e.global_(op.weights)
@@ -62,7 +68,7 @@ def lower_sum_trees(e: Emitter, op: nn.SumTrees) -> None:
 
 
 class _Trees:
-    """The trees of one op, in the order of their depths, and walks through them."""
+    """The trees of an op in the order of their depths, and the code that walks them."""
 
     def __init__(self, e: Emitter, op: nn.TreesOp) -> None:
         table = op.table
@@ -77,7 +83,8 @@ class _Trees:
     def walk_all(self, use: Use) -> None:
         """Walk all rows through all trees.
 
-        `LANES` rows walk side by side in one tree; a row that is left over, in `LANES` trees.
+        `LANES` rows go side by side through one tree; rows that are left over go through `LANES`
+        trees.
         """
         e = self.e
         rows = e.size(self.x, 0)
@@ -105,7 +112,7 @@ class _Trees:
                     self._walk(self._lanes(first), [row], is_deep, use)
 
     def _groups_together(self) -> int:
-        """The number of groups of `LANES` rows that pass through all trees before the next do."""
+        """How many groups of `LANES` rows go through all trees before the next groups do."""
         machine = self.e.globals.machine
         costs = machine.costs.forests
         cached = int(costs.first_cache * machine.nearest_memory.bytes)
@@ -117,7 +124,7 @@ class _Trees:
     def _kinds(self, lower: int, upper: int, together: int = 1) -> list[tuple[int, int, bool]]:
         """The ranges of shallow and of deep trees, as (lower, upper, is_deep).
 
-        A range of shallow ones is a multiple of `together` long.
+        The number of shallow ones is a multiple of `together`.
         """
         shallow = int((self.depths[lower:upper] <= 2 * STEPS).sum()) // together * together
         middle = lower + shallow
@@ -139,7 +146,7 @@ class _Trees:
             use(leaf, number, row)
 
     def _to_leaves(self, starts: list[Value], rows: list[Size]) -> list[Value]:
-        """Step from nodes until all walks are at leaves, which are their own successors."""
+        """Step until all walks are at leaves; a leaf's next node is the leaf itself."""
         e = self.e
         made = e.insert(scf.While.of(starts, [index] * len(starts), loc=e.loc))
         with e.inside(made.before.block):

@@ -1,4 +1,4 @@
-"""Convolutions and poolings: padding as a stage of its own, then one reduction."""
+"""Convolutions and poolings: padding first, then one reduction."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .table import lowers
 
 
 def lowest(type: Type) -> float:
-    """The least value of a type, the identity of max."""
+    """The least value of a type, the neutral element of max."""
     if isinstance(type, FloatType):
         return float("-inf")
     assert isinstance(type, IntegerType)
@@ -31,7 +31,7 @@ def lowest(type: Type) -> float:
 
 
 def type_of(buffer: Value, element: Type) -> TensorType:
-    """A tensor type of a buffer's shape with an nn element type."""
+    """The tensor type with a buffer's shape and this element type of nn."""
     return TensorType(buffer.type.shape, element)  # type: ignore[attr-defined]
 
 
@@ -40,9 +40,9 @@ def type_of(buffer: Value, element: Type) -> TensorType:
 
 @lowers(nn.Conv)
 def lower_conv(e: Emitter, op: nn.Conv) -> None:
-    """The sums of products; groups are a dimension of their own in all operands.
+    """Emit the sums of products; with groups, the operands get a dimension for them.
 
-    `decompose` has put padding and bias into operations of their own.
+    `decompose` has made padding and bias ops of their own.
     """
     weight_type = op.weight.type
     if op.groups == 1 or weight_type.shape[:2] == (op.groups, 1):
@@ -64,7 +64,9 @@ def lower_conv(e: Emitter, op: nn.Conv) -> None:
 
 @lowers(nn.BlockedPaddedConv)
 def lower_blocked_padded_conv(e: Emitter, op: nn.BlockedPaddedConv) -> None:
-    """Emit a convolution for each part of the result to which the same taps contribute."""
+    """Emit a convolution for each part of the result to which the same kernel
+    elements contribute.
+    """
     types: Any = op.operand_types
     x, weight = e.buffer(op.x), e.buffer(op.weight)
     out = e.destination(op.out)
@@ -91,7 +93,7 @@ def lower_blocked_padded_conv(e: Emitter, op: nn.BlockedPaddedConv) -> None:
 
 
 def split_dimension(e: Emitter, buffer: Value, axis: int, parts: int) -> Value:
-    """A view with a dimension split in two: (parts, the rest)."""
+    """A view with a dimension split into two: `parts`, and what is left."""
     sizes = e.sizes(buffer)
     groups = [[i] if i < axis else [i + 1] for i in range(len(sizes))]
     groups[axis] = [axis, axis + 1]

@@ -1,7 +1,7 @@
-"""Winograd's transforms: for each tile and vector of channels, sums of scaled elements.
+"""Winograd's transforms: for each tile and vector of channels, weighted sums of elements.
 
-One structured op for all points: it reads the elements of a tile and writes the points, each to
-its own part of the result, so that what the points share is computed once.
+One structured op computes all points: it reads a tile's elements and writes each point to its own
+part of the result, so that what the points share is computed once.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from .table import lowers
 
 
 class Arithmetic:
-    """Products of a transform's matrices with scalars of one type.
+    """Emits products of a transform's matrices with vectors of scalars of one type.
 
-    Rows or columns of two points of opposite sign differ in signs alone: what they share is
-    computed once.
+    The rows (or columns) of two points p and -p differ only in signs; what they share is computed
+    once.
     """
 
     def __init__(self, e: Emitter, like: Value) -> None:
@@ -42,7 +42,7 @@ class Arithmetic:
         return self.e.insert(arith.MulF(a, self.e.constant(factor, self.type))).result
 
     def sum(self, factors: Sequence[float], values: Sequence[Value]) -> Value:
-        """The sum of factors times values, computed in this order."""
+        """The sum of all factor * value, in this order."""
         total = None
         for factor, value in zip(factors, values, strict=True):
             if factor:
@@ -51,7 +51,9 @@ class Arithmetic:
         return total
 
     def combine(self, factors: Sequence[float], values: Sequence[Value]) -> Value:
-        """The sum of factors times values, with the last factor multiplied in at the end."""
+        """The sum of all factor * value. The factors are first divided by the last one, with which
+        the sum is multiplied at the end.
+        """
         terms = [(f, v) for f, v in zip(factors, values, strict=True) if f]
         last, total = terms.pop()
         for factor, value in terms:
@@ -59,7 +61,7 @@ class Arithmetic:
         return self.times(last, total)
 
     def input(self, matrices: Transforms | StridedTransforms, d: Sequence[Value]) -> list[Value]:
-        """B^T d: points from elements."""
+        """B^T d: the values at the points, from elements d."""
         if isinstance(matrices, StridedTransforms):
             return [*self.input(matrices.even, d[::2]), *d[1::2]]
         rows, first = matrices.input, int(matrices.has_zero)
@@ -71,7 +73,7 @@ class Arithmetic:
         return [*out, self.combine(rows[-1], d)]
 
     def output(self, matrices: Transforms | StridedTransforms, m: Sequence[Value]) -> list[Value]:
-        """A^T m: results from points."""
+        """A^T m: results, from the values m at the points."""
         if isinstance(matrices, StridedTransforms):
             count = len(matrices.even.input)
             even = self.output(matrices.even, m[:count])
@@ -97,14 +99,14 @@ def _both_ways(transform, values: Sequence[Value], size: int) -> list[Value]:
 
 
 def _points(count: int, *dims: AffineExpr) -> list[AffineMap]:
-    """The maps of `count` by `count` points, each to its part of a buffer [points, ..]."""
+    """The maps to `count` by `count` points, each to its part of a buffer [points, ..]."""
     return [AffineMap(RANK, 0, (AffineConstant(p), *dims)) for p in range(count**2)]
 
 
 def _elements(
     step: int, n: AffineExpr, c: AffineExpr, i: AffineExpr, count: int
 ) -> list[AffineMap]:
-    """The maps of `count` by `count` elements of a tile, each to its place in an image."""
+    """The maps to `count` by `count` elements of a tile, each to its place in an image."""
     s, t = AffineDim(2), AffineDim(3)
     return [
         AffineMap(RANK, 0, (n, c, s * step + a, t * step + b, i))
@@ -114,7 +116,9 @@ def _elements(
 
 
 RANK = 5
-"""Dimensions of both transforms: image, block, tile row, tile column, channel in the block."""
+"""The dimensions of both transforms: image, block, tile row, tile column, channel
+within the block.
+"""
 
 
 @lowers(nn.WinogradInput)
@@ -178,7 +182,7 @@ def _transform(
 
 @lowers(nn.WinogradWeight)
 def lower_winograd_weight(e: Emitter, op: nn.WinogradWeight) -> None:
-    """out[p, m, c, k, l] from x[m, c, i, j, k, l], in f64 where there is such arithmetic"""
+    """out[p, m, c, k, l] from x[m, c, i, j, k, l], in f64 if the target has it."""
     m, c, k, l = (AffineDim(d) for d in range(4))
     element = op.x.type.element_type
     wide = f64 if e.globals.machine.has_f64 else f32

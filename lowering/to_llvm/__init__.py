@@ -28,12 +28,13 @@ from .module import ModuleLowering
 class LowerToLlvm(Pass, name="lower-to-llvm", anchor="builtin.module"):
     """Lower everything below the tensor level to the llvm dialect.
 
-    Static memrefs become bare pointers, dynamic ones a pointer and the sizes and strides that
-    their type does not say; vectors of higher rank, which `--lower-tiles` leaves few of, their
-    rows; structured control flow branches between blocks. A function with `nn.entry` gets a C
-    function `nnc_run` that calls it, and returns a status where a `cf.assert` or an allocation
-    fails. Kernels of a device that LLVM makes code for become `llvm.func`s of their `gpu.module`.
-    An op that has no lowering is an error.
+    A memref becomes a pointer to its first element, and those of its sizes and strides that its
+    type does not tell, so a static one is a bare pointer. A vector of higher rank becomes its rows;
+    `--lower-tiles` leaves few of these. Structured control flow becomes branches between blocks. A
+    function with `nn.entry` gets a C function `nnc_run` that calls it, and a function in which a
+    `cf.assert` or an allocation may fail returns a status. Kernels of a device for which LLVM
+    generates code become `llvm.func`s of their `gpu.module`. An op that has no lowering is an
+    error.
     """
 
     numerics = "rounding"

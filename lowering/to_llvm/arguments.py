@@ -1,10 +1,9 @@
 """Code that reads the arguments of `nnc_run` and checks them.
 
-The status is NO_ARGUMENT if a pointer is NULL although it needs elements or extents. It is
-OTHER_SHAPE if the model does not take an input's shape: an extent differs from the model's number,
-two extents of one name differ, an extent is negative, or the tensor has more bytes than can be
-addressed. Other faults of memory cannot be seen from an address. Shapes of tensors of static shape
-are not read.
+The status is NO_ARGUMENT if a pointer is NULL although elements or extents are needed from it. It
+is OTHER_SHAPE if an input's shape does not fit the model: an extent differs from the model's number
+or is negative, two extents of one name differ, or the tensor has more bytes than can be addressed.
+Other errors cannot be seen from an address. The shapes of tensors of static shape are not read.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ TENSOR = llvm.StructType((llvm.ptr, llvm.ptr))
 """The C struct nnc_tensor: the addresses of the data and of the shape."""
 
 _ADDRESSES = float(1 << 62)
-"""More bytes than any tensor can have; numbers of bytes up to it do not overflow 64 bits."""
+"""More bytes than any tensor can have. Byte counts up to it do not overflow 64 bits."""
 
 
 class Arguments(FunctionLowering):
-    """Emits code that reads and checks the arrays of nnc_tensor `inputs` and `outputs`."""
+    """Emits code that reads and checks `inputs` and `outputs`, two arrays of nnc_tensor."""
 
     op: func.FuncOp
     inputs: Value
@@ -40,7 +39,7 @@ class Arguments(FunctionLowering):
     # -- reading ----------------------------------------------------------------------------------
 
     def field(self, tensors: Value, number: int, field: int) -> Value:
-        """The address of a tensor's data (0), or of the pointer to its shape (1)."""
+        """The address of a tensor's pointer to its data (0) or to its shape (1)."""
         at = llvm.GetElementPtr.of(tensors, [number, field], TENSOR, "inbounds")
         return self.append(at).results[0]
 
@@ -49,12 +48,12 @@ class Arguments(FunctionLowering):
         return self.emit(llvm.Load, [pointer], type, self.alignment(type))
 
     def alignment(self, type: Type) -> dict[str, Attribute]:
-        """The alignment that C gives a field of this type."""
+        """The alignment, as C has it, of a field of this type."""
         bits = self.types.index.width if type is llvm.ptr else 64
         return {"alignment": I64Attr(bits // 8)}
 
     def tensor_argument(self, tensors: Value, number: int, type: MemRefType) -> list[Value]:
-        """The values that represent a tensor: its data pointer, and its dynamic extents."""
+        """The values that represent a tensor: the pointer to its data, and its unknown extents."""
         if not type.is_row_major:
             raise PassError(f"an entry function takes contiguous memrefs, not {type}", self.op.loc)
         values = [self.load(self.field(tensors, number, 0), llvm.ptr)]
@@ -66,7 +65,7 @@ class Arguments(FunctionLowering):
         return values
 
     def extent(self, shape: Value, dim: int) -> Value:
-        """The address of one extent of a shape."""
+        """The address of extent `dim` of a shape."""
         return self.append(llvm.GetElementPtr.of(shape, [dim], i64, "inbounds")).results[0]
 
     # -- checking ---------------------------------------------------------------------------------
@@ -74,7 +73,10 @@ class Arguments(FunctionLowering):
     def check_arguments(
         self, inputs: Sequence[TensorType], outputs: Sequence[TensorType], pointers: Iterable[Value]
     ) -> None:
-        """Emit all checks; a failing one returns. `pointers` are others that must not be NULL."""
+        """Emit all checks; one that fails returns its status.
+
+        `pointers` are further arguments that must not be NULL.
+        """
         arrays = [(self.inputs, inputs), (self.outputs, outputs)]
         wrong = [self._is_null(pointer) for pointer in pointers]
         wrong += [self._is_null(array) for array, types in arrays if types]
@@ -99,7 +101,7 @@ class Arguments(FunctionLowering):
     def _other_shapes(
         self, inputs: Sequence[TensorType], shapes: dict[int, list[Value]]
     ) -> list[Value]:
-        """Conditions, any of which is true if an input's shape does not fit the model."""
+        """Conditions of which one is true if an input's shape does not fit the model."""
         wrong: list[Value] = []
         known: dict[str, Value] = {}
         names = names_of(self.op.attributes.get(INPUT_DIMS))
@@ -148,7 +150,9 @@ class Arguments(FunctionLowering):
         failed.append(llvm.Return(self.integer(status, i32)))
 
     def branch(self, condition: Value) -> Block:
-        """Branch on a condition: gives the block for true, and emission continues in the other."""
+        """Emit a branch: gives the block for a true condition, and goes on emitting for a false
+        one.
+        """
         taken, onward = Block(), Block()
         self.append(llvm.CondBr.of(condition, taken, [], onward, []))
         for block in (taken, onward):

@@ -64,7 +64,7 @@ def _call_indirect(f: FunctionLowering, op: func.CallIndirect) -> None:
 
 
 def call_results(f: FunctionLowering, call: Operation) -> list[Value]:
-    """The results of a call; several are extracted from the struct that it returns."""
+    """The results of a call, taken out of the struct that it returns if there are several."""
     if not call.results or not isinstance(call.results[0].type, llvm.StructType):
         return list(call.results)
     struct = call.results[0]

@@ -43,7 +43,7 @@ def _trunci(f: FunctionLowering, op: Operation) -> None:
 
 
 def resize_integer(f: FunctionLowering, value: Value, element: Type, signed: bool) -> Value:
-    """An integer of another width: truncated, or extended with the sign or zeros."""
+    """An integer in the width of `element`: truncated, or extended with its sign or zeros."""
     have, want = lane_type(value.type).width, element.width  # type: ignore[attr-defined]
     if have == want:
         return value
@@ -99,7 +99,7 @@ def _truncf(f: FunctionLowering, op: arith.TruncF) -> None:
 
 
 def truncate_float(f: FunctionLowering, value: Value, element: Type) -> Value:
-    """The value rounded once, to nearest even, to the narrower float type `element`."""
+    """The value in the narrower float type `element`, rounded once, to nearest even."""
     source = lane_type(value.type)
     if source is f64 and element in (f16, bf16):
         value = truncate_f64_to_half(f, value)

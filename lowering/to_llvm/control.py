@@ -1,4 +1,4 @@
-"""Lowering of branches: those of scf, and the control-flow graphs of cf."""
+"""Lowering of branches: those of scf, and those between blocks of cf."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .loops import bind_all, flat_types_of, flatten
 
 
 def _inline(f: FunctionLowering, region: Region, results: Sequence[Value]) -> None:
-    """Lower a region's only block in place and bind the results to what it yields."""
+    """Lower a region's only block in place; what it yields represents the results."""
     block = region.blocks[0]
     f.lower_block(block)
     for result, value in zip(results, block.last._operands, strict=True):  # type: ignore[union-attr]
@@ -23,9 +23,10 @@ def _inline(f: FunctionLowering, region: Region, results: Sequence[Value]) -> No
 
 
 def _branch_to(f: FunctionLowering, start: Block, region: Region, end: Block) -> list[Value]:
-    """Lower a region's only block into `start`, ending in a branch to `end` with what it yields.
+    """Lower a region's only block into `start`; it ends with a branch to `end`, with what it
+    yields.
 
-    Gives the buffers that a check failing at the end of the block would have to free.
+    Returns the buffers that a check which fails after the block would have to free.
     """
     before = list(f.heap)
     f.enter()
@@ -119,7 +120,7 @@ def _execute_region(f: FunctionLowering, op: scf.ExecuteRegion) -> None:
 
 
 def reverse_post_order(region: Region) -> list[Block]:
-    """The blocks that are reached from the first, each after those that dominate it."""
+    """The blocks that the first one leads to, each after those that dominate it."""
     order: list[Block] = []
     seen = {region.blocks[0]}
     stack = [(region.blocks[0], iter(_successors(region.blocks[0])))]
@@ -144,9 +145,9 @@ def _successors(block: Block) -> list[Block]:
 def lower_graph(
     f: FunctionLowering, region: Region, leave: Callable[[Operation], bool] | None = None
 ) -> None:
-    """Lower the blocks of a region, the first at the insertion point.
+    """Lower the blocks of a region; the first one is lowered at the insertion point.
 
-    `leave` lowers a terminator that leaves the region, and says whether it was one.
+    `leave(op)` lowers a terminator that leaves the region and returns True, or else returns False.
     """
     blocks = reverse_post_order(region)
     for block in blocks[1:]:

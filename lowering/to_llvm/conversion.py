@@ -1,7 +1,7 @@
-"""The state of lowering one function: what represents each value of the loop level.
+"""The lowering of one function: which LLVM values represent each value of the loop level.
 
-Each op of the loop level has a function in `LOWERINGS` that emits llvm ops at the insertion
-point and binds the op's results. One walk over a function lowers it.
+Each op of the loop level has a function in `LOWERINGS`, which emits llvm ops at the insertion point
+and binds the op's results to them. One walk over a function lowers it.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from .types import MemRef, dynamic_parts, memref_layout
 Lowering = Callable[["FunctionLowering", Any], None]
 
 LOWERINGS: dict[type[Operation], Lowering] = {}
-"""For each op class the function that emits its llvm ops."""
+"""For each op class, the function that emits its llvm ops."""
 
 
 def lowers(*classes: type[Operation]) -> Callable[[Lowering], Lowering]:
-    """Register the function that lowers these ops."""
+    """A decorator: the function lowers ops of these classes."""
 
     def register(function: Lowering) -> Lowering:
         for cls in classes:
@@ -52,7 +52,7 @@ class FunctionLowering(Emitter):
     # -- values ----------------------------------------------------------------------------
 
     def bind(self, old: Value, new: Any) -> None:
-        """Set the LLVM representation of a value of the loop level."""
+        """Let `new` represent a value of the loop level."""
         self.values[old] = new
         if isinstance(new, Value) and isinstance(old.type, IndexType):
             self.depths[new] = len(self.scopes) - 1
@@ -74,12 +74,12 @@ class FunctionLowering(Emitter):
         return self.values[old]
 
     def linear(self, old: Value) -> Linear:
-        """An index as a sum."""
+        """An index as a `Linear` sum."""
         new = self.values[old]
         return new if new.__class__ is Linear else Linear(((new, 1),), 0)
 
     def known_integer(self, old: Value) -> int | None:
-        """The number if an integer is a constant, else None."""
+        """The number, if an integer is constant; else None."""
         new = self.values[old]
         if new.__class__ is Linear:
             return new.constant if not new.terms else None
@@ -90,7 +90,9 @@ class FunctionLowering(Emitter):
         return None
 
     def flat(self, old: Value) -> list[Value]:
-        """All LLVM values that represent a value, as calls and branches pass them."""
+        """All LLVM values that represent a value, in the order in which calls and branches pass
+        them.
+        """
         type = old.type
         if isinstance(type, MemRefType):
             return self.flat_memref(self.values[old], type)
@@ -100,14 +102,16 @@ class FunctionLowering(Emitter):
         return [self.value(old)]
 
     def flat_memref(self, memref: MemRef, type: MemRefType) -> list[Value]:
-        """The pointer, dynamic sizes and dynamic strides of a memref of this type."""
+        """The pointer of a memref, and the sizes and strides that its type does not tell."""
         values = [memref.pointer]
         for part, i in dynamic_parts(type):
             values.append(self.size_value((memref.sizes if part == "size" else memref.strides)[i]))
         return values
 
     def bind_flat(self, old: Value, values: Sequence[Value]) -> int:
-        """Bind a value to as many of the first `values` as its type takes; gives their number."""
+        """Let the first of `values`, as many as the type needs, represent a value; gives their
+        number.
+        """
         type = old.type
         count = len(self.types.flat(type))
         taken = list(values[:count])
@@ -123,7 +127,7 @@ class FunctionLowering(Emitter):
         return count
 
     def memref_from(self, type: MemRefType, values: Sequence[Value]) -> MemRef:
-        """A memref of the type from its pointer, dynamic sizes and dynamic strides."""
+        """A memref from its pointer and the sizes and strides that its type does not tell."""
         carried = dict(zip(dynamic_parts(type), values[1:], strict=True))
         self.non_negative.update(v for (part, _), v in carried.items() if part == "size")
         sizes = tuple(
@@ -142,7 +146,7 @@ class FunctionLowering(Emitter):
     # -- ops -----------------------------------------------------------------------------------
 
     def lower_block(self, block: Block) -> None:
-        """Lower the ops of a block at the insertion point, its terminator left out."""
+        """Lower the ops of a block, without its terminator, at the insertion point."""
         table = LOWERINGS
         last = block.terminator
         for op in block:

@@ -1,4 +1,4 @@
-"""Lowering of arith: elementwise on scalars, and on the rows of vectors."""
+"""Lowering of arith, which is elementwise, on scalars and on the rows of vectors."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ RowFunction = Callable[..., Value]
 def by_rows(
     f: FunctionLowering, op: Operation, function: RowFunction, operands: Any = None
 ) -> None:
-    """Bind the only result to what the function gives for the operands, row by row."""
+    """Let the function's results for the operands' rows, or for scalar operands, represent the
+    result.
+    """
     result = op.results[0]
     operands = op._operands if operands is None else operands
     if is_rows(result.type):
@@ -42,9 +44,9 @@ def by_rows(
 
 
 def by_float_rows(f: FunctionLowering, op: Operation, function: RowFunction) -> None:
-    """As `by_rows`, for floats. The function works on f32 in place of types without arithmetic.
+    """As `by_rows`, for floats; types without arithmetic are computed in f32 and rounded once.
 
-    The result is rounded once; see `small_floats.is_computed`.
+    See `small_floats.is_computed`.
     """
     elements = [lane_type(v.type) for v in op._operands]
     result = lane_type(op.results[0].type)
@@ -101,7 +103,7 @@ def _constant(f: FunctionLowering, op: arith.Constant) -> None:
 
 
 def _scalar_constant(f: FunctionLowering, value: Attribute, type: Type) -> Value:
-    """A constant of the LLVM type; a float of a type that LLVM lacks becomes its bits."""
+    """A constant in its LLVM type; a float of a type that LLVM does not have becomes its bits."""
     scalar = f.types.scalar(type)
     if isinstance(type, FloatType) and scalar is not type:
         bits = int.from_bytes(type.to_bytes(value.value), "little")  # type: ignore[attr-defined]
@@ -133,7 +135,7 @@ def _vector_constant(f: FunctionLowering, value: Attribute, type: VectorType) ->
 
 
 def _dense_row(data: bytes, row: VectorType) -> DenseElements:
-    """A row from its bytes, which become a splat where all elements are equal."""
+    """A row's elements from their bytes; a splat if all are equal."""
     width = row.element_type.byte_width  # type: ignore[attr-defined]
     one = data[:width]
     return DenseElements(row, one if one * (len(data) // width) == data else data)
@@ -155,14 +157,14 @@ def float_op(
     operands: Sequence[Value],
     properties: dict[str, Attribute] | None = None,
 ) -> Value:
-    """A float operation on scalars or rows of one type, one with arithmetic in LLVM."""
+    """Emit a float operation on scalars or rows of a type for which LLVM has arithmetic."""
     if cls in (llvm.IntrMaxNum, llvm.IntrMinNum) and not f.module.target.has_maxnum:
         return _selected(f, cls is llvm.IntrMaxNum, *operands)
     return f.emit(cls, operands, operands[0].type, properties)
 
 
 def _selected(f: FunctionLowering, greatest: bool, a: Value, b: Value) -> Value:
-    """The larger or smaller of two floats; if one of them is NaN, the other."""
+    """The larger (or smaller) of two floats; if one is NaN, the other one."""
     first = f.fcmp("ogt" if greatest else "olt", a, b)
     chosen = f.emit(llvm.Select, [first, a, b], a.type)
     return f.emit(llvm.Select, [f.fcmp("uno", b, b), a, chosen], a.type)
@@ -178,7 +180,7 @@ def _float(llvm_class: type[Operation]) -> Any:
 
 
 def _check_float(op: Operation) -> None:
-    """Raise for a float format that has no arithmetic."""
+    """Raise NncError for a float type that has no arithmetic."""
     element = lane_type(op.results[0].type)
     if isinstance(element, FloatType) and element.kind not in ("f16", "bf16", "f32", "f64"):
         raise NncError(f"there is no arithmetic on {element}; extend it to f32 first")
@@ -198,7 +200,7 @@ for _arith_class, _llvm_class in {
 
 
 def _splat_number(value: Value) -> float | None:
-    """The number of a scalar constant or of all elements of a splat; None for other values."""
+    """The number, if the value is a scalar constant or a splat; else None."""
     op = value.defining_op
     if not isinstance(op, llvm.Constant):
         return None
@@ -211,10 +213,10 @@ def _splat_number(value: Value) -> float | None:
 def extremum(
     f: FunctionLowering, greatest: bool, a: Value, b: Value, flags: dict[str, Attribute] | None
 ) -> Value:
-    """The larger or smaller of two floats: NaN if one is, and +0.0 above -0.0.
+    """The larger (or smaller) of two floats: NaN if one is NaN, and +0.0 is larger than -0.0.
 
-    If one is a constant, a comparison and a select do the same, in one instruction on x86. Only
-    max(x, 0.0) then needs a sum with 0.0, which turns -0.0 into 0.0 and changes nothing else.
+    If one is constant, a comparison and a select suffice, which are one instruction on x86. Only
+    max(x, 0.0) also needs a sum with 0.0, which turns -0.0 into 0.0 and changes nothing else.
     """
     if _splat_number(b) is None and _splat_number(a) is not None:
         a, b = b, a
@@ -233,7 +235,7 @@ def extremum(
 
 
 def _compared_extremum(f: FunctionLowering, greatest: bool, a: Value, b: Value) -> Value:
-    """`extremum` by comparisons, but by a sum if an operand is NaN or both are zeros."""
+    """`extremum` by comparisons; by a sum where an operand is NaN or both are zeros."""
 
     def negated(value: Value) -> Value:
         return value if greatest else f.emit(llvm.FNeg, [value], type)

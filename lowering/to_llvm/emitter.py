@@ -1,9 +1,9 @@
 """The insertion point in an LLVM function, and arithmetic on indices and addresses.
 
-Indices are kept as sums `c0*v0 + c1*v1 + .. + constant`, and are emitted when something
-needs them, as far out in the nest of regions as their parts are known. So the addresses of
-an unrolled loop body share what they have in common, loop-invariant parts stand before the
-loop, and the constant part ends up in the machine's addressing mode.
+An index is kept as a sum `c0*v0 + c1*v1 + .. + constant`. It is emitted when something needs it, as
+far out in the nest of loops as its parts are known. So the addresses in an unrolled loop body share
+what they have in common, what does not change in a loop is computed before it, and the constant
+becomes part of the machine's addressing mode.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from .types import MemRef, Size, TypeConverter, storage_type
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """An index `sum(coefficient * value) + constant`, modulo 2 to the power of its bits."""
+    """An index `sum(coefficient * value) + constant`, which wraps in the width of an index."""
 
     terms: tuple[tuple[Value, int], ...]
     constant: int
 
     def scaled(self, factor: int) -> Linear:
-        """The product with a known number."""
+        """The product with a number."""
         if factor == 0:
             return Linear((), 0)
         return Linear(tuple((v, c * factor) for v, c in self.terms), self.constant * factor)
 
     def plus(self, other: Linear) -> Linear:
-        """The sum; terms of one value are joined."""
+        """The sum; terms with the same value are joined."""
         if not other.terms:
             return Linear(self.terms, self.constant + other.constant)
         if not self.terms:
@@ -49,8 +49,9 @@ class Linear:
 
 @dataclass(slots=True)
 class Scope:
-    """A region being lowered: the values computed in it, and the block from which an inner region
-    is entered.
+    """A region that is being lowered: what was computed in it, and how it is left for an inner one.
+
+    `leaves_from` is the block whose terminator enters the inner region.
     """
 
     leaves_from: Block | None = None
@@ -80,7 +81,7 @@ class Emitter:
         type: Type | None = None,
         properties: Mapping[str, Attribute] | None = None,
     ) -> Any:
-        """Append an op with at most one result; gives the result, None without a `type`."""
+        """Append an op with at most one result, and return that; None without a `type`."""
         op = cls.create(
             operands, () if type is None else (type,), None, properties, (), (), self.loc
         )
@@ -88,22 +89,22 @@ class Emitter:
         return None if type is None else op.results[0]
 
     def append(self, op: Operation) -> Operation:
-        """Append an op that was made elsewhere."""
+        """Append an op that has been made."""
         op.loc = self.loc
         self.block.append(op)
         return op
 
     def cast(self, cls: type[Operation], value: Value, element: Type) -> Value:
-        """The cast of a scalar or row to another element type."""
+        """Cast a scalar or row to another element type."""
         return self.emit(cls, [value], with_shape_of(value.type, element))
 
     def icmp(self, predicate: str, a: Value, b: Value) -> Value:
-        """A comparison of integers."""
+        """Compare integers."""
         properties = {"predicate": ICMP_PREDICATE.from_python(predicate)}
         return self.emit(llvm.ICmp, [a, b], with_shape_of(a.type, i1), properties)
 
     def fcmp(self, predicate: str, a: Value, b: Value) -> Value:
-        """A comparison of floats."""
+        """Compare floats."""
         properties = {"predicate": FCMP_PREDICATE.from_python(predicate)}
         return self.emit(llvm.FCmp, [a, b], with_shape_of(a.type, i1), properties)
 
@@ -115,7 +116,9 @@ class Emitter:
         type: Type,
         properties: dict[str, Attribute] | None = None,
     ) -> Value:
-        """Emit in the scope of a depth: before the terminator that enters the next inner scope."""
+        """Emit into the scope of this depth, before the terminator that enters the next inner
+        scope.
+        """
         if depth >= len(self.scopes) - 1:
             return self.emit(cls, operands, type, properties)
         block = self.scopes[depth].leaves_from
@@ -125,13 +128,13 @@ class Emitter:
         return op.results[0]
 
     def new_block(self, types: Sequence[Type] = ()) -> Block:
-        """A block after the last one of the function, not yet the insertion point."""
+        """A new last block of the function; it does not become the insertion point."""
         return self.func.regions[0].append(Block(types))
 
     # -- constants -------------------------------------------------------------------------
 
     def constant(self, value: Attribute, type: Type) -> Value:
-        """A constant, made once in the function's first block."""
+        """A constant; each is made once, in the function's first block."""
         key = (value, type)
         known = self._constants.get(key)
         if known is None:
@@ -140,7 +143,7 @@ class Emitter:
         return known
 
     def integer(self, value: int, type: Type | None = None) -> Value:
-        """An integer constant: an index, or of a scalar type, or in all elements of a vector."""
+        """An integer constant: an index without a `type`; of a vector type, a splat."""
         if type is None:
             type = self.types.index
             value = type.wrap(value)
@@ -154,13 +157,13 @@ class Emitter:
         return known
 
     def number(self, value: float, type: Type) -> Value:
-        """A float constant, of a scalar type or in all elements of a vector."""
+        """A float constant; of a vector type, a splat."""
         if isinstance(type, VectorType):
             return self.constant(DenseElements.splat(value, type), type)
         return self.constant(FloatAttr(value, type), type)
 
     def poison(self, type: Type) -> Value:
-        """A poison value of the type, for values that are never used."""
+        """A value of the type that will never be used."""
         key = ("poison", type)
         known = self._constants.get(key)
         if known is None:
@@ -178,7 +181,7 @@ class Emitter:
         return known
 
     def place_constants(self) -> None:
-        """Put the constants at the start of the function; the last step."""
+        """Put the constants at the start of the function, as the last step."""
         entry = self.func.regions[0].blocks[0]
         first = entry.first
         for value in self._constants.values():
@@ -193,7 +196,7 @@ class Emitter:
     # -- indices and addresses -----------------------------------------------------------------
 
     def product(self, a: Value, b: Value) -> Value:
-        """The product of two indices, as far out as both are known."""
+        """The product of two indices, emitted as far out as both are known."""
         depth = max(self.depth(a), self.depth(b))
         return self._shared(depth, ("mul", a, b), llvm.Mul, [a, b], self.types.index)
 
@@ -206,7 +209,7 @@ class Emitter:
         type: Type,
         properties: dict[str, Attribute] | None = None,
     ) -> Value:
-        """The value computed under the key at the depth; it is emitted at the first request."""
+        """The value for a key in the scope of this depth; it is emitted the first time."""
         computed = self.scopes[depth].computed
         known = computed.get(key)
         if known is None:
@@ -218,7 +221,9 @@ class Emitter:
         return known
 
     def materialize(self, index: Linear) -> Value:
-        """Emit a sum: outer parts are added first, so that they stand outside inner loops."""
+        """Emit a sum as a value. Outer parts are added first, so that this happens outside of inner
+        loops.
+        """
         terms = index.terms
         if not terms:
             return self.integer(index.constant)
@@ -256,7 +261,7 @@ class Emitter:
         return self._shared(self.depth(value), key, llvm.Mul, [value, factor], self.types.index)
 
     def offset(self, memref: MemRef, indices: Sequence[Linear]) -> Linear:
-        """The distance of an element from the first one, in elements."""
+        """How far an element is from the first one, in elements."""
         total = Linear((), 0)
         for index, stride in zip(indices, memref.strides, strict=True):
             if isinstance(stride, int):
@@ -272,14 +277,14 @@ class Emitter:
     def address(
         self, memref: MemRef, type: MemRefType, indices: Sequence[Linear], inside: bool = True
     ) -> Value:
-        """The address of an element, which may lie beyond the buffer unless `inside`."""
+        """The address of an element. It may be outside of the buffer unless `inside`."""
         return self.step(memref.pointer, self.offset(memref, indices), type.element_type, inside)
 
     def step(self, pointer: Value, offset: Linear, element: Type, inside: bool = True) -> Value:
         """The pointer moved by a number of elements.
 
-        Partial sums are marked as inside the buffer if the whole is (`inside`) and all parts are
-        known not to be negative.
+        With `inside`, the result is in the buffer. Intermediate sums are marked as inside too if no
+        part is negative.
         """
         storage = storage_type(element)
         inside = inside and offset.constant >= 0
@@ -310,19 +315,19 @@ class Emitter:
         return self._shared(depth, key, llvm.GetElementPtr, operands, pointer.type, properties)
 
     def depth(self, value: Value) -> int:
-        """The depth in the nest of regions from which on a value is known."""
+        """The depth of the scope in which a value becomes known."""
         return self.depths.get(value, len(self.scopes) - 1)
 
     def size(self, size: Size) -> Linear:
-        """A size or stride as a sum."""
+        """A size or stride as a `Linear` sum."""
         return Linear((), size) if isinstance(size, int) else Linear(((size, 1),), 0)
 
     def size_value(self, size: Size) -> Value:
-        """A size or stride as a value."""
+        """A size or stride as an LLVM value."""
         return self.integer(size) if isinstance(size, int) else size
 
     def times(self, a: Size, b: Size) -> Size:
-        """The product of sizes."""
+        """The product of two sizes."""
         if isinstance(a, int) and isinstance(b, int):
             return a * b
         if isinstance(a, int):
@@ -332,13 +337,15 @@ class Emitter:
         return self.product(a, b)  # type: ignore[arg-type]
 
     def contiguous_strides(self, sizes: Sequence[Size]) -> tuple[Size, ...]:
-        """Row-major strides of the sizes, products emitted as needed."""
+        """The strides of a row-major buffer of these sizes; emits the products that
+        are not known.
+        """
         return tuple(row_major_strides(sizes, self.times))
 
     # -- nested regions --------------------------------------------------------------------------
 
     def enter(self) -> None:
-        """Start a nested region; the current block leads into it and has its terminator."""
+        """Start an inner region. The current block must have the terminator that leads into it."""
         self.scopes[-1].leaves_from = self.block
         self.scopes.append(Scope())
 

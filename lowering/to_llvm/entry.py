@@ -4,23 +4,24 @@
     int32_t nnc_run(const nnc_tensor *inputs, nnc_tensor *outputs,
                     void *arena, const void *weights, nnc_pool *pool);
 
-Tensors are contiguous and row-major; `arguments.py` says how they are checked, and with which
-status a check fails. An output of static shape is written in place; for one with an unknown extent
-`data` is set to a buffer that the caller frees with free(), and its `shape` is filled in. Without a
-pool, everything runs on the calling thread. The result is 0, or such a status, or FIRST_FAILURE and
-more where a check of the program fails (`checks.py`): then the contents of outputs of static shape
-are unspecified, other outputs are not touched, and the caller has nothing to free.
+Tensors are contiguous and row-major; `arguments.py` says how they are checked, and which status a
+failed check gives. An output of static shape is written to the caller's `data`. For an output with
+an unknown extent, `data` is set to a new buffer, which the caller frees with free(), and `shape` is
+filled in. Without a pool, everything runs on the calling thread. The result is 0, or such a status,
+or from FIRST_FAILURE on the number of a failed check of the program (`checks.py`). After such a
+failure the contents of outputs of static shape are unspecified, other outputs are not touched, and
+the caller has nothing to free.
 
     const char *nnc_failure(int32_t status);
 
-returns the text of such a failure, NULL for other results. Only programs with checks have it.
+returns the text of a failed check, NULL for other results. Only programs with checks have it.
 
     void nnc_release(void *arena);
     void nnc_reuse(void *arena, void *data, size_t bytes);
 
 Only programs that make buffers of unknown size have these. They keep memory in an arena from call
 to call: its first HEAP_BYTES must be zero before the first call with it, `nnc_release` frees what
-is kept, and `nnc_reuse` hands over the memory of an output, of so many bytes, for the next call.
+is kept, and `nnc_reuse` gives an output's memory, of so many bytes, to the next call.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ class _Entry(Arguments):
     def _return_results(self, values: list[Value], numbers: list[int]) -> None:
         """Store the pointers and extents of the outputs that the function has allocated.
 
-        `numbers` are their positions among all outputs.
+        `numbers` are the indices of these outputs among all.
         """
         rest = iter(values)
         for type, number in zip(self.op.function_type.results, numbers, strict=True):

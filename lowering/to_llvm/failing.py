@@ -11,16 +11,16 @@ from ...ir.types import Type, i32
 from .conversion import FunctionLowering
 
 LIKELY = (1 << 20, 1)
-"""Branch weights for a check that almost always holds."""
+"""Branch weights for a check that hardly ever fails."""
 
 
 def result_with_status(f: FunctionLowering, name: str, types: Sequence[Type]) -> Type | None:
-    """A function's LLVM result: `types`, and before them a status if a check in it can fail."""
+    """The LLVM result type of a function: `types`, after a status if a check in it can fail."""
     return f.types.function_results([i32, *types] if f.module.checks.of(name) else types)
 
 
 def require(f: FunctionLowering, ok: Value, op: Operation) -> None:
-    """Continue if a condition holds; else `op` fails, which ends the function."""
+    """Emit a check: if the condition is false, `op` fails, which ends the function."""
     before = f.module.checks.before(op)
     if before is None:
         _branch(f, ok, _ending(f))
@@ -32,7 +32,7 @@ def require(f: FunctionLowering, ok: Value, op: Operation) -> None:
 
 
 def require_success(f: FunctionLowering, status: Value, op: Operation) -> None:
-    """Continue if a call gave status 0; else its failure ends this function too."""
+    """Emit a check of a call's status: if it is not 0, this function fails too."""
     before = f.module.checks.before(op)
     ok = f.append(llvm.ICmp("eq", status, f.integer(0, i32))).results[0]
     if before is None:
@@ -47,7 +47,7 @@ def require_success(f: FunctionLowering, status: Value, op: Operation) -> None:
 
 
 def _branch(f: FunctionLowering, ok: Value, failed: Block) -> None:
-    """Branch to a new block, where emission continues, if `ok`; else to `failed`."""
+    """Branch to `failed` unless `ok`, where emission goes on in a new block."""
     onward = Block()
     branch = llvm.CondBr.of(ok, onward, [], failed, [])
     branch.branch_weights = LIKELY
@@ -59,7 +59,7 @@ def _branch(f: FunctionLowering, ok: Value, failed: Block) -> None:
 
 
 def _ending(f: FunctionLowering) -> Block:
-    """A block that ends the process, as in upstream's lowering: no caller takes a status."""
+    """A block that ends the process, as upstream does: no caller takes a status."""
     failed = Block()
     f.module.need_function("abort", [])
     failed.append(llvm.Call.of("abort", []))
@@ -68,7 +68,9 @@ def _ending(f: FunctionLowering) -> Block:
 
 
 def _cleanup(f: FunctionLowering, heap: tuple[Value, ...]) -> Block:
-    """The block that frees these buffers, the last one first, and returns its argument."""
+    """The block that frees these buffers, the last one first, and returns its
+    argument as status.
+    """
     known = f.cleanups.get(heap)
     if known is not None:
         return known
@@ -91,9 +93,9 @@ def _cleanup(f: FunctionLowering, heap: tuple[Value, ...]) -> Block:
 
 
 def is_freed_here(buffer: Value) -> bool:
-    """Whether the block that makes a buffer also frees or returns it.
+    """Whether the block that makes a buffer also frees it or returns it.
 
-    It may also make it the result of an `scf.if` or `scf.while` of which the same is true.
+    It may instead make it the result of an `scf.if` or `scf.while` of which the same is true.
     """
     block = buffer.parent_block
     assert block is not None
@@ -108,7 +110,7 @@ def is_freed_here(buffer: Value) -> bool:
 
 
 def _becomes(buffer: Value, block: Block) -> Iterator[Value]:
-    """The results of `scf.if` and `scf.while` that the buffer may become."""
+    """The results of `scf.if` and `scf.while` as which the buffer may come out of them."""
     for loop in block:
         if isinstance(loop, scf.While):
             for i, value in enumerate(loop.inits):
@@ -128,7 +130,7 @@ def _becomes(buffer: Value, block: Block) -> Iterator[Value]:
 
 
 def _results_of(loop: scf.While, i: int) -> Iterator[Value]:
-    """The results of a loop that its carried value number `i` becomes."""
+    """The results as which the carried value with index `i` leaves a loop."""
     carried, condition = loop.before.block.args[i], loop.before.block.last
     assert isinstance(condition, scf.Condition)
     for result, value in zip(loop.results, condition.args, strict=True):
@@ -137,7 +139,7 @@ def _results_of(loop: scf.While, i: int) -> Iterator[Value]:
 
 
 def owned_by(loop: scf.While) -> tuple[list[bool], list[bool]]:
-    """Which carried values, and which results, of a loop are owned: see `is_freed_here`."""
+    """For each carried value and each result of a loop, whether `is_freed_here` is true of it."""
     results = [memref.is_buffer(v) and is_freed_here(v) for v in loop.results]
     owned = {v for v, own in zip(loop.results, results, strict=True) if own}
     carried = [
@@ -148,25 +150,25 @@ def owned_by(loop: scf.While) -> tuple[list[bool], list[bool]]:
 
 
 def pointers(f: FunctionLowering, values: Sequence[Value], owned: Sequence[bool]) -> list[Value]:
-    """The addresses of the values that are owned buffers of C's heap."""
+    """The addresses of the values that are owned; none if buffers are on the call's heap."""
     if f.call_heap is not None:
         return []
     return [f.memref(v).pointer for v, own in zip(values, owned, strict=True) if own]
 
 
 def owned_results(op: Operation) -> list[bool]:
-    """Which results of an operation are buffers that its block owns: see `is_freed_here`."""
+    """For each result of an operation, whether it is a buffer that `is_freed_here`."""
     return [memref.is_buffer(v) and is_freed_here(v) for v in op.results]
 
 
 def made_on_heap(f: FunctionLowering, buffer: Value, pointer: Value) -> None:
-    """Record a buffer of C's heap that must be freed if a later check fails."""
+    """Note a buffer of C's heap, which must be freed if a later check fails."""
     given_away = buffer.defining_op in f.module.heap.given_away
     if given_away or (f.call_heap is None and is_freed_here(buffer)):
         f.heap.append(pointer)
 
 
 def freed(f: FunctionLowering, pointer: Value) -> None:
-    """Record that a buffer was freed."""
+    """Note that a buffer was freed."""
     if pointer in f.heap:
         f.heap.remove(pointer)

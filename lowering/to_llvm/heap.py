@@ -1,16 +1,16 @@
-"""Which buffers of unknown size lie on the heap of an arena, and which on C's.
+"""Which buffers of unknown size are on the heap of an arena, and which on C's heap.
 
-Buffers that live only during a call of the entry come from a heap at the start of the arena
-(`runtime/heap.mlir`), whose memory the next call with that arena uses again. The functions that
-take from it or give back to it get its address as their last argument.
+A buffer that lives only during a call of the entry comes from a heap at the start of the arena
+(`runtime/heap.mlir`), whose memory the next call with this arena uses again. The functions that
+allocate or free there take its address as their last argument.
 
     nnc_run:  nnc_heap_start(%arena)
               main(.., %arena + HEAP_BYTES, .., %arena)
                   nnc_heap_take(%arena, bytes), nnc_heap_give(%arena, block), nnc_heap_result(..)
               nnc_heap_end(%arena)
 
-C's heap holds the outputs, which the caller of the entry frees or gives back for the next call, and
-the buffers of functions that several threads may run at once, or that run outside of any call.
+On C's heap are the outputs, which the caller of the entry frees or gives back for the next call,
+and the buffers of functions that several threads may run at once or that run outside of any call.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ _OWNING = (*_MAKING, memref.Dealloc)
 
 
 class CallHeap:
-    """The functions of a module that use the heap of a call (`users`), and the allocations in them
-    that do not, since the entry returns them (`given_away`).
+    """Which functions of a module use the heap of a call: `users`.
+
+    `given_away` are the allocations in them that do not use it, because the entry returns them.
     """
 
     def __init__(self, module: Operation) -> None:
@@ -90,7 +91,9 @@ def _roots_apart(module: Operation, entry: func.FuncOp) -> Iterator[str]:
 def _reached(
     roots: Iterable[str], functions: dict[str, func.FuncOp], parallel: bool
 ) -> frozenset[str]:
-    """The roots and all functions that they call, directly or not; by `parallel` calls too."""
+    """The roots and all functions that they call, directly or not; with `parallel`
+    calls if asked.
+    """
     found: set[str] = set()
     waiting = [name for name in roots if name in functions]
     while waiting:
@@ -108,7 +111,7 @@ def _reached(
 
 
 def _moves_buffers(function: func.FuncOp) -> bool:
-    """Whether a function may return a buffer to its caller, or free one of its caller's."""
+    """Whether a function may return a buffer to its caller, or free a buffer of its caller."""
     if function.is_declaration:
         return any(map(_is_memref, function.function_type.results))
     return any(map(_is_memref, function.function_type.results)) or any(
@@ -136,7 +139,7 @@ def _is_memref(type: Type) -> bool:
 
 
 def _give_away(entry: func.FuncOp) -> Iterator[Operation]:
-    """The allocations that an entry returns; any other result is copied into a new one."""
+    """The allocations that an entry returns. What it returns otherwise is copied into a new one."""
     found: set[Operation] = set()
     for last in [op for op in entry.walk() if isinstance(op, func.Return)]:
         for i, value in enumerate(last.operands):
@@ -150,7 +153,7 @@ def _give_away(entry: func.FuncOp) -> Iterator[Operation]:
 
 
 def _is_only_returned(buffer: Value) -> bool:
-    """Whether nothing but a return takes a buffer: no free, branch, loop, or function's result."""
+    """Whether a buffer is only returned, and not freed or passed to a branch, loop or function."""
     for user in buffer.users:
         viewed = user.results if user.has_trait(memref.ViewLike) else ()
         if isinstance(user, memref.Dealloc | memref.Realloc) or user.regions:
@@ -165,7 +168,7 @@ def _is_only_returned(buffer: Value) -> bool:
 
 
 def _copy_before(last: func.Return, i: int) -> memref.Alloc:
-    """Copy operand `i` of a return into a new buffer, and return that; gives its allocation."""
+    """Let a return give a copy of its operand `i`; gives the copy's allocation."""
     value = last.operands[i]
     type = value.type
     assert isinstance(type, MemRefType)
@@ -187,7 +190,7 @@ def _copy_before(last: func.Return, i: int) -> memref.Alloc:
 
 
 def take(f: FunctionLowering, bytes: Value, is_result: bool) -> Value:
-    """A block of the call's heap, or one of C's for a result."""
+    """Allocate a block on the call's heap, or on C's heap if it is a result of the entry."""
     assert f.call_heap is not None
     _need_heap(f)
     name = RESULT if is_result else TAKE
@@ -195,7 +198,7 @@ def take(f: FunctionLowering, bytes: Value, is_result: bool) -> Value:
 
 
 def give(f: FunctionLowering, pointer: Value) -> None:
-    """Give a block back: to the call's heap, or to C's where the function has none."""
+    """Free a block of the call's heap, or of C's heap if the function does not use the call's."""
     if f.call_heap is not None:
         _need_heap(f)
         f.append(llvm.Call.of(GIVE, [f.call_heap, pointer]))
@@ -205,13 +208,13 @@ def give(f: FunctionLowering, pointer: Value) -> None:
 
 
 def begin(f: FunctionLowering, heap: Value) -> None:
-    """Start a heap for a call."""
+    """Start the heap of a call."""
     _need_heap(f)
     f.append(llvm.Call.of("nnc_heap_start", [heap]))
 
 
 def end(f: FunctionLowering, heap: Value) -> None:
-    """End a call: free all its blocks that are left on a heap."""
+    """End the heap of a call; all blocks that are left are freed."""
     f.append(llvm.Call.of("nnc_heap_end", [heap]))
 
 

@@ -69,7 +69,7 @@ def _mul(f: FunctionLowering, op: Operation) -> None:
 
 
 def multiply(f: FunctionLowering, a: Linear, b: Linear) -> Linear:
-    """The product of two sums; emitted unless one is a constant."""
+    """The product of two sums; code is emitted unless one is constant."""
     if not a.terms:
         a, b = b, a
     if not b.terms:
@@ -81,7 +81,7 @@ def multiply(f: FunctionLowering, a: Linear, b: Linear) -> Linear:
 
 
 def _known_nonzero(f: FunctionLowering, divisor: Value, signed: bool) -> bool:
-    """Whether a divisor is a constant by which division never traps."""
+    """Whether a divisor is a constant with which no division traps."""
     op = divisor.defining_op
     if not isinstance(op, llvm.Constant):
         return False
@@ -91,10 +91,10 @@ def _known_nonzero(f: FunctionLowering, divisor: Value, signed: bool) -> bool:
 
 
 def safe_divisor(f: FunctionLowering, a: Value, b: Value, signed: bool) -> Value:
-    """The divisor, or 1 where the division would trap: by zero, or the least number by -1.
+    """The divisor, or 1 where the division would trap: by 0, or of the least number by -1.
 
-    The processor stops the whole process for those; so x / 0 is x here, and the least
-    number by -1 wraps to itself, as it does in NumPy.
+    The processor would stop the whole process. With 1, x / 0 is x, and the least number divided by
+    -1 is itself, as in NumPy.
     """
     if _known_nonzero(f, b, signed):
         return b
@@ -130,7 +130,7 @@ def _divide(llvm_class: type[Operation], signed: bool) -> Any:
 
 
 def _note_non_negative(f: FunctionLowering, op: Operation, signed: bool) -> None:
-    """Record that a quotient or remainder of two non-negative indices is not negative."""
+    """Note that a quotient or remainder of two indices that are not negative is not either."""
     if not isinstance(op.results[0].type, IndexType):
         return
     operands = [f.values[v] for v in op._operands]
@@ -152,7 +152,7 @@ lowers(arith.RemUI)(_divide(llvm.URem, signed=False))
 
 
 def floor_divide(f: FunctionLowering, a: Value, b: Value, up: bool = False) -> Value:
-    """The quotient of signed integers rounded down, or `up`."""
+    """The quotient of signed integers rounded down, or with `up` rounded up."""
     type = a.type
     b = safe_divisor(f, a, b, signed=True)
     quotient = f.emit(llvm.SDiv, [a, b], type)
@@ -195,7 +195,7 @@ def _ceildivui(f: FunctionLowering, op: Operation) -> None:
 
 
 def _two_results(f: FunctionLowering, op: Operation, function: Any) -> None:
-    """Bind two results to what the function gives for each row."""
+    """Let the pairs that the function gives for each row represent the op's two results."""
     pairs = [function(*row) for row in zip(*[f.rows(v) for v in op._operands], strict=True)]
     for result, rows in zip(op.results, zip(*pairs, strict=True), strict=True):
         f.bind(result, list(rows) if is_rows(result.type) else rows[0])

@@ -1,4 +1,4 @@
-"""Lowering of a device's kernels: gpu.func to llvm.func, in a gpu.module as before.
+"""Lowering of a device's kernels: gpu.func to llvm.func, within their gpu.module.
 
     gpu.func @f(%n: index, %a: memref<?xf32, #gpu.address_space<global>>) workgroup(%w : ..) kernel
 
@@ -7,9 +7,9 @@
     llvm.mlir.global internal @f_workgroup_0() {addr_space = 3 : i32} : !llvm.array<64 x f32>
     llvm.func ptx_kernelcc @f(%n: i64, %a: !llvm.ptr<1>, %a_size: i64)
 
-Addresses say in which memory they lie, but for buffers that blocks pass. Numbers of 1 bit come as
-32. A check that does not hold writes its number, counted over all kernels, to the status, which is
-the last argument of a kernel with checks, and leaves.
+A pointer's type says in which memory its buffer lies, except for buffers that branches pass. An
+argument of 1 bit is passed as 32 bits. A failing check writes its number, counted over all kernels,
+to the status, the last argument of a kernel that has checks, and leaves the kernel.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ from .types import MemRef, TypeConverter, storage_type
 
 ALIGN = "llvm.align"
 GLOBAL, WORKGROUP = 1, 3
-"""The address spaces that all of LLVM's devices have in common."""
+"""Two address spaces that have these numbers on all devices of LLVM."""
 
 
 @dataclass(frozen=True)
 class _Device:
-    """The machine description that the lowering of arithmetic needs, for a device."""
+    """What the lowering of arithmetic asks a processor, answered for a device."""
 
     has_maxnum: bool = True
     has_half: bool = True
 
     def dot(self, packing: str, lanes: int, *, accumulates: bool) -> None:
-        """None: devices have no instruction for dot products of small integers."""
+        """None, as devices have no instruction for dot products of small integers."""
 
 
 class KernelModule:
-    """The module of kernels during its lowering: state that its functions share."""
+    """Lowers a module of kernels; its functions share this state."""
 
     fma = llvm.IntrFma
     compares_f64 = False
@@ -68,7 +68,7 @@ class KernelModule:
         self.needed: dict[str, Operation] = {}
 
     def need_function(self, name: str, *args: Any, **kwargs: Any) -> None:
-        """Add a function of C's library. Raises NncError for one that no device has."""
+        """Add a function of C's library. Raises NncError if devices do not have it."""
         if name in self.needed:
             return
         own = device_functions()
@@ -80,7 +80,7 @@ class KernelModule:
                 self.need_function(op.callee)
 
     def lower(self) -> Operation:
-        """Lower the contents of the module in place. Returns the module."""
+        """Lower the contents of the module in place, and return it."""
         body = self.op.body.blocks[0]
         for op in list(body):
             if not isinstance(op, gpu.GPUFuncOp):
@@ -128,7 +128,10 @@ class _Kernel(FunctionLowering):
     def _parameters(
         self, types: TypeConverter, number: int, arg: Value
     ) -> list[tuple[Type, dict[str, Attribute]]]:
-        """(type, attributes) of each part of an argument; records the letter of each part."""
+        """The type and attributes of each LLVM value that represents an argument.
+
+        Also notes the letter by which a launch knows each of them.
+        """
         if isinstance(arg.type, MemRefType):
             found: dict[str, Attribute] = {"llvm.noundef": UnitAttr()}
             given = self.kernel.arg_attrs[number] if self.kernel.arg_attrs else None
@@ -172,9 +175,9 @@ class _Kernel(FunctionLowering):
         return self.func
 
     def flat_memref(self, memref: MemRef, type: MemRefType) -> list[Value]:
-        """The pointer, dynamic sizes and dynamic strides of a memref of this type.
+        """The pointer of a memref, and the sizes and strides that its type does not tell.
 
-        The pointer is generic, without an address space, as blocks take buffers of any.
+        The pointer has no address space, because blocks take buffers of any memory.
         """
         pointer, *rest = super().flat_memref(memref, type)
         if pointer.type is not llvm.ptr:
@@ -210,7 +213,7 @@ class _Kernel(FunctionLowering):
         self.bind(buffer, contiguous(self, address, type.shape))  # type: ignore[arg-type]
 
     def private(self, buffer: Value) -> None:
-        """Allocate a thread's private buffer, once at the start of the function."""
+        """Allocate a thread's own buffer, once at the start of the function."""
         type = buffer.type
         assert isinstance(type, MemRefType)
         if not type.has_static_shape:
@@ -230,7 +233,7 @@ class _Kernel(FunctionLowering):
     # -- checks --------------------------------------------------------------------------------
 
     def require(self, ok: Value, op: cf.Assert) -> None:
-        """Continue if a condition holds, which is the same for all threads of a group."""
+        """Emit a check whose condition is the same for all threads of a group."""
         node, message = node_of(op.loc), op.msg or "the kernel failed"
         self.module.failures.append(f"{node}: {message}" if node else message)
         number = self.integer(len(self.module.failures), i32)
@@ -247,18 +250,18 @@ class _Kernel(FunctionLowering):
     # -- threads -------------------------------------------------------------------------------
 
     def index(self, number: Value) -> Value:
-        """A number of threads or groups as an index."""
+        """The number of a thread or group as an index."""
         found = self.emit(llvm.ZExt, [number], self.types.index)
         self.non_negative.add(found)
         return found
 
     def lane(self) -> Value:
-        """The thread's number within its subgroup."""
+        """The number of the thread within its subgroup."""
         number = self.module.threads.thread(self, 0)
         return self.emit(llvm.URem, [number, self.integer(self.subgroup, i32)], i32)
 
     def shuffled(self, value: Value, lane: Value) -> Value:
-        """A value of another thread of the subgroup: words of 32 bits one by one."""
+        """The value that another thread of the subgroup has; it is passed in words of 32 bits."""
         type = value.type
         if isinstance(type, VectorType):
             found = self.poison(type)
@@ -284,8 +287,8 @@ class _Kernel(FunctionLowering):
 def _is_apart(buffer: Value) -> bool:
     """Whether a kernel only reads a buffer, or only writes it.
 
-    Otherwise one thread may read after a barrier what another wrote, so LLVM must not assume that
-    the buffer's contents stay the same across the barrier.
+    Otherwise a thread may read, after a barrier, what another one wrote, and LLVM must not assume
+    that the buffer's contents stay the same across the barrier.
     """
     reads = writes = False
     waiting = [buffer]
@@ -398,6 +401,6 @@ _LOWERINGS: dict[type[Operation], Any] = {}
 
 
 def lower_kernels(op: gpu.GPUModuleOp, threads: Threads, name: str) -> Operation:
-    """The module with its kernels in the llvm dialect, for a device. Raises NncError."""
+    """Lower a module of kernels to the llvm dialect, and return it. Raises NncError."""
     _LOWERINGS.update(LOWERINGS | _OWN)
     return KernelModule(op, threads, name).lower()

@@ -15,14 +15,16 @@ from .failing import owned_by, pointers
 from .integers import is_non_negative
 
 Body = Callable[[Linear, Sequence[Value]], Sequence[Value]]
-"""A function from the induction variable and the carried values to the next carried values."""
+"""A function of the induction variable and the carried values, which gives the next
+carried values.
+"""
 
 
 # -- loops -------------------------------------------------------------------------------------
 
 
 def trip_count(lower: Linear, upper: Linear, step: Linear) -> int | None:
-    """How often a loop runs if its bounds and step are constants, else None."""
+    """The number of iterations, if bounds and step are constants; else None."""
     if lower.terms or upper.terms or step.terms or step.constant <= 0:
         return None
     return max(0, -(-(upper.constant - lower.constant) // step.constant))
@@ -38,10 +40,11 @@ def carrying_loop(
     unsigned: bool = False,
     counter: Type | None = None,
 ) -> Sequence[Value]:
-    """Emit a loop with carried values; gives the last ones. It counts in indices, or `counter`.
+    """Emit a loop with carried values, and return the last ones.
 
-    The test is at the end, with another before the loop if it may not run at all: the form that
-    LLVM's loop passes want. A loop that is known to run once becomes its body.
+    The loop counts in `counter`, or in indices. Its test is at the end, and there is one before the
+    loop if it may not run at all: the form in which LLVM's loop passes want it. A loop that is
+    known to run once becomes its body.
     """
     trips = trip_count(lower, upper, step)
     if trips == 0:
@@ -101,14 +104,14 @@ def flatten(f: FunctionLowering, values: Sequence[Value]) -> list[Value]:
 
 
 def bind_all(f: FunctionLowering, values: Sequence[Value], flat: Sequence[Value]) -> None:
-    """Bind values to a flat list, each to as many as its type takes."""
+    """Let the LLVM values in `flat` represent the values, each as many as its type needs."""
     at = 0
     for value in values:
         at += f.bind_flat(value, flat[at:])
 
 
 def flat_types_of(f: FunctionLowering, values: Sequence[Value]) -> list[Type]:
-    """The LLVM types of all values that represent the values."""
+    """The types of all LLVM values that represent the values."""
     return [t for value in values for t in f.types.flat(value.type)]
 
 
@@ -137,13 +140,13 @@ def _for(f: FunctionLowering, op: scf.For) -> None:
 
 
 def _counter(f: FunctionLowering, type: Type) -> Type:
-    """The type of a loop's counter: an index, or the bounds' type if that is wider."""
+    """The type in which a loop counts: an index, or the type of the bounds if it is wider."""
     wide = isinstance(type, IntegerType) and type.width > f.types.index.width
     return type if wide else f.types.index
 
 
 def _loop_bound(f: FunctionLowering, value: Value, counter: Type, unsigned: bool) -> Linear:
-    """A bound as a sum of values of the type that the loop counts in."""
+    """A bound as a sum, in the type in which the loop counts."""
     if isinstance(value.type, IndexType):
         return f.linear(value)
     known = f.known_integer(value)
@@ -154,7 +157,7 @@ def _loop_bound(f: FunctionLowering, value: Value, counter: Type, unsigned: bool
 
 @lowers(scf.Parallel)
 def _parallel(f: FunctionLowering, op: scf.Parallel) -> None:
-    """Nested loops, one iteration after the other."""
+    """Emit nested loops, which run one iteration after the other."""
     block = op.body_block
     rank = len(block.args)
     bounds = [f.linear(v) for v in op._operands[: 3 * rank]]
@@ -176,7 +179,7 @@ def _parallel(f: FunctionLowering, op: scf.Parallel) -> None:
 
 @lowers(scf.Forall)
 def _forall(f: FunctionLowering, op: scf.Forall) -> None:
-    """Nested loops, one iteration after the other; on buffers only."""
+    """Emit nested loops, which run one iteration after the other; on buffers only."""
     block = op.body_block
     bounds = [
         [Linear((), v) if isinstance(v, int) else f.linear(v) for v in part]

@@ -1,7 +1,7 @@
-"""Lowering of math: intrinsics where LLVM has one, else calls of libm for each element.
+"""Lowering of math: intrinsics where LLVM has them, else calls of libm for each element.
 
-`--expand-math` has replaced most of these by arithmetic before; what is left is exact in
-hardware, of f64, or rare.
+`--expand-math` has replaced most of these ops by arithmetic before. Those that are left are exact
+in hardware, of f64, or rare.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _round_even(f: FunctionLowering, op: Operation) -> None:
 
 @lowers(math.Rsqrt)
 def _rsqrt(f: FunctionLowering, op: Operation) -> None:
-    """1 / sqrt(x) with both rounded, since the processor's estimate is far less exact."""
+    """Emit 1 / sqrt(x), both rounded, since the processor's estimate is far less exact."""
     flags = fastmath(op)
 
     def row(x: Value) -> Value:
@@ -118,7 +118,7 @@ LIBM: dict[type[Operation], str] = {
     math.PowF: "pow",
     math.Atan2: "atan2",
 }
-"""The C name for f64; for f32 it ends in `f`."""
+"""The name of the C function for f64; that for f32 ends in `f`."""
 
 
 def call_by_element(f: FunctionLowering, name: str, operands: Sequence[Value]) -> Value:
@@ -164,7 +164,7 @@ def _sincos(f: FunctionLowering, op: Operation) -> None:
 
 @lowers(math.FPowI)
 def _fpowi(f: FunctionLowering, op: Operation) -> None:
-    """Calls `pow` in f64, where the exponent is exact: the error is in the last bit at most."""
+    """Call `pow` in f64, which holds the exponent exactly: at most the last bit is wrong."""
     element = lane_type(op.results[0].type)
 
     def row(base: Value, exponent: Value) -> Value:
@@ -198,8 +198,8 @@ lowers(math.CtPop)(_integer(llvm.IntrCtPop))
 def _ipowi(f: FunctionLowering, op: Operation) -> None:
     """Square and multiply over the bits of the exponent.
 
-    A negative exponent gives 0, except for the bases 1 and -1. For the base 0 this stands for a
-    division by zero, which must not stop the process.
+    A negative exponent gives 0, except for bases 1 and -1. That includes base 0, which would be a
+    division by zero and must not stop the process.
     """
 
     def row(base: Value, exponent: Value) -> Value:

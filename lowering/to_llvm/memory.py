@@ -37,12 +37,12 @@ from .types import MemRef, Size, TypeConverter, byte_width, memref_layout, stora
 
 
 def linear_of(f: FunctionLowering, entry: int | Value) -> Linear:
-    """An entry of a list of static and dynamic indices, as a sum."""
+    """An item of a list of numbers and values, as a sum."""
     return Linear((), entry) if isinstance(entry, int) else f.linear(entry)
 
 
 def size_of(f: FunctionLowering, index: Linear) -> Size:
-    """A sum as a size: a number, or a value, which is assumed not to be negative."""
+    """A sum as a size: a number or a value. It is assumed not to be negative."""
     if not index.terms:
         return index.constant
     value = f.materialize(index)
@@ -54,12 +54,12 @@ def size_of(f: FunctionLowering, index: Linear) -> Size:
 
 
 def alignment_of(type: Type) -> IntegerAttr:
-    """The alignment that the address of any element has. Units: bytes."""
+    """The alignment of any element's address. Units: bytes."""
     return I64Attr(byte_width(type))
 
 
 def load_scalar(f: FunctionLowering, pointer: Value, type: Type, op: Any = None) -> Value:
-    """The element at an address, in its LLVM type; an i1 takes a byte in memory."""
+    """Load the element at an address, in its LLVM type; an i1 takes a byte in memory."""
     stored = storage_type(type)
     properties = access_properties(type, op)
     value = f.emit(llvm.Load, [pointer], stored, properties)
@@ -70,7 +70,7 @@ def load_scalar(f: FunctionLowering, pointer: Value, type: Type, op: Any = None)
 def store_scalar(
     f: FunctionLowering, value: Value, pointer: Value, type: Type, op: Any = None
 ) -> None:
-    """Write an element to an address."""
+    """Store an element at an address; an i1 takes a byte in memory."""
     stored = storage_type(type)
     if value.type is not stored:
         value = f.emit(llvm.SExt if isinstance(type, IndexType) else llvm.ZExt, [value], stored)
@@ -81,7 +81,7 @@ _PLAIN_ACCESS: dict[Type, dict[str, Attribute]] = {}
 
 
 def access_properties(type: Type, op: Any) -> dict[str, Attribute]:
-    """Alignment and hints of a load or store; `op` may say more than the element's type."""
+    """Alignment and hints of a load or store, from `op` if it has them, else from the type."""
     plain = _PLAIN_ACCESS.get(type)
     if plain is None:
         plain = _PLAIN_ACCESS[type] = {"alignment": alignment_of(type)}
@@ -136,7 +136,7 @@ def count_elements(f: FunctionLowering, sizes: Sequence[Size]) -> Linear:
 
 
 def sizes_of(type: MemRefType, dynamic: Sequence[Value], f: FunctionLowering) -> tuple[Size, ...]:
-    """The sizes of a type: its static extents, and for the others the `dynamic` values."""
+    """All sizes of a memref type, with the `dynamic` values in place of unknown extents."""
     rest = iter(dynamic)
     return tuple(
         size_of(f, f.linear(next(rest))) if extent is None else extent for extent in type.shape
@@ -144,12 +144,12 @@ def sizes_of(type: MemRefType, dynamic: Sequence[Value], f: FunctionLowering) ->
 
 
 def contiguous(f: FunctionLowering, pointer: Value, sizes: tuple[Size, ...]) -> MemRef:
-    """A row-major memref."""
+    """A row-major memref of these sizes."""
     return MemRef(pointer, sizes, f.contiguous_strides(sizes))
 
 
 def _check_new(types: TypeConverter, type: MemRefType) -> None:
-    """Raise NncError for a buffer that cannot be made."""
+    """Raise NncError for a buffer that cannot be allocated."""
     if not type.is_row_major:
         raise NncError(f"a new buffer must have a contiguous layout, not {type}")
     memref_layout(type)
@@ -159,9 +159,10 @@ def _check_new(types: TypeConverter, type: MemRefType) -> None:
 def allocate(
     f: FunctionLowering, sizes: Sequence[Size], op: memref.Alloc | memref.Realloc
 ) -> Value:
-    """Allocate a buffer of these extents on the call's heap or on C's: see `heap.py`.
+    """Allocate a buffer of these sizes, on the call's heap or on C's heap: see `heap.py`.
 
-    Its size is rounded up to the alignment. Without memory `op` fails, if it is among the checks.
+    Its bytes are rounded up to the alignment. If there is no memory, `op` fails, provided that it
+    is among the function's checks.
     """
     element = op.results[0].type.element_type  # type: ignore[attr-defined]
     alignment = max(op.alignment or 0, ALIGNMENT)
@@ -191,9 +192,10 @@ def allocate(
 
 
 def _fits(f: FunctionLowering, sizes: Sequence[Size], width: int, more: int) -> Value:
-    """Whether a buffer's bytes and `more` together fit a signed index; extents of 0 count as 1.
+    """Whether a buffer's bytes plus `more` fit a signed index; an extent of 0 counts as 1.
 
-    Computed in integers of twice the bits, where no product of two numbers in range overflows.
+    It is computed in integers of twice the bits, in which the product of two indices does not
+    overflow.
     """
     values = [size for size in sizes if isinstance(size, Value)]
     bits = f.types.index.width
@@ -218,7 +220,7 @@ def _alloc(f: FunctionLowering, op: memref.Alloc) -> None:
 
 @lowers(memref.Realloc)
 def _realloc(f: FunctionLowering, op: memref.Realloc) -> None:
-    """A new buffer with those elements of the old one that fit."""
+    """Make a new buffer with those elements of the old one that fit in it."""
     type = op.results[0].type
     element = type.element_type
     old = f.memref(op.source)
@@ -245,7 +247,7 @@ def _dealloc(f: FunctionLowering, op: memref.Dealloc) -> None:
 
 @lowers(memref.Alloca)
 def _alloca(f: FunctionLowering, op: memref.Alloca) -> None:
-    """A buffer of known size is made once, at the start of the function, even in a loop."""
+    """Allocate on the stack; a buffer of known size once, at the start of the function."""
     type = op.results[0].type
     _check_new(f.types, type)
     sizes = sizes_of(type, op.dynamicSizes, f)
@@ -272,7 +274,7 @@ def _get_global(f: FunctionLowering, op: memref.GetGlobal) -> None:
 
 
 def lower_global(types: TypeConverter, op: memref.Global) -> llvm.Global:
-    """A memref.global as an LLVM global, i1 as bytes."""
+    """The LLVM global of a memref.global, with i1 as bytes."""
     type: MemRefType = op.type
     memref_layout(type)
     types.check_size(type)
@@ -303,7 +305,7 @@ def _tensor(type: MemRefType, element: Type) -> Any:
 
 
 def _stored_elements(value: Any, type: MemRefType, stored: Type) -> Attribute:
-    """The elements as one row, in the type that they have in memory."""
+    """The elements as one row, in the type that elements have in memory."""
     same = type.element_type is stored or isinstance(type.element_type, FloatType)
     if same and isinstance(value, DenseResource):
         return DenseResource(value.key, _tensor(type, stored), value.blob)
@@ -316,7 +318,7 @@ def _stored_elements(value: Any, type: MemRefType, stored: Type) -> Attribute:
 
 
 def _is_dense(type: MemRefType) -> bool:
-    """Whether the elements lie next to each other in row-major order."""
+    """Whether the elements lie side by side in row-major order."""
     strides, _ = memref_layout(type)
     step: int | None = 1
     for extent, stride in zip(reversed(type.shape), reversed(strides), strict=True):
@@ -328,7 +330,7 @@ def _is_dense(type: MemRefType) -> bool:
 
 @lowers(memref.Copy)
 def _copy(f: FunctionLowering, op: memref.Copy) -> None:
-    """A memmove if both are contiguous, else loops over all dimensions."""
+    """Emit a memmove if both are contiguous, else loops over all dimensions."""
     source, target = f.memref(op.source), f.memref(op.target)
     source_type, target_type = op.source.type, op.target.type
     width = byte_width(source_type.element_type)
@@ -358,7 +360,7 @@ def _copy(f: FunctionLowering, op: memref.Copy) -> None:
 
 @lowers(memref.AllocaScope)
 def _alloca_scope(f: FunctionLowering, op: memref.AllocaScope) -> None:
-    """Lowered in place: its buffers live until the function returns."""
+    """Lower the region in place; its buffers live until the function returns."""
     block = op.body.blocks[0]
     f.lower_block(block)
     for result, value in zip(op.results, block.last._operands, strict=True):  # type: ignore[union-attr]

@@ -22,7 +22,7 @@ _STARTS = "nnc.failure_starts"
 
 
 def make_failure(messages: Sequence[str]) -> list[Operation]:
-    """`nnc_failure` and its tables for the messages of the statuses from FIRST_FAILURE on."""
+    """`nnc_failure` and its tables; `messages` belong to the statuses from FIRST_FAILURE on."""
     texts = [message.replace("\0", "") + "\0" for message in messages]
     lengths = [len(text.encode("utf-8", "surrogateescape")) for text in texts]
     starts = DenseElements.from_list([0, *accumulate(lengths[:-1])], TensorType((len(texts),), i32))

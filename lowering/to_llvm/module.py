@@ -30,7 +30,7 @@ from .types import TypeConverter
 
 
 class ModuleLowering:
-    """Lowers the functions and globals of a module, and collects the C functions they need."""
+    """Lowers a module's functions and globals, and collects the C functions that they call."""
 
     def __init__(self, module: Operation) -> None:
         self.module = module
@@ -45,13 +45,13 @@ class ModuleLowering:
 
     @property
     def fma(self) -> type[Operation]:
-        """The intrinsic for a * b + c: rounded once, or twice where the target can only do that."""
+        """The intrinsic for a * b + c. It rounds twice where the target cannot round once."""
         return llvm.IntrFma if self.target.exact_fma else llvm.IntrFMulAdd
 
     def need_function(
         self, name: str, inputs: Sequence[Type], output: Type | None = None, pure: bool = False
     ) -> None:
-        """Declare a C function; `pure` ones depend on their arguments only."""
+        """Declare a C function; a `pure` one depends on nothing but its arguments."""
         if name in self.needed:
             return
         type = llvm.function_type(tuple(inputs), *(() if output is None else (output,)))
@@ -166,7 +166,9 @@ class ModuleLowering:
             keep_offsets(made)
 
     def _argument_attributes(self, op: func.FuncOp) -> list[dict[str, Attribute]] | None:
-        """Attributes of all flat arguments: those given, and `noalias` for a kernel's buffers."""
+        """The attributes of all LLVM arguments: the given ones, and `noalias` for a kernel's
+        buffers.
+        """
         found: list[dict[str, Attribute]] = []
         kernel = KERNEL in op.attributes
         for i, type in enumerate(op.function_type.inputs):

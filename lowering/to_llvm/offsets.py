@@ -1,4 +1,4 @@
-"""Keeps constant offsets of addresses in inner loops as operands of loads and stores.
+"""Keep constant offsets of addresses in inner loops as operands of loads and stores.
 
     p = base + 4 * k                        p = base + 4 * k
     x = load p                      ->      q = launder p
@@ -6,10 +6,10 @@
                                             y = load (q + 3072)
 
 WebAssembly's loads take `p + 3072` as one operand if the sum is known not to wrap. LLVM's loop
-strength reduction rewrites the sums and forgets this, so that each offset becomes an addition in
-each step of the loop. `launder.invariant.group`, which is no instruction, hides the sums from it:
-it only sees that p advances. BERT's matrix products, as V8 compiles them, then take 26 instructions
-instead of 31 for 8 multiply-adds.
+strength reduction rewrites the sums and loses this, so that each offset becomes an addition in
+every iteration. `launder.invariant.group`, which becomes no instruction, hides the sums from it: it
+only sees that p advances. The matrix products of BERT, as V8 compiles them, then take 26
+instructions instead of 31 for 8 multiply-adds.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...ir.types import VectorType
 
 
 def keep_offsets(function: llvm.Func) -> None:
-    """Hide the bases of constant offsets in each loop of one block that computes with vectors."""
+    """Hide the bases of constant offsets, in loops of one block that compute with vectors."""
     for block in function.regions[0].blocks:
         last = block.last
         if last is None or block not in last.successors:
@@ -34,7 +34,7 @@ def keep_offsets(function: llvm.Func) -> None:
 
 
 def _bases(block: Block) -> dict[Value, llvm.GetElementPtr]:
-    """The addresses to which a block adds constant offsets, with the ops that make them there."""
+    """{address: op that makes it} of the addresses to which the block adds constant offsets."""
     found: dict[Value, llvm.GetElementPtr] = {}
     for op in block:
         if isinstance(op, llvm.GetElementPtr) and not op.dynamicIndices:

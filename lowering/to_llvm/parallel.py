@@ -1,7 +1,7 @@
 """Lowering of calls that --outline-parallel made to calls of the thread pool.
 
-The values that the loop's body needs lie in a struct on the caller's stack. A task, which the
-pool calls with the struct's address and a piece of the range, takes them out again:
+The values that the loop's body needs are stored in a struct on the caller's stack. A task, which
+the pool calls with the struct's address and a part of the range, loads them again:
 
     func.call @body(%pool, %begin, %end, %a, %n) {nn.parallel = 8 : i64}
 
@@ -10,8 +10,8 @@ pool calls with the struct's address and a piece of the range, takes them out ag
 
         with  @body.task(%environment, %from, %to):  @body(%pool, %from, %to, %a, %n)
 
-If a check of the body can fail, a status word on the stack takes the largest status of all pieces,
-and the call fails with it.
+If a check of the body can fail, a status word on the stack gets the largest status of all parts,
+with which the call fails.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .failing import require_success
 
 
 def lower_parallel_call(f: FunctionLowering, op: func.Call) -> None:
-    """A call of the pool with the address of a task and of what the task needs."""
+    """Call the pool with the addresses of a task and of the values that the task needs."""
     pool, begin, end, *captured = op._operands
     values = [f.value(pool), *(v for value in captured for v in f.flat(value))]
     reports = bool(f.module.checks.of(op.callee))
@@ -65,7 +65,7 @@ def _stack_slot(f: FunctionLowering, type: Type, op: Operation) -> Value:
 
 
 def _need_task(f: FunctionLowering, body: str, struct: llvm.StructType, reports: bool) -> str:
-    """Make the task, which calls the body with the values in the struct; gives its name.
+    """Make the task that calls the body with the values in the struct; returns its name.
 
     If the body `reports` a status, the last of the values is the address to store it at.
     """

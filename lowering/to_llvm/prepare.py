@@ -1,11 +1,12 @@
-"""The C function that makes weights when a model is created, one after the other.
+"""The C function that makes weights when a model is loaded, one in each call.
 
     int64_t nnc_prepare(const void *weights, void *prepared, void *arena, nnc_pool *pool,
                         int32_t step);
 
-Step 0, 1, .. each makes one weight. It returns how many bytes at the start of `weights` no later
-step reads, so that only running the model needs them; -1 if there is no such step. `prepared` is
-then what `nnc_run` takes as its weights: it begins with the address of the other weights.
+Steps 0, 1, .. each make one weight. The result is the number of bytes at the start of `weights`
+that no later step reads, so that only running the model needs them; -1 if there is no such step.
+After the last step, `prepared` is what `nnc_run` takes as its weights; it begins with the address
+of the other weights.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Lowering of dot products of packed integers: one instruction if there is one, else arithmetic."""
+"""Lowering of dot products of packed integers: one instruction if the target has it, else
+arithmetic.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from .rearrange import element, from_scalars, shuffle
 
 
 def accumulated(f: FunctionLowering, op: arith.AddI) -> bool:
-    """Lower a sum together with a dot product that only it uses; gives whether there is one."""
+    """Lower a sum along with a dot product that only it uses; False if it has no such operand."""
     for number, value in enumerate(op._operands):
         dot = value.defined_by(packed.Dot)
         if dot is None or (found := _joins(f, dot)) is None:
@@ -25,7 +27,9 @@ def accumulated(f: FunctionLowering, op: arith.AddI) -> bool:
 
 
 def _joins(f: FunctionLowering, dot: packed.Dot) -> Dot | None:
-    """The instruction that computes a dot product together with the one sum that needs it."""
+    """The instruction that computes a dot product and the only sum that uses it;
+    None if none does.
+    """
     type = dot.out.type
     if not isinstance(type, VectorType) or not dot.out.has_one_use:
         return None
@@ -56,7 +60,7 @@ def _dot(f: FunctionLowering, op: packed.Dot) -> None:
 
 
 def _spelled_out(f: FunctionLowering, packing: str, a: Value, b: Value) -> Value:
-    """The dot product by itself: an instruction, or products and sums that LLVM matches to some."""
+    """A dot product alone: one instruction, or products and sums that LLVM makes into a few."""
     if not isinstance(a.type, VectorType):
         row = _spelled_out(f, packing, from_scalars(f, [a]), from_scalars(f, [b]))
         return element(f, row, 0)
@@ -79,7 +83,7 @@ def _spelled_out(f: FunctionLowering, packing: str, a: Value, b: Value) -> Value
 
 
 def _part(f: FunctionLowering, words: Value, number: int, type: IntegerType) -> Value:
-    """Integer `number` of each word, widened to 32 bits."""
+    """The integer with index `number` of each word, extended to 32 bits."""
     count, lanes = 32 // type.width, words.type.shape[0]  # type: ignore[attr-defined]
     small = IntegerType(type.width)
     apart = f.emit(llvm.Bitcast, [words], VectorType((count * lanes,), small))

@@ -1,4 +1,4 @@
-"""Making rows from the elements of other rows, or from scalars."""
+"""Making rows of elements of other rows, or of scalars."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ...ir.types import VectorType, i32, lane_type
 from .conversion import FunctionLowering
 
 ANY = -1
-"""In a mask, an element whose value does not matter."""
+"""In a mask, the number of an element that may be anything."""
 
 
 def shuffle(f: FunctionLowering, a: Value, b: Value | None, mask: Sequence[int]) -> Value:
-    """A row of the elements whose numbers `mask` lists; those of `b` are counted after a's."""
+    """A row of the elements whose indices `mask` lists; b's elements are counted after a's."""
     made = VectorType((len(mask),), lane_type(a.type))
     second = f.poison(a.type) if b is None else b
     properties = {"mask": DenseArrayAttr(i32, tuple(mask))}
@@ -23,12 +23,12 @@ def shuffle(f: FunctionLowering, a: Value, b: Value | None, mask: Sequence[int])
 
 
 def insert(f: FunctionLowering, row: Value, scalar: Value, at: Value) -> Value:
-    """The row with the scalar as its element number `at`."""
+    """The row with its element `at` replaced by the scalar."""
     return f.emit(llvm.InsertElement, [row, scalar, at], row.type)
 
 
 def splat(f: FunctionLowering, scalar: Value, size: int) -> Value:
-    """A vector of `size` times the scalar; made once in a region."""
+    """A vector of `size` elements that all are the scalar; made once in a region."""
     type = VectorType((size,), scalar.type)
     op = scalar.defining_op
     if isinstance(op, llvm.Constant):
@@ -53,7 +53,7 @@ def element(f: FunctionLowering, row: Value, lane: int | Value) -> Value:
 
 
 def from_scalars(f: FunctionLowering, scalars: Sequence[Value]) -> Value:
-    """A row that has these scalars as its elements."""
+    """A row of these scalars."""
     if len(scalars) > 1 and all(s is scalars[0] for s in scalars):
         return splat(f, scalars[0], len(scalars))
     type = VectorType((len(scalars),), scalars[0].type)

@@ -27,17 +27,19 @@ COMBINE: dict[str, tuple[type[Operation], type[Operation]]] = {
     "minimumf": (llvm.IntrMinimum, llvm.IntrVectorReduceFMinimum),
     "maximumf": (llvm.IntrMaximum, llvm.IntrVectorReduceFMaximum),
 }
-"""For each kind the op that combines two values, and that for a row; for floats see below."""
+"""For each kind the op that combines two values and the op that combines a row;
+floats are below.
+"""
 
 COMBINE_FLOATS: dict[str, tuple[type[Operation], type[Operation], float]] = {
     "add": (llvm.FAdd, llvm.IntrVectorReduceFAdd, -0.0),
     "mul": (llvm.FMul, llvm.IntrVectorReduceFMul, 1.0),
 }
-"""Sums and products of floats also have a start value; -0.0 changes no sum."""
+"""For sums and products of floats also the start value; -0.0 changes no sum."""
 
 
 def combine(f: FunctionLowering, kind: str, a: Value, b: Value, flags: Properties) -> Value:
-    """Two scalars or rows combined, element by element."""
+    """Combine two scalars, or two rows element by element."""
     if isinstance(lane_type(a.type), FloatType):
         cls = COMBINE_FLOATS[kind][0] if kind in COMBINE_FLOATS else COMBINE[kind][0]
         return float_op(f, cls, [a, b], flags)
@@ -47,9 +49,9 @@ def combine(f: FunctionLowering, kind: str, a: Value, b: Value, flags: Propertie
 def reduce_row(
     f: FunctionLowering, kind: str, row: Value, acc: Value | None, flags: Properties
 ) -> Value:
-    """The elements of a row combined to a scalar, with `acc` before the first.
+    """Combine `acc`, if there is one, and the elements of a row to a scalar.
 
-    Numerics: sums and products of floats are taken in order, unless `flags` allow another.
+    Numerics: floats are added and multiplied in order, unless `flags` allow another order.
     """
     scalar = lane_type(row.type)
     if isinstance(scalar, FloatType) and kind in COMBINE_FLOATS:

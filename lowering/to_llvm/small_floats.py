@@ -1,7 +1,8 @@
-"""Conversions between f16 or bf16 and f32 by integer arithmetic, and from f64 with one rounding.
+"""Conversions of f16 and bf16 to f32 and back by integer arithmetic, and from f64 with one
+rounding.
 
-LLVM would call a library function for each element, which a process may not have, or use an
-instruction that flushes denormals. Some processors have instructions for f16, which are used.
+Otherwise LLVM would call a library function for each element, which the process may not have, or
+use an instruction that flushes denormals. Processors' instructions for f16 are used.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ def _binary(f: FunctionLowering, cls: type[Operation], a: Value, number: int) ->
 
 
 def is_computed(f: FunctionLowering, element: Type) -> bool:
-    """Whether conversions between an element type and f32 are computed here, and arithmetic on it
-    is done in f32 and rounded.
+    """Whether an element type's conversions are computed here, and its arithmetic
+    is done in f32.
     """
     return element is bf16 or (element is f16 and not f.module.target.has_half)
 
 
 def widened(f: FunctionLowering, value: Value, element: Type) -> Value:
-    """The value as an f32 if the type `is_computed`, else the value itself."""
+    """The value as f32 if its type `is_computed`, else the value itself."""
     if not is_computed(f, element):
         return value
     return _from_bf16(f, value) if element is bf16 else _from_f16(f, value)
@@ -42,16 +43,16 @@ def narrowed(f: FunctionLowering, value: Value, element: Type) -> Value:
 
 
 def _from_bf16(f: FunctionLowering, value: Value) -> Value:
-    """The f32 whose upper 16 bits are the value, and the lower 0."""
+    """The f32 whose upper 16 bits are the value and whose lower bits are 0."""
     bits = f.cast(llvm.ZExt, value, i32)
     return f.cast(llvm.Bitcast, _binary(f, llvm.Shl, bits, 16), f32)
 
 
 def _to_bf16(f: FunctionLowering, value: Value) -> Value:
-    """The bits of an f32 rounded to nearest even; NaN stays NaN.
+    """The upper bits of an f32 rounded to nearest even; NaN stays NaN.
 
-    Adding 0x7FFF and the lowest bit that is kept carries into the kept bits exactly if rounding to
-    nearest even goes away from zero.
+    Adding 0x7FFF plus the lowest bit that is kept carries into the kept bits exactly where rounding
+    to nearest even goes away from zero.
     """
     bits = f.cast(llvm.Bitcast, value, i32)
     odd = _binary(f, llvm.And, _binary(f, llvm.LShr, bits, 16), 1)
@@ -64,10 +65,10 @@ def _to_bf16(f: FunctionLowering, value: Value) -> Value:
 
 
 def _from_f16(f: FunctionLowering, value: Value) -> Value:
-    """The f32 of the same value, whose exponent has a bias larger by 112.
+    """The f32 of the same value; its exponent has a bias that is larger by 112.
 
-    A denormal is its bits times 2**-24; the exponent of infinities and NaN is the largest again.
-    No operation takes a denormal f32, which some units flush.
+    A denormal is its bits times 2**-24. Infinities and NaN get the largest exponent. No operation
+    takes a denormal f32, which some units flush.
     """
     bits = f.cast(llvm.ZExt, f.cast(llvm.Bitcast, value, i16), i32)
     size = _binary(f, llvm.And, bits, 0x7FFF)
@@ -85,10 +86,10 @@ def _from_f16(f: FunctionLowering, value: Value) -> Value:
 
 
 def _to_f16(f: FunctionLowering, value: Value) -> Value:
-    """An f32 rounded to nearest even; NaN stays NaN.
+    """An f32 rounded to f16, to nearest even; NaN stays NaN.
 
-    Rounds as `_to_bf16` does, with another bias of the exponent; from 2**16 on all is infinite. If
-    the result is a denormal, a sum with 0.5 rounds it: the last bit of both is 2**-24.
+    It rounds as `_to_bf16` does, and changes the bias of the exponent; from 2**16 on, the result is
+    infinite. A denormal result is rounded by adding 0.5, whose last bit is 2**-24 as well.
     """
     bits = f.cast(llvm.Bitcast, value, i32)
     sign = _binary(f, llvm.And, _binary(f, llvm.LShr, bits, 16), 0x8000)
@@ -111,10 +112,10 @@ def _to_f16(f: FunctionLowering, value: Value) -> Value:
 
 
 def truncate_f64_to_half(f: FunctionLowering, value: Value) -> Value:
-    """The f64 as an f32 rounded to odd, so that rounding it to f16 or bf16 is as rounding once.
+    """The f64 rounded to odd as f32, so that rounding that to f16 or bf16 is as rounding once.
 
-    Round to odd: toward zero, and the last bit set where that was not exact. f32 has at
-    least two more bits than either, which makes the second rounding right.
+    Rounding to odd goes toward zero and sets the last bit if the result is not exact. f32 has at
+    least two more bits than f16 or bf16, which makes the second rounding right.
     Source: Boldo and Melquiond, "When double rounding is odd", 2005.
     """
     near = f.cast(llvm.FPTrunc, value, f32)

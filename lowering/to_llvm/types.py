@@ -1,9 +1,9 @@
 """How types of the loop level are represented at the llvm level.
 
-A scalar is one LLVM value, and so is a vector of rank 0 or 1. A vector of higher rank is a
-list of its innermost rows, in row-major order. A memref is a pointer to its first element
-(index 0, .., 0) and those sizes and strides that its type does not say; so a static memref is
-a bare pointer, in functions and everywhere else. See docs/decisions/ on memrefs.
+A scalar is one LLVM value, and so is a vector of rank 0 or 1. A vector of higher rank is a list of
+its innermost rows, in row-major order. A memref is a pointer to its first element (index 0, .., 0),
+and those sizes and strides that its type does not tell; so a static memref is a bare pointer, in
+functions and everywhere else. See docs/decisions/ on memrefs.
 """
 
 from __future__ import annotations
@@ -32,12 +32,14 @@ from ...ir.types import (
 from ...runtime.abi import ALIGNMENT
 
 Size = int | Value
-"""A size or stride: known, or a value of the index's type."""
+"""A size or stride: a number, or a value of the index type."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemRef:
-    """A memref in parts: the address of its first element, sizes and strides in elements."""
+    """The parts of a memref: the address of its first element, its sizes, and its strides in
+    elements.
+    """
 
     pointer: Value
     sizes: tuple[Size, ...]
@@ -46,7 +48,7 @@ class MemRef:
 
 @dataclass(frozen=True)
 class TypeConverter:
-    """The LLVM types of what the loop level computes with: `index` has a pointer's width.
+    """The LLVM types of the loop level's types. `index` has the width of a pointer.
 
     See docs/decisions/0015-an-index-is-as-wide-as-a-pointer.md.
     """
@@ -54,11 +56,13 @@ class TypeConverter:
     index: IntegerType
 
     def scalar(self, type: Type) -> Type:
-        """The LLVM type of a scalar. Raises NncError for one that is not representable."""
+        """The LLVM type of a scalar. Raises NncError for a type without one."""
         return _scalar_type(type, self.index)
 
     def row(self, type: VectorType) -> VectorType:
-        """The 1-d vector type of the innermost rows; of one element for rank 0."""
+        """The type of a vector's innermost rows, a vector of rank 1; for rank 0 it
+        has one element.
+        """
         return _row_type(type, self.index)
 
     def element(self, type: Type) -> Type:
@@ -81,7 +85,7 @@ class TypeConverter:
         return flat[0] if len(flat) == 1 else llvm.StructType(tuple(flat))
 
     def check_size(self, type: MemRefType) -> None:
-        """Raise NncError for a buffer so large that offsets in it do not fit a signed index."""
+        """Raise NncError for a buffer so large that offsets in it exceed a signed index."""
         _check_size(type, self.index)
 
 
@@ -112,7 +116,7 @@ def _scalar_type(type: Type, index: IntegerType) -> Type:
 
 @cache
 def storage_type(type: Type) -> Type:
-    """The type that an element has in memory: whole bytes; an index has 8 on every target."""
+    """The type of an element in memory: whole bytes. An index has 8 bytes on every target."""
     scalar = _scalar_type(type, i64)
     if isinstance(scalar, IntegerType) and scalar.width % 8:
         return IntegerType(8 * scalar.byte_width)
@@ -132,12 +136,12 @@ def _row_type(type: VectorType, index: IntegerType) -> VectorType:
 
 
 def row_shape(type: VectorType) -> tuple[int, ...]:
-    """The shape of the innermost rows."""
+    """The shape of a vector's innermost rows."""
     return type.shape[-1:] or (1,)
 
 
 def row_count(type: VectorType) -> int:
-    """How many rows a vector has; 1 for rank 0 and 1."""
+    """The number of a vector's rows; 1 for rank 0 and 1."""
     return math.prod(type.shape[:-1])  # type: ignore[arg-type]
 
 
@@ -159,7 +163,7 @@ def _flat_types(type: Type, index: IntegerType) -> tuple[Type, ...]:
 
 @cache
 def memref_layout(type: MemRefType) -> tuple[tuple[int | None, ...], int | None]:
-    """Strides and offset in elements. Raises NncError for a layout without strides."""
+    """The strides and the offset, in elements. Raises NncError for a layout without strides."""
     found = type.strides_and_offset()
     if found is None:
         raise NncError(f"layout of {type} is not strided, so it has no form in the llvm dialect")
@@ -172,6 +176,6 @@ def memref_layout(type: MemRefType) -> tuple[tuple[int | None, ...], int | None]
 
 @cache
 def dynamic_parts(type: MemRefType) -> tuple[tuple[str, int], ...]:
-    """The values that a memref carries beside its pointer: ("size", dim) and ("stride", dim)."""
+    """The values that represent a memref besides its pointer: ("size", dim) and ("stride", dim)."""
     memref_layout(type)
     return open_parts(type)

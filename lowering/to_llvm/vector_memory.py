@@ -1,4 +1,7 @@
-"""Lowering of vector loads and stores; --lower-tiles leaves contiguous ones and those by lanes."""
+"""Lowering of vector loads and stores.
+
+`--lower-tiles` leaves only contiguous ones and those of single lanes.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ def _masked_access(element_type: Type, op: Any) -> dict[str, Attribute]:
 
 
 def to_memory(f: FunctionLowering, row: Value, element_type: Type) -> Value:
-    """A row of values as it lies in memory, where i1 takes a byte."""
+    """A row in the type that its elements have in memory, where i1 takes a byte."""
     stored = VectorType(row.type.shape, storage_type(element_type))  # type: ignore[attr-defined]
     if row.type is stored:
         return row
@@ -40,7 +43,9 @@ def read_row(
     element_type: Type,
     properties: dict[str, Attribute] | None = None,
 ) -> Value:
-    """A row that an operation reads from memory, as values."""
+    """Emit an operation that reads a row from memory, and convert its elements from
+    the type there.
+    """
     stored = VectorType(row.shape, storage_type(element_type))
     read = f.emit(cls, operands, stored, properties)
     return read if stored is row else f.emit(llvm.Trunc, [read], row)
@@ -52,7 +57,7 @@ def read_row(
 def _row_addresses(
     f: FunctionLowering, base: Value, indices: Sequence[Value], shape: tuple[int, ...]
 ) -> list[Value]:
-    """The addresses of the rows of a vector that runs along the last dimensions."""
+    """The addresses of the rows of a vector that extends along the last dimensions of a memref."""
     memref = f.memref(base)
     start = [f.linear(i) for i in indices]
     first = len(start) - len(shape)
@@ -129,7 +134,7 @@ def _compressstore(f: FunctionLowering, op: vector.CompressStore) -> None:
 def element_pointers(
     f: FunctionLowering, base: Value, offsets: Sequence[Value], indices: Value
 ) -> Value:
-    """The addresses of elements at an index vector along the last dimension."""
+    """The addresses of the elements at the indices in a vector, along the last dimension."""
     pointer, stride = element_address(f, base, offsets), f.memref(base).strides[-1]
     if stride != 1:
         wide = resize_integer(f, indices, f.types.index, signed=True)

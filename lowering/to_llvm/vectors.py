@@ -24,7 +24,7 @@ from .types import is_rows, row_count, row_shape
 
 
 def bind_rows(f: FunctionLowering, result: Value, rows: list[Value]) -> None:
-    """Bind a vector to its rows."""
+    """Let these rows represent a vector."""
     f.bind(result, rows if is_rows(result.type) else rows[0])
 
 
@@ -46,7 +46,7 @@ def _flat_row(position: list[int], shape: tuple[Any, ...]) -> int:
 
 
 def _choose(f: FunctionLowering, parts: list[list[Value]], at: Value) -> list[Value]:
-    """The part whose number is `at`, by a chain of selects."""
+    """The part with the index `at`, by a chain of selects."""
     chosen = parts[0]
     for i, part in enumerate(parts[1:], 1):
         here = f.icmp("eq", at, f.integer(i))
@@ -99,7 +99,7 @@ def _insert(f: FunctionLowering, op: vector.Insert) -> None:
 def _row_starts(
     f: FunctionLowering, leading: list[Any], type: VectorType, total: int, count: int
 ) -> list[tuple[int, Value | None]]:
-    """(first row, condition or None) for each position that dynamic indices may select."""
+    """(first row, condition or None) for each place that indices known at run time may select."""
     starts: list[tuple[int, Value | None]] = [(0, None)]
     for d, at in enumerate(leading):
         below = row_count(VectorType(type.shape[d:], type.element_type)) // type.shape[d]  # type: ignore[operator]
@@ -226,7 +226,7 @@ def _to_elements(f: FunctionLowering, op: vector.ToElements) -> None:
 
 
 def lanes_below(f: FunctionLowering, bound: Linear, size: int) -> Value:
-    """A mask of the lanes below a bound. Compared in 32 bits, which need half the registers."""
+    """A mask of the lanes below a bound. It compares in 32 bits, which take half the registers."""
     type = VectorType((size,), i1)
     if not bound.terms:
         count = min(max(bound.constant, 0), size)
@@ -246,7 +246,7 @@ def lanes_below(f: FunctionLowering, bound: Linear, size: int) -> Value:
 
 
 def mask_rows(f: FunctionLowering, bounds: list[Linear], shape: tuple[int, ...]) -> list[Value]:
-    """The rows of a mask that is set where each coordinate is below its bound."""
+    """The rows of a mask that is set where each index is below its bound."""
     width = shape[-1] if shape else 1
     lanes = lanes_below(f, bounds[-1], width) if shape else lanes_below(f, Linear((), 1), 1)
     none = lanes_below(f, Linear((), 0), width)

@@ -1,4 +1,4 @@
-"""Lowering of memref's views, and of the ops that read its sizes and strides; nothing is copied."""
+"""Lowering of memref's views, and of reading sizes and strides; nothing is copied."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _stride(f: FunctionLowering, index: Linear) -> Size:
 
 
 def _as_typed(found: MemRef, type: MemRefType) -> MemRef:
-    """The memref with the sizes and strides that the type knows in place of values."""
+    """The memref with the sizes and strides that its type tells in place of values."""
     strides, _ = memref_layout(type)
     sizes = tuple(
         size if extent is None else extent
@@ -72,7 +72,7 @@ def _as_typed(found: MemRef, type: MemRefType) -> MemRef:
 
 
 def base_pointer(f: FunctionLowering, source: MemRef, type: MemRefType, op: Any) -> Value:
-    """The start of the underlying buffer: the address of the first element less the offset."""
+    """The start of a view's buffer: the address of the view's first element less the offset."""
     _, offset = memref_layout(type)
     if offset is None:
         raise op.error(
@@ -157,7 +157,7 @@ def _reshape(f: FunctionLowering, op: memref.Reshape) -> None:
 
 @lowers(memref.AssumeAlignment)
 def _assume_alignment(f: FunctionLowering, op: memref.AssumeAlignment) -> None:
-    """Pass the buffer through: unaligned loads cost nothing on the targets."""
+    """Let the same buffer represent the result: on the targets, unaligned loads cost nothing."""
     f.bind(op.results[0], f.memref(op.memref))
 
 
@@ -189,7 +189,7 @@ def _rank(f: FunctionLowering, op: memref.Rank) -> None:
 
 @lowers(memref.ExtractStridedMetadata)
 def _extract_strided_metadata(f: FunctionLowering, op: memref.ExtractStridedMetadata) -> None:
-    """A dynamic offset reads 0, since the pointer that we keep includes it."""
+    """Take a memref apart. An unknown offset reads 0, because our pointer includes it."""
     source, type = f.memref(op.source), op.source.type
     _, offset = memref_layout(type)
     pointer = f.step(source.pointer, Linear((), -(offset or 0)), type.element_type)

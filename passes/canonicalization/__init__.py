@@ -1,7 +1,7 @@
 """Canonicalization patterns by dialect: what `--canonicalize` applies besides folds.
 
-Each module holds `PATTERNS`. An op does not know the patterns that rewrite it, so this
-table does; `canonicalize` loads the modules of the dialects that occur in the IR.
+Each module has `PATTERNS`. An op does not know the patterns that rewrite it, so this table does;
+`canonicalize` loads the modules of the dialects that occur in the IR.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PATTERN_MODULES: dict[str, str] = {
 
 
 def patterns_of(dialects: Iterable[str]) -> list[Pattern]:
-    """The canonicalization patterns of the named dialects, those that have any."""
+    """The canonicalization patterns of the named dialects."""
     found: list[Pattern] = []
     for name in sorted(dialects):
         if name in PATTERN_MODULES:
@@ -32,7 +32,9 @@ def patterns_of(dialects: Iterable[str]) -> list[Pattern]:
 
 @cache
 def pattern_set(dialects: frozenset[str]) -> PatternSet:
-    """The same, by the classes they start from; a compilation asks several times."""
+    """The same, indexed by the op classes that they match; cached, as a compilation asks several
+    times.
+    """
     return PatternSet(patterns_of(dialects))
 
 

@@ -58,7 +58,7 @@ def _combine(
     make: Callable[[Value], Op],
     rewriter: Rewriter,
 ) -> None:
-    """Replace `op` by make(constant), the constant being `op_class` of two constants."""
+    """Replace `op` by make(c), where c is the constant `op_class(left, right)` of two constants."""
     trial = op_class(left, right)
     folded = trial.fold()
     trial.drop_all_references()
@@ -137,7 +137,9 @@ def subtract_after_subtract(op: arith.SubI, rewriter: Rewriter) -> None:
 
 @rewrite(arith.ExtSI, arith.ExtUI)
 def merge_extensions(op: arith.ExtSI, rewriter: Rewriter) -> None:
-    """ext(ext(x)) -> ext(x), zeros winning over the sign"""
+    """ext(ext(x)) -> the inner ext of x, if both are of one kind or the inner one extends with
+    zeros
+    """
     inner = op.input.defining_op
     if not isinstance(inner, arith.ExtSI | arith.ExtUI):
         return
@@ -154,7 +156,7 @@ def merge_truncations(op: arith.TruncI, rewriter: Rewriter) -> None:
 
 @rewrite(arith.TruncI)
 def truncate_extension(op: arith.TruncI, rewriter: Rewriter) -> None:
-    """trunc(ext(x)) -> ext(x) or trunc(x), as the widths say"""
+    """trunc(ext(x)) -> ext(x) or trunc(x), depending on the widths"""
     inner = op.input.defining_op
     if not isinstance(inner, arith.ExtSI | arith.ExtUI):
         return
@@ -176,7 +178,7 @@ def merge_bitcasts(op: arith.Bitcast, rewriter: Rewriter) -> None:
 
 
 def _negated(value: Value) -> Value | None:
-    """x of `x xor true`."""
+    """The x of a value `x xor true`; None for other values."""
     inner = value.defined_by(arith.XOrI)
     if inner is None or element_type(value.type) is not i1:
         return None
@@ -211,7 +213,7 @@ def select_of_select(op: arith.Select, rewriter: Rewriter) -> None:
 
 @rewrite(arith.SubF)
 def subtract_negation(op: arith.SubF, rewriter: Rewriter) -> None:
-    """x - (-y) -> x + y, which rounds alike"""
+    """x - (-y) -> x + y, which rounds in the same way"""
     if inner := op.rhs.defined_by(arith.NegF):
         rewriter.replace(op, arith.AddF(op.lhs, inner.operand, op.properties.get("fastmath")))
 

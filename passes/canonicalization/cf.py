@@ -1,4 +1,4 @@
-"""Canonicalization of cf: branches whose target is known, chains of blocks, dead blocks."""
+"""Canonicalization of cf: branches with a known target, chains of blocks, unreachable blocks."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def remove_unreachable(region: Region, rewriter: Rewriter) -> None:
 
 
 def _branch_to(op: Operation, dest: Block, args: Sequence[Value], rewriter: Rewriter) -> None:
-    """Replace a terminator by a jump, after which some blocks may be dead."""
+    """Replace a terminator by a branch, then erase the blocks that are no longer reached."""
     assert op.parent is not None and op.parent.parent is not None
     region = op.parent.parent
     rewriter.replace(op, cf.Br(dest, args))
@@ -39,7 +39,7 @@ def _branch_to(op: Operation, dest: Block, args: Sequence[Value], rewriter: Rewr
 
 @rewrite(cf.Br, cf.CondBr, cf.Switch, func.Return, ub.Unreachable)
 def remove_dead_block(op: Operation, rewriter: Rewriter) -> None:
-    """a block that no path from the entry reaches goes"""
+    """a block that no path from the entry reaches -> nothing"""
     block = op.parent
     assert block is not None and block.parent is not None
     if block.is_entry:
@@ -70,9 +70,10 @@ def same_target(op: cf.CondBr, rewriter: Rewriter) -> None:
 
 
 def _forwarded(dest: Block, args: Sequence[Value]) -> tuple[Block, list[Value]] | None:
-    """(destination, values passed) of a block that only jumps on; None for any other block.
+    """The target, and the values passed to it, of a block that only branches on; None for other
+    blocks.
 
-    The destination is no such block itself, since jumps may form a cycle.
+    The target must not be such a block itself, since branches may form a cycle.
     """
     jump = dest.first
     if not isinstance(jump, cf.Br) or isinstance(jump.dest.first, cf.Br):
@@ -85,14 +86,14 @@ def _forwarded(dest: Block, args: Sequence[Value]) -> tuple[Block, list[Value]] 
 
 @rewrite(cf.Br)
 def skip_jump(op: cf.Br, rewriter: Rewriter) -> None:
-    """br ^a, where ^a only jumps to ^b -> br ^b"""
+    """br ^a, where ^a only branches to ^b -> br ^b"""
     if op.dest is not op.parent and (onward := _forwarded(op.dest, op.args)) is not None:
         _branch_to(op, *onward, rewriter)
 
 
 @rewrite(cf.CondBr)
 def skip_jump_of_branch(op: cf.CondBr, rewriter: Rewriter) -> None:
-    """cond_br c, ^a, ^b, where ^a only jumps to ^d -> cond_br c, ^d, ^b"""
+    """cond_br c, ^a, ^b, where ^a only branches to ^d -> cond_br c, ^d, ^b"""
     yes = _forwarded(op.true_dest, op.true_args)
     no = _forwarded(op.false_dest, op.false_args)
     if yes is None and no is None:
@@ -108,7 +109,7 @@ def skip_jump_of_branch(op: cf.CondBr, rewriter: Rewriter) -> None:
 
 @rewrite(cf.Br)
 def merge_blocks(op: cf.Br, rewriter: Rewriter) -> None:
-    """br to a block that nothing else branches to: its operations come here"""
+    """br ^a, where nothing else branches to ^a -> the operations of ^a"""
     dest = op.dest
     if dest is op.parent or dest.is_entry or dest.predecessors != [op.parent]:
         return
@@ -118,7 +119,7 @@ def merge_blocks(op: cf.Br, rewriter: Rewriter) -> None:
 
 @rewrite(cf.Assert)
 def drop_true_assertion(op: cf.Assert, rewriter: Rewriter) -> None:
-    """assert true goes"""
+    """assert true -> nothing"""
     if constant_int(op.arg):
         rewriter.erase(op)
 

@@ -1,4 +1,4 @@
-"""Canonicalization of memref: unused buffers, casts that users can do without, known offsets."""
+"""Canonicalization of memref: unused buffers, casts that users do not need, constant offsets."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def remove_copy_to_itself(op: memref.Copy, rewriter: Rewriter) -> None:
     *(vector.Load, vector.Store, vector.TransferRead, vector.TransferWrite),
 )
 def look_through_cast(op: Operation, rewriter: Rewriter) -> None:
-    """use(memref.cast %a), which forgets something about %a -> use(%a)"""
+    """use(memref.cast %a), where the cast makes the type less precise -> use(%a)"""
     for i, value in enumerate(op.operands):
         cast = value.defined_by(memref.Cast)
         is_stored = isinstance(op, memref.Store) and i == 0
@@ -40,7 +40,9 @@ def look_through_cast(op: Operation, rewriter: Rewriter) -> None:
 
 
 def forgets(cast: memref.Cast) -> bool:
-    """Whether the operand's type is at least as static as the result's."""
+    """Whether the cast makes nothing more precise: what its result's type knows, the operand's
+    knows.
+    """
     source, target = cast.source.type, cast.dest.type
     if not (isinstance(source, MemRefType) and isinstance(target, MemRefType)):
         return False
@@ -59,7 +61,7 @@ def forgets(cast: memref.Cast) -> bool:
 def make_subview_static(op: memref.SubView, rewriter: Rewriter) -> None:
     """subview %m[%c4] .. with constant operands -> subview %m[4] .., cast to the old type
 
-    One that reaches out of the buffer stays: where it runs is an error, and where not, none.
+    A subview that exceeds its buffer stays as it is: it is an error only if it is executed.
     """
     lists = [op.mixed_offsets, op.mixed_sizes, op.mixed_strides]
     known = [[_known(entry) for entry in part] for part in lists]

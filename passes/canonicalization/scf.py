@@ -1,4 +1,4 @@
-"""Canonicalization of scf: branches that are known, loops that run once or never."""
+"""Canonicalization of scf: branches with a known condition, loops that run once or never."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...ir.traits import is_pure
 
 
 def _inline(block: Block, op: Operation, args: list[Value], rewriter: Rewriter) -> None:
-    """Put a region's only block in the place of its operation."""
+    """Replace an operation by its region's only block."""
     last = block.last
     assert last is not None
     results = list(last.operands)
@@ -40,14 +40,14 @@ def known_condition(op: scf.If, rewriter: Rewriter) -> None:
 
 @rewrite(scf.If)
 def drop_empty_if(op: scf.If, rewriter: Rewriter) -> None:
-    """an if without results or effects goes"""
+    """an if without results or effects -> nothing"""
     if not op.outs and is_pure(op):
         rewriter.erase(op)
 
 
 @rewrite(scf.If)
 def drop_empty_else(op: scf.If, rewriter: Rewriter) -> None:
-    """an else region without operations goes"""
+    """an else region without operations -> nothing"""
     block = op.else_block
     if not op.outs and block is not None and block.first is block.last:
         assert block.last is not None
@@ -98,7 +98,7 @@ def inline_single_block(op: scf.ExecuteRegion, rewriter: Rewriter) -> None:
 
 @rewrite(scf.For)
 def empty_range(op: scf.For, rewriter: Rewriter) -> None:
-    """a loop that never runs -> its initial values; one over a single index -> its body"""
+    """a loop that never runs -> its initial values; one that runs once -> its body"""
     trips = op.trip_count()
     if trips == 0:
         rewriter.replace(op, list(op.inits))
@@ -108,14 +108,14 @@ def empty_range(op: scf.For, rewriter: Rewriter) -> None:
 
 @rewrite(scf.For)
 def drop_empty_loop(op: scf.For, rewriter: Rewriter) -> None:
-    """a loop without results or effects goes"""
+    """a loop without results or effects -> nothing"""
     if not op.outs and is_pure(op):
         rewriter.erase(op)
 
 
 @rewrite(scf.For)
 def drop_unchanged_values(op: scf.For, rewriter: Rewriter) -> None:
-    """a carried value that every iteration passes on as it is -> its initial value"""
+    """a carried value that no iteration changes -> its initial value"""
     unchanged = [
         i
         for i, (arg, out) in enumerate(zip(op.iter_args, op.yielded, strict=True))
@@ -157,7 +157,7 @@ def drop_unchanged_values(op: scf.For, rewriter: Rewriter) -> None:
 
 @rewrite(scf.Parallel)
 def drop_single_dimensions(op: scf.Parallel, rewriter: Rewriter) -> None:
-    """a dimension over a single index -> that index; an empty one -> the initial values"""
+    """a dimension with one index -> that index; one with none -> the initial values"""
     bounds = [
         [constant_int(v) for v in group] for group in zip(op.lower, op.upper, op.step, strict=True)
     ]

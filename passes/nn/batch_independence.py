@@ -1,8 +1,8 @@
-"""Which ops treat the images of a batch one by one.
+"""Which ops treat the images of a batch independently.
 
-A value is *batched* if its first dimension is the batch's, or a multiple of it: then a part of
-the batch is a run of its rows. An op is independent if rows of its result depend on the same
-rows of its batched operands and on nothing else of them.
+A value is *batched* if its first dimension is the batch, or a multiple of it, so that a part of the
+batch is a run of its rows. An op is independent if a part of its result needs only the same part of
+its batched operands.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from .building import has_static_shapes
 
 
 def rows_of(op: nn.NnOp, batched: set[Value], batch: int) -> frozenset[int] | None:
-    """The numbers of the operands to split along the batch, or None if the op mixes images.
+    """The indices of the operands to split along the batch; None if the op mixes images.
 
-    They are the batched operands, and others with as many rows, such as a batch of constants.
+    These are the batched operands, and others with as many rows, such as a constant for each image.
     """
     if not has_static_shapes(op):
         return None

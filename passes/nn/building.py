@@ -1,4 +1,4 @@
-"""Small pieces of nn graphs that decompositions and simplifications are built from."""
+"""Helpers that build small pieces of nn graphs, for decompositions and simplifications."""
 
 from __future__ import annotations
 
@@ -30,14 +30,16 @@ from ...ir.types import (
 WIDE_FLOATS = ("f32", "f64")
 
 OVER_NAN = "nn.over_nan"
-"""A maximum with this attribute may pass over NaN: one instruction in place of three."""
+"""The attribute of a maximum that may pass over NaN, which takes one instruction
+instead of three.
+"""
 
 FLUSHES = "nn.flushes"
-"""The exponential with this attribute may be 0 where it would be less than 2**-125."""
+"""The attribute of an exponential that may be 0 where it would be less than 2**-125."""
 
 
 def shape_of(value: ValueLike) -> tuple[Any, ...]:
-    """The shape in the value's type, of Dims."""
+    """The shape in the value's type; None for unknown extents."""
     return as_value(value).type.shape
 
 
@@ -57,23 +59,25 @@ def has_static_shapes(op: Operation) -> bool:
 
 
 def on_operands(op: OpT, operands: Sequence[Value], type: Type) -> OpT:
-    """A copy of an operation on other operands, with one result of another type; not inserted."""
+    """A copy of an operation with other operands and one result of this type; it
+    is not inserted.
+    """
     return op.create(operands, [type], op.attributes, op.properties, loc=op.loc)
 
 
 def replace_op(op: Operation, *values: Value) -> None:
-    """Let values take the places of all results, with their names, and erase the operation."""
+    """Use the values in place of an operation's results, and erase the operation."""
     for old, new in zip(op.results, values, strict=True):
         old.replace_all_uses_with(new)
     op.erase()
 
 
 Extent = int | Value
-"""An extent: known, or a tensor of one i64."""
+"""An extent: a number, or a tensor of one i64."""
 
 
 def is_arranged_constant(value: Value) -> bool:
-    """Whether a value is a constant, or one that was only reshaped and transposed."""
+    """Whether a value is a constant, perhaps after reshapes, transposes and padding."""
     while (op := value.defining_op) is not None and op.has_trait(Arranging):
         value = op.operands[0]
     return value.defined_by(nn.Constant) is not None
@@ -91,14 +95,14 @@ def integers(b: Builder, numbers: Sequence[int]) -> Value:
 
 
 def reshape(b: Builder, x: ValueLike, shape: Sequence[Dim]) -> Value:
-    """x in another shape, or x itself where it has that shape."""
+    """x in this shape; x itself if it has the shape already."""
     x = as_value(x)
     out = TensorType(tuple(shape), element_of(x))
     return x if out is x.type else b.insert(nn.Reshape(x, out=out)).result
 
 
 def extent(b: Builder, x: ValueLike, axis: int, times: int = 1, over: int = 1) -> Extent:
-    """An extent of x, multiplied or divided."""
+    """An extent of x, times `times`, divided by `over`."""
     known = shape_of(x)[axis]
     if known is not None:
         return known * times // over
@@ -110,7 +114,7 @@ def extent(b: Builder, x: ValueLike, axis: int, times: int = 1, over: int = 1) -
 
 
 def reshape_to(b: Builder, x: ValueLike, extents: Sequence[Extent]) -> Value:
-    """x in a shape of which several extents may be known at run time only."""
+    """x in a shape of which several extents may be known only at run time."""
     shape = tuple(n if isinstance(n, int) else None for n in extents)
     if is_told_by_count(shape):
         return reshape(b, x, shape)
@@ -120,10 +124,10 @@ def reshape_to(b: Builder, x: ValueLike, extents: Sequence[Extent]) -> Value:
 
 
 def arranged(b: Builder, x: Value, text: str, sizes: Mapping[str, int]) -> Value:
-    """x with its dimensions split and put into another order, as in "(a b) c.. -> b c.. a".
+    """x with dimensions split and reordered as the text says, such as "(a b) c.. -> b c.. a".
 
-    A group is one dimension, of which one name may have no size given; `c..` takes all
-    dimensions that are left, and 1 is dropped.
+    The names in parentheses split one dimension; `sizes` has the sizes of all of them but at most
+    one. `c..` stands for all remaining dimensions, and a dimension 1 is dropped.
     """
     left, _, right = text.partition(" -> ")
     groups = re.findall(r"\(.*?\)|\S+", left)
@@ -149,9 +153,10 @@ def arranged(b: Builder, x: Value, text: str, sizes: Mapping[str, int]) -> Value
 
 
 def cast(b: Builder, x: ValueLike, element: Type) -> Value:
-    """x with another element type, or x itself where it has that one.
+    """x converted to an element type; x itself if it has the type already.
 
-    Not for what a model states as a cast: it is rounded to 16 bits where it is stored only.
+    It must not be used for a cast that the model has: this one rounds to 16 bits only if the result
+    is stored.
     """
     x = as_value(x)
     if element_of(x) is element:
@@ -164,19 +169,19 @@ def cast(b: Builder, x: ValueLike, element: Type) -> Value:
 
 
 def widen(b: Builder, x: ValueLike) -> Value:
-    """x in f32 where its element type is a smaller float, so that sums stay precise."""
+    """x as f32 if its element type is a smaller float, so that sums stay precise."""
     element = element_of(x)
     small = isinstance(element, FloatType) and element.kind not in WIDE_FLOATS
     return cast(b, x, f32) if small else as_value(x)
 
 
 def per_channel(b: Builder, parameter: ValueLike, rank: int) -> Value:
-    """[C] as [C, 1..], which broadcasts against [N, C, D..] of that rank."""
+    """A parameter [C] as [C, 1..], which broadcasts to a tensor [N, C, D..] of this rank."""
     return reshape(b, parameter, (*shape_of(parameter), *(1,) * (rank - 2)))
 
 
 def inverse_count(b: Builder, x: ValueLike, axes: Sequence[int]) -> Value:
-    """1 / the number of elements along the axes, 0-d, of x's (float) element type."""
+    """1 / the number of elements along the axes: 0-d, of x's element type, a float."""
     extents = [shape_of(x)[axis] for axis in axes]
     element = element_of(x)
     if None not in extents:
@@ -186,7 +191,7 @@ def inverse_count(b: Builder, x: ValueLike, axes: Sequence[int]) -> Value:
 
 
 def count(b: Builder, x: ValueLike, axes: Sequence[int]) -> Value:
-    """The number of elements along the axes, 0-d, of x's element type."""
+    """The number of elements along the axes: 0-d, of x's element type."""
     extents, element = [shape_of(x)[axis] for axis in axes], element_of(x)
     if None not in extents:
         known = element if isinstance(element, FloatType) else i64  # which no count exceeds
@@ -197,19 +202,21 @@ def count(b: Builder, x: ValueLike, axes: Sequence[int]) -> Value:
 
 
 def total(b: Builder, x: ValueLike, axes: Sequence[int]) -> Value:
-    """The sum along the axes, kept with extent 1."""
+    """The sum along the axes, which keep extent 1."""
     return b.insert(nn.ReduceSum(as_value(x), tuple(axes), True)).result
 
 
 def largest(b: Builder, x: ValueLike, axes: Sequence[int]) -> Value:
-    """The largest number along the axes, kept with extent 1; NaN need not show in it."""
+    """The maximum along the axes, which keep extent 1; it may pass over NaN."""
     op = nn.ReduceMax(as_value(x), tuple(axes), True)
     op.attributes[OVER_NAN] = UnitAttr()
     return b.insert(op).result
 
 
 def standardize(b: Builder, x: ValueLike, axes: Sequence[int], epsilon: float) -> Value:
-    """Mean 0 and variance 1 along the axes: (x - mean) / sqrt(mean((x - mean)²) + epsilon)."""
+    """x with mean 0 and variance 1 along the axes: (x - mean) / sqrt(mean((x -
+    mean)²) + epsilon).
+    """
     share = inverse_count(b, x, axes)
     mean = b(nn.Mul(total(b, x, axes), share))
     centered = b(nn.Sub(as_value(x), mean))
@@ -225,9 +232,9 @@ def axes_from(x: ValueLike, axis: int) -> tuple[int, ...]:
 
 
 def finish(b: Rewriter, op: Operation, value: ValueLike) -> None:
-    """Replace the op by a value just made, cast to the result's type if it is wider.
+    """Replace the op by a value, cast back to the result's element type if it was widened.
 
-    What the new ops know better of the shape is left to `infer-shapes`: users rely on the type.
+    The value gets the result's type, which users rely on; `infer-shapes` makes it more precise.
     """
     wanted = op.results[0].type
     out = cast(b, value, wanted.element_type)  # type: ignore[attr-defined]

@@ -1,10 +1,10 @@
-"""Constant matrices of 8-bit integers that a few rows are multiplied with.
+"""Constant matrices of 8-bit integers by which only a few rows are multiplied.
 
     w = mul(sub(cast(bytes), zero), scale)    [K, N], or the transpose of such [N, K]
     x @ w                                     x of few rows
 
-Such a product is bound by reading the matrix, and bytes are a fourth of f32. Scales and zero points
-are one number, or one for each column.
+The time of such a product is that of reading the matrix, and bytes are a fourth of f32. Scale and
+zero point are one number for the matrix, or one for each column.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BYTE = IntegerType(8, "u")
 
 @dataclass
 class ByteMatrix:
-    """Integers q [K, N], or [N, K] if `is_transposed`; columns have numbers (q - zero) * scale."""
+    """A matrix (q - zero) * scale, with integers q [K, N], or [N, K] if `is_transposed`."""
 
     integers: Value
     scale: Value | None = None
@@ -34,7 +34,9 @@ class ByteMatrix:
 
 
 def byte_matrix(value: Value) -> ByteMatrix | None:
-    """The constant integers that a float matrix is dequantized from by columns; else None."""
+    """The constant integers, with scale and zero point, of a dequantized matrix; None if it is
+    none.
+    """
     found = ByteMatrix(value)
     while True:
         op = found.integers.defining_op
@@ -71,7 +73,7 @@ def _is_wide(value: Value) -> bool:
 
 
 def _is_per_column(parameter: Value, matrix: Value, is_transposed: bool) -> bool:
-    """Whether a constant is one number, or one for each column of `matrix`."""
+    """Whether a constant is one number for the matrix, or one for each column."""
     shape, of = shape_of(parameter), shape_of(matrix)
     made = parameter.defined_by(nn.Cast)
     if (
@@ -86,8 +88,9 @@ def _is_per_column(parameter: Value, matrix: Value, is_transposed: bool) -> bool
 
 
 def byte_columns(product: nn.Matmul, machine: Machine) -> nn.Dequantize | None:
-    """The right-hand side of a product, each column as one group of bytes; None unless few rows
-    are multiplied with a matrix that is too large for the near caches.
+    """The right-hand side of a product, dequantized from bytes in one group for each column.
+
+    None unless few rows are multiplied with a matrix that is too large for the near caches.
     """
     rows, matrix = shape_of(product.lhs)[:-1], shape_of(product.rhs)
     if len(matrix) != 2 or not rows or None in (*rows, *matrix) or not _is_wide(product.out):
@@ -103,7 +106,7 @@ def byte_columns(product: nn.Matmul, machine: Machine) -> nn.Dequantize | None:
 
 
 def _grouped(b: Builder, found: ByteMatrix) -> nn.Dequantize:
-    """The integers as rows [N, 1, K] of bytes, K filled up with zeros to whole words."""
+    """The integers as bytes [N, 1, K], with K filled up with zeros to whole words."""
     rows = found.integers
     if not found.is_transposed:
         rows = b.insert(nn.Transpose(rows, permutation=(1, 0))).result
@@ -126,7 +129,7 @@ def _grouped(b: Builder, found: ByteMatrix) -> nn.Dequantize:
 
 
 def _of_columns(b: Builder, parameter: Value | None, N: int) -> Value:
-    """One number for each of N columns [N, 1]; ones where there is no parameter."""
+    """A parameter as [N, 1], a number for each of N columns; ones if there is no parameter."""
     number = scalar(b, 1.0, f32) if parameter is None else cast(b, parameter, f32)
     count = prod(e for e in shape_of(number) if e is not None)
     if count != 1 or N == 1:

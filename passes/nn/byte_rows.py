@@ -1,4 +1,4 @@
-"""Products of packed integers with rows that may be rounded to bytes are sums of integers.
+"""Products of packed integers with rows that may be rounded to bytes, as sums of integers.
 
     r = max |x| / 127, q = round(x / r)             for each step of up to 32 numbers of a row
     quantized_matmul(x, words)          ->    quantized_byte_matmul(words of q, words, r)
@@ -19,13 +19,15 @@ from .building import cast, reshape, scalar, shape_of
 
 _MOST = 127
 _LEAST_SCALE = 1e-37
-"""Less than this has no reciprocal in f32; so small numbers are rounded more coarsely."""
+"""The smallest scale: a smaller one has no reciprocal in f32. Tiny numbers are rounded more
+coarsely.
+"""
 
 
 def byte_packing(packed: nn.Dequantize, machine: Machine) -> str | None:
-    """How rows of bytes are multiplied with packed integers; None where floats multiply them.
+    """The packing in which rows of bytes are multiplied with these packed integers.
 
-    They are where the model wants it so, and where no instruction multiplies bytes.
+    None if floats multiply them: where the model wants that, or no instruction multiplies bytes.
     """
     if packed.factor_bits != i8.width:
         return None
@@ -37,9 +39,9 @@ def byte_packing(packed: nn.Dequantize, machine: Machine) -> str | None:
 def multiply_bytes(
     b: Builder, x: Value, words: Value, numbers: list[Value], packed: nn.Dequantize, packing: str
 ) -> Value:
-    """The product [.., M, N / A, A] of rows x [.., M, G, W, P] of f32 with words [N / A, G, W, A].
+    """The product [.., M, N / A, A] of rows x [.., M, G, W, P] of f32 and words [N / A, G, W, A].
 
-    `numbers` are the scale and perhaps the offset of each group of a column.
+    `numbers` are the scale, and perhaps the offset, of each group of a column.
     """
     *lead, groups, width, parts = shape_of(x)
     blocks, _, _, block = shape_of(words)

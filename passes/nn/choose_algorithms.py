@@ -1,4 +1,4 @@
-"""Convolutions and matrix products by algorithms that take fewer operations."""
+"""Choice of algorithms that need fewer operations for convolutions and matrix products."""
 
 from __future__ import annotations
 
@@ -30,29 +30,29 @@ class ChooseAlgorithms(
         "strassen-products": "Number of products by Strassen's algorithm",
     },
 ):
-    """Make 3x3 convolutions Winograd's and large products Strassen's, where that is expected to be
-    faster.
+    """Use Winograd's algorithm for 3x3 convolutions and Strassen's for large products, where that
+    is expected to be faster.
 
-    %y = nn.blocked_conv %x, %w    ->    %v = nn.winograd_input (nn.pad %x)
-                                         %m = nn.blocked_matmul %v, (nn.winograd_weight %w)
-                                         %y = nn.slice (nn.winograd_output %m)
+        %y = nn.blocked_conv %x, %w    ->    %v = nn.winograd_input (nn.pad %x)
+                                             %m = nn.blocked_matmul %v, (nn.winograd_weight %w)
+                                             %y = nn.slice (nn.winograd_output %m)
 
-    Operations are weighed against bytes at the target's bandwidths: transformed weights are 16
-    to 81 numbers for 9. Tiles are of 4x4 results, or of 2x2 where the weights of the larger ones
-    are too many. With dilations, every d-th row and column is an image of its own. Convolutions
-    within groups are done so where a group's channels are blocks of their own, and those over three
-    directions in the last two, plane by plane. Of images whose extents only the run tells, those
-    over two directions without groups and dilations are.
+    Saved operations are weighed against bytes at the target's bandwidths: 9 weights become 16 to
+    81. Tiles have 4x4 results, or 2x2 where the weights of the larger ones are too many. With
+    dilation d, every d-th row and column is an image of its own. Grouped convolutions qualify if a
+    group's channels are whole blocks, and convolutions over three dimensions in the last two of
+    these, plane by plane. For images of unknown extents, only those over two dimensions without
+    groups and dilations do.
 
-    %y = nn.packed_matmul %x, %w   ->    %v = nn.strassen_input %x
-                                         %m = nn.packed_matmul %v, (nn.strassen_weight %w)
-                                         %y = nn.strassen_output %m
+        %y = nn.packed_matmul %x, %w   ->    %v = nn.strassen_input %x
+                                             %m = nn.packed_matmul %v, (nn.strassen_weight %w)
+                                             %y = nn.strassen_output %m
 
-    Products with a constant matrix, and 1x1 convolutions of stride 1, are seven products of halves
-    in place of eight, once: pixels in a direction, sums and blocks of columns must be even
-    numbers; to an odd number of a matrix's rows, one of zeros is added.
-    Cores without vectors, or with few registers of them, keep theirs.
+    Products with a constant matrix, and 1x1 convolutions of stride 1, become seven products of
+    halves instead of eight. Halves need an even number of pixels in one direction, of terms in a
+    sum and of blocks of columns; to an odd number of a matrix's rows, a row of zeros is added.
 
+    Cores without vectors, or with few vector registers, keep their products.
     Numerics: f32 only; the error grows to some 1e-5 of the largest result.
     """
 
@@ -63,9 +63,9 @@ class ChooseAlgorithms(
     strassen: bool = option(True, help="use Strassen's algorithm where it pays")
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """One look at each product; `fold-constants` then transforms the weights.
+        """Decide on each product; `fold-constants` then transforms the weights.
 
-        A module that wants its math as written keeps its products.
+        A module with strict math keeps its products.
         """
         if is_strict(op):
             return
@@ -93,7 +93,7 @@ ERROR = 1e-5
 """The error that Winograd's algorithm adds to a convolution, relative to the largest result."""
 DIRECT, _STRASSEN = "direct", "strassen"
 _TILES = {f"winograd {tile}x{tile}": tile for tile, _ in TRANSFORMS}
-"""The size of a tile of results, by the name of the algorithm."""
+"""The number of a tile's results in each direction, by the name of the algorithm."""
 
 
 def algorithm(
@@ -101,7 +101,8 @@ def algorithm(
 ) -> Decision:
     """Decide the algorithm of a convolution on a machine.
 
-    For images of unknown extents, the geometric mean over usual and small images counts.
+    If extents of images are unknown, `sizes` are those of usual and of small images, and the
+    geometric mean of the times counts.
     """
     costs, stride = ConvCosts(machine), sizes[0].stride
     names = [name for name, tile in _TILES.items() if (tile, stride) in TRANSFORMS]
@@ -121,8 +122,8 @@ def algorithm(
 
 
 def has_tall_tiles(machine: Machine) -> bool:
-    """Whether the registers of a core hold tiles that products of halves fill as well as whole ones
-    do.
+    """Whether a core has registers enough that products of halves fill its tiles as well as whole
+    ones.
     """
     least = machine.costs.algorithms.halved_registers
     return isinstance(machine, Processor) and (
@@ -131,7 +132,9 @@ def has_tall_tiles(machine: Machine) -> bool:
 
 
 def halving(machine: Machine, sizes: ProductSizes, loc: Location, operation: str = "") -> Decision:
-    """The decision for a product with a constant matrix: direct, or Strassen's seven of halves."""
+    """Decide between a direct product with a constant matrix and Strassen's seven products of
+    halves.
+    """
     costs = ConvCosts(machine)
     direct, halves = costs.product(sizes), costs.strassen(sizes)
     margin = 1 / (costs.costs.lone_halves if sizes.lone else costs.costs.halves)

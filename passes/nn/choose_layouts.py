@@ -2,12 +2,12 @@
 
     [N, C, H, W]  ->  [N, C / B, H, W, B]
 
-The right-hand sides of matrix products are packed into blocks of columns likewise.
+The right-hand sides of matrix products are packed into blocks of columns in the same way.
 
-Every convolution with constant weights is rewritten on blocked tensors, between a change of
-layout before and one after it. The changes then sink through everything that does not care
-where channels lie, until they meet and cancel: one remains where the model begins, and one
-where something needs the plain order.
+Every convolution with constant weights is rewritten on blocked tensors, with a change of layout
+before it and one after it. These changes then sink through ops for which it does not matter where
+the channels are, until they meet and cancel. One remains at the begin of the model, and one
+wherever something needs the plain order.
 """
 
 from __future__ import annotations
@@ -60,8 +60,9 @@ from .sink_layouts import PATTERNS, plain
 from .work import Work, work_of
 
 MAX_PARTS = 27
-"""The most parts into which a convolution's results are divided by the taps that fall on padding:
-two borders and a middle in each of three dimensions."""
+"""The most parts into which a convolution's results are divided by which taps fall on padding: two
+borders and a middle in each of three dimensions.
+"""
 
 
 @dataclass(frozen=True)
@@ -74,13 +75,13 @@ class ChooseLayouts(
         "convolutions-blocked": "Number of convolutions on blocked layouts",
     },
 ):
-    """Bring convolutions and what stands between them into blocked layouts.
+    """Bring convolutions, and the ops between them, into blocked layouts.
 
-    %y = nn.conv %x, %w      ->    %b = nn.transpose (nn.reshape %x)
-                                   %c = nn.blocked_conv %b, %blocked_w
-                                   %y = nn.reshape (nn.transpose %c)
+        %y = nn.conv %x, %w      ->    %b = nn.transpose (nn.reshape %x)
+                                       %c = nn.blocked_conv %b, %blocked_w
+                                       %y = nn.reshape (nn.transpose %c)
 
-    The weights are blocked at compile time; `fold-constants` does it.
+    `fold-constants` brings the weights into blocks at compile time.
     """
 
     numerics = "rounding"
@@ -93,7 +94,7 @@ class ChooseLayouts(
     )
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Products first, one by one; then layout changes sink and cancel."""
+        """Rewrite each product; then let the changes of layout sink and cancel."""
         machine = target_of(op, self.target).machine
         costs = machine.costs.layouts
         convolutions = [c for c in op.walk() if isinstance(c, nn.Conv)]
@@ -139,9 +140,10 @@ class ChooseLayouts(
         work: Work,
         context: PassContext,
     ) -> dict[nn.Conv, tuple[int, int] | None]:
-        """The (operand, result) blocks of each convolution, by rule or as users asked.
+        """The (operand, result) block sizes of each convolution, by rule or as users asked.
 
-        Readers of results in other blocks than the rule's take them in those blocks.
+        If users asked for other blocks of a result than the rule's, its readers get those blocks
+        too.
         """
         found: dict[nn.Conv, tuple[int, int] | None] = {}
         for conv in convolutions:
@@ -156,7 +158,7 @@ class ChooseLayouts(
 
 @dataclass(frozen=True)
 class Layouts:
-    """Chooses the block sizes of products."""
+    """Chooses the block sizes of convolutions and matrix products."""
 
     costs: LayoutCosts
     integers: Mapping[nn.Conv, IntegerProduct] = field(default_factory=dict)
@@ -168,13 +170,14 @@ class Layouts:
         return self.costs.block
 
     def is_shuffled(self, conv: nn.Conv) -> bool:
-        """Whether the convolution's channels are reordered."""
+        """Whether the convolution's channels get another order: it has many small groups."""
         return conv.groups > 1 and not conv.is_depthwise and is_narrow(conv, self.block)
 
     def wanted_blocks(self, convolutions: Sequence[nn.Conv]) -> dict[Value, int]:
-        """{tensor: block size} for tensors that grouped convolutions read and write.
+        """{tensor: block size} of the tensors that grouped convolutions read and write.
 
-        Their neighbours then use the same block sizes, so that no layout change is needed.
+        Their neighbours then use the same block sizes, so that the layout does not change between
+        them.
         """
         wanted: dict[Value, int] = {}
         for conv in convolutions:
@@ -186,10 +189,12 @@ class Layouts:
         return wanted
 
     def join(self, wanted: dict[Value, int], concatenations: Sequence[nn.Concat]) -> None:
-        """Want the same blocks of all that is concatenated along the channels, and of the result.
+        """Want the same block size for all tensors concatenated along the channels, and for the
+        result.
 
-        24 and 24 channels are 48 in blocks of 24, where 48 alone would be in blocks of 16, and the
-        layout would change twice. No part leaves more lanes empty than by itself.
+        24 and 24 channels are 48 in blocks of 24, where 48 by themselves would be in blocks of 16,
+        and the layout would change twice. It must leave no more lanes empty than the tensor's own
+        block size.
         """
         for concat in concatenations:
             values = (*concat.inputs, concat.out)
@@ -207,7 +212,7 @@ class Layouts:
                 wanted.update(dict.fromkeys(same_channels(value), block))
 
     def blocks_of(self, conv: nn.Conv, wanted: Mapping[Value, int]) -> tuple[int, int] | None:
-        """The blocks of operand and result, or None where the convolution stays as it is."""
+        """The block sizes of operand and result; None if the convolution stays as it is."""
         x, weight, out = shape_of(conv.x), shape_of(conv.weight), shape_of(conv.out)
         if None in (x[1], *weight) or not is_arranged_constant(conv.weight):
             return None
@@ -233,9 +238,10 @@ class Layouts:
         return None if before is None or after is None else (before, after)
 
     def missing_results(self, conv: nn.Conv) -> int:
-        """How many zero channels to append so that the results can be blocked; 0 if none.
+        """How many channels of zeros to append so that the results can be blocked; 0 if that does
+        not pay.
 
-        Only for many channels, such as the 402 of a spectrum of windows of 400.
+        It pays only for many channels, such as the 402 of a spectrum of windows of 400.
         """
         M = shape_of(conv.out)[1]
         if conv.groups > 1 or conv in self.integers or self.blocks_of(conv, {}) is not None:
@@ -248,7 +254,7 @@ class Layouts:
     def blocks_of_words(
         self, conv: nn.Conv, count: int, wanted: Mapping[Value, int]
     ) -> tuple[int, int] | None:
-        """The (operand, result) blocks of a convolution on words of `count` integers."""
+        """The (operand, result) block sizes of a convolution on words of `count` integers."""
         C, M, groups = shape_of(conv.x)[1], shape_of(conv.out)[1], conv.groups
         if groups == 1:
             C += -C % count
@@ -259,7 +265,7 @@ class Layouts:
         return before, after
 
     def is_packable(self, product: nn.Matmul, block: int) -> bool:
-        """Whether the weights are constant and their columns fill whole blocks."""
+        """Whether the weights are constant and their columns make whole blocks."""
         *_, columns = shape_of(product.rhs)
         return (
             product.rhs.defined_by(nn.Constant) is not None
@@ -276,10 +282,11 @@ class Layouts:
         return self.block if rows >= self.costs.few_rows else 2 * self.block
 
     def block_of(self, channels: int) -> int | None:
-        """The block size for `channels`: the full block, all if they are few, or a divisor.
+        """The block size for a number of channels; None if there is no good one.
 
-        Of the divisors up to four full blocks, the one that leaves the fewest lanes empty, and of
-        equal ones the largest.
+        It is the full block if that divides them, all channels if they are few, or a divisor of up
+        to four full blocks: the one that leaves the fewest lanes empty, and of equal ones the
+        largest.
         """
         if channels % self.block == 0:
             return self.block
@@ -290,9 +297,10 @@ class Layouts:
         return best if self.filled(best) >= self.costs.filled else None
 
     def filled(self, size: int) -> float:
-        """The part of the lanes that a block of this size fills; half vectors count.
+        """The part of the lanes that a block of this size uses, where half vectors may be used too.
 
-        A block of one half vector shares what is loaded among fewer results.
+        A block of one half vector counts as less, because it shares what it loads among fewer
+        results.
         """
         half = max(1, self.block // 2)
         part = size / (half * -(-size // half))
@@ -316,7 +324,7 @@ def blocked(b: Builder, x: Value, block: int) -> Value:
 
 
 def form_of(conv: nn.Conv, block: int, costs: LayoutCosts) -> type[BlockedConvOp]:
-    """The op class that a convolution becomes with `block` result channels per block."""
+    """The op class that a convolution becomes, with `block` result channels in a block."""
     if conv.groups == 1:
         window = conv.window(conv.operand_types, conv)
         return nn.BlockedPaddedConv if skips_padding(conv, window, costs) else nn.BlockedConv
@@ -334,7 +342,7 @@ def block_conv(
 ) -> None:
     """Replace a convolution by one on tensors in blocks of `before` and `after` channels.
 
-    With `integers`, it multiplies words, each of several quantized channels.
+    With `integers`, it multiplies words that hold several quantized channels each.
     """
     M, _, *kernel = shape_of(conv.weight)
     form = form_of(conv, after, costs)
@@ -385,7 +393,7 @@ def block_conv(
 
 
 def with_more_results(conv: nn.Conv, more: int) -> nn.Conv:
-    """A convolution with `more` result channels of zeros appended, which a slice cuts off again."""
+    """The convolution with `more` result channels of zeros, which a slice after it cuts off."""
     b = Builder.before_op(conv)
     N, M, *rest = shape_of(conv.out)
     zero, rank = scalar(b, 0, element_of(conv.weight)), len(rest) + 2
@@ -399,7 +407,7 @@ def with_more_results(conv: nn.Conv, more: int) -> nn.Conv:
 
 
 def skips_padding(conv: nn.Conv, window: Window, costs: LayoutCosts) -> bool:
-    """Whether so many products involve padding that loops without them pay."""
+    """Whether so many products involve padding that code which leaves them out pays."""
     if is_strict(conv) or not window.has_padding or None in shape_of(conv.x):
         return False
     extents, out = shape_of(conv.x)[2:], shape_of(conv.out)[2:]
@@ -416,7 +424,7 @@ def skips_padding(conv: nn.Conv, window: Window, costs: LayoutCosts) -> bool:
 
 
 def pack_matmul(product: nn.Matmul, block: int) -> None:
-    """Replace a product by one with weights in blocks of columns."""
+    """Replace a product by one with its right-hand side in blocks of columns."""
     b = Builder.before_op(product)
     K, N = shape_of(product.rhs)
     weight, whole = product.rhs, -(-N // block) * block

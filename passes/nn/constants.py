@@ -14,24 +14,31 @@ from ...ir.resources import ComputedBlob, MemoryBlob, MissingBlob
 from ...ir.types import TensorType
 
 INLINE = 64
-"""The most elements that a constant keeps in the text."""
+"""The most elements that a constant has in the text instead of in a resource."""
 
 UNNAMED = "folded"
-"""The key of a resource that has not got its own yet."""
+"""The key of a resource that has not been given its own key yet."""
 
 _COMPUTED: WeakValueDictionary[tuple[str, ...], ComputedBlob] = WeakValueDictionary()
-"""Constants computed at compile time, by key and by the identities of their sources (which each
-holds); a second request for one finds it here."""
+"""Constants computed at compile time, by key and by the identities of their sources, which each of
+them holds. A second request for the same constant finds it here.
+"""
 
 
 def constant_array(value: Value) -> np.ndarray | None:
-    """The elements of a constant, or None for anything else. Raises NncError if missing."""
+    """The elements of a constant, or None for any other value.
+
+    Raises NncError if its data is missing.
+    """
     op = value.defined_by(nn.Constant)
     return None if op is None else elements_of(op.value)
 
 
 def elements_of(value: DenseElements | DenseResource) -> np.ndarray | None:
-    """The elements, in any order of memory; None for strings. Raises NncError if missing."""
+    """The elements as an array of any memory order; None for strings.
+
+    Raises NncError if the data is missing.
+    """
     if isinstance(value, DenseResource):
         return value.blob.elements(value.type)
     return None if value.strings is not None else value.to_numpy()
@@ -40,9 +47,10 @@ def elements_of(value: DenseElements | DenseResource) -> np.ndarray | None:
 def array_attribute(
     array: np.ndarray, type: TensorType, stored: bool = False
 ) -> DenseElements | DenseResource:
-    """Elements as an attribute: in the text where they are few or equal, else a resource.
+    """An array as an attribute: in the text if it has few elements or all are equal, else as a
+    resource.
 
-    With `stored`, equal elements are a resource too. A resource has the key UNNAMED until
+    With `stored`, equal elements become a resource too. A resource has the key UNNAMED until
     `name_resource` gives it one.
     """
     if array.size <= INLINE or (not stored and _is_uniform(array)):
@@ -52,7 +60,7 @@ def array_attribute(
 
 @dataclass(frozen=True)
 class Computation:
-    """A call computes an op's result for these constants, instead of the op's own operands."""
+    """A function without arguments that computes an op's result for these constants as operands."""
 
     op: nn.NnOp
     operands: tuple[DenseElements | DenseResource, ...]
@@ -62,10 +70,10 @@ class Computation:
 
 
 def computed_constant(op: nn.NnOp) -> nn.Constant | None:
-    """The result of an op of constants as a constant that is computed when it is read.
+    """The result of an op of constants, as a constant that is computed when it is read.
 
-    Its key is a digest of the computation: equal ones share one key and one blob. None if the data
-    of an operand is missing.
+    Its key is a digest of the computation, so equal computations share a key and the data. None if
+    an operand's data is missing.
     """
     type = op.result_types[0]
     assert isinstance(type, TensorType)
@@ -94,9 +102,9 @@ def computed_constant(op: nn.NnOp) -> nn.Constant | None:
 
 
 def name_resource(constant: nn.Constant) -> None:
-    """Give a constant's resource a key made from its content: equal ones get one key.
+    """Give a constant's resource a key made from its content, so that equal ones have one key.
 
-    Reading it all takes a while, so this is for constants that stay.
+    That reads the whole content, so it is done only for constants that stay.
     """
     value = constant.value
     if isinstance(value, DenseResource) and value.key == UNNAMED:
@@ -107,14 +115,14 @@ def name_resource(constant: nn.Constant) -> None:
 
 
 def _is_uniform(array: np.ndarray) -> bool:
-    """Whether all elements are one; looks at few of them first."""
+    """Whether all elements are equal; it looks at a few of them first."""
     flat = np.ascontiguousarray(array).reshape(-1)
     raw = flat.view(np.uint8).reshape(flat.size, -1)
     return bool((raw[:: max(1, flat.size // 16)] == raw[0]).all() and (raw == raw[0]).all())
 
 
 def make_constant(array: np.ndarray, stored: bool = False) -> nn.Constant:
-    """A constant op with the elements of an array; see `array_attribute`."""
+    """A constant op with the elements of an array; `stored` is as in `array_attribute`."""
     from ...ir.numpy_types import numpy_to_type
 
     array = np.asarray(array)

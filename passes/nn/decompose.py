@@ -1,4 +1,4 @@
-"""Composite ops taken apart into simpler ones that have tensor comprehensions."""
+"""Decomposition of composite ops into simpler ones that have tensor comprehensions."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ GRAPH: tuple[Pattern, ...] = (
     *decompose_conv_transpose.PATTERNS,
     *decompose_open.PATTERNS,
 )
-"""What is best taken apart before fusion: the parts are constant-folded, or fuse apart."""
+"""Patterns to apply before fusion, because the parts can be constant-folded or fused separately."""
 
 LAYOUT: tuple[Pattern, ...] = (*decompose_graph.LAYOUT, decompose_windows.max_pool_padding_apart)
-"""What is best taken apart after layouts are chosen."""
+"""Patterns to apply after layouts have been chosen."""
 
 KERNEL: tuple[Pattern, ...] = (
     *decompose_graph.KERNEL,
@@ -34,7 +34,7 @@ KERNEL: tuple[Pattern, ...] = (
     *decompose_reductions.PATTERNS,
     *decompose_windows.PATTERNS,
 )
-"""What is best fused whole, and taken apart inside its kernel."""
+"""Patterns for ops that are fused as a whole, and decomposed inside their kernel."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Decompose(Pass, name="decompose"):
     )
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Rewrite everything inside `op`, also what decompositions make."""
+        """Rewrite all ops inside `op`, and those that the patterns make."""
         whole = (*decompose_graph.WHOLE, *GRAPH)
         levels = {"graph": whole, "layout": LAYOUT, "all": (*GRAPH, *LAYOUT, *KERNEL)}
         patterns = levels[self.level]

@@ -30,9 +30,10 @@ from .building import (
 def decompose_conv_transpose(op: nn.ConvTranspose, rewriter: Rewriter) -> None:
     """conv_transpose(x, w) -> one convolution for each phase of the stride, interleaved
 
-    With k = s*q + r, the result at s*t + r sums x[t - q] * w[s*q + r] over q: a convolution
-    with kernel q that has the s phases r as channels of its result. Where phases have kernels of
-    different sizes, or the borders that they do not share are large, each is one of its own.
+    With stride s and k = s*q + r, the result at s*t + r is the sum of x[t - q] * w[s*q + r] over q.
+    That is a convolution over q for each phase r; all phases together are one convolution with the
+    phases as channels of its result. If phases have kernels of different sizes, or the borders that
+    they do not share are large, each phase is a convolution of its own.
     """
     b = rewriter
     window = op.window(op.operand_types, op)
@@ -43,7 +44,9 @@ def decompose_conv_transpose(op: nn.ConvTranspose, rewriter: Rewriter) -> None:
 
 
 def _in_phases(b: Rewriter, op: nn.ConvTranspose, window: Window) -> Value:
-    """The result without bias, by convolutions whose results are interleaved."""
+    """The result, without bias, by convolutions of which each computes phases that
+    are interleaved.
+    """
     weight, kernel = _undilated(b, op.weight, window.dilations)
     strides = window.strides
     shifts = _shifts(op, window, kernel)
@@ -63,9 +66,9 @@ def _in_phases(b: Rewriter, op: nn.ConvTranspose, window: Window) -> Value:
 
 
 def _of_open_kernel(b: Rewriter, op: nn.ConvTranspose, window: Window) -> Value:
-    """The result without bias, by a convolution of the operand with zeros between its elements.
+    """The result, without bias, by a convolution of x with zeros between its elements.
 
-    For a kernel of unknown extents, the number of phases is known only at run time.
+    It is for kernels of unknown extents, whose number of phases is known only at run time.
     """
     spatial = len(window.strides)
     axes = range(2, 2 + spatial)
@@ -87,7 +90,7 @@ def _of_open_kernel(b: Rewriter, op: nn.ConvTranspose, window: Window) -> Value:
 
 
 def _zeros_between(b: Rewriter, x: Value, strides: Sequence[int]) -> Value:
-    """[N, C, D * stride..]: stride - 1 zeros behind each element along each dimension."""
+    """[N, C, D * stride..]: x with stride - 1 zeros after each element in each dimension."""
     if set(strides) == {1}:
         return x
     axes = range(2, 2 + len(strides))
@@ -101,7 +104,9 @@ def _zeros_between(b: Rewriter, x: Value, strides: Sequence[int]) -> Value:
 
 
 def _with_results_first(b: Rewriter, weight: Value, groups: int) -> Value:
-    """[C, M, K..] as [groups * M, C / groups, K..], as a convolution wants it."""
+    """The weight [C, M, K..] as [groups * M, C / groups, K..], the form that a
+    convolution takes.
+    """
     C, M = extent(b, weight, 0, over=groups), extent(b, weight, 1)
     kernel = [extent(b, weight, axis) for axis in range(2, len(shape_of(weight)))]
     apart = reshape_to(b, weight, (groups, C, M, *kernel))
@@ -112,7 +117,7 @@ def _with_results_first(b: Rewriter, weight: Value, groups: int) -> Value:
 def _shifts(
     op: nn.ConvTranspose, window: Window, kernel: Sequence[int]
 ) -> list[list[_Shift]] | None:
-    """For each dimension the phases to be convolved one by one; None if that does not pay."""
+    """For each dimension its phases, to be computed one by one; None if that does not pay."""
     extents, wanted = shape_of(op.x)[2:], shape_of(op.out)[2:]
     if None in (*extents, *wanted, *shape_of(op.weight)):
         return None
@@ -126,10 +131,13 @@ def _shifts(
 
 @dataclass(frozen=True)
 class _Shift:
-    """The results of one phase along a dimension: a convolution with padding."""
+    """One phase along a dimension: a convolution of x with padding, which gives `count` results.
+
+    It has `taps` elements of the kernel; `before` and `after` are the padding, negative for a crop.
+    """
 
     first: int
-    """The number of the tap that meets the first element."""
+    """The phase's first kernel element; its others follow in steps of the stride."""
     taps: int
     before: int
     after: int
@@ -147,14 +155,14 @@ class _Shift:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is a convolution whose operand is not cropped."""
+        """Whether it is a convolution of the whole operand, with nothing cropped."""
         return self.taps > 0 and self.before >= 0 and self.after >= 0
 
 
 def _phase_by_phase(
     b: Rewriter, x: Value, weight: Value, groups: int, shifts: Sequence[Sequence[_Shift]]
 ) -> Value:
-    """[N, phases * M, T..]: a convolution for each phase, side by side."""
+    """[N, phases * M, T..]: a convolution for each phase, concatenated."""
     C, M = shape_of(weight)[:2]
     strides = [len(along) for along in shifts]
     parts = []
@@ -173,9 +181,9 @@ def _phase_by_phase(
 def _phases_at_once(
     b: Rewriter, op: nn.ConvTranspose, weight: Value, kernel: Sequence[int], strides
 ) -> Value:
-    """One convolution [N, M * phases, T + Q - 1..] whose results are those of all phases.
+    """One convolution [N, M * phases, T + Q - 1..] that computes all phases.
 
-    Without groups they are [N, phases * M, ..], so that blocks of channels are of one phase.
+    Without groups it is [N, phases * M, ..], so that a block of channels belongs to one phase.
     """
     spatial = len(strides)
     taps = [-(-k // s) for k, s in zip(kernel, strides, strict=True)]
@@ -191,7 +199,7 @@ def _phases_at_once(
 
 
 def _undilated(b: Rewriter, weight: Value, dilations) -> tuple[Value, list[int]]:
-    """The kernel with zeros between its elements, and its extents."""
+    """The weight with zeros in place of dilations, and the kernel's extents then."""
     shape = shape_of(weight)
     kernel: list[int] = list(shape[2:])  # type: ignore[arg-type]
     for i, d in enumerate(dilations):
@@ -210,7 +218,7 @@ def _undilated(b: Rewriter, weight: Value, dilations) -> tuple[Value, list[int]]
 
 
 def _phases(b: Rewriter, weight: Value, groups: int, taps, strides) -> Value:
-    """[C, M, K..] as [groups * M * phases, C / groups, Q..], each kernel reversed.
+    """The weight [C, M, K..] as [groups * M * phases, C / groups, Q..], with each kernel reversed.
 
     Without groups as [phases * M, C, Q..].
     """
@@ -233,7 +241,7 @@ def _phases(b: Rewriter, weight: Value, groups: int, taps, strides) -> Value:
 
 
 def _interleave(b: Rewriter, phases: Value, strides, is_outer: bool = False) -> Value:
-    """[N, M * phases, T..] (phases outside of M: [N, phases * M, T..]) as [N, M, T * stride..]."""
+    """[N, M * phases, T..] as [N, M, T * stride..]; with `is_outer` from [N, phases * M, T..]."""
     if all(s == 1 for s in strides):
         return phases
     spatial, M = len(strides), extent(b, phases, 1, over=math.prod(strides))

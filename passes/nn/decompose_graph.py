@@ -1,4 +1,6 @@
-"""Ops that are taken apart before fusion: their parts fold or fuse better than the whole."""
+"""Decompositions to make before fusion: the parts can be folded or fused better
+than the whole op.
+"""
 
 from __future__ import annotations
 
@@ -22,22 +24,22 @@ POWERS = rules(
     rule("pow-three", pow_(x, 3) >> mul(mul(x, x), x)),
     rule("pow-minus-one", pow_(x, -1) >> reciprocal(x)),
 )
-"""These round differently from `pow`, so they are no canonicalizations."""
+"""These round differently from `pow`, so they are not canonicalizations."""
 
 
 ORDINARY = (2.0**-100, 2.0**100)
-"""The range of magnitudes whose reciprocals are as precise as the numbers."""
+"""The range of magnitudes whose reciprocals are as precise as the numbers themselves."""
 
 FEW_NUMBERS = 1 << 16
-"""The most elements of a constant that are examined one by one."""
+"""The most elements of a constant that are examined."""
 
 
 @rewrite(nn.Div)
 def divide_by_constant(op: nn.Div, rewriter: Rewriter) -> None:
-    """x / c -> x * (1 / c), which rounds twice, unless that may show or math is wanted as written
+    """x / c -> x * (1 / c), which rounds twice, unless that may show or math is strict
 
-    The numbers of 16 bits are cast to f32, as 1 / c rounded to 16 bits would show in the result.
-    One number is divided: that takes no time, and it may be the scale of many.
+    Floats of 16 bits are cast to f32, because 1 / c rounded to 16 bits would show in the result. A
+    single number is divided: that takes no time, and it may be the scale of many numbers.
     """
     value = constant_value(op.rhs)
     if (
@@ -83,7 +85,7 @@ def decompose_space_to_depth(op: nn.SpaceToDepth, rewriter: Rewriter) -> None:
 
 @rewrite(nn.MaxPool)
 def split_large_max_pool(op: nn.MaxPool, rewriter: Rewriter) -> None:
-    """max_pool(x) -> max_pool(max_pool(x)), along rows and columns, where windows overlap much"""
+    """max_pool(x) -> max_pool(max_pool(x)), over rows and then columns, if windows overlap much"""
     axes = [i for i, n in enumerate(op.kernel) if n > 1]
     if len(axes) < 2 or op.ceil_mode:
         return
@@ -123,7 +125,7 @@ def decompose_tile(op: nn.Tile, rewriter: Rewriter) -> None:
 
 @rewrite(nn.Resize)
 def decompose_resize(op: nn.Resize, rewriter: Rewriter) -> None:
-    """resize(x) -> each element several times, or every so-many-th one, where that is all"""
+    """resize(x) -> broadcast or slice, where each element is repeated or every n-th is taken"""
     shape, result_shape = shape_of(op.x), shape_of(op.out)
     if None in shape or None in result_shape or op.x.type is op.out.type or op.mode != "nearest":
         return
@@ -174,7 +176,7 @@ def split_into_slices(op: nn.Split, rewriter: Rewriter) -> None:
 
 
 WHOLE = (divide_by_constant,)
-"""Patterns that look at all users of a value, which inside a kernel are out of sight."""
+"""Patterns that look at all users of a value, which may be outside if the op is in a kernel."""
 
 PATTERNS = (
     *POWERS,
@@ -185,8 +187,9 @@ PATTERNS = (
 )
 
 LAYOUT = (decompose_resize,)
-"""Patterns to run after layouts are chosen: a resize by repetition adds a dimension, which no
-layout has."""
+"""Patterns to apply after layouts have been chosen: a resize by repetition adds a dimension, for
+which there is no layout.
+"""
 
 KERNEL = (split_into_slices,)
-"""`sink-views` does it before fusion, too."""
+"""Patterns for inside of kernels; `sink-views` applies this one before fusion too."""

@@ -1,6 +1,6 @@
 """Normalizations and softmax as reductions and elementwise ops.
 
-Numerics: smaller floats than f32 are computed in f32, as the ops' reference semantics do.
+Numerics: floats smaller than f32 are computed in f32, as in the ops' `evaluate`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Ops of unknown extents that are taken apart before fusion: no kernel computes its own shapes."""
+"""Decompositions of ops of unknown extents, made before fusion, because no kernel computes its
+shapes.
+"""
 
 from __future__ import annotations
 
@@ -14,21 +16,23 @@ from .decompose_windows import decompose_lrn
 
 @rewrite(nn.GroupNorm)
 def open_group_norm(op: nn.GroupNorm, rewriter: Rewriter) -> None:
-    """group_norm(x) -> its parts, where views of x need more than one extent"""
+    """group_norm(x) -> its parts, if views of x need more than one unknown extent"""
     if not is_told_by_count(shape_of(op.x)):
         decompose_group_norm.apply(op, rewriter)
 
 
 @rewrite(nn.Lrn)
 def open_lrn(op: nn.Lrn, rewriter: Rewriter) -> None:
-    """lrn(x) -> its parts, where views of x need more than one extent"""
+    """lrn(x) -> its parts, if views of x need more than one unknown extent"""
     if not is_told_by_count(shape_of(op.x)):
         decompose_lrn.apply(op, rewriter)
 
 
 @rewrite(nn.MaxPool, nn.MaxPoolWithIndices, nn.SumPool, nn.AvgPool, nn.LpPool)
 def ceil_windows_apart(op: nn.pooling.PoolingOp, rewriter: Rewriter) -> None:
-    """pool(x, ceil_mode) -> pool(x, more padding at the end), and a last window in it cut off"""
+    """pool(x, ceil_mode) -> slice(pool(x, more padding at the end)), without windows
+    in the padding
+    """
     if op.is_resolved:
         return
     b, x = rewriter, op.x
@@ -49,7 +53,9 @@ def ceil_windows_apart(op: nn.pooling.PoolingOp, rewriter: Rewriter) -> None:
 
 
 def _rounded_up(b: Rewriter, x: Value, window: Window) -> Value:
-    """The number of windows along each dimension; none starts in the padding at the end."""
+    """The number of windows along each dimension, without those that start in the padding at the
+    end.
+    """
     spatial = len(window.kernel)
     reach = [window.reach(i) for i in range(spatial)]
     extents = b(nn.Slice(b(nn.ShapeOf(x)), (2,), out=TensorType((spatial,), i64)))
@@ -62,7 +68,7 @@ def _rounded_up(b: Rewriter, x: Value, window: Window) -> Value:
 
 
 def _cut(b: Rewriter, x: Value, ends: Value, type: TensorType) -> Value:
-    """x cut to the first `ends` elements of each spatial dimension."""
+    """The first `ends` elements of x along each spatial dimension."""
     count = shape_of(ends)[0]
     starts, steps = (integers(b, [n] * count) for n in (0, 1))
     cut = b(nn.SliceDynamic(x, starts, ends, integers(b, range(2, 2 + count)), steps))

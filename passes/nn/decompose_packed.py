@@ -1,9 +1,9 @@
-"""Products of packed integers with many rows unpack the integers of a block of columns once.
+"""Products of packed integers with many rows unpack each block of columns only once.
 
     quantized_matmul(x, words)    ->    unpacked_matmul(x, dequantize_words(words))
 
-In one kernel the numbers of a block of columns stay in the caches until all rows are multiplied.
-With few rows each register tile unpacks what it reads: nothing is stored.
+Both are in one kernel, where the numbers of a block of columns stay in the caches until all rows
+have been multiplied. With few rows, each register tile unpacks what it needs, and stores nothing.
 """
 
 from __future__ import annotations

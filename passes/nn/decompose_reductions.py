@@ -1,4 +1,4 @@
-"""Reductions that are more than one combiner, as several steps."""
+"""Decomposition of reductions that need more than one step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .building import (
 
 @rewrite(nn.ReduceMean)
 def decompose_reduce_mean(op: nn.ReduceMean, rewriter: Rewriter) -> None:
-    """reduce_mean(x) -> reduce_sum(x) / count: beside the sums one division takes no time"""
+    """reduce_mean(x) -> reduce_sum(x) / count; one division after many sums takes no time"""
     b = rewriter
     x = widen(b, op.x)
     sums = b(nn.ReduceSum(x, op.axes, op.keep_dims))

@@ -1,4 +1,4 @@
-"""Convolutions and poolings with padding and bias as stages of their own."""
+"""Padding and bias of convolutions and poolings made ops of their own."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .building import (
 
 
 def padded(b: Rewriter, x: Value, window: Window, fill: float) -> Value:
-    """x with the window's padding added."""
+    """x with the window's padding added, of the value `fill`."""
     if not window.has_padding:
         return x
     pads = (0, 0, *window.begin, 0, 0, *window.end)
@@ -77,7 +77,7 @@ def conv_bias_apart(op: nn.Conv, rewriter: Rewriter) -> None:
 
 @rewrite(nn.MaxPool)
 def max_pool_padding_apart(op: nn.MaxPool, rewriter: Rewriter) -> None:
-    """max_pool(x, pads) -> max_pool(pad(x)) with the least number as padding"""
+    """max_pool(x, pads) -> max_pool(pad(x)), with the least value of the type as padding"""
     if not op.is_resolved:
         return
     window = op.window([op.x.type], op)
@@ -112,7 +112,7 @@ def sum_pool_padding_apart(op: nn.SumPool, rewriter: Rewriter) -> None:
 
 @rewrite(nn.MaxPool, nn.SumPool)
 def whole_window(op: nn.MaxPool | nn.SumPool, rewriter: Rewriter) -> None:
-    """pool(x) -> pool(x) without padding, in each direction of one window that covers all of x"""
+    """pool(x) -> pool(x) without padding, in directions in which one window covers all of x"""
     spatial, extents = shape_of(op.x)[2:], shape_of(op.out)[2:]
     if None in spatial:
         return
@@ -164,7 +164,7 @@ def decompose_avg_pool(op: nn.AvgPool, rewriter: Rewriter) -> None:
 
 
 def _shares(b: Rewriter, op: nn.AvgPool, x: Value, window: Window) -> Value:
-    """1 / how many elements of each window count: one number, or [1, 1, P..]."""
+    """1 / the number of elements that count in each window: one number, or [1, 1, P..]."""
     element, spatial = element_of(x), shape_of(x)[2:]
     if not window.has_padding or (op.count_include_pad and not op.ceil_mode):
         return scalar(b, 1 / math.prod(op.kernel), element)
@@ -180,7 +180,7 @@ def _shares(b: Rewriter, op: nn.AvgPool, x: Value, window: Window) -> Value:
 
 
 def _counts_along(b: Rewriter, op: nn.AvgPool, x: Value, axis: int) -> Value:
-    """[1, 1, .., P, .., 1]: how many elements of x count in each window along a spatial axis."""
+    """[1, 1, .., P, .., 1]: how many elements count in each window along one spatial axis."""
     before, after, element = axis, len(op.kernel) - 1 - axis, element_of(x)
     given = Window.of(op, op.x.type, kernel=op.kernel)
 

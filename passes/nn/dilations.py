@@ -18,7 +18,7 @@ def dilations_of(conv: nn.BlockedConv) -> tuple[int, int]:
 
 
 def undilate(conv: nn.BlockedConv) -> nn.BlockedConv:
-    """Replace a dilated convolution of stride 1 by a dense one, which is returned."""
+    """Replace a dilated convolution of stride 1 by a dense one, and return that."""
     b = Builder.before_op(conv)
     d, e = dilations_of(conv)
     N, Co, H, W, B = shape_of(conv.x)

@@ -1,4 +1,4 @@
-"""Extents as ops of a graph: small tensors of integers, made of the shapes of other tensors."""
+"""Extents computed by ops of a graph: small integer tensors, from the shapes of other tensors."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from .building import integers
 
 
 class ExtentArithmetic:
-    """Computes sizes from the extents of some tensors.
+    """Inserts ops that compute sizes from the extents of some tensors.
 
-    `sources` has a (tensor, axis) for each symbol that is such an extent.
+    `sources` has, for each symbol, a (tensor, axis) whose extent it is.
     """
 
     def __init__(self, sources: Mapping[Any, tuple[Value, int]]) -> None:
         self.sources = sources
 
     def is_computable(self, size: Size | None) -> bool:
-        """Whether all symbols of a size are extents of the tensors."""
+        """Whether all symbols of a size are extents of these tensors."""
         if not isinstance(size, Poly):
             return size is not None
         return all(symbol in self.sources for symbol in size.symbols)
 
     def vector(self, b: Builder, sizes: Sequence[Size]) -> Value:
-        """Sizes, one at least, as a tensor of rank 1 with elements of i64."""
+        """One or more sizes as a 1-D tensor of i64."""
         parts = [self.computed(b, size) for size in sizes]
         return parts[0] if len(parts) == 1 else b.insert(nn.Concat(parts, axis=0)).result
 
     def computed(self, b: Builder, size: Size) -> Value:
-        """A size as a tensor of one i64."""
+        """A size as a 1-D tensor of one i64."""
         if isinstance(size, int):
             return integers(b, [size])
         total: Value | None = None

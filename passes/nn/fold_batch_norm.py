@@ -31,17 +31,18 @@ from .building import (
 class FoldBatchNorm(Pass, name="fold-batch-norm", anchor="func.func"):
     """Multiply constant weights by the batch normalization, scale and shift that follow.
 
-    nn.batch_norm (nn.conv %x, %w)    ->    nn.conv %x, (%w * s), shift
+        nn.batch_norm (nn.conv %x, %w)    ->    nn.conv %x, (%w * s), shift
 
-    Whatever batch normalization of constants is left becomes one multiplication and addition.
+    A batch normalization with constant parameters that does not follow a convolution becomes a
+    multiplication and an addition.
     """
 
     numerics = "rounding"
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Rewrites; `fold-constants` then computes the new weights.
+        """Apply the patterns; `fold-constants` then computes the new weights.
 
-        A module that wants its math as written keeps its batch normalizations.
+        A module with strict math keeps its batch normalizations.
         """
         if is_strict(op):
             return
@@ -49,12 +50,14 @@ class FoldBatchNorm(Pass, name="fold-batch-norm", anchor="func.func"):
 
 
 def _are_constant(*values: Value | None) -> bool:
-    """Whether every value is made of constants."""
+    """Whether every value that is not None is made of constants."""
     return all(v is None or is_made_of_constants(v) for v in values)
 
 
 def is_made_of_constants(value: Value) -> bool:
-    """Whether a value is a constant, or made of constants by ops that passes on weights insert."""
+    """Whether a value is a constant, or computed from constants by ops that passes insert for
+    weights.
+    """
     op = value.defining_op
     if isinstance(op, nn.Constant):
         return True
@@ -63,7 +66,7 @@ def is_made_of_constants(value: Value) -> bool:
 
 
 def _scale_and_shift(b: Rewriter, op: nn.BatchNorm) -> tuple[Value, Value]:
-    """[C] each, so that batch_norm(x) is x * scale + shift."""
+    """Two tensors [C] with which batch_norm(x) is x * scale + shift."""
     scale, bias, mean, var = (widen(b, v) for v in (op.scale, op.bias, op.mean, op.var))
     spread = b(nn.Rsqrt(b(nn.Add(var, scalar(b, op.epsilon, element_of(var))))))
     factor = b(nn.Mul(scale, spread)).result
@@ -71,7 +74,9 @@ def _scale_and_shift(b: Rewriter, op: nn.BatchNorm) -> tuple[Value, Value]:
 
 
 def conv_before(value: Value) -> nn.Conv | nn.ConvTranspose | None:
-    """The convolution with constant weights that makes the value for one user."""
+    """The convolution with constant weights whose result is the value; None if it
+    has other users.
+    """
     op = value.defining_op
     if not isinstance(op, nn.Conv | nn.ConvTranspose) or not value.has_one_use:
         return None
@@ -85,7 +90,7 @@ def conv_before(value: Value) -> nn.Conv | nn.ConvTranspose | None:
 def _scaled(
     b: Rewriter, conv: nn.Conv | nn.ConvTranspose, scale: Value | None, shift: Value | None
 ) -> Operation:
-    """The convolution followed by * scale + shift, [C] each."""
+    """A convolution that computes the given one times scale [C] plus shift [C]."""
     element = element_of(conv.weight)
     weight, bias = conv.weight, conv.bias
     if scale is not None:
@@ -153,7 +158,9 @@ def difference_into_conv(op: nn.Sub, rewriter: Rewriter) -> None:
 
 
 def is_per_channel(value: Value, out: TensorType) -> bool:
-    """Whether the value is a constant [C, 1..] for a result [N, C, D..]."""
+    """Whether the value is a constant [C, 1..], a number for each channel of a
+    result [N, C, D..].
+    """
     wanted = (out.shape[1], *(1,) * (out.rank - 2))
     is_constant = is_arranged_constant(value) or is_made_of_constants(value)
     return is_constant and shape_of(value) in (wanted, (1, *wanted))

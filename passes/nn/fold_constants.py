@@ -1,4 +1,4 @@
-"""Ops whose operands are constants are computed at compile time."""
+"""Computation at compile time of ops whose operands are constants."""
 
 from __future__ import annotations
 
@@ -30,14 +30,15 @@ class FoldConstants(
     anchor="func.func",
     statistics={"ops-folded": "Number of ops computed at compile time"},
 ):
-    """Compute what is known at compile time, by the ops' reference semantics.
+    """Compute what is known at compile time, with the ops' `evaluate`.
 
-    %0 = nn.shape_of %x : (tensor<2x?xf32>) ..      %1 = nn.constant dense<2> : tensor<i64>
-    %1 = nn.gather %0, %zero ..                 ->
+        %0 = nn.shape_of %x : (tensor<2x?xf32>) ..      %1 = nn.constant dense<2> : tensor<i64>
+        %1 = nn.gather %0, %zero ..                 ->
 
-    Types become as precise as the new constants allow. A result that is much larger than its
-    operands stays an op: it is cheaper to compute than to load. Not so the weights of products,
-    whose layout is chosen at compile time, and what takes an exponential, a sine or the like.
+    Types become as precise as the new constants allow. A result that is much larger than the
+    operands is not folded, since it is cheaper to compute than to load. But weights of products
+    are, whose layout is chosen at compile time, and so are results of functions such as exp and
+    sin.
     """
 
     limit: int = option(1 << 16, help="bytes that a result may have whatever its operands", least=0)
@@ -46,7 +47,7 @@ class FoldConstants(
     )
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Fold in one walk in order: constants precede the ops that become constant."""
+        """Fold in one walk in order, so that new constants are seen by later ops."""
         if isinstance(op.attributes.get(KERNEL), UnitAttr) or MAKER in op.attributes:
             return
         for block in op.regions[0].blocks:
@@ -68,7 +69,7 @@ class FoldConstants(
     def fold(
         self, op: nn.NnOp, known: KnownValues, is_costly: bool, trace: RewriteTrace | None
     ) -> int:
-        """Replace the op by constants if it can be computed; 1 if so."""
+        """Replace the op by constants if they can be computed. Returns 1 if so, else 0."""
         if not op.results or not any(result.has_uses for result in op.results):
             return 0
         if nn.is_on_host(op):
@@ -93,7 +94,7 @@ class FoldConstants(
 
     @staticmethod
     def by_known_elements(op: nn.NnOp, known: KnownValues) -> list[nn.Constant] | None:
-        """The value of shape arithmetic of which every element is known."""
+        """The constant of an op of shape arithmetic, if every element of its result is known."""
         from ...ir.numpy_types import type_to_numpy
 
         if len(op.results) != 1:
@@ -107,7 +108,9 @@ class FoldConstants(
         return [make_constant(array)]
 
     def later(self, op: nn.NnOp) -> list[nn.Constant] | None:
-        """A large weight as a lazily computed constant, for ops that cannot fail; else None."""
+        """A large weight as a constant that is computed when it is read; None if the
+        op might fail.
+        """
         if not op.has_trait(Total) or len(op.results) != 1:
             return None
         type = op.result_types[0]
@@ -121,7 +124,7 @@ class FoldConstants(
         return None if made is None else [made]
 
     def by_evaluation(self, op: nn.NnOp) -> list[nn.Constant] | None:
-        """The results computed from constant operands, or None."""
+        """The results computed from constant operands; None if that is not possible."""
         if not all(value.defined_by(nn.Constant) for value in op.operands):
             return None
         if not all(map(is_static, op.results)) and not isinstance(op, nn.NonZero):
@@ -140,7 +143,11 @@ class FoldConstants(
 
     @staticmethod
     def is_affordable(op: nn.NnOp, limit: int) -> bool:
-        """Whether the results are small, or not much larger than the operands; or not yet known."""
+        """Whether the results' bytes are at most `limit`, or not much more than those of the
+        operands.
+
+        True if shapes are not known yet, too.
+        """
         types = op.result_types
         if not all(isinstance(t, TensorType) and t.has_static_shape for t in types):
             return True
@@ -156,11 +163,13 @@ FUNCTIONS = frozenset(
         *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
     )
 )
-"""The scalar functions that take many times as long as loading a number."""
+"""Scalar functions that take many times as long as loading a number."""
 
 
 def _costly(block: Block) -> set[Operation]:
-    """The ops of constants alone that use costly functions, and the ops that feed them."""
+    """The ops, of constants only, that use costly functions, and the ops that compute their
+    operands.
+    """
     fixed: list[nn.NnOp] = []
     made: set[Value] = set()
     for op in block:
@@ -186,8 +195,10 @@ def _takes_functions(op: nn.NnOp) -> bool:
 
 
 def is_weight(op: Operation) -> bool:
-    """Whether an op makes the weights of products, through changes of layout and sums, and only
-    those.
+    """Whether an op's results are used as weights of products only, perhaps after changes of
+    layout.
+
+    Sums of several weights are also allowed between.
     """
     users = [(user, result) for result in op.results for user in result.users]
     return bool(users) and all(
@@ -197,7 +208,7 @@ def is_weight(op: Operation) -> bool:
 
 
 def _hands_on(user: Operation, value: OpResult) -> bool:
-    """Whether a user of weights changes their layout, or adds others to them."""
+    """Whether a user of weights only changes their layout, or adds others to them."""
     is_first = user.operands[0] is value
     return isinstance(user, nn.Add) or (user.has_trait(Arranging) and is_first)
 
@@ -208,12 +219,12 @@ def _takes_as_weight(user: Operation, value: OpResult) -> bool:
 
 
 def _has_elements(op: nn.Constant | None) -> bool:
-    """Whether there is a constant, of numbers."""
+    """Whether there is a constant, and of numbers."""
     return op is not None and not (isinstance(op.value, DenseElements) and op.value.strings)
 
 
 def _is_stored(value: Value) -> bool:
-    """Whether a constant's elements are stored individually, not as a splat."""
+    """Whether a constant is a resource, whose elements are stored one by one."""
     op = value.defined_by(nn.Constant)
     return op is not None and isinstance(op.value, DenseResource)
 
@@ -228,7 +239,7 @@ def _stored_bytes(op: nn.Constant | None) -> int:
 
 
 def _may_change_type(result: OpResult) -> bool:
-    """Whether all users accept a result of a more precise type."""
+    """Whether all users allow the result to have a more precise type."""
     type = result.type
     if isinstance(type, TensorType) and type.has_static_shape:
         return True

@@ -1,17 +1,18 @@
 """Fusion: ops that are computed together go into one `nn.kernel`.
 
-A group grows from an anchor. First come the products (their epilogue is free: the result is
-still in registers), then reductions, normalizations and poolings with what is elementwise
-before and after, then chains of elementwise ops, last everything else alone.
+A group grows from an anchor. Anchors are first the products, whose epilogue (elementwise ops after
+them) is free because the result is still in registers; then reductions, normalizations and
+poolings, with elementwise ops before and after; then chains of elementwise ops; last, all ops that
+are left, each alone.
 
     %0 = nn.conv %x, %w ..             %2 = nn.kernel %x, %w, %y .. {
     %1 = nn.add %0, %y ..         ->     %0 = nn.conv ..  %1 = nn.add ..  %2 = nn.relu ..
     %2 = nn.relu %1 ..                   nn.yield %2
                                        }
 
-Every group has one result, from its last op; all other results of its ops are used inside
-only. So no path leaves the group and comes back, and the kernel may stand where the last op
-stood: its operands are defined before.
+Every group has one result, that of its last op; the other results are used inside of it only. So no
+path leaves the group and comes back, and the kernel can stand where the last op stood: its operands
+are defined before.
 """
 
 from __future__ import annotations
@@ -50,9 +51,9 @@ class Fuse(
 ):
     """Group ops into kernels: products with their epilogues, row-wise ops, elementwise chains.
 
-    Constants, views (reshape, and slices and concatenations that need no copy) and whatever is
-    in a kernel already stay as they are. Small integers that follow from extents are computed in
-    each kernel that reads them, from tensors that have these extents.
+    Constants, ops that are in a kernel already, and views (reshapes, and slices and concatenations
+    that need no copy) stay as they are. Small integers that follow from extents are computed in
+    each kernel that reads them, from tensors with these extents.
     """
 
     target: str = option("", help="a target's name (default: the module's)", alias="machine")
@@ -88,7 +89,7 @@ Joins = Callable[[nn.NnOp], bool]
 
 
 class Grouping:
-    """Partitions the ops of a block; `groups` holds each group's ops in their order."""
+    """Divides the ops of a block into groups; `groups` has each group's ops in order."""
 
     def __init__(
         self,
@@ -149,8 +150,10 @@ class Grouping:
         return lambda op: op.fusion is Fusion.ELEMENTWISE and _shape(op.results[0]) == shape
 
     def _is_product_epilogue(self, anchor: nn.NnOp) -> Joins:
-        """Elementwise, and what writes results elsewhere as they are: a transpose that keeps
-        rows, or the middle of a padded tensor that its reader does not pad itself.
+        """Accepts elementwise ops, and ops that only write the result elsewhere.
+
+        The latter are a transpose that keeps rows, and a padding whose reader does not pad by
+        itself.
         """
         if anchor.has_whole_tiles:
             return self._is_on_tiles(anchor)
@@ -162,7 +165,7 @@ class Grouping:
         )
 
     def _is_on_tiles(self, anchor: nn.NnOp) -> Joins:
-        """Slices of the tiles, and elementwise on them or on the part that is wanted of them."""
+        """Accepts slices of the tiles, and elementwise ops on the tiles or on such slices."""
         tiles, elementwise = anchor.results[0], self._is_epilogue(anchor)
         cuts = [u.results[0] for u in tiles.users if isinstance(u, nn.Slice)]
         shapes = [_shape(value) for value in cuts or [tiles]]
@@ -180,7 +183,9 @@ class Grouping:
         return joins
 
     def _is_row_wise(self, anchor: nn.NnOp) -> Joins:
-        """Elementwise on the rows or on what they are reduced to, and like reductions of them."""
+        """Accepts elementwise ops on the rows or on what they are reduced to, and reductions of the
+        same rows.
+        """
         axes = anchor.row_axes
         if axes is None or anchor.fusion is not Fusion.REDUCTION:
             return self._is_epilogue(anchor)
@@ -196,7 +201,9 @@ class Grouping:
 
     @staticmethod
     def _is_prologue(anchor: nn.NnOp) -> Joins:
-        """The ops that may precede the anchor, by its class; elementwise ones on its rows only."""
+        """Accepts the ops that may come before the anchor by its class; elementwise ones on its
+        rows only.
+        """
         rows = anchor.results[0] if anchor.fusion is Fusion.ELEMENTWISE else anchor.operands[0]
         shape = _shape(rows)
         return lambda op: (
@@ -205,10 +212,11 @@ class Grouping:
         )
 
     def rows_between(self, product: nn.Matmul) -> set[nn.NnOp]:
-        """The ops of attention before its second `product`: the first one, softmax, all between.
+        """The ops of attention before its second `product`: the first product, softmax, and those
+        between.
 
-        A row of scores is needed for one row of the result only, so that few need be in memory
-        at a time.
+        A row of the result needs only one row of scores, so that few rows of these are in memory at
+        a time.
         """
         rows = _shape(product.lhs)
         definer = product.lhs.defining_op
@@ -241,9 +249,9 @@ class Grouping:
         return needed if normalized and len(needed) < self.limit else set()
 
     def has_known_broadcasts(self, op: Operation) -> bool:
-        """Whether it is known which dimensions an op repeats, so that loops can be shared.
+        """Whether it is known which dimensions an op broadcasts, so that loops can be shared.
 
-        An unknown extent beside another one may turn out to be 1.
+        An unknown extent that meets another extent may turn out to be 1.
         """
         count = 2 if isinstance(op, nn.Matmul) else 0
         result = self.shapes.of(op.results[0])
@@ -259,8 +267,10 @@ class Grouping:
         return True
 
     def steps_before(self, last: nn.NnOp) -> tuple[set[Operation], bool] | None:
-        """An algorithm's steps before its last one, and whether it pays to do all on one block of
-        tiles; None where they cannot share a kernel.
+        """The steps of an algorithm before its last one, and whether it pays to do all block by
+        block.
+
+        A block is some tiles. None if the steps cannot share a kernel.
         """
         steps: set[Operation] = set()
         between = weights = 0
@@ -293,8 +303,9 @@ class Grouping:
         precedes: Joins,
         known: Iterable[Operation] = (),
     ) -> None:
-        """A group from the anchor and what is known to be in it, with what may follow and
-        precede them.
+        """Make a group of the anchor and the `known` ops, and of ops before and after them.
+
+        `follows(op)` and `precedes(op)` say whether an op may join.
         """
         if anchor in self.taken:
             return
@@ -307,7 +318,7 @@ class Grouping:
         self.anchors.append(anchor)
 
     def grow_forward(self, group: set[Any], joins: Joins) -> None:
-        """Add users in order, as long as the group still has a single result."""
+        """Add users in order, as long as the group has a single result."""
         trial = set(group)
         while len(trial) < self.limit:
             users = {
@@ -330,7 +341,9 @@ class Grouping:
                 self.taken |= trial
 
     def fits(self, group: set[Any]) -> bool:
-        """Whether a kernel of the machine may take all that the group reads, and a result."""
+        """Whether a kernel of the machine can have as many buffers as the group
+        reads and writes.
+        """
         if not self.most_buffers:
             return True
         read = {v for op in group for v in op.operands if v.defining_op not in group}
@@ -340,7 +353,8 @@ class Grouping:
     def until_narrowest(self, members: list[nn.NnOp]) -> list[nn.NnOp]:
         """A product's group without the elementwise ops at its end that make its result larger.
 
-        A reduction computes them as it reads: sums of what is dequantized read 8 bits.
+        A reduction that follows computes them as it reads: sums of dequantized numbers then read 8
+        bits.
         """
         users = {*members[-1].results[0].users}
         reduction = next(iter(users)) if len(users) == 1 else None
@@ -358,7 +372,7 @@ class Grouping:
 
     @staticmethod
     def _is_chained(op: nn.NnOp, before: nn.NnOp) -> bool:
-        """Whether an elementwise op reads only the result of the one before it, and constants."""
+        """Whether an elementwise op reads only the result of the op before it, and constants."""
         rest = [v for v in op.operands if v is not before.results[0]]
         numbers = all(v.defined_by(nn.Constant) is not None for v in rest)
         return op.fusion is Fusion.ELEMENTWISE and len(rest) < len(op.operands) and numbers
@@ -366,8 +380,8 @@ class Grouping:
     def with_operands_of_epilogue(self, members: list[nn.NnOp]) -> list[nn.NnOp]:
         """A product's group with the elementwise ops that only its epilogue reads.
 
-        Each element is read once, so it is computed where it is read, behind the product: a
-        shortcut that is dequantized, say, takes no memory as floats.
+        Each of their elements is read once, so it can be computed there: a shortcut that is
+        dequantized, say, is then never stored as floats.
         """
         products = [op for op in members if op.fusion is Fusion.PRODUCT]
         if len(products) != 1 or products[0].has_whole_tiles:
@@ -384,7 +398,7 @@ class Grouping:
         return sorted(group, key=lambda op: (place[op], op not in before, self.order[op]))
 
     def grow_backward(self, group: set[Any], joins: Joins, last: Iterable[Any] = ()) -> None:
-        """Add ops of which the group is the only user, before all of it or before its `last`."""
+        """Add ops that only the group uses, before any of it or only before its `last` ops."""
         pending = sorted(last or group, key=self.order.__getitem__)
         while pending and len(group) < self.limit:
             for operand in pending.pop().operands:
@@ -403,7 +417,7 @@ class Grouping:
 
 
 def _is_along_rows(op: nn.NnOp, rows: tuple[Dim, ...] | None) -> bool:
-    """Whether each row of an op's result needs only the same row of operands of that shape."""
+    """Whether each row of an op's result needs only the same row of its operands of this shape."""
     if rows is None:
         return False
     if op.fusion is Fusion.ELEMENTWISE:
@@ -422,6 +436,6 @@ def _shape(value: Value) -> tuple[Dim, ...] | None:
 
 
 def _width(op: nn.NnOp) -> int:
-    """The size in bytes of an element of the result."""
+    """The bytes of an element of the op's result."""
     type = op.results[0].type
     return type.element_type.byte_width if isinstance(type, TensorType) else 0

@@ -1,4 +1,4 @@
-"""The expected time of operations in one kernel and in several."""
+"""The expected times of ops in one kernel and in several."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ CHAINED = "in one kernel"
 
 @dataclass(frozen=True)
 class Told:
-    """The groups that users asked to be made otherwise than by rule: anchors to be left alone, and
-    products or algorithms that do, or do not, share a kernel with the steps before them.
+    """The groups that users want to be other than by rule.
+
+    `alone` are anchors without their group. `chains` says of a product, or of an algorithm's last
+    step, whether it shares a kernel with the steps before it.
     """
 
     alone: frozenset[nn.NnOp] = frozenset()
@@ -33,7 +35,7 @@ class Told:
 
 
 def told_otherwise(found: Grouping, context: PassContext) -> Told:
-    """Record the decision on each group. Returns those that users want otherwise."""
+    """Record the decision on each group, and return those that users want otherwise."""
     chains: dict[nn.NnOp, bool] = {}
     for last, chain in found.chains.items():
         decided = context.decide(chain_decision(found.work, last, *chain))
@@ -52,7 +54,7 @@ def told_otherwise(found: Grouping, context: PassContext) -> Told:
 def fusion_decision(work: Work, anchor: nn.NnOp, group: Sequence[nn.NnOp]) -> Decision:
     """Decide whether a kernel also computes the ops around its anchor.
 
-    The alternative is one kernel of the anchor and one of the others, which exchange their values
+    The alternative is a kernel of the anchor and another one of the other ops, which pass values
     through memory.
     """
     others = [op for op in group if op is not anchor]
@@ -67,8 +69,10 @@ def fusion_decision(work: Work, anchor: nn.NnOp, group: Sequence[nn.NnOp]) -> De
 def chain_decision(
     work: Work, last: nn.NnOp, steps: Collection[Operation], by_rule: bool
 ) -> Decision:
-    """Whether several steps, of attention or of an algorithm, share a kernel that does all of them
-    on some rows or tiles, one after the other; each block then reads the weights again.
+    """Decide whether several steps, of attention or an algorithm, share a kernel.
+
+    It does all steps on some rows or tiles, then on the next ones; each such block reads all
+    weights.
     """
     group = [*(op for op in steps if isinstance(op, nn.NnOp)), last]
     apart = Terms.sum(_kernel(work, [op]) for op in group)
@@ -110,7 +114,9 @@ def _decision(
 
 
 def _kernel(work: Work, group: Sequence[nn.NnOp]) -> Terms:
-    """The cost of a kernel of these operations; values passed between them are not moved."""
+    """The cost of a kernel of these ops; values that pass between them are not moved through
+    memory.
+    """
     inside = {v for op in group for v in op.results}
     read: dict[Value, None] = {}
     weights = 0.0
@@ -125,7 +131,7 @@ def _kernel(work: Work, group: Sequence[nn.NnOp]) -> Terms:
 
 
 def _weight_operand(op: nn.NnOp) -> int | None:
-    """Which operand is a constant weight, if one is."""
+    """The index of the operand that is a constant weight; None if there is none."""
     at = op.weight_operand if op.fusion is Fusion.PRODUCT else None
     if at is None or at >= len(op.operands):
         return None

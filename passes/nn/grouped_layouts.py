@@ -1,9 +1,9 @@
-"""Blocked layouts for convolutions within groups of channels.
+"""Blocked layouts for grouped convolutions.
 
-Groups of many channels have blocks of their own. Of groups of few, a block holds the same
-channel of as many groups as a vector has lanes: then no lane is empty, and nothing is
-broadcast. That takes a shuffle of the channels, which the weights of dense convolutions
-before and after take over.
+Groups of many channels have blocks of their own. If groups have few channels, a block holds the
+same channel of as many groups as a vector has lanes; then no lane is empty and nothing is
+broadcast. This shuffles the channels, which dense convolutions before and after can do by the order
+of their weights.
 
     channel = group * C + c    ->    channel = (group / B * C + c) * B + group % B
 """
@@ -21,7 +21,7 @@ from .building import is_arranged_constant, reshape, shape_of
 
 
 def is_narrow(conv: nn.Conv, block: int) -> bool:
-    """Whether groups are too small for blocks of their own, and enough to be the lanes."""
+    """Whether groups are too small for blocks of their own, but many enough to fill the lanes."""
     M, C = shape_of(conv.weight)[:2]
     if M is None or C is None:
         return False
@@ -32,7 +32,7 @@ def is_narrow(conv: nn.Conv, block: int) -> bool:
 
 
 def shuffled(b: Builder, x: Value, axis: int, shape: tuple[int, int, int]) -> Value:
-    """x with dimension `axis` reshaped to `shape` and transposed to (first, last, middle)."""
+    """x with dimension `axis` split into `shape`, three numbers, whose last two are exchanged."""
     whole = shape_of(x)
     lead, tail = whole[:axis], whole[axis + 1 :]
     apart = reshape(b, x, (*lead, *shape, *tail))
@@ -41,7 +41,7 @@ def shuffled(b: Builder, x: Value, axis: int, shape: tuple[int, int, int]) -> Va
 
 
 def shuffle_operand(conv: nn.Conv, block: int) -> Value:
-    """A narrow convolution's operand with channels in the order that its lanes need."""
+    """The operand of a narrow convolution with its channels in the shuffled order."""
     C = shape_of(conv.weight)[1]
     shape = (conv.groups // block, block, C)
     chain: list[Operation] = []
@@ -59,9 +59,9 @@ def shuffle_operand(conv: nn.Conv, block: int) -> Value:
 
 
 def unshuffle_result(conv: nn.Conv, result: Value, block: int) -> Value:
-    """A narrow convolution's result in the plain order of channels, for its users.
+    """The result of a narrow convolution with its channels in the plain order, for its users.
 
-    A chain of users up to dense convolutions works on the shuffled channels instead.
+    Users that form a chain up to dense convolutions work on the shuffled channels instead.
     """
     per_group = shape_of(conv.weight)[0] // conv.groups
     shape = (conv.groups // block, block, per_group)
@@ -84,12 +84,14 @@ def unshuffle_result(conv: nn.Conv, result: Value, block: int) -> Value:
 
 
 def _is_dense(op: Operation) -> TypeGuard[nn.Conv]:
-    """Whether an op is a convolution of all channels with constant weights."""
+    """Whether an op is a convolution without groups, with constant weights."""
     return isinstance(op, nn.Conv) and op.groups == 1 and is_arranged_constant(op.weight)
 
 
 def _is_along_channels(op: Operation) -> bool:
-    """Whether an op is elementwise on one tensor and on constants, scalar or per channel."""
+    """Whether an op is elementwise on one tensor and constants of one number or one for each
+    channel.
+    """
     if not op.has_trait(Broadcasting):
         return False
     shape = shape_of(op.results[0])
@@ -107,7 +109,7 @@ def _is_per_channel(value: Value, shape: tuple[Any, ...]) -> bool:
 
 
 def _shuffle_constants(op: Operation, shape: tuple[int, int, int]) -> None:
-    """Put an op's constants that have one number per channel into the shuffled order."""
+    """Put the constants of an op that have a number for each channel into the shuffled order."""
     b = Builder.before_op(op)
     for i, value in enumerate(op.operands[1:], 1):
         own = shape_of(value)
@@ -120,7 +122,7 @@ def _shuffle_constants(op: Operation, shape: tuple[int, int, int]) -> None:
 
 
 def same_channels(start: Value) -> set[Value]:
-    """The values whose channels are those of `start`, through ops that act on each alone."""
+    """The values with the channels of `start`, reached by ops that treat each channel alone."""
     channels, found, pending = shape_of(start)[1], set[Value](), [start]
     while pending:
         value = pending.pop()

@@ -1,4 +1,4 @@
-"""Result types as precise as operands, attributes and known values allow."""
+"""Inference of result types from operands, attributes and known values."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class InferShapes(
     anchor="func.func",
     statistics={"types-refined": "Number of result types made more precise"},
 ):
-    """Replace `?` in the types of nn ops' results by extents that can be known.
+    """Replace `?` in the result types of nn ops by extents that can be known.
 
-    The function's own result types follow, its argument types are what they are.
+    The function's result types follow; its argument types stay as they are.
     """
 
     def run(self, op: Operation, context: PassContext) -> None:
@@ -43,7 +43,7 @@ class InferShapes(
 
 
 def refine(op: nn.NnOp, known: KnownValues) -> int:
-    """Refine the types of an op's results; how many became more precise."""
+    """Make the types of an op's results more precise; returns how many changed."""
     count = 0
     for result, shape in zip(op.results, refined_shapes(op, known), strict=True):
         type = result.type
@@ -58,7 +58,7 @@ def refine(op: nn.NnOp, known: KnownValues) -> int:
 
 
 def refined_shapes(op: nn.NnOp, known: KnownValues) -> list[Shape | None]:
-    """For each result the shape now known, or None if nothing is known."""
+    """For each result, the shape that is known now; None if nothing is."""
     current = [t.shape if isinstance(t, TensorType) else None for t in op.result_types]
     if not any(shape is not None and None in shape for shape in current):
         return [None] * len(current)
@@ -81,14 +81,16 @@ def refined_shapes(op: nn.NnOp, known: KnownValues) -> list[Shape | None]:
 
 
 def _merge(a: Shape, b: Shape | None) -> Shape:
-    """The extents that either shape knows; `a` wins conflicts, which the verifier reports."""
+    """The extents known from either shape; where they differ, `a`'s, and the
+    verifier reports it.
+    """
     if b is None or len(a) != len(b):
         return a
     return tuple(y if x is None else x for x, y in zip(a, b, strict=True))
 
 
 def _by_values(op: nn.NnOp, known: KnownValues) -> Shape | None:
-    """The shape as far as known values of operands give it, for ops whose types do not."""
+    """The shape that known values of operands give, for ops whose operand types do not tell it."""
     match op:
         case nn.Cast():
             return op.x.type.shape
@@ -141,7 +143,9 @@ def _by_values(op: nn.NnOp, known: KnownValues) -> Shape | None:
 
 
 def _fill_rest(shape: list[Dim], of: Shape) -> Shape:
-    """The one unknown extent of a reshape's result, from the number of elements."""
+    """The shape of a reshape's result with its one unknown extent computed from the number of
+    elements.
+    """
     if shape.count(None) == 1 and None not in of:
         rest = math.prod(d for d in shape if d is not None)
         if rest:
@@ -196,7 +200,7 @@ def _pad(pads: list[Dim] | None, of: Shape) -> Shape | None:
 
 
 def update_signature(function: FuncOp) -> None:
-    """Set the function's result types to those of its return."""
+    """Give the function the result types of its return."""
     type = function.function_type
     for block in function.body.blocks:
         last = block.last

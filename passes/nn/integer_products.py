@@ -27,19 +27,19 @@ from .constants import constant_array, make_constant
 
 _BYTE = IntegerType(8, "u")
 MOST_TERMS_OF_FLOATS = (1 << 24) // (256 * 256)
-"""The most products of such integers whose sum is exact in f32, in any order."""
+"""The most products of two 8-bit integers whose sum is exact in f32, in any order."""
 _MIDDLE = 128
 """The offset that turns signed bytes into unsigned ones."""
 
 
 @dataclass(frozen=True)
 class Steps:
-    """An i32 operand as `x - zero`: x of 8 bits, zero a single i32 or None for 0."""
+    """An i32 operand that is `x - zero`: x has 8 bits; zero is one i32, or None for 0."""
 
     x: Value
     zero: Value | None
     moves: tuple[Operation, ...] = ()
-    """The changes of shape or order after the subtraction, in order."""
+    """The reshapes and transposes after the subtraction, in order."""
 
     def tensor(self, b: Builder) -> Value:
         """x with the reshapes and transposes applied that lead to the operand."""
@@ -58,7 +58,9 @@ class Steps:
 
 
 def steps_of(value: Value) -> Steps | None:
-    """The 8-bit integers and zero point that an i32 tensor is computed from; else None."""
+    """The 8-bit integers and the zero point from which an i32 tensor is computed; None if it is
+    not.
+    """
     if element_of(value) is not i32:
         return None
     moves: list[Operation] = []
@@ -79,7 +81,9 @@ def steps_of(value: Value) -> Steps | None:
 
 @dataclass(frozen=True)
 class IntegerProduct:
-    """A product computed on words: its operand, the elements of its weights, and the packing."""
+    """A product to be computed on words: its operand, its weights' elements, and the packing's
+    name.
+    """
 
     operand: Steps
     weight: np.ndarray
@@ -87,12 +91,12 @@ class IntegerProduct:
 
     @property
     def packing(self) -> Packing | None:
-        """How words are packed; None if integers are multiplied one by one."""
+        """How integers are packed in words; None if they are multiplied one by one."""
         return PACKINGS.get(self.name)
 
     @property
     def count(self) -> int:
-        """The integers in a word."""
+        """The number of integers in a word."""
         return 1 if self.packing is None else self.packing.count
 
     @property
@@ -101,7 +105,9 @@ class IntegerProduct:
 
     @property
     def shift(self) -> int:
-        """The number added to the operand so that its bytes have the packing's signedness."""
+        """What is added to the operand so that its bytes are signed or unsigned as the packing
+        needs.
+        """
         if self.packing is None or not self.has_bytes:
             return 0
         if self.operand.is_signed == (self.packing.lhs.signedness != "u"):
@@ -109,7 +115,7 @@ class IntegerProduct:
         return _MIDDLE if self.operand.is_signed else -_MIDDLE
 
     def weights(self, b: Builder, arranged: Value) -> Value:
-        """Constant weights [.., K, A] as words [.., K / count, A]."""
+        """The constant weights [.., K, A] as words [.., K / count, A]."""
         if self.packing is None:
             return cast(b, arranged, i8)
         count = self.count
@@ -124,7 +130,7 @@ class IntegerProduct:
         return reshape(b, words, (*lead, K // count, A))
 
     def words(self, b: Builder, x: Value) -> Value:
-        """The operand after `aligned` and `padded`, [.., N], as words."""
+        """The operand [.., N] as words; it must be `aligned` and `padded`."""
         if self.packing is None:
             return x
         if self.has_bytes:
@@ -134,7 +140,7 @@ class IntegerProduct:
         return b.insert(nn.Pairs(x, number)).result
 
     def aligned(self, b: Builder, x: Value) -> Value:
-        """x plus the shift, in bytes of the packing's signedness."""
+        """x plus the shift, as bytes that are signed or unsigned as the packing needs."""
         if self.packing is None or not self.shift:
             return x
         kind = self.packing.lhs if self.packing.lhs.signedness else i8
@@ -145,7 +151,9 @@ class IntegerProduct:
         ).result
 
     def corrected(self, b: Builder, out: Value, sums: np.ndarray) -> Value:
-        """The product minus the zero point's contribution; `sums` are the weights' column sums."""
+        """The product less what zero point and shift contribute. `sums` are the weights' column
+        sums.
+        """
         operand = self.operand
         if not self.has_bytes or (operand.zero is None and not self.shift):
             return out
@@ -161,7 +169,7 @@ class IntegerProduct:
         return b.insert(nn.Sub(out, moved)).result
 
     def padded(self, b: Builder, x: Value, pads: Sequence[int]) -> Value:
-        """x, `aligned` or not, padded with the value that represents zero."""
+        """x, `aligned` or not, padded with the value that stands for zero."""
         if not any(pads):
             return x
         zero, element = self.operand.zero, element_of(x)
@@ -172,12 +180,12 @@ class IntegerProduct:
 
 
 def as_number(b: Builder, x: Value) -> Value:
-    """A tensor of one element as one without dimensions."""
+    """A tensor of one element as a 0-d tensor."""
     return reshape(b, x, ())
 
 
 def integer_product(operand: Value, weight: Value, machine: Machine) -> IntegerProduct | None:
-    """How a product of tensors of i32 is computed on words; None where it cannot be."""
+    """How a product of i32 tensors can be computed on words; None if it cannot."""
     steps = steps_of(operand)
     numbers = constant_array(weight) if steps is not None else None
     if steps is None or numbers is None or not numbers.size:
@@ -194,7 +202,9 @@ def integer_product(operand: Value, weight: Value, machine: Machine) -> IntegerP
 
 
 def integer_matmul(product: nn.Matmul, machine: Machine) -> IntegerProduct | None:
-    """A product with a constant matrix on packed integers; None where that does not serve it."""
+    """How to compute a product with a constant matrix on packed integers; None if that does not
+    pay.
+    """
     lhs, rhs = shape_of(product.lhs), shape_of(product.rhs)
     if len(rhs) != 2 or len(lhs) < 2 or lhs[-1] is None:
         return None
@@ -202,7 +212,9 @@ def integer_matmul(product: nn.Matmul, machine: Machine) -> IntegerProduct | Non
 
 
 def integer_conv(conv: nn.Conv, machine: Machine) -> IntegerProduct | None:
-    """A convolution with constant weights on packed integers; None where that does not serve it."""
+    """How to compute a convolution with constant weights on packed integers; None if it does not
+    pay.
+    """
     if conv.bias is not None and element_of(conv.bias) is not i32:
         return None
     found = integer_product(conv.x, conv.weight, machine)
@@ -216,9 +228,10 @@ def integer_conv(conv: nn.Conv, machine: Machine) -> IntegerProduct | None:
 
 
 def single_product(conv: nn.Conv, machine: Machine) -> IntegerProduct | None:
-    """A convolution on integers that are read one by one and multiplied as i32.
+    """How to compute a convolution on bytes that are read one by one and multiplied as i32.
 
-    Where registers hold one number each, it costs no more to read it from a byte than from four.
+    None on machines with vectors. Where a register holds one number, a byte is read as fast as an
+    i32.
     """
     steps, numbers = steps_of(conv.x), constant_array(conv.weight)
     if steps is None or numbers is None or not numbers.size or machine.lanes(4) > 1:
@@ -228,7 +241,7 @@ def single_product(conv: nn.Conv, machine: Machine) -> IntegerProduct | None:
 
 
 def is_exact_in_floats(product: nn.Matmul) -> bool:
-    """Whether both operands are of 8 bits and computed, and f32 holds each sum of products."""
+    """Whether f32 holds each sum of products of two computed operands of 8 bits."""
     terms = shape_of(product.lhs)[-1]
     return (
         product.rhs.defined_by(nn.Constant) is None
@@ -239,7 +252,7 @@ def is_exact_in_floats(product: nn.Matmul) -> bool:
 
 
 def _is_small(value: Value) -> bool:
-    """Whether a tensor is integers of 8 bits less a zero point that is one of them, too."""
+    """Whether a tensor is 8-bit integers less a zero point that is itself such an integer."""
     steps = steps_of(value)
     if steps is None or steps.zero is None:
         return steps is not None
@@ -260,7 +273,7 @@ def multiply_in_floats(product: nn.Matmul) -> None:
 
 
 def pack_integer_matmul(product: nn.Matmul, found: IntegerProduct, block: int) -> None:
-    """Replace a product of integers by one of words, with weights in blocks of columns."""
+    """Replace a product of integers by one of words, with the weights in blocks of columns."""
     b = Builder.before_op(product)
     K, N = shape_of(product.rhs)
     count = found.count
@@ -282,7 +295,7 @@ def pack_integer_matmul(product: nn.Matmul, found: IntegerProduct, block: int) -
 
 
 def behind(b: Builder, x: Value, counts: Sequence[int]) -> Value:
-    """x with `counts` zeros appended along each dimension."""
+    """x with `counts` zeros appended in each dimension."""
     if not any(counts):
         return x
     pads = (*(0,) * len(counts), *counts)
@@ -290,7 +303,9 @@ def behind(b: Builder, x: Value, counts: Sequence[int]) -> Value:
 
 
 def with_whole_words(conv: nn.Conv, found: IntegerProduct) -> tuple[Value, Value]:
-    """The operand, of 8 bits, and the weights of a convolution, with channels that fill words."""
+    """The 8-bit operand and the weights of a convolution, with zero channels so that they fill
+    words.
+    """
     b, weight = Builder.before_op(conv), conv.weight
     x = found.operand.tensor(b)
     rest = -(shape_of(weight)[1] % -found.count) if conv.groups == 1 else 0

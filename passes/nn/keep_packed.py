@@ -1,12 +1,11 @@
-"""Products with packed integers multiply what the words hold, and no matrix of floats is made.
+"""Products with packed integers work on the words; the matrix of floats is never made.
 
     w = dequantize(bytes, scale, offset)      [N, K], as groups of a row
     x @ transpose(w)                     ->   quantized_matmul(x, words(bytes), scale, offset)
     gather(w, i)                         ->   dequantize(gather(bytes, i), gather(scale, i), ..)
 
-Matrices of 8 bits whose columns have a scale each stay bytes for few rows: see `byte_columns.py`.
-
-Rows that may be rounded to bytes are: see `byte_rows.py`.
+Matrices of 8 bits with a scale for each column stay bytes if few rows are multiplied: see
+`byte_columns.py`. Rows that may be rounded to bytes are: see `byte_rows.py`.
 
 See docs/decisions/0025-packed-weights.md.
 """
@@ -46,13 +45,13 @@ class KeepPacked(
 ):
     """Compute products with packed integers on words that hold several of them.
 
-    %d = nn.dequantize %bytes, %scale         %words = nn.words ..
-    %w = nn.transpose (nn.reshape %d)    ->   nn.quantized_matmul %x, %words, %scale
-    %y = nn.matmul %x, %w
+        %d = nn.dequantize %bytes, %scale         %words = nn.words ..
+        %w = nn.transpose (nn.reshape %d)    ->   nn.quantized_matmul %x, %words, %scale
+        %y = nn.matmul %x, %w
 
-    The integers must be constant, in groups that fill words. Rows that are gathered are gathered
-    as integers. A module that wants its math as written keeps its products of floats. A matrix of
-    8-bit integers with one scale, or one for each column, stays integers if no core holds it and
+    The integers must be constant, in groups that fill words. Gathered rows are gathered as
+    integers. A module with strict math keeps its products of floats. A matrix of 8-bit integers
+    with one scale, or one for each column, stays integers if it is too large for a core's cache and
     few rows are multiplied with it.
     """
 
@@ -76,9 +75,9 @@ class KeepPacked(
 
 
 def packed_rows(product: nn.Matmul) -> nn.Dequantize | None:
-    """The constant integers, in groups, whose dequantized rows are all columns of `rhs`.
+    """The constant integers, in groups, of which each dequantized row is a column of `rhs`.
 
-    None if `rhs` is no transposed matrix of such rows; rows may be shortened at their end.
+    None if `rhs` is not the transpose of such rows, which may be cut at their end.
     """
     turned = uncast(product.rhs).defined_by(nn.Transpose)
     if turned is None or turned.permutation != (1, 0) or len(shape_of(product.lhs)) < 2:
@@ -95,12 +94,14 @@ def packed_rows(product: nn.Matmul) -> nn.Dequantize | None:
 
 
 def gathered_rows(gather: nn.Gather) -> nn.Dequantize | None:
-    """The packed groups from which a gather takes whole rows; else None."""
+    """The packed groups of which a gather takes whole rows; None if it does not."""
     return dequantized(gather.data) if gather.axis == 0 else None
 
 
 def dequantized(rows: Value) -> nn.Dequantize | None:
-    """The groups of constant integers that rows [N, K] are made of."""
+    """The groups of constant integers from which rows [N, K] are dequantized; None
+    if they are not.
+    """
     view = rows.defined_by(nn.Reshape)
     made = view.x.defined_by(nn.Dequantize) if view is not None else None
     if made is None or not is_arranged_constant(made.x) or len(shape_of(made.x)) != 3:
@@ -111,7 +112,7 @@ def dequantized(rows: Value) -> nn.Dequantize | None:
 
 
 def uncast(value: Value) -> Value:
-    """The value before a cast to a 16-bit float, if any: the product is computed in f32."""
+    """The value before a cast to a 16-bit float, since the product is computed in f32."""
     made = value.defined_by(nn.Cast)
     return made.x if made is not None and element_of(value) in (f16, bf16) else value
 
@@ -127,7 +128,7 @@ def gather_groups(gather: nn.Gather, packed: nn.Dequantize) -> None:
 
 
 def multiply_words(product: nn.Matmul, packed: nn.Dequantize, machine: Machine) -> None:
-    """Replace a product by one of words, in blocks of columns."""
+    """Replace a product by one of words in blocks of columns."""
     b = Builder.before_op(product)
     block = machine.costs.layouts.block
     N, groups, width = shape_of(packed.x)

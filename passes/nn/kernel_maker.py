@@ -1,4 +1,4 @@
-"""Makes kernels of grouped ops, with their operands."""
+"""Makes kernels from groups of ops."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from .extent_arithmetic import ExtentArithmetic
 
 
 class KernelMaker:
-    """Makes kernels of the ops of one block, in order; `expected` says how large extents may be."""
+    """Makes kernels from ops of one block, in order. `expected` has the likely
+    values of extents.
+    """
 
     def __init__(self, block: Block, shapes: SymbolicShapes, expected: Mapping[Size, int]) -> None:
         self.shapes, self.expected = shapes, expected
@@ -30,12 +32,12 @@ class KernelMaker:
         """Operations whose integers kernels now compute themselves."""
 
     def make(self, ops: Sequence[Operation]) -> nn.Kernel:
-        """Move ops, given in order, into a kernel where the last one stands.
+        """Move ops, given in order, into a kernel at the place of the last one.
 
-        Constants of one repeated element are copied inside, so that they become immediate values.
-        Integers that follow from extents are computed inside, so that it is known how large the
-        results are before anything has run. The kernel says which unknown extents of its operands
-        are equal, and what is expected of them.
+        Constants whose elements are all equal are copied into it, and become immediate values.
+        Integers that follow from extents are computed in it, so that the results' sizes are known
+        before anything has run. The kernel's attributes say which unknown extents of its operands
+        are equal, and what they are likely to be.
         """
         members = set(ops)
         outs = [r for op in ops for r in op.results if escapes(r, members)]
@@ -88,7 +90,9 @@ class KernelMaker:
         return kernel
 
     def describe(self, kernel: nn.Kernel, inputs: Sequence[Value], outs: Sequence[Value]) -> None:
-        """Mark which extents of a kernel's operands are equal, and their expected values."""
+        """Note which unknown extents of a kernel's operands are equal, and their
+        expected values.
+        """
         of, expected = self.shapes.of, self.expected
         if (dims := named([of(value) for value in inputs])) is not None:
             kernel.attributes[INPUT_DIMS] = dims
@@ -97,7 +101,9 @@ class KernelMaker:
             kernel.attributes[EXPECTED_EXTENTS] = ArrayAttr(tuple(map(I64Array, hints)))
 
     def sizes(self, value: Value) -> list[Size] | None:
-        """The elements of a small tensor of integers, if they follow from arguments' extents."""
+        """The elements of a small integer tensor, if they follow from the arguments' extents; else
+        None.
+        """
         if value.defining_op is None or not is_short(value.type):
             return None
         found = self.shapes.elements(value)
@@ -107,14 +113,16 @@ class KernelMaker:
         return found if symbols else None  # type: ignore[return-value]
 
     def find_sources(self, value: Value) -> None:
-        """Record where each symbolic extent of a tensor is read, unless an earlier one has it."""
+        """Note where each symbolic extent of a tensor can be read, unless it is known from an
+        earlier one.
+        """
         if isinstance(value.type, TensorType):
             for axis, size in enumerate(self.shapes.of(value)):
                 if isinstance(size, Poly) and (symbol := size.single) is not None:
                     self.sources.setdefault(symbol, (value, axis))
 
     def erase_unread(self) -> None:
-        """Erase ops that only computed integers which kernels now compute themselves."""
+        """Erase the ops whose integers are now computed inside kernels."""
         waiting = self.read_before
         while waiting:
             op = waiting.pop()
@@ -126,7 +134,7 @@ class KernelMaker:
 
 
 def _enclose(ops: Sequence[Operation], kernel: nn.Kernel, mapping: IRMapping) -> None:
-    """Insert a kernel where the last op stands, and move the ops with their operands into it."""
+    """Insert a kernel at the place of the last op, and move the ops into it."""
     block, (body,) = ops[-1].parent, kernel.body.blocks
     assert block is not None
     block.insert_before(kernel, ops[-1])
@@ -139,17 +147,17 @@ def _enclose(ops: Sequence[Operation], kernel: nn.Kernel, mapping: IRMapping) ->
 
 
 def escapes(value: Value, group: set[Operation]) -> bool:
-    """Whether an op outside of a group uses a value."""
+    """Whether an op outside of the group uses the value."""
     return any(user not in group for user in value.users)
 
 
 def _operands(ops: Sequence[Operation], members: set[Operation]) -> dict[Value, None]:
-    """The operands that the ops read from outside of the group, each once."""
+    """The values from outside of the group that the ops read, each once."""
     return {v: None for op in ops for v in op.operands if v.defining_op not in members}
 
 
 def is_scalar(op: Operation) -> bool:
-    """Whether an op is a constant of a single number or a splat."""
+    """Whether an op is a constant of one number or of equal elements."""
     if not isinstance(op, nn.Constant):
         return False
     value = op.value

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .integer_products import IntegerProduct
 
 Blocks = tuple[int, ...]
-"""The block sizes of channels (or columns) of operand and results; empty for the plain layout."""
+"""The block sizes of the channels (or columns) of operand and result; () is the plain layout."""
 
 PLAIN = "as the model has it"
 _KEPT = "weights that change, or of which no block fills vectors, stay as they are"
@@ -25,7 +25,11 @@ _KEPT = "weights that change, or of which no block fills vectors, stay as they a
 
 @dataclass(frozen=True)
 class LayoutOptions:
-    """The layouts of a product by their names, the rule's first; on `words` of integers."""
+    """The possible layouts of a product, by name, with the rule's first, and the decision between
+    them.
+
+    With `words`, the product is computed on words of integers.
+    """
 
     blocks: Mapping[str, Blocks]
     decision: Decision
@@ -33,8 +37,9 @@ class LayoutOptions:
 
 
 def conv_options(conv: nn.Conv, found: Blocks, layouts: Layouts, work: Work) -> LayoutOptions:
-    """The layouts of a convolution, of which `found` is the rule's: other blocks of results, which
-    their readers then have too, and the plain one.
+    """The possible layouts of a convolution: the rule's (`found`), others, and the plain one.
+
+    The others have other blocks of results, which the results' readers then take.
     """
     words = layouts.integers.get(conv)
     count = words.count if words is not None else 1
@@ -69,8 +74,10 @@ def conv_options(conv: nn.Conv, found: Blocks, layouts: Layouts, work: Work) -> 
 def matmul_options(
     product: nn.Matmul, layouts: Layouts, work: Work, words: IntegerProduct | None
 ) -> LayoutOptions:
-    """The layouts of the right-hand side of a product: as many columns in a block as the rule
-    says, or another number, or none. Words of integers are always in blocks.
+    """The possible layouts of a product's right-hand side.
+
+    They are blocks of as many columns as the rule says, of another number, or none. Words of
+    integers are always in blocks.
     """
     own = layouts.columns_of(product)
     other = layouts.block if own != layouts.block else 2 * layouts.block

@@ -1,11 +1,11 @@
 """Convolutions of one tensor whose results are added become one convolution.
 
-Networks with branches for training (RepVGG, MobileOne) are often exported as they were trained.
+Networks that have branches for training only (RepVGG, MobileOne) are often exported with them.
 
 conv(x, w, b) + conv(x, v, c)  ->  conv(x, w + v, b + c)
 conv(x, w, b) + (x * s + t)    ->  conv(x, w + diag(s), b + t)
 
-The results may then be scaled, as in FastViT, and another sum follow.
+The results may be scaled before, as in FastViT, and another sum may follow.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ from .fold_batch_norm import conv_before, is_per_channel
 class MergeConvolutions(Pass, name="merge-convolutions", anchor="func.func"):
     """Add the constant weights of convolutions of one tensor, instead of their results.
 
-    %0 = nn.conv %x, %v {pads = [1, 1, 1, 1]}          %w = nn.pad %u {pads = [0, 0, 1, 1, ..]}
-    %1 = nn.conv %x, %u                         ->     %s = nn.add %v, %w
-    %2 = nn.add %0, %1                                 %2 = nn.conv %x, %s {pads = [1, 1, 1, 1]}
+        %0 = nn.conv %x, %v {pads = [1, 1, 1, 1]}          %w = nn.pad %u {pads = [0, 0, 1, 1, ..]}
+        %1 = nn.conv %x, %u                         ->     %s = nn.add %v, %w
+        %2 = nn.add %0, %1                                 %2 = nn.conv %x, %s {pads = [1, 1, 1, 1]}
 
-    Only where one window holds the others, so that nothing is computed that was not before. A
-    multiple of x itself is a convolution, too. An infinite x may give another infinity or NaN,
-    as x * 1 - x * 3 is NaN then, and x * -2 is not.
+    One of the windows must contain the others, so that there are no more products than before. A
+    multiple of x is a convolution, too. An infinite x may give NaN instead of an infinity or the
+    other way round: x * 1 - x * 3 is NaN then, and x * -2 is not.
     """
 
     numerics = "approximate"
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Rewrites; `fold-constants` then computes the new weights.
+        """Apply the patterns; `fold-constants` then computes the new weights.
 
-        A module that wants its math as written keeps its convolutions.
+        A module with strict math keeps its convolutions.
         """
         if not is_strict(op):
             apply_greedily(op, PATTERNS, fold=False, trace=context.trace)
@@ -86,7 +86,7 @@ PATTERNS = (sum_of_convs, sum_within_sum, difference_from_input, *FOLDING)
 
 
 def _merged(b: Rewriter, one: Value, other: Value) -> Value | None:
-    """The sum of two values as one convolution; None if it is not one."""
+    """The sum of two values as one convolution; None if that is not possible."""
     first, second = conv_before(one), conv_before(other)
     if isinstance(first, nn.Conv) and isinstance(second, nn.Conv):
         return _of_convs(b, first, second) or _of_convs(b, second, first)
@@ -97,7 +97,7 @@ def _merged(b: Rewriter, one: Value, other: Value) -> Value | None:
 
 
 def _of_convs(b: Rewriter, large: nn.Conv, small: nn.Conv) -> Value | None:
-    """The sum of two convolutions, if the first one's window holds the other's; else None."""
+    """The sum of two convolutions, if the window of the first contains the other's; else None."""
     if large.x is not small.x or large.groups != small.groups:
         return None
     if large.out.type is not small.out.type:
@@ -110,9 +110,10 @@ def _of_convs(b: Rewriter, large: nn.Conv, small: nn.Conv) -> Value | None:
 
 
 def _with_input(b: Rewriter, conv: nn.Conv, value: Value, sign: float = 1.0) -> Value | None:
-    """The sum of a convolution of x and of x * s + t, times `sign`; None if the value is not that.
+    """A convolution of x plus `sign` times the value x * s + t; None if the value is not of that
+    form.
 
-    Both s and t are constants [C]; they may be left out.
+    s and t are constants [C], either of which may be missing.
     """
     shift = scale = None
     term = value
@@ -145,8 +146,9 @@ def _window(conv: nn.Conv) -> Window:
 
 
 def _place(large: Window, small: Window) -> list[int] | None:
-    """Along each dimension, the element of a window at which another one of the same results
-    begins; None if it is not inside.
+    """For each dimension, at which kernel element of `large` the window of `small` begins.
+
+    None if it is not inside. Both windows must give results of the same shape.
     """
     found = []
     for i, (size, inner) in enumerate(zip(large.kernel, small.kernel, strict=True)):
@@ -165,7 +167,7 @@ def _place(large: Window, small: Window) -> list[int] | None:
 
 
 def _placed(b: Rewriter, weight: Value, before: list[int], shape: tuple[int, ...]) -> Value:
-    """The weights of a larger window: these, with zeros around."""
+    """The weights with zeros around, as those of a larger window."""
     own = shape_of(weight)[2:]
     after = [s - k - a for s, k, a in zip(shape[2:], own, before, strict=True)]
     if not any(before) and not any(after):
@@ -177,7 +179,7 @@ def _placed(b: Rewriter, weight: Value, before: list[int], shape: tuple[int, ...
 def _with_more(
     b: Rewriter, conv: nn.Conv, weight: Value, bias: Value | None, other: Operation | None
 ) -> Value:
-    """The convolution with these weights and this bias [M] besides its own."""
+    """The convolution with these weights and this bias [M] added to its own."""
     element = element_of(conv.weight)
     whole = cast(b, b(nn.Add(widen(b, conv.weight), widen(b, weight))), element)
     if bias is not None and conv.bias is not None:

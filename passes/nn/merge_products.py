@@ -1,7 +1,7 @@
-"""Products of the parts of one tensor by one weight matrix become one product.
+"""Products of parts of one tensor with the same matrix become one product.
 
-A recurrent network that its exporter unrolled multiplies each step's input on its own: a few rows,
-for which all of the weights are read again. None of these products waits for another.
+A recurrent network that its exporter has unrolled multiplies the input of each step separately: a
+few rows, for which all weights are read again. None of these products depends on another.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ class MergeProducts(
     anchor="func.func",
     statistics={"products-merged": "Number of products that became part of another"},
 ):
-    """Multiply a tensor before it is cut, where its parts are multiplied by the same matrix.
+    """Multiply a tensor before it is cut, if its parts are multiplied with the same matrix.
 
-    %a = nn.slice %x [0, 0]                        %p = nn.matmul %x, %w
-    %b = nn.slice %x [1, 0]                 ->     %0 = nn.slice %p [0, 0]
-    %0 = nn.matmul %a, %w                          %1 = nn.slice %p [1, 0]
-    %1 = nn.matmul %b, %w
+        %a = nn.slice %x [0, 0]                        %p = nn.matmul %x, %w
+        %b = nn.slice %x [1, 0]                 ->     %0 = nn.slice %p [0, 0]
+        %0 = nn.matmul %a, %w                          %1 = nn.slice %p [1, 0]
+        %1 = nn.matmul %b, %w
 
-    Only where the weights are most of what such a product reads and writes, and the parts
-    lie side by side: nothing is computed that was not before.
+    The weights must be most of what such a product reads and writes, and the parts must be
+    adjacent, so that there are no more products than before.
     """
 
     numerics = "rounding"
@@ -52,9 +52,10 @@ class MergeProducts(
 
 @dataclass(frozen=True)
 class Factor:
-    """The left side of a product: `extent` elements from `start` along an axis of a tensor.
+    """The left side of a product: `extent` elements of a tensor from `start` on, along an axis.
 
-    With `squeezed` the one element's axis is gone. `place` is the product's in its block.
+    With `squeezed`, extent is 1 and the axis has been dropped. `place` is the index of the product
+    in its block.
     """
 
     product: nn.Matmul
@@ -71,7 +72,7 @@ class Factor:
 
 
 def _factors(block: Block) -> Iterable[list[Factor]]:
-    """The factors of a block that share tensor, axis and weights, in its order."""
+    """The factors of a block that share tensor, axis and weights, in the order of the block."""
     found: dict[tuple[Value, int, Value | Attribute], list[Factor]] = defaultdict(list)
     for place, op in enumerate(block):
         if isinstance(op, nn.Matmul) and (factor := _factor(op, place)) is not None:
@@ -98,7 +99,7 @@ def _factor(product: nn.Matmul, place: int) -> Factor | None:
 
 
 def _cut(part: Value) -> tuple[Value, int, int] | None:
-    """The tensor that a value is a part of, the one axis that is cut, and where the part starts."""
+    """The tensor of which a value is a part, the axis that is cut, and where the part starts."""
     op = part.defining_op
     if isinstance(op, nn.Split):
         assert isinstance(part, OpResult)
@@ -113,7 +114,9 @@ def _cut(part: Value) -> tuple[Value, int, int] | None:
 
 
 def _reads_mostly_weights(product: nn.Matmul) -> bool:
-    """Whether weights have more elements than operand and result rows; unknown extents are 1."""
+    """Whether the weights have more elements than the product's rows; an unknown extent counts as
+    1.
+    """
     terms, columns = shape_of(product.rhs)
     if terms is None or columns is None:
         return False
@@ -122,7 +125,7 @@ def _reads_mostly_weights(product: nn.Matmul) -> bool:
 
 
 def _rows(factors: list[Factor]) -> Iterator[list[Factor]]:
-    """The runs of two or more adjacent factors."""
+    """The runs of at least two adjacent factors."""
     row: list[Factor] = []
     for factor in sorted(factors, key=lambda factor: factor.start):
         if row and factor.start > max(other.end for other in row):
@@ -135,7 +138,7 @@ def _rows(factors: list[Factor]) -> Iterator[list[Factor]]:
 
 
 def _merge(row: list[Factor]) -> None:
-    """Replace the products by one at the first's position, and slices of it."""
+    """Replace the products by one at the place of the first, and by slices of its result."""
     first = min(row, key=lambda factor: factor.place).product
     b = Builder.before_op(first)
     start, end = row[0].start, max(factor.end for factor in row)
@@ -155,7 +158,7 @@ def _merge(row: list[Factor]) -> None:
 
 
 def _part(b: Builder, x: Value, axis: int, start: int, extent: int) -> Value:
-    """`extent` elements along an axis; x itself where these are all."""
+    """`extent` elements of x along an axis, from `start` on; x itself if these are all."""
     shape = shape_of(x)
     if shape[axis] == extent:
         return x

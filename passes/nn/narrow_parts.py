@@ -1,8 +1,8 @@
-"""What is joined and then made narrower is made narrower before: fewer bytes are moved.
+"""Tensors that are joined and then made narrower are made narrower first: fewer bytes are moved.
 
     cast(round(concat(x, y) * s))    ->    concat(cast(round(x * s)), cast(round(y * s)))
 
-The steps to integers of 8 bits then fuse with what computes each part.
+The conversion to 8-bit integers can then be fused with what computes each part.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .building import element_of, on_operands, shape_of
 
 @rewrite(nn.Cast)
 def narrow_before_concat(op: nn.Cast, rewriter: Rewriter) -> None:
-    """cast(f(concat(x, y))) -> concat(cast(f(x)), cast(f(y))) to a narrower element"""
+    """cast(f(concat(x, y))) -> concat(cast(f(x)), cast(f(y))), if the cast is to a narrower type"""
     steps: list[tuple[Operation, Value]] = [(op, op.x)]
     value = op.x
     while value.has_one_use and isinstance(made := value.defining_op, ElementwiseOp):

@@ -31,8 +31,8 @@ class OutlineKernels(
 ):
     """Make each `nn.kernel` a private function with attribute `nn.kernel`, and call it.
 
-    Kernels that differ in nothing but the values they are given share a function. Names tell
-    the ops: `conv_add_relu_0`. Those that only loops call are marked, if threads stay awake.
+    Kernels that differ only in their operands share a function. Its name tells the ops:
+    `conv_add_relu_0`. Kernels that are called in loops only are marked, if threads stay awake.
     """
 
     words: int = option(4, help="the most ops that a kernel's name tells", least=1)
@@ -85,8 +85,10 @@ class OutlineKernels(
         return function
 
     def summary_of(self, kernel: nn.Kernel) -> list[str]:
-        """The names of the kernel's first ops, without constants, mere movements, and what is
-        computed of extents.
+        """The names of the kernel's first ops.
+
+        Constants, movements and ops that only compute extents do not count, unless there is nothing
+        else.
         """
         made = [op for op in kernel.body.ops if not _is_unnamed(op)]
         sizes = _from_extents(made)
@@ -111,7 +113,7 @@ class OutlineKernels(
 
 
 def _mark_repeated(module: ModuleOp) -> None:
-    """Mark the kernels that are called in loops only: all that others do not reach."""
+    """Mark the kernels that are called in loops only."""
     functions = functions_by_name(module)
     waiting = [name for name, f in functions.items() if f.sym_visibility != "private"]
     once: set[str] = set()
@@ -135,7 +137,7 @@ def _is_unnamed(op: Operation) -> bool:
 
 
 def _from_extents(ops: Sequence[Operation]) -> set[Operation]:
-    """The ops that compute only from constants and extents of operands."""
+    """The ops that compute from nothing but constants and extents of operands."""
     found: set[Operation] = set()
     for op in ops:
         before = [made for v in op.operands if (made := v.defining_op) is not None]
@@ -148,9 +150,9 @@ def _from_extents(ops: Sequence[Operation]) -> set[Operation]:
 
 
 def structure(kernel: nn.Kernel) -> Hashable:
-    """A key that is equal for kernels that compute the same on operands of equal types.
+    """A key that is equal for kernels that compute the same from operands of equal types.
 
-    Expected extents do not count: those of the first kernel hold for all.
+    Expected extents do not count: those of the first kernel are taken for all.
     """
     numbers: dict[Value, int] = {}
     named = ((k, v) for k, v in kernel.attributes.items() if k != EXPECTED_EXTENTS)

@@ -1,4 +1,4 @@
-"""The regions of branches and loops become functions."""
+"""Regions of branches and loops become functions."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ class OutlineRegions(
 ):
     """Make each region of `nn.if` and `nn.while` a private function, and call that.
 
-    %b = nn.if %c -> (tensor<4xf32>) {       ->  %b = nn.call_if %c, @main_then_0,
-      %0 = nn.relu %a ..                           @main_else_0(%a) ..
-      nn.yield %0
-    } else {                                     func.func private @main_then_0(%a: ..) {
-      nn.yield %a                                  %0 = nn.relu %a ..
-    }                                              return %0
+        %b = nn.if %c -> (tensor<4xf32>) {       ->  %b = nn.call_if %c, @main_then_0,
+          %0 = nn.relu %a ..                           @main_else_0(%a) ..
+          nn.yield %0
+        } else {                                     func.func private @main_then_0(%a: ..) {
+          nn.yield %a                                  %0 = nn.relu %a ..
+        }                                              return %0
 
-    Values from outside become arguments; constants are repeated, so that passes know them.
+    Values from outside become arguments. Constants are copied into the function, so that passes see
+    them.
     """
 
     def run(self, op: Operation, context: PassContext) -> None:
@@ -45,7 +46,9 @@ class OutlineRegions(
 
 
 class _Outliner:
-    """The outlining of a module: its symbol names, and how many functions were made."""
+    """Outlines the regions of a module; it knows the symbol names, and how many functions were
+    made.
+    """
 
     def __init__(self, module: ModuleOp) -> None:
         self.block = module.body_block
@@ -53,7 +56,7 @@ class _Outliner:
         self.made = 0
 
     def outline(self, function: FuncOp) -> None:
-        """Outline all regions of a function, those within the new functions included."""
+        """Outline all regions of a function, also those within the new functions."""
         work = [function]
         while work:
             at = work.pop()
@@ -105,7 +108,7 @@ class _Outliner:
         kind: str,
         function: FuncOp,
     ) -> FuncOp:
-        """A function of the carried and the captured values that does what the region does."""
+        """A function of the carried and captured values with the operations of a region."""
         self.made += 1
         loc = region.parent.loc if region.parent is not None else function.loc
         inputs = [*carried, *(v.type for v in captured)]
@@ -137,7 +140,7 @@ def _given(region: Region) -> list[Type]:
 
 
 def _captured(regions: Sequence[Region]) -> tuple[list[Value], list[Operation]]:
-    """The values from outside that regions use, and the constants among them."""
+    """The values from outside that the regions use, and the constants among them."""
     inside: set[Value] = set()
     values: dict[Value, None] = {}
     for region in regions:

@@ -1,10 +1,10 @@
-"""Tensors that are parts of others in memory: slices and concatenations that copy nothing.
+"""Tensors that lie within others in memory: slices and concatenations that copy nothing.
 
     %1 = nn.slice %0 {starts = [2, 0]} : (8x4) -> 2x4     %1 is elements 8 to 15 of %0
     %4 = nn.concat %2, %3 {axis = 0}                      %2 and %3 are written into %4
 
-Only where the elements of a part follow one another: all dimensions before the one that is cut
-have one element. That is so for channels in batches of one, and for the steps of a sequence.
+The elements of a part must be contiguous: all dimensions before the one that is cut have extent 1.
+That is so for channels in batches of one, and for the steps of a sequence.
 """
 
 from __future__ import annotations
@@ -23,20 +23,25 @@ from .building import has_static_shapes, replace_op, shape_of
 
 @dataclass
 class Parts:
-    """The tensors of a block that are parts of others in memory, by slices and concatenations."""
+    """The tensors of a block that lie within others in memory, because of slices and
+    concatenations.
+    """
 
     inside: dict[Value, tuple[Value, int]] = field(default_factory=dict)
-    """For each tensor that is stored in another one: that one, and the index of its first element.
+    """For each tensor that lies within another one: that one, and the index of its first element
+    there.
     """
     ops: set[Operation] = field(default_factory=set)
-    """Slices and concatenations that need no code."""
+    """The slices and concatenations that need no code."""
     wholes: set[Value] = field(default_factory=set)
-    """The outermost of such tensors: they are stored in no other."""
+    """The tensors with others inside that lie within no tensor themselves."""
     returned: set[Value] = field(default_factory=set)
-    """Tensors stored in the buffers that the caller provides for the results."""
+    """The tensors that lie in buffers which the caller provides for the results."""
 
     def place(self, value: Value) -> tuple[Value, int]:
-        """(the outermost tensor that holds this one, index of this one's first element in it)."""
+        """The outermost tensor that a tensor lies within, and the index of its first
+        element there.
+        """
         first = 0
         while (found := self.inside.get(value)) is not None:
             value, first = found[0], first + found[1]
@@ -45,7 +50,7 @@ class Parts:
     # -- finding -----------------------------------------------------------------------------
 
     def add(self, op: Operation) -> None:
-        """Record the next operation of the block."""
+        """Take the next operation of the block into account."""
         match op:
             case nn.Reshape() if has_static_shapes(op):
                 self.inside[op.out] = (op.x, 0)
@@ -77,7 +82,9 @@ class Parts:
         )
 
     def can_join(self, value: Value, op: nn.Concat) -> bool:
-        """Whether the producer of a concatenation's operand can write it into the result."""
+        """Whether the op that makes a concatenation's operand can write it to its place in the
+        result.
+        """
         whole, _ = self.place(value)
         again = [v for v in op.inputs if self.place(v)[0] is whole]
         return self._is_made(whole) and _count(whole) == _count(value) and len(again) == 1
@@ -93,7 +100,7 @@ class Parts:
 
 
 def parts_of(block: Block) -> Parts:
-    """The parts of a function's block."""
+    """The tensors of a block that lie within others."""
     parts = Parts(returned=_returned(block))
     for op in block:
         parts.add(op)
@@ -102,10 +109,10 @@ def parts_of(block: Block) -> Parts:
 
 
 def prepare(block: Block) -> Parts:
-    """Change concatenations so that as much as possible is written in place.
+    """Change concatenations so that as many operands as possible are written in place.
 
-    A concatenation begins with an earlier one of the same operands, and what cannot be written in
-    place is copied by an operation of its own.
+    A concatenation starts with the result of an earlier one of the same operands, if there is one.
+    An operand that cannot be written in place is copied by an operation of its own.
     """
     parts = Parts(returned=_returned(block))
     earlier: dict[tuple[int, tuple[Value, ...]], Value] = {}
@@ -122,13 +129,13 @@ def prepare(block: Block) -> Parts:
 
 
 def is_joinable(op: nn.Concat) -> bool:
-    """Whether the operands of a concatenation lie one after the other in its result."""
+    """Whether each operand of a concatenation is contiguous in the result."""
     shape = shape_of(op.out)
     return has_static_shapes(op) and prod(shape[: op.axis]) == 1 and has_known_bytes(op.out)
 
 
 def is_contiguous(op: nn.Slice) -> bool:
-    """Whether the elements that a slice selects follow one another."""
+    """Whether the elements of a slice are contiguous."""
     if not has_static_shapes(op) or set(op.steps or ()) - {1}:
         return False
     whole, part = shape_of(op.x), shape_of(op.out)
@@ -137,7 +144,7 @@ def is_contiguous(op: nn.Slice) -> bool:
 
 
 def has_known_bytes(value: Value) -> bool:
-    """Whether a tensor's elements are whole bytes, and as many as its type says."""
+    """Whether a tensor has a known number of elements, each of whole bytes."""
     type = value.type
     if not isinstance(type, TensorType) or not type.has_static_shape or not _count(value):
         return False
@@ -187,7 +194,7 @@ def _replaced(b: Builder, op: nn.Concat, values: list[Value]) -> nn.Concat:
 
 
 def _copy_others(op: nn.Concat, can: list[bool], parts: Parts) -> None:
-    """Let an operation of its own copy each operand that cannot be written in place."""
+    """Copy each operand that cannot be written in place by an operation of its own."""
     b = Builder.before_op(op)
     for i, (value, joins) in enumerate(zip(list(op.inputs), can, strict=True)):
         if not joins:

@@ -1,4 +1,6 @@
-"""--prepare-weights: weights larger than their sources are computed when a model is created."""
+"""--prepare-weights: weights that are larger than their sources are computed when a model is
+loaded.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +22,18 @@ from ...targets.machine import Machine
 from .constants import Computation
 
 WORTH = 0.75
-"""The largest ratio of the sources' bytes, and of the intermediate results', to the weight's at
-which the weight is computed when a model is loaded; else it is stored."""
+"""A weight is computed when a model is loaded if its source, and the intermediate results, have at
+most this part of its bytes; otherwise it is stored.
+"""
 FUSED = (Fusion.ELEMENTWISE, Fusion.VIEW)
-"""Ops without memory of their own: they are fused with the next one, or the last."""
+"""Ops whose results need no memory of their own, because they are fused with the next op."""
 
 
 @dataclass(frozen=True)
 class _Source:
-    """A source of a weight: a constant, and the computations that lead from it to the weight."""
+    """A constant from which a weight can be computed, and the computations that lead
+    to the weight.
+    """
 
     constant: DenseResource
     steps: tuple[Computation, ...]
@@ -46,23 +51,22 @@ class PrepareWeights(
 ):
     """Give each constant that is larger than its source a function that computes it.
 
-    %u = nn.constant dense_resource<folded_1> : tensor<36x4x4x16x16xf32>
+        %u = nn.constant dense_resource<folded_1> : tensor<36x4x4x16x16xf32>
+          ->  func.func @prepare_0() -> (tensor<36x4x4x16x16xf32> {nn.weight = "folded_1"})
+                  attributes {nn.prepare = 0} {
+                %w = nn.constant dense_resource<w> : tensor<4x4x3x3x16x16xf32>
+                %u = nn.winograd_weight %w
+                return %u
 
-      ->  func.func @prepare_0() -> (tensor<36x4x4x16x16xf32> {nn.weight = "folded_1"})
-              attributes {nn.prepare = 0} {
-            %w = nn.constant dense_resource<w> : tensor<4x4x3x3x16x16xf32>
-            %u = nn.winograd_weight %w
-            return %u
-
-    The constant stays as it is. `plan-memory` gives it a place in a buffer of its own, which
-    those functions fill, the largest first. Where all of it would take longer than
-    `milliseconds`, those that save most are made.
+    The constant itself stays. `plan-memory` gives it a place in a buffer that these functions fill,
+    the largest first. If all of it would take longer than `milliseconds`, only those that save the
+    most bytes are computed.
     """
 
     milliseconds: int = option(50, help="the most that making them may take", least=0)
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Choose a source for each weight, then write the functions."""
+        """Choose a source for each weight, then add the functions."""
         found = _within(1e-3 * self.milliseconds, _sources(op), target_of(op).machine)
         names = {symbol_name(inner) for inner in op.regions[0].ops}
         order = sorted(found, key=lambda weight: -weight.type.num_bytes)
@@ -83,7 +87,7 @@ def _saved(weight: DenseResource, source: _Source) -> int:
 def _within(
     limit: float, found: dict[DenseResource, _Source], machine: Machine
 ) -> dict[DenseResource, _Source]:
-    """The sources that save the most bytes, among those computable within `limit` seconds."""
+    """The sources that save the most bytes and together take at most `limit` seconds."""
     chosen: dict[DenseResource, _Source] = {}
     left = limit
     for weight, source in sorted(found.items(), key=lambda item: -_saved(*item)):
@@ -95,7 +99,7 @@ def _within(
 
 
 def seconds(weight: DenseResource, source: _Source, machine: Machine) -> float:
-    """The estimated seconds to compute a weight, mostly for the first touch of its memory."""
+    """The expected seconds to compute a weight; most of it is the first access to new memory."""
     made, read = weight.type.num_bytes, source.constant.type.num_bytes
     cycles = made / machine.fresh_bandwidth + read / machine.memory_bandwidth
     return 1e-9 * cycles / machine.gigahertz
@@ -124,7 +128,7 @@ def _sources(module: Operation) -> dict[DenseResource, _Source]:
 
 
 def _ways(weight: DenseResource) -> Iterator[_Source]:
-    """The constants that a weight is computed from, one after the other, the nearest first."""
+    """The constants from which a weight can be computed, the one with the fewest steps first."""
     steps: tuple[Computation, ...] = ()
     at = weight
     while (computation := _computation(at)) is not None:
@@ -144,7 +148,7 @@ def _between(steps: tuple[Computation, ...]) -> int:
 
 
 def _computation(value: DenseElements | DenseResource) -> Computation | None:
-    """The computation of a constant, or None if it is not computed."""
+    """The computation of a constant; None if it is stored."""
     if not isinstance(value, DenseResource):
         return None
     blob = value.blob.source()

@@ -1,7 +1,8 @@
-"""Softmax, layer normalization, GELU and Swish where a format has spelled them out.
+"""Finds softmax, layer normalization, GELU and Swish where a format spells them out.
 
-JAX and TensorFlow have no operators for them, but what stands for them is much alike in all files.
-Whole, they are computed in one pass over rows, and attention is found by its softmax.
+JAX and TensorFlow have no such operators, but what they write in their place is much the same in
+all files. As one op, they are computed in one pass over rows, and attention is found by its
+softmax.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from .constants import array_attribute, constant_array
 
 @dataclass(frozen=True)
 class RecognizeComposites(Pass, name="recognize-composites", anchor="func.func"):
-    """Put softmax, layer_norm, gelu and swish in place of what they were taken apart into.
+    """Replace the ops that a softmax, layer_norm, gelu or swish was decomposed into by that op.
 
     %m = nn.reduce_max %x                        %y = nn.softmax %x
     %e = nn.exp (nn.sub %x, %m)            ->
@@ -34,13 +35,13 @@ class RecognizeComposites(Pass, name="recognize-composites", anchor="func.func")
     numerics = "rounding"
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Apply the patterns, unless the module wants its math as written."""
+        """Apply the patterns, unless math is strict."""
         if not is_strict(op):
             apply_greedily(op, PATTERNS, fold=False, trace=context.trace)
 
 
 def _row(value: Value) -> Value:
-    """A value without views that give it dimensions of extent 1 at the end."""
+    """The value before reshapes that only append dimensions of extent 1."""
     while (view := value.defined_by(nn.Reshape)) is not None:
         if shape_of(value) != (*shape_of(view.x), 1):
             break
@@ -49,7 +50,7 @@ def _row(value: Value) -> Value:
 
 
 def _reduced(value: Value, kind: type[Operation]) -> Value | None:
-    """The tensor whose reduction over the last dimension is `value`; None if there is none."""
+    """The tensor of which `value` is the reduction over the last dimension; None if it is none."""
     op = _row(value).defined_by(kind)
     if not isinstance(op, ReductionOp) or tuple(op.axes) != (len(shape_of(op.x)) - 1,):
         return None
@@ -66,7 +67,9 @@ def softmax(op: nn.Div, rewriter: Rewriter) -> None:
 
 
 def _largest_of_softmax(op: nn.Div) -> nn.ReduceMax | None:
-    """The maximum that is subtracted from each row in a softmax over the last dimension."""
+    """The maximum that a softmax over the last dimension subtracts from each row; None if it is
+    none.
+    """
     e = op.lhs.defined_by(nn.Exp)
     shifted = e and e.operands[0].defined_by(nn.Sub)
     if e is None or shifted is None or _reduced(op.rhs, nn.ReduceSum) is not op.lhs:
@@ -107,7 +110,7 @@ def gelu(op: nn.Mul, rewriter: Rewriter) -> None:
 
 
 def _complement_of(value: Value) -> Value | None:
-    """z of erfc(z), or of sub(1, erf(z))."""
+    """The z of a value erfc(z) or 1 - erf(z); None for other values."""
     if (whole := value.defined_by(nn.Erfc)) is not None:
         return whole.operands[0]
     rest = value.defined_by(nn.Sub)
@@ -138,7 +141,7 @@ def swish(op: nn.Mul, rewriter: Rewriter) -> None:
 
 
 def _mean_of(value: Value) -> Value | None:
-    """The x of which a value [.., 1] is the mean over the last dimension; else None."""
+    """The x of which a value [.., 1] is the mean over the last dimension; None if it is none."""
     if (x := _reduced(value, nn.ReduceMean)) is not None:
         return x
     scaled = _row(value).defined_by(nn.Mul)
@@ -155,7 +158,7 @@ def _square_of(value: Value) -> Value | None:
 
 
 def _same(a: Value, b: Value) -> bool:
-    """Whether both are nn.sub of the same operands."""
+    """Whether both are an nn.sub of the same operands."""
     one, other = a.defined_by(nn.Sub), b.defined_by(nn.Sub)
     return one is not None and other is not None and list(one.operands) == list(other.operands)
 
@@ -186,7 +189,9 @@ def _is_variance_of(value: Value, x: Value) -> bool:
 
 
 def _factor(value: Value, x: Value) -> tuple[Value, float] | None:
-    """The scale and epsilon of rsqrt(variance + epsilon) * scale."""
+    """The scale and epsilon of a value rsqrt(variance of x + epsilon) * scale; None for other
+    values.
+    """
     scaled = value.defined_by(nn.Mul)
     root = scaled and scaled.lhs.defined_by(nn.Rsqrt)
     total = root and root.operands[0].defined_by(nn.Add)
@@ -197,7 +202,7 @@ def _factor(value: Value, x: Value) -> tuple[Value, float] | None:
 
 
 def _vector(b: Rewriter, value: Value, count: int) -> Value | None:
-    """A constant with equal rows as one row of `count` elements; None for any other value."""
+    """A constant with equal rows as one row of `count` elements; None for other values."""
     array = constant_array(value)
     if array is None or array.ndim < 1 or array.shape[-1] != count:
         return None

@@ -1,4 +1,4 @@
-"""Copies constants that are passed to branches and loops into these."""
+"""Copies constants that are passed to branches and loops into them."""
 
 from __future__ import annotations
 
@@ -24,18 +24,19 @@ class RepeatConstants(
     anchor="builtin.module",
     statistics={"arguments": "Number of arguments that became constants"},
 ):
-    """Repeat a constant in the functions of branches and loops that it is an argument of.
+    """Copy a constant into the functions of branches and loops that get it as an argument.
 
-    %w = nn.constant ..                        func.func private @main_do_0(%x: ..) {
-    nn.call_while @main_while_0,          ->     %w = nn.constant ..
-      @main_do_0(%x, %w) {carried = 1 ..}        %0 = nn.matmul %x, %w ..
+        %w = nn.constant ..                        func.func private @main_do_0(%x: ..) {
+        nn.call_while @main_while_0,          ->     %w = nn.constant ..
+          @main_do_0(%x, %w) {carried = 1 ..}        %0 = nn.matmul %x, %w ..
 
-    So layouts are chosen for it there: the weights of a recurrent network are packed, and not read
-    in rows at each step. What a loop carries changes, and stays an argument.
+    A layout can then be chosen for it there: the weights of a recurrent network are packed, instead
+    of being read row by row in each step. A value that the loop carries changes, and stays an
+    argument.
     """
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Visit callers before callees, so that constants reach nested regions."""
+        """Visit callers before the functions they call, so that constants reach nested regions."""
         assert isinstance(op, ModuleOp)
         functions = functions_by_name(op)
         mentions = Counter(symbol_references(op))
@@ -54,9 +55,10 @@ def _callees(call: nn.CallIf | nn.CallWhile) -> list[str]:
 
 
 def _repeat(call: nn.CallIf | nn.CallWhile, callees: Sequence[FuncOp]) -> int:
-    """Repeat the constants among a call's arguments in all that it may call; how many there were.
+    """Copy the constants among a call's arguments into all functions that it may call; their
+    number.
 
-    A constant whose type says more than the functions know stays an argument.
+    A constant whose type is more precise than the functions' argument stays an argument.
     """
     first = call.carried if isinstance(call, nn.CallWhile) else 0
     constants = {
@@ -86,7 +88,7 @@ def _repeat(call: nn.CallIf | nn.CallWhile, callees: Sequence[FuncOp]) -> int:
 
 
 def _make_constant(function: FuncOp, constants: dict[int, nn.Constant]) -> None:
-    """Replace these arguments of a function by its own copies of the constants."""
+    """Replace these arguments of a function by copies of the constants."""
     block = function.body.block
     for i, constant in constants.items():
         argument = block.args[i]

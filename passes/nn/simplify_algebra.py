@@ -1,7 +1,7 @@
 """Algebraic identities of nn's elementwise ops.
 
-A rule fires only where the replacement has the type of what it replaces, so broadcasting by
-the constant is never lost.
+A rule applies only if the replacement has the same type, so that a broadcast by the constant is
+not lost.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def repeat_idempotent(op: UnaryOp, rewriter: Rewriter) -> None:
 
 @rewrite(BinaryOp)
 def same_operands(op: BinaryOp, rewriter: Rewriter) -> None:
-    """max(x, x) -> x, and so for min, and, or"""
+    """max(x, x) -> x, and the same for min, and, or"""
     if op.has_trait(Idempotent) and op.lhs is op.rhs:
         rewriter.replace(op, op.lhs)
 
@@ -96,7 +96,9 @@ def clip_below_zero(op: nn.Clip, rewriter: Rewriter) -> None:
 
 
 def _is_largest(number: float, element: Type) -> bool:
-    """Whether no element exceeds the number. The largest finite float still stops inf."""
+    """Whether no element can exceed the number. The largest finite float does not
+    qualify: inf can.
+    """
     if isinstance(element, FloatType):
         return number == math.inf
     if isinstance(element, IntegerType):
@@ -113,7 +115,7 @@ def cast_to_same(op: nn.Cast, rewriter: Rewriter) -> None:
 
 @rewrite(nn.Cast)
 def merge_casts(op: nn.Cast, rewriter: Rewriter) -> None:
-    """cast(cast(x)) -> cast(x) where the type between holds every value"""
+    """cast(cast(x)) -> cast(x), if the type between represents every value"""
     inner = op.x.defined_by(nn.Cast)
     if inner is not None and _holds(inner.out.type.element_type, inner.x.type.element_type):
         rules = {"saturate": op.saturate, "round_mode": op.round_mode}
@@ -121,11 +123,11 @@ def merge_casts(op: nn.Cast, rewriter: Rewriter) -> None:
 
 
 _PRECISION = {"f16": (11, 5), "bf16": (8, 8), "f32": (24, 8), "f64": (53, 11)}
-"""The bits of the significand and of the exponent of each type."""
+"""The bits of the significand and of the exponent of each float type."""
 
 
 def _holds(wide: Type, narrow: Type) -> bool:
-    """Whether every value of `narrow` is one of `wide`."""
+    """Whether `wide` represents every value of `narrow`."""
     match wide, narrow:
         case FloatType(w), FloatType(n) if w in _PRECISION and n in _PRECISION:
             return all(a >= b for a, b in zip(_PRECISION[w], _PRECISION[n], strict=True))

@@ -1,4 +1,4 @@
-"""Branches by a known condition."""
+"""Branches with a known condition."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .constants import constant_array
 
 @rewrite(nn.If)
 def take_known_branch(op: nn.If, rewriter: Rewriter) -> None:
-    """if true -> what its first region computes, if false -> what its second does"""
+    """if true -> the ops of its first region, if false -> those of its second"""
     known = constant_array(op.condition)
     if known is None:
         return

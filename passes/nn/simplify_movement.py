@@ -1,4 +1,4 @@
-"""Movements of elements that cancel, merge, or are views."""
+"""Movements of elements that cancel, can be merged, or are views."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .constants import constant_array
 
 
 def replace_same(rewriter: Rewriter, op: Operation, value: Value) -> None:
-    """Replace the op by a value of the same type; of another type, nothing happens."""
+    """Replace the op by a value of the same type; do nothing if the type differs."""
     if value.type is op.results[0].type:
         rewriter.replace(op, value)
 
@@ -46,7 +46,7 @@ def transpose_of_ones(op: nn.Transpose, rewriter: Rewriter) -> None:
 
 
 def _reshape(rewriter: Rewriter, op: Operation, x: Value) -> None:
-    """Replace the op by x in the op's shape, where a reshape can say it."""
+    """Replace the op by a reshape of x to the op's shape, if one can express it."""
     out = op.results[0].type
     assert isinstance(out, TensorType)
     if out is x.type:
@@ -56,7 +56,7 @@ def _reshape(rewriter: Rewriter, op: Operation, x: Value) -> None:
 
 
 def _keeps_extents(op: Operation, x: Value) -> bool:
-    """Whether x in the op's shape has the op's extents, of which several may be unknown."""
+    """Whether x in the op's shape has the same extents, if several of them are unknown."""
     out, between = shape_of(op.results[0]), shape_of(op.operands[0])
     if out.count(None) <= 1:
         return True
@@ -102,7 +102,7 @@ def broadcast_implied(op: Operation, rewriter: Rewriter) -> None:
 
 @rewrite(nn.Concat)
 def merge_concats(op: nn.Concat, rewriter: Rewriter) -> None:
-    """concat(concat(x, y), z) -> concat(x, y, z) on one axis; parts of extent 0 go"""
+    """concat(concat(x, y), z) -> concat(x, y, z) on one axis; operands of extent 0 are dropped"""
     parts: list[Value] = []
     for value in op.inputs:
         inner = value.defined_by(nn.Concat)
@@ -127,7 +127,9 @@ def join_neighbours(op: nn.Concat, rewriter: Rewriter) -> None:
 
 
 def _joined(rewriter: Rewriter, left: Value, right: Value, axis: int) -> Value | None:
-    """One slice that replaces two adjacent ones, or the whole sliced tensor; None if neither."""
+    """A slice that replaces two adjacent ones, or the tensor itself if they are all of it; else
+    None.
+    """
     one, two = left.defined_by(nn.Slice), right.defined_by(nn.Slice)
     extents = shape_of(left)[axis], shape_of(right)[axis]
     if one is None or two is None or one.x is not two.x or None in extents:
@@ -199,7 +201,7 @@ def merge_pads(op: nn.Pad, rewriter: Rewriter) -> None:
 
 @rewrite(nn.Conv)
 def pad_into_conv(op: nn.Conv, rewriter: Rewriter) -> None:
-    """conv(pad(x, 0)) -> conv(x) with more padding, where it is spatial"""
+    """conv(pad(x, 0)) -> conv(x) with more padding, if only spatial dimensions are padded"""
     pad = op.x.defined_by(nn.Pad)
     if pad is None or pad.mode != "constant" or not pad.x.type.rank >= 3:
         return
@@ -237,7 +239,7 @@ def tile_once(op: nn.Tile, rewriter: Rewriter) -> None:
 
 @rewrite(nn.Resize)
 def resize_nothing(op: nn.Resize, rewriter: Rewriter) -> None:
-    """resize(x) -> x where no dimension is sampled anew"""
+    """resize(x) -> x where no dimension is resampled"""
     shape = op.x.type.shape
     if None not in shape and not any(op.samples(axis, shape) for axis in range(len(shape))):
         replace_same(rewriter, op, op.x)
@@ -289,7 +291,7 @@ def reshape_to_known(op: nn.ReshapeDynamic, rewriter: Rewriter) -> None:
 def broadcast_to_known(op: nn.BroadcastDynamic, rewriter: Rewriter) -> None:
     """broadcast_dynamic(x, shape) -> broadcast_to(x) where the shape is known
 
-    An unknown extent of x may be 1 or that of the shape: only the run tells.
+    An unknown extent of x may be 1 or that of the shape, which only the run tells.
     """
     shape = op.out.type.shape
     own = shape_of(op.x)

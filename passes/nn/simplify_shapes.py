@@ -1,4 +1,4 @@
-"""Shapes that are the same whatever the unknown extents are: their ops go, or read less."""
+"""Simplification of ops whose shapes are equal whatever the unknown extents are."""
 
 from __future__ import annotations
 
@@ -33,15 +33,16 @@ class SimplifyShapes(
     anchor="func.func",
     statistics={"ops-simplified": "Number of ops that went or read less"},
 ):
-    """Use that unknown extents are equal: `nn.input_dims` names those of the arguments.
+    """Use the knowledge that unknown extents are equal: `nn.input_dims` names those of the
+    arguments.
 
-    A reshape or broadcast to the shape that its operand has goes. A shape by computed numbers
-    becomes one by `?` where that says the same. The extents of an intermediate result
-    are computed from those of the arguments.
+    A reshape or broadcast to the shape that its operand already has is removed. A reshape to a
+    computed shape becomes one to a type with `?`, if that means the same. Extents of intermediate
+    results are computed from those of the arguments.
     """
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Simplify, in one walk in order, the ops with unknown extents."""
+        """Simplify the ops with unknown extents, in one walk in order."""
         if not isinstance(op, FuncOp) or op.is_declaration or len(op.body.blocks) != 1:
             return
         block = op.body.block
@@ -59,14 +60,14 @@ def _is_unknown(value: Value) -> bool:
 
 
 class _Simplifier:
-    """The rewriting of one block, whose shapes are known."""
+    """Rewrites the ops of one block, whose symbolic shapes are known."""
 
     def __init__(self, block: Block, shapes: SymbolicShapes) -> None:
         self.shapes = shapes
         self.arithmetic = ExtentArithmetic(shapes.sources(block.args))
 
     def simplify(self, op: Operation) -> int:
-        """Simplify an op; 1 if it was erased or reads less, else 0."""
+        """Simplify an op. Returns 1 if it was erased or reads less, else 0."""
         for result in op.results:
             self.refine(result)
         match op:
@@ -120,7 +121,7 @@ class _Simplifier:
         return self.replace(op, made)
 
     def says(self, source: Value, type: TensorType, wanted: Shape) -> bool:
-        """Whether a reshape of `source` to `type` has the wanted extents in place of its `?`."""
+        """Whether a reshape of `source` to `type` gives the wanted extents in place of its `?`."""
         if not is_reshape(shape_of(source), type.shape):
             return False
         return reshaped(self.shapes, source, type.shape) == wanted
@@ -134,7 +135,7 @@ class _Simplifier:
         return self.flatten_after(op, [x, op.rhs], (*rows, *self.shapes.of(op.rhs)[1:]))
 
     def elementwise(self, op: Any) -> int:
-        """Remove broadcasts, or move reshapes, of an elementwise op's operands."""
+        """Remove broadcasts of an elementwise op's operands, or move reshapes behind it."""
         return self.not_repeated(op) or self.before_flattening(op)
 
     def not_repeated(self, op: Operation) -> int:
@@ -158,14 +159,14 @@ class _Simplifier:
         return count
 
     def broadcast(self, values: Sequence[Value]) -> tuple[Size | None, ...]:
-        """The broadcast shape of several values; None for extents that are not known."""
+        """The shape to which the values broadcast; None for extents that are not known."""
         shapes = [self.shapes.of(v) for v in values]
         rank = max(map(len, shapes))
         padded = [(1,) * (rank - len(shape)) + shape for shape in shapes]
         return tuple(self.shapes.joined(sizes) for sizes in zip(*padded, strict=True))
 
     def before_flattening(self, op: Operation) -> int:
-        """add(flatten(x), c) -> flatten(add(x, c)) for c of a row or a number"""
+        """add(flatten(x), c) -> flatten(add(x, c)), where c is a row or a number"""
         found = [self.flattened(v) for v in op.operands]
         rows = [x for x in found if x is not None]
         if not rows or any(not self.same(x, rows[0]) for x in rows):
@@ -179,7 +180,9 @@ class _Simplifier:
         return self.flatten_after(op, operands, shape) if self.broadcast(operands) == shape else 0
 
     def flattened(self, value: Value) -> Value | None:
-        """The tensor that a matrix flattens, if several of its leading extents are unknown."""
+        """The tensor of which a matrix is the flattened form, if several leading extents are
+        unknown.
+        """
         view = value.defined_by(nn.Reshape)
         if view is None or len(shape_of(value)) != 2 or shape_of(value)[0] is not None:
             return None
@@ -207,7 +210,9 @@ class _Simplifier:
     # -- extents -------------------------------------------------------------------------------
 
     def from_arguments(self, value: Value) -> int:
-        """Extents of intermediate results, computed from those of the arguments."""
+        """Compute extents of an intermediate result from those of the arguments.
+        Returns 1 if done.
+        """
         sizes, op = self.shapes.elements(value), value.defining_op
         if not sizes or op is None or element_of(value) is not i64 or len(shape_of(value)) != 1:
             return 0
@@ -221,7 +226,9 @@ def _dims(shape: Shape) -> tuple[int | None, ...]:
 
 
 def _sources(op: Any) -> list[Value]:
-    """The values that have a reshape's elements: its operand, that one's operand and so on."""
+    """The values with the same elements as a reshape: its operand, the operand of
+    that, and so on.
+    """
     found = [op.x]
     while isinstance(view := found[-1].defining_op, nn.Reshape | nn.ReshapeDynamic):
         found.append(view.x)

@@ -1,4 +1,6 @@
-"""Changes of layout sink through what does not care where channels lie, until they cancel."""
+"""Changes of layout sink through ops for which it does not matter where channels
+are, and cancel.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,14 @@ from .simplify_movement import merge_reshapes, merge_transposes, reshape_nothing
 
 
 def plain(b: Builder, x: Value, shape: Sequence[Dim]) -> Value:
-    """[N, C / B, D.., B] as [N, C, D..], the shape given."""
+    """x [N, C / B, D.., B] as [N, C, D..]; the latter is given as `shape`."""
     rank = len(shape_of(x))
     order = (0, 1, rank - 1, *range(2, rank - 1))
     return reshape(b, b.insert(nn.Transpose(x, order)), shape)
 
 
 def blocked_source(value: Value) -> Value | None:
-    """The blocked tensor that `plain` made this value of."""
+    """The blocked tensor from which `plain` made this value; None if it did not."""
     view = value.defined_by(nn.Reshape)
     moved = view.x.defined_by(nn.Transpose) if view is not None else None
     if moved is None:
@@ -39,7 +41,7 @@ def blocked_source(value: Value) -> Value | None:
 
 @rewrite(nn.elementwise.ElementwiseOp)
 def elementwise_on_blocks(op: Operation, rewriter: Rewriter) -> None:
-    """relu(plain(x)) -> plain(relu(x)), with operands that are blocked alike, or constant"""
+    """relu(plain(x)) -> plain(relu(x)); other operands must be blocked alike, or constant"""
     result = op.results[0]
     shape = shape_of(result)
     sources = [s for v in op.operands if shape_of(v) == shape and (s := blocked_source(v))]
@@ -56,7 +58,11 @@ def elementwise_on_blocks(op: Operation, rewriter: Rewriter) -> None:
 
 
 def _on_blocks(value: Value, shape: tuple[Dim, ...], into: tuple[Dim, ...]):
-    """How to rearrange an operand of an op of `shape` for the blocked shape; None if impossible."""
+    """A function that rearranges an operand for the blocked shape `into`; None if that is
+    impossible.
+
+    `shape` is the plain shape of the op's result.
+    """
     own = shape_of(value)
     source = blocked_source(value)
     if source is not None and shape_of(source) == into:
@@ -112,9 +118,9 @@ def reduce_on_blocks(op: nn.reductions.ReductionOp, rewriter: Rewriter) -> None:
 
 @rewrite(nn.Concat)
 def concat_on_blocks(op: nn.Concat, rewriter: Rewriter) -> None:
-    """concat(plain(x), plain(y)) on channels -> plain(concat(x, y)) for equal blocks
+    """concat(plain(x), plain(y)) on channels -> plain(concat(x, y)), if blocks are equal
 
-    Where all that is joined is put into blocks anyway, so is what is in none.
+    If all users bring the result into these blocks anyway, operands in plain order are blocked too.
     """
     found = [blocked_source(v) for v in op.inputs]
     sizes = {shape_of(s)[-1] for s in found if s is not None}
@@ -136,7 +142,7 @@ def concat_on_blocks(op: nn.Concat, rewriter: Rewriter) -> None:
 
 
 def _becomes_blocks(value: Value, block: int) -> bool:
-    """Whether all that reads a value [N, C, D..] first makes it [N, C / block, D.., block]."""
+    """Whether all users of a value [N, C, D..] first make it [N, C / block, D.., block]."""
     shape = shape_of(value)
     if None in shape:
         return False
@@ -153,10 +159,10 @@ def _becomes_blocks(value: Value, block: int) -> bool:
 
 @rewrite(nn.Reshape)
 def interleave_on_blocks(op: nn.Reshape, rewriter: Rewriter) -> None:
-    """interleave(plain(x)) -> plain(interleave(x)) where each phase is whole blocks of channels
+    """interleave(plain(x)) -> plain(interleave(x)), if each phase is whole blocks of channels
 
-    Phases [N, S.., M, D..] become [N, M, D * S..], as a transposed convolution's do. The view
-    of plain(x) as phases is merged with that of its blocks.
+    Interleaving, as for a transposed convolution, makes [N, M, D * S..] of phases [N, S.., M, D..].
+    The reshape of plain(x) to phases is merged with the one to its blocks.
     """
     moved = op.x.defined_by(nn.Transpose)
     phases = moved.x.defined_by(nn.Reshape) if moved is not None else None
@@ -188,7 +194,7 @@ def interleave_on_blocks(op: nn.Reshape, rewriter: Rewriter) -> None:
 
 @rewrite(nn.Split)
 def split_on_blocks(op: nn.Split, rewriter: Rewriter) -> None:
-    """split(plain(x)) -> plain(split(x)) of whole blocks"""
+    """split(plain(x)) -> plain(split(x)), if parts are whole blocks"""
     source = blocked_source(op.x)
     if source is None:
         return
@@ -204,7 +210,7 @@ def split_on_blocks(op: nn.Split, rewriter: Rewriter) -> None:
 
 @rewrite(nn.Slice)
 def slice_on_blocks(op: nn.Slice, rewriter: Rewriter) -> None:
-    """slice(plain(x)) -> plain(slice(x)) of whole blocks"""
+    """slice(plain(x)) -> plain(slice(x)), if the part is whole blocks"""
     source = blocked_source(op.x)
     if source is None:
         return
@@ -268,7 +274,7 @@ def merge_around_reshape(op: nn.Transpose, rewriter: Rewriter) -> None:
     """transpose(reshape(transpose(x))) -> transpose(reshape(x)) where dimensions are split
     transpose(reshape(transpose(x))) -> reshape(transpose(x)) where they are merged
 
-    What makes blocks plain stays as it is, to sink further.
+    Changes from blocks to the plain layout are left as they are, so that they can sink further.
     """
     view = op.x.defined_by(nn.Reshape)
     inner = view.x.defined_by(nn.Transpose) if view is not None else None
@@ -293,9 +299,10 @@ def merge_around_reshape(op: nn.Transpose, rewriter: Rewriter) -> None:
 
 
 def _regrouped(before: Sequence[Dim], after: Sequence[Dim]) -> list[tuple[list[int], list[int]]]:
-    """The dimensions of a reshape in the smallest groups that hold the same elements.
+    """A reshape's dimensions in the smallest groups that hold the same elements, before and after.
 
-    [256, 3136] as [16, 16, 56, 56]: ([0], [0, 1]), ([1], [2, 3]). None if extents are unknown.
+    [256, 3136] to [16, 16, 56, 56] gives ([0], [0, 1]) and ([1], [2, 3]). [] if extents are
+    unknown.
     """
     groups: list[tuple[list[int], list[int]]] = []
     if None in (*before, *after) or 0 in before:

@@ -1,8 +1,8 @@
-"""Networks whose channels stand last are computed with channels first.
+"""Networks whose channels come last are computed with the channels first.
 
-Formats that keep channels last give convolutions and pools between two transpositions each. What
-stands between them does not care where channels are, so the first moves down to the second, where
-both go.
+Formats with channels last give each convolution and pool a transposition before and after it. For
+the ops between two of these it does not matter where the channels are, so the first transposition
+moves down to the second, and both are removed.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ class SinkTransposes(
 ):
     """Move transpositions of channels to the end below ops that treat all dimensions equally.
 
-    %0 = nn.conv ..                                  %0 = nn.conv ..
-    %1 = nn.transpose %0 {0, 2, 3, 1}          ->    %1 = nn.relu %0
-    %2 = nn.relu %1                                  %3 = nn.conv %1
-    %3 = nn.conv (nn.transpose %2 {0, 3, 1, 2})
+        %0 = nn.conv ..                                  %0 = nn.conv ..
+        %1 = nn.transpose %0 {0, 2, 3, 1}          ->    %1 = nn.relu %0
+        %2 = nn.relu %1                                  %3 = nn.conv %1
+        %3 = nn.conv (nn.transpose %2 {0, 3, 1, 2})
 
-    That is done for results of ops whose channels are the second dimension, and for paddings
-    before them. Two transpositions that meet and undo each other go. Sums over height and width
-    come in another order.
+    That is done for results of ops whose channels are the second dimension, and for padding before
+    such ops. Two transpositions that meet and undo each other are removed. Sums over height and
+    width are added in another order.
 
-    Rows of a product are taken as they lie in memory where the innermost of their extents is
-    open, and may be 1: the product of many rows is fast whatever the extents, that of rows in
-    another order only where this extent is long.
+    The rows of a product are also multiplied in the order in which they lie in memory, if their
+    innermost extent is unknown and may be 1: a product of rows in another order is fast only if
+    that extent is large.
     """
 
     numerics = "rounding"
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """One walk in order, so that a transposition sinks all the way."""
+        """Walk the ops once, in order, so that a transposition sinks all the way."""
         for block in op.regions[0].blocks:
             images: set[Value] = set()
             rows: set[Value] = set()
@@ -74,7 +74,9 @@ def _has_channels_second(op: Operation) -> bool:
 
 
 def _order_before(op: Operation, images: set[Value]) -> Order | None:
-    """The permutation that moved an operand's channels to the end; None if there is none."""
+    """The permutation by which an operand's channels were moved to the end; None if
+    they were not.
+    """
     for value in op.operands:
         moved = value.defined_by(nn.Transpose)
         if moved is not None and moved.x in images:
@@ -86,7 +88,7 @@ def _order_before(op: Operation, images: set[Value]) -> Order | None:
 
 
 def _order_of_rows(op: Operation, rows: set[Value]) -> Order | None:
-    """The permutation of the rows of an operand computed from a product; else None."""
+    """The permutation of an operand that transposes a product's rows; None if there is none."""
     for value in op.operands:
         moved = value.defined_by(nn.Transpose)
         if moved is not None and moved.x in rows:
@@ -95,7 +97,7 @@ def _order_of_rows(op: Operation, rows: set[Value]) -> Order | None:
 
 
 def _sink_rows(op: nn.Matmul, rows: set[Value]) -> int:
-    """Multiply the rows as they were before a transposition by the same matrix; 1 if so."""
+    """Multiply the rows before their transposition by the matrix. Returns 1 if done, else 0."""
     moved, shape = op.lhs.defined_by(nn.Transpose), shape_of(op.lhs)
     if moved is None or len(shape) < 3 or len(shape_of(op.rhs)) != 2 or shape[-2] is not None:
         return 0
@@ -130,7 +132,9 @@ def _inverse(order: Sequence[int]) -> Order:
 
 
 def _sink(op: Operation, order: Order, images: set[Value]) -> int:
-    """Compute the op before the transposition and transpose its result; 1 if done, else 0."""
+    """Compute the op before the transposition, and transpose its result. Returns 1
+    if done, else 0.
+    """
     if len(op.results) != 1 or not isinstance(op.results[0].type, TensorType):
         return 0
     result = op.results[0]
@@ -176,7 +180,7 @@ def _sink_reduction(op: ReductionOp, order: Order, images: set[Value]) -> int:
 def _transposed(
     b: Builder, op: Operation, inner: Operation, order: Order, images: set[Value]
 ) -> int:
-    """Replace the op by another with its result transposed."""
+    """Replace the op by `inner`, with its result transposed."""
     inner.loc = op.loc
     found = inner.results[0]
     images.add(found)
@@ -192,7 +196,7 @@ def _is_moved(value: Value, order: Order) -> bool:
 
 
 def _fits(value: Value, order: Order, out: Sequence[Any]) -> bool:
-    """Whether an operand exists before the transposition, or is easily transposed back."""
+    """Whether an operand is there before the transposition, or can easily be transposed back."""
     own = shape_of(value)
     if len(own) == len(order) and _is_moved(value, order):
         return True
@@ -203,7 +207,7 @@ def _fits(value: Value, order: Order, out: Sequence[Any]) -> bool:
 
 
 def _before(b: Builder, value: Value, order: Order) -> Value:
-    """An operand in the dimension order before the transposition."""
+    """An operand with the dimensions in the order before the transposition."""
     own = shape_of(value)
     if all(d == 1 for d in own):
         return value if len(own) < len(order) else reshape(b, value, (1,) * len(order))
@@ -238,5 +242,6 @@ _REBUILT: dict[type[Operation], Callable[..., Operation]] = {
     nn.Slice: _sliced,
     nn.Concat: _joined,
 }
-"""By op class with attributes per dimension: a function that makes the op with its dimensions
-permuted."""
+"""For op classes with attributes for each dimension: the function that makes the op with these
+permuted.
+"""

@@ -1,8 +1,8 @@
-"""Views moved out of the way of fusion.
+"""Views moved to where they do not prevent fusion.
 
-A reshape is free, but between a product and the ops on its result it keeps them in different
-kernels, for their shapes differ. Elementwise ops do not care about shapes, so they move before
-the reshape.
+A reshape is free, but between a product and elementwise ops on its result it puts these into
+different kernels, because their shapes differ. Elementwise ops work in any shape, so they move
+before the reshape.
 """
 
 from __future__ import annotations
@@ -33,15 +33,17 @@ class SinkViews(
 ):
     """Move reshapes below the elementwise ops that follow a product, and above slices.
 
-    %0 = nn.matmul ..                               %0 = nn.matmul ..
-    %1 = nn.reshape %0 : (16x64) -> 1x16x64    ->   %1 = nn.relu %0 : (16x64) -> 16x64
-    %2 = nn.relu %1                                 %2 = nn.reshape %1
+        %0 = nn.matmul ..                               %0 = nn.matmul ..
+        %1 = nn.reshape %0 : (16x64) -> 1x16x64    ->   %1 = nn.relu %0 : (16x64) -> 16x64
+        %2 = nn.relu %1                                 %2 = nn.reshape %1
 
-    A split becomes slices, each of which can be fused into what reads it.
+    A split becomes slices, each of which can be fused into the ops that read it.
     """
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Slices first; then one walk in order, so that a chain sinks in one go."""
+        """Move the reshapes above slices; then walk once, in order, so that chains
+        sink completely.
+        """
         apply_greedily(
             op, (split_into_slices, reshape_before_slice), fold=False, trace=context.trace
         )
@@ -57,7 +59,9 @@ class SinkViews(
 
 
 def sink(op: Operation, from_product: set[Value]) -> int:
-    """Compute the op in the shape that its operand had before a reshape; 1 if so."""
+    """Compute the op in the shape that its operand had before a reshape. Returns 1
+    if done, else 0.
+    """
     result = op.results[0]
     source = next(
         (
@@ -92,7 +96,7 @@ def sink(op: Operation, from_product: set[Value]) -> int:
 
 
 def _fits(value: Value, shape: Shape, old: Shape) -> bool:
-    """Whether an operand of an op of shape `old` can be reshaped for an op of `shape`."""
+    """Whether an operand of an op of shape `old` can be reshaped for the op in shape `shape`."""
     own = shape_of(value)
     if own == old:
         return shape.count(None) <= 1 or _is_inverse(shape, old)
@@ -102,15 +106,17 @@ def _fits(value: Value, shape: Shape, old: Shape) -> bool:
 
 
 def _is_inverse(shape: Shape, old: Shape) -> bool:
-    """Whether a reshape to `shape` undoes one of it to `old`, with several extents unknown."""
+    """Whether a reshape to `shape` undoes one to `old`, though several extents are unknown."""
     back = {of: axis for axis, of in copied_axes(shape, old).items()}
     return is_reshape(old, shape) and copied_axes(old, shape) == back
 
 
 def _regrouped(own: Shape, shape: Shape, old: Shape) -> Shape | None:
-    """An operand's shape as `shape` splits or joins the dimensions of `old`: [N] as [N / 16, 16].
+    """The shape of an operand if `old`'s dimensions are split and joined to `shape`'s: [N] to [N /
+    16, 16].
 
-    Of the dimensions that are split or joined together it must hold all, or repeat along them.
+    Among dimensions that are split or joined together, the operand must have all, or broadcast in
+    all. None if it does not.
     """
     if len(own) > len(old):
         return None
@@ -155,7 +161,7 @@ def _seen_as(b: Builder, value: Value, shape: Shape, old: Shape) -> Value:
 
 @rewrite(nn.Reshape)
 def reshape_before_slice(op: nn.Reshape, rewriter: Rewriter) -> None:
-    """reshape(slice(x)) -> slice(reshape(x)) where the sliced dimension alone is split"""
+    """reshape(slice(x)) -> slice(reshape(x)), if only the sliced dimension is split"""
     part = op.x.defined_by(nn.Slice)
     if part is None or not part.out.has_one_use or set(part.steps or ()) - {1}:
         return

@@ -1,18 +1,17 @@
-"""Large batches in parts whose activations stay in cache.
+"""Large batches are computed in parts whose activations stay in cache.
 
     func.func @main(%x: tensor<8x3x224x224xf32>) -> tensor<8x1000xf32> attributes {nn.entry}
 
     func.func @main(..) attributes {nn.entry} {
       %x0 = nn.slice %x {starts = [0, 0, 0, 0]} : .. -> tensor<1x3x224x224xf32>
       %y0 = call @main_part(%x0) : (tensor<1x3x224x224xf32>) -> tensor<1x96x14x14xf32>
-      ..
       %y = nn.concat %y0, %y1, ..
       (the rest on the whole batch)
 
-The first layers of a network have the largest activations and the smallest weights. With a
-part of the batch at a time, one layer finds in cache what the one before has written; the
-weights are read once for each part. So the network is cut where that no longer pays, and what
-follows keeps the whole batch.
+The first layers of a network have the largest activations and the smallest weights. If one part of
+the batch is computed at a time, a layer finds in cache what the one before has written; but the
+weights are read once for each part. So the network is cut where that no longer pays, and the layers
+after it work on the whole batch.
 """
 
 from __future__ import annotations
@@ -49,9 +48,8 @@ class SplitBatch(
 ):
     """Run the first layers of an entry function on parts of a batch that fit the cache.
 
-    The layers become a private function, which `inline` puts back once for each part when its
-    kernels are made: they are compiled once.
-
+    The layers become a private function, so that their kernels are compiled only once; when these
+    are made, `inline` puts its body back for each part.
     Numerics: sums over fewer images may be added in another order.
     """
 
@@ -64,7 +62,7 @@ class SplitBatch(
     parts: int = option(0, help="the most parts of a batch (default: the target's)", least=0)
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Every entry function with a batch of known size."""
+        """Split each entry function that has a batch of known size."""
         assert isinstance(op, ModuleOp)
         costs = target_of(op, self.target).machine.costs.batches
         cache, parts = self.cache_bytes or costs.cache, self.parts or costs.parts
@@ -93,7 +91,7 @@ _WHOLE = "whole"
 
 
 def _decision(function: FuncOp, layers: Layers, costs: BatchCosts, cuts: Sequence[Cut]) -> Decision:
-    """Decide the number of parts: the one that saves the most, if it saves enough."""
+    """Decide the number of parts: the one that saves the most time, if it saves enough."""
     work = work_of(function)
     moved = float(sum(n for op in layers.ops if (n := layers.moved(op)) > costs.cache))
     moved += sum(weight_bytes(op, costs) for op in layers.ops)
@@ -128,7 +126,10 @@ def _decision(function: FuncOp, layers: Layers, costs: BatchCosts, cuts: Sequenc
 
 @dataclass(frozen=True)
 class Cut:
-    """The first `count` of the independent ops, run on `parts` parts of the batch."""
+    """A way to split: the first `count` independent ops run on `parts` parts of the batch.
+
+    `saved` is the number of bytes that need not be moved from or to memory.
+    """
 
     count: int
     parts: int
@@ -141,7 +142,7 @@ class Cut:
 
 @dataclass
 class Layers:
-    """The ops of a function that treat images one by one, in order."""
+    """The ops of a function that treat images independently, in order."""
 
     batch: int
     ops: list[nn.NnOp] = field(default_factory=list)
@@ -149,7 +150,7 @@ class Layers:
 
     @staticmethod
     def of(function: FuncOp) -> Layers | None:
-        """The independent ops of a function; None if its arguments have no common batch."""
+        """The independent ops of a function; None if its arguments do not have one batch size."""
         batched: set[Value] = {v for v in function.args if getattr(v.type, "rank", 0) > 1}
         sizes = {shape_of(v)[0] for v in batched}
         batch = sizes.pop() if len(sizes) == 1 else None
@@ -171,7 +172,7 @@ class Layers:
         return layers
 
     def cuts(self, chosen: BatchCosts) -> list[Cut]:
-        """For each number of parts the cut that saves the most bytes from and to memory."""
+        """For each number of parts, the cut that saves the most bytes moved from and to memory."""
         found = []
         cache = chosen.cache
         costs = list(zip(map(self.moved, self.ops), self.frontiers(), strict=True))
@@ -191,7 +192,7 @@ class Layers:
         return found
 
     def moved(self, op: nn.NnOp) -> int:
-        """Bytes that an op reads and writes; 0 for an op that fuses with another."""
+        """The bytes that an op reads and writes; 0 if it will be fused with another one."""
         if op.fusion in (Fusion.ELEMENTWISE, Fusion.VIEW, Fusion.PADDING):
             return 0
         return sum(_bytes(op.operands[i]) for i in self.by_parts[op]) + sum(map(_bytes, op.results))
@@ -218,7 +219,7 @@ class Layers:
 
 
 def weight_bytes(op: nn.NnOp, costs: BatchCosts) -> int:
-    """Bytes of an op's parameters, as the fastest algorithm reads them."""
+    """The bytes of an op's parameters, as many as the fastest algorithm reads."""
     total = sum(_bytes(v) for v in op.operands if v.defined_by(nn.Constant) is not None)
     if isinstance(op, nn.Conv) and op.groups == 1 and shape_of(op.weight)[2:] == (3, 3):
         total *= costs.winograd_weights
@@ -232,7 +233,7 @@ def _bytes(value: Value) -> int:
 
 
 def _split(module: ModuleOp, function: FuncOp, layers: Layers, cut: Cut) -> bool:
-    """Carry a cut out; False, with nothing changed, if an op cannot have a smaller batch."""
+    """Make a cut; False, with nothing changed, if an op cannot work on a smaller batch."""
     ops, outputs = layers.ops[: cut.count], layers.outputs(cut.count)
     sliced, shared = _inputs(ops, layers.by_parts)
     if sliced.keys() & shared.keys():
@@ -263,7 +264,9 @@ def _split(module: ModuleOp, function: FuncOp, layers: Layers, cut: Cut) -> bool
 def _inputs(
     ops: list[nn.NnOp], by_parts: dict[nn.NnOp, frozenset[int]]
 ) -> tuple[dict[Value, None], dict[Value, None]]:
-    """(sliced, whole) values that the ops take from outside; whole constants are copied."""
+    """The values from outside that are sliced, and those passed whole; whole
+    constants are copied.
+    """
     made = {v for op in ops for v in op.results}
     sliced: dict[Value, None] = {}
     shared: dict[Value, None] = {}
@@ -317,14 +320,14 @@ def _part_type(value: Value, parts: int) -> TensorType:
 
 
 def _piece(b: Builder, value: Value, number: int, parts: int) -> Value:
-    """Part number `number` of a batch."""
+    """The part with index `number` of a batch."""
     type = _part_type(value, parts)
     starts = (number * type.shape[0], *(0,) * (type.rank - 1))  # type: ignore[operator]
     return b.insert(nn.Slice(value, starts=starts, out=type)).result
 
 
 def _move_users_behind(ops: list[nn.NnOp]) -> Operation:
-    """Move the ops that depend on `ops` to the end. Returns the first of them."""
+    """Move the ops that depend on `ops` to the end of the block. Returns the first of them."""
     inside, made = set(ops), {v for op in ops for v in op.results}
     block = ops[0].parent
     assert block is not None
@@ -341,7 +344,7 @@ def _move_users_behind(ops: list[nn.NnOp]) -> Operation:
 
 
 def _rename(function: FuncOp, module: ModuleOp) -> None:
-    """Rename the function uniquely in the module."""
+    """Give the function a name that is unique in the module."""
     taken = {symbol_name(op) for op in module.body_block}
     stem, number = function.sym_name, 0
     while function.sym_name in taken:

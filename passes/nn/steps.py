@@ -1,8 +1,8 @@
-"""Values of which the last bit counts: those that reach a function with steps.
+"""Values whose last bit matters, because they reach a function with steps, such as rounding.
 
-An integer is the rounded quotient of a number and a scale. A quantizer's largest number lies on
-a tie by construction (`x / (max(x) / 127.5)`), and `floor(n / 41)` is at a step for each multiple
-of 41, so that a quotient off by its last bit is an integer off by one.
+An integer is a number divided by a scale and rounded. The largest number of a quantizer lies on a
+tie by construction (`x / (max(x) / 127.5)`), and `floor(n / 41)` has a step at each multiple of 41.
+A quotient that is wrong in its last bit there gives an integer that is wrong by one.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ _EXACT = (
     *(nn.Abs, nn.Clip, nn.Max, nn.Min, nn.Neg, nn.Relu, nn.Where, nn.Cast),
     *(nn.Concat, nn.Gather, nn.ReduceMax, nn.ReduceMin, nn.SliceDynamic, nn.Split),
 )
-"""Ops that every implementation rounds alike; behind others no bit can be counted on."""
+"""Ops that every implementation rounds in the same way; after other ops no bit can be relied on."""
 
 _MOVES = (Fusion.VIEW, Fusion.MOVEMENT, Fusion.PADDING)
 
 
 def reaches_step(value: Value) -> bool:
-    """Whether exact operations lead from a value to a step.
+    """Whether a value reaches a step through exact operations only.
 
-    That is a rounding to an integer or to a float of 8 bits, a remainder, or a comparison.
+    A step is a rounding to an integer or to a float of 8 bits, a remainder, or a comparison.
     """
     left, seen = [value], {value}
     while left:
@@ -41,7 +41,7 @@ def reaches_step(value: Value) -> bool:
 
 
 def _is_coded(op: Operation) -> bool:
-    """Whether an op makes something else of numbers than floats to compute with."""
+    """Whether an op's results are something else than floats that are computed with."""
     elements = [r.type.element_type for r in op.results if isinstance(r.type, TensorType)]
     wide = (f16, bf16, f32, f64)
     return not isinstance(op, nn.ShapeOf) and any(element not in wide for element in elements)

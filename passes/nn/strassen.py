@@ -1,9 +1,9 @@
 """Products with constant matrices by Strassen's algorithm: seven products of halves for eight.
 
-rows      of a matrix on the left; those of a block of rows share loops
+rows      of a matrix on the left; the rows of a block share loops
 images    of blocked channels, and their 1x1 convolutions
 
-To an odd number of a matrix's rows, one of zeros is added.
+To an odd number of a matrix's rows, a row of zeros is added.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from .building import element_of, is_arranged_constant, replace_op, reshape, sca
 from .work import ProductSizes
 
 Product = nn.BlockedConv | nn.PackedMatmul
-"""The products that Strassen's algorithm applies to."""
+"""The ops to which Strassen's algorithm applies."""
 
 
 def is_strassen(op: Product) -> bool:
     """Whether the algorithm applies: f32, a constant matrix, and even extents to be halved.
 
-    Neighbouring rows are added to each other, so that a NaN or a large error in one reaches the
-    other. Both must belong to one sample: a left side of two dimensions [batch, K] is left alone.
-    Of convolutions, those with 1x1 windows and stride 1 qualify.
+    Neighbouring rows are added to each other, so a NaN or a large error in one reaches the other.
+    They must therefore belong to one sample: a left side [batch, K] is left alone. Convolutions
+    must have 1x1 windows and stride 1.
     """
     x, weight = op.operands
     if not is_arranged_constant(weight) or element_of(x) is not FloatType("f32"):
@@ -48,7 +48,7 @@ def is_strassen(op: Product) -> bool:
 
 
 def sizes_of(op: Product) -> ProductSizes:
-    """The sizes of a product that `is_strassen`."""
+    """The sizes of a product for which `is_strassen` is true."""
     shape = shape_of(op.x if isinstance(op, nn.BlockedConv) else op.lhs)
     out = shape_of(op.out)
     if isinstance(op, nn.PackedMatmul):
@@ -59,10 +59,10 @@ def sizes_of(op: Product) -> ProductSizes:
 
 
 def use_strassen(op: Product, most: int) -> None:
-    """Replace a product that `is_strassen` by transforms and the seven products between.
+    """Replace a product for which `is_strassen` is true by the transforms and the seven products.
 
-    Rows of a matrix are dealt into blocks of at most `most` pairs; loops over one block become
-    register tiles.
+    The rows of a matrix are divided into blocks of at most `most` pairs; the loops over a block
+    become register tiles.
     """
     b = Builder.before_op(op)
     out = _of_rows(b, op, most) if isinstance(op, nn.PackedMatmul) else _of_images(b, op)
@@ -70,7 +70,8 @@ def use_strassen(op: Product, most: int) -> None:
 
 
 def _of_rows(b: Builder, op: nn.PackedMatmul, most: int) -> Value:
-    """Halves of columns are two numbers of a dimension before them.
+    """The result for a matrix on the left. Halves of columns are the two indices of an extra
+    dimension.
 
     An odd number of rows is one block, which the transforms pad and cut as they read and write.
     """
@@ -95,8 +96,10 @@ def _of_rows(b: Builder, op: nn.PackedMatmul, most: int) -> Value:
 
 
 def _of_images(b: Builder, op: nn.BlockedConv) -> Value:
-    """Rows of the matrix are every other row of an image, or every other pixel of its rows; the
-    products are groups of a convolution.
+    """The result for images. Halves of rows are every other image row, or every other pixel of a
+    row.
+
+    The seven products are the groups of a grouped convolution.
     """
     extents = shape_of(op.x)[2:-1]
     rows = 2 + next(i for i, d in enumerate(extents) if d % 2 == 0)

@@ -3,7 +3,7 @@
     x = (xi - xz) * xs,  w = (wi - wz) * ws
     x @ w + ..           ->    f32((xi - xz) @ (wi - wz)) * (xs * ws) + ..
 
-Sums of integers are exact, while f32 sums are rounded at each step. The requantization after the
+Sums of integers are exact, while sums of f32 are rounded at each step. The quantization after the
 product, a division by the next scale and a rounding, stays.
 """
 
@@ -29,7 +29,7 @@ from .constants import constant_array
 from .work import Work, work_of
 
 MOST_TERMS = (1 << 31) // (255 * 255)
-"""The most products of such numbers whose sum fits i32."""
+"""The most products of 8-bit numbers whose sum fits i32."""
 
 
 @dataclass(frozen=True)
@@ -41,13 +41,13 @@ class UseIntegers(
 ):
     """Compute products of dequantized tensors on their integers.
 
-    %x = (%xi - %xz) * %xs                       %i = nn.conv (%xi - %xz), (%wi - %wz)
-    %w = (%wi - %wz) * %ws                ->     %y = nn.cast %i
-    %y = nn.conv %x, %w                          nn.mul %y, (%xs * %ws)
+        %x = (%xi - %xz) * %xs                       %i = nn.conv (%xi - %xz), (%wi - %wz)
+        %w = (%wi - %wz) * %ws                ->     %y = nn.cast %i
+        %y = nn.conv %x, %w                          nn.mul %y, (%xs * %ws)
 
-    The weights must be constant, with one scale for all or one for each channel of the result.
-    Where no instruction multiplies bytes, what Winograd's algorithm computes faster stays in f32.
-    A module that wants its math as written keeps its products of floats.
+    The weights must be constant, with one scale, or one for each channel of the result. Where no
+    instruction multiplies bytes, convolutions for which Winograd's algorithm is faster stay in f32.
+    A module with strict math keeps its products of floats.
     """
 
     numerics = "rounding"
@@ -55,7 +55,7 @@ class UseIntegers(
     target: str = option("", help="a target's name (default: the module's)", alias="machine")
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Each product for itself."""
+        """Decide on each product separately."""
         if is_strict(op):
             return
         work = cache(partial(work_of, op, self.target))
@@ -77,11 +77,12 @@ Wanted = Callable[[Any], bool]
 
 
 def integers_or_floats(product: Product, work: Work) -> Decision:
-    """By rule, integers: their sums are exact, and their weights have a fourth of the bytes.
+    """Decide between integers and f32. By rule integers: sums are exact, and weights have fewer
+    bytes.
 
-    A word of 32 bits holds four of them where an instruction multiplies bytes, or two; else each
-    takes a product and a sum. Where words hold two, integers multiply no faster than floats, and
-    what Winograd's algorithm saves of f32 decides by time.
+    A word of 32 bits holds four integers if an instruction multiplies bytes, or two of 16 bits;
+    otherwise each integer takes a product and a sum. Where words hold two, integers are no faster
+    than floats, and the time decides, in which Winograd's algorithm counts for f32.
     """
     machine, operations = work.machine, work.operations(product)
     x, weight = product.operands[:2]
@@ -113,7 +114,7 @@ def integers_or_floats(product: Product, work: Work) -> Decision:
 
 @dataclass(frozen=True)
 class Quantized:
-    """A tensor as `(steps - zero) * scale`, behind `moves`, which are changes of shape or order."""
+    """A tensor that is `(steps - zero) * scale`, and then reshaped and transposed by `moves`."""
 
     steps: Value
     zero: Value | None
@@ -146,7 +147,7 @@ class Quantized:
 
 
 def quantized(value: Value) -> Quantized | None:
-    """The integers that an f32 tensor is dequantized from, or None."""
+    """The integers, zero point and scale of a dequantized f32 tensor; None if it is none."""
     if (view := value.defined_by(nn.Reshape)) is not None:
         found = quantized(view.x)
         if found is None or not found.has_one_scale:
@@ -188,7 +189,7 @@ def _rank(value: Value) -> int:
 
 
 def _is_whole(zero: Value) -> bool:
-    """Whether a zero point of f32 is certainly a whole number."""
+    """Whether a zero point given as f32 is certainly an integer."""
     while (view := zero.defined_by(nn.Reshape)) is not None:
         zero = view.x
     if (made := zero.defined_by(nn.Cast)) is not None:
@@ -201,7 +202,7 @@ def _is_whole(zero: Value) -> bool:
 
 
 def factors(x: Value, weight: Value) -> tuple[Quantized, Quantized] | None:
-    """A product's operands, where the first has one scale and the second is constant."""
+    """A product's operands, if the first has one scale and the second is constant; else None."""
     first, second = quantized(x), quantized(weight)
     if first is None or second is None or second.steps.defined_by(nn.Constant) is None:
         return None
@@ -210,7 +211,9 @@ def factors(x: Value, weight: Value) -> tuple[Quantized, Quantized] | None:
 
 
 def use_in_matmul(product: nn.Matmul, wanted: Wanted) -> int:
-    """(x, w) -> integers, where the columns of w have their scales; 1 if so."""
+    """Compute a matrix product on integers, with a scale for each column of w.
+    Returns 1 if done.
+    """
     found = factors(product.lhs, product.rhs)
     if found is None or _rank(product.rhs) != 2 or _rank(product.lhs) < 2:
         return 0
@@ -227,7 +230,9 @@ def use_in_matmul(product: nn.Matmul, wanted: Wanted) -> int:
 
 
 def use_in_conv(product: nn.Conv | nn.ConvTranspose, wanted: Wanted) -> int:
-    """(x, w) -> integers, where the channels of the result have their scales; 1 if so."""
+    """Compute a convolution on integers, with a scale for each result channel.
+    Returns 1 if done.
+    """
     found = factors(product.x, product.weight)
     if found is None:
         return 0

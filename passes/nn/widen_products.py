@@ -1,7 +1,7 @@
 """Products of 16-bit floats are computed on f32, to which each operand is cast once.
 
-The sums are in f32 either way. What is cast as it is loaded is cast as often as it is used, and
-Winograd's algorithm is for f32 alone.
+The sums are in f32 in any case. An operand that is cast as it is loaded is cast as often as it is
+used, and Winograd's algorithm is for f32 only.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ class WidenProducts(
 ):
     """Cast the operands of products of f16 and bf16 to f32, and their results back.
 
-    %y = nn.conv %x, %w    ->    %0 = nn.conv (nn.cast %x), (nn.cast %w)
-                                 %y = nn.cast %0
+        %y = nn.conv %x, %w    ->    %0 = nn.conv (nn.cast %x), (nn.cast %w)
+                                     %y = nn.cast %0
 
-    A convolution's weights must be constant. Weights must be few beside the products: they take
-    twice the bytes. On devices matrix products stay as they are, and so do all products of a
-    module that wants its math as written. Sums beside products read the same f32, so that a
-    residual network's tensors are stored once.
+    A convolution's weights must be constant, and few compared with the products, because they take
+    twice the bytes. On devices matrix products stay as they are, and so do all products of a module
+    with strict math. Sums next to products read the same f32, so that a tensor of a residual
+    network is stored only once.
     """
 
     numerics = "rounding"
@@ -47,7 +47,7 @@ class WidenProducts(
     target: str = option("", help="a target's name (default: the module's)", alias="machine")
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Each product for itself; `fold-constants` then casts the weights."""
+        """Decide on each product separately; `fold-constants` then casts the weights."""
         products = (
             []
             if is_strict(op)
@@ -84,11 +84,11 @@ def _is_narrow(product: nn.Conv | nn.Matmul) -> bool:
 
 
 _BESIDE = (nn.Add, nn.Sub, nn.Mul)
-"""What stands beside products in residual networks and gates."""
+"""Ops that stand next to products in residual networks and gates."""
 
 
 def _is_beside_wide(op: Operation) -> bool:
-    """Whether a sum or product of 16-bit elements reads a tensor that is stored as f32 then."""
+    """Whether a sum or product of 16-bit elements reads a tensor that will be stored as f32."""
     return (
         isinstance(op, _BESIDE)
         and element_of(op.out) in (f16, bf16)
@@ -97,7 +97,7 @@ def _is_beside_wide(op: Operation) -> bool:
 
 
 def _is_stored_wide(value: Value) -> bool:
-    """Whether what reads a tensor of 16 bits may all read the f32 that wide products do."""
+    """Whether all users of a 16-bit tensor can read the f32 that wide products read."""
     if value.defining_op is None:
         return False
     casts = [user for user in value.users if isinstance(user, nn.Cast)]
@@ -107,8 +107,10 @@ def _is_stored_wide(value: Value) -> bool:
 
 
 def products_of(product: nn.Conv | nn.Matmul, work: Work) -> float:
-    """Multiplications of a product. Where only the run tells how many rows a matrix has, one
-    counts: the step of a language model, which takes the time of reading its weights.
+    """The number of multiplications of a product.
+
+    An unknown number of rows of a matrix counts as one: a step of a language model, whose time is
+    that of reading the weights.
     """
     if isinstance(product, nn.Conv):
         return work.operations(product)
@@ -121,7 +123,7 @@ _NARROW, _WIDE = "16 bits", "f32"
 def precision(
     machine: Machine, weights: int, products: float, loc: Location, operation: str = ""
 ) -> Decision:
-    """Whether the casts that are saved outweigh the larger weights."""
+    """Decide whether the casts that are saved outweigh the larger weights."""
     costs = Roofline(machine)
     arithmetic, read = costs.arithmetic(products), float(F32 * weights)
     narrow = costs.beside_memory(costs.costs.half_products * arithmetic, read / 2)

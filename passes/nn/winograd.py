@@ -1,9 +1,9 @@
 """Convolutions by Winograd's algorithm: transforms of tiles, and products at each point between.
 
-plain      values of all channels times weights, for each point
+plain      a matrix product of values and weights for each point
 in groups  the same for each point and group
-in depth   a convolution over the planes of images, for each point: what the window has in
-           the third direction stays a sum
+in depth   a convolution over the planes of images for each point: the window's third direction
+           stays a sum
 """
 
 from __future__ import annotations
@@ -19,15 +19,17 @@ from .building import element_of, is_arranged_constant, replace_op, reshape, sca
 from .dilations import dilations_of, undilate
 
 Convolution = nn.BlockedConv | nn.BlockedGroupedConv
-"""The convolutions that Winograd's algorithm applies to."""
+"""The ops to which Winograd's algorithm applies."""
 Multiply = Callable[[Builder, Value, Value], Value]
-"""A function from the transformed values and weights at all points to their products."""
+"""A function that gives the products of the transformed values and weights at all points."""
 
 
 def is_winograd(conv: Convolution) -> bool:
-    """Whether the algorithm applies: f32 and constant weights, 3x3 of stride 1, or of stride 2
-    without dilations, over the last two directions. Of images of unknown extents two directions,
-    without groups and dilations, alone.
+    """Whether the algorithm applies to a convolution.
+
+    It must be f32 with constant weights, with 3x3 windows over the last two directions, of stride
+    1, or of stride 2 without dilations. If images have unknown extents, it must have two
+    directions, no groups and no dilations.
     """
     strides, dilations = planar(conv.strides), planar(conv.dilations)
     is_open = None in shape_of(conv.x)
@@ -50,12 +52,12 @@ def directions(conv: Convolution) -> int:
 
 
 def planar(numbers: Sequence[int] | None) -> tuple[int, ...]:
-    """Strides or dilations of the last two directions; 1 where none are given."""
+    """The strides or dilations of the last two directions; 1 by default."""
     return tuple(numbers[-2:]) if numbers else (1, 1)
 
 
 def use_winograd(conv: Convolution, tile: int) -> None:
-    """Replace a convolution that `is_winograd` by transforms and products at their points."""
+    """Replace a convolution for which `is_winograd` is true by the transforms and products."""
     b = Builder.before_op(conv)
     if isinstance(conv, nn.BlockedGroupedConv):
         out = _in_groups(b, conv, tile)
@@ -88,7 +90,9 @@ def _product(b: Builder, values: Value, weight: Value) -> Value:
 
 
 def _in_groups(b: Builder, conv: nn.BlockedGroupedConv, tile: int) -> Value:
-    """Channels of all groups are transformed, and multiplied with those of their group."""
+    """The result for grouped channels: all are transformed, and each is multiplied within its
+    group.
+    """
     N, G, Co, H, W, B = shape_of(conv.x)
     _, Mo, _, K, L, _, A = shape_of(conv.weight)
 
@@ -105,7 +109,9 @@ def _in_groups(b: Builder, conv: nn.BlockedGroupedConv, tile: int) -> Value:
 
 
 def _in_depth(b: Builder, conv: nn.BlockedConv, tile: int) -> Value:
-    """Planes are transformed as images, and convolved over the third direction at each point."""
+    """The result in three directions: planes are transformed, and convolved over the third at each
+    point.
+    """
     N, Co, D, H, W, B = shape_of(conv.x)
     Mo, _, J, K, L, _, A = shape_of(conv.weight)
     E, P, Q = shape_of(conv.out)[2:5]
@@ -134,7 +140,7 @@ def _in_depth(b: Builder, conv: nn.BlockedConv, tile: int) -> Value:
 def _by_tiles(
     b: Builder, conv: Convolution, tile: int, x: Value, weight: Value, multiply: Multiply
 ) -> Value:
-    """Results [N, M / A, P, Q, A] of images [N, C / B, H, W, B], all of known extents."""
+    """Results [N, M / A, P, Q, A] of images [N, C / B, H, W, B] of known extents."""
     stride, extents = planar(conv.strides)[0], shape_of(conv.out)[-3:-1]
     x = _with_whole_tiles(b, x, extents, tile, stride)
     values = b.insert(nn.WinogradInput(x, tile=tile, stride=stride)).result
@@ -151,9 +157,9 @@ def _by_tiles(
 def _with_whole_tiles(
     b: Builder, x: Value, results: Sequence[int | None], tile: int, stride: int
 ) -> Value:
-    """Images with zeros at their ends for tiles to cover all results.
+    """Images with zeros at their ends, so that whole tiles cover all results.
 
-    Where the extents are unknown, for a whole tile more, less a result.
+    If extents are unknown, the zeros are enough for another tile but for one result.
     """
     points, short = points_of(tile, stride), []
     for extent, count in zip(shape_of(x)[2:4], results, strict=True):
@@ -168,8 +174,9 @@ def _with_whole_tiles(
 
 
 def _image_of(conv: nn.BlockedConv) -> tuple[Value, tuple[int, int]]:
-    """(operand before its padding, how many (rows, columns) it lacks of the stride times those of
-    the result, rounded down).
+    """The operand before its padding, and `more` of `nn.winograd_output` for rows and columns.
+
+    (rows of the operand + more) / stride, rounded down, is the number of the result's rows.
     """
     stride, pad = planar(conv.strides)[0], conv.x.defined_by(nn.Pad)
     if pad is None:

@@ -1,4 +1,4 @@
-"""Expected times of a graph's operations, from which layouts, algorithms and fusion are chosen."""
+"""Expected times of a graph's ops, by which layouts, algorithms and fusion are chosen."""
 
 from __future__ import annotations
 
@@ -26,8 +26,10 @@ from .winograd import Convolution, directions, planar
 
 @dataclass(frozen=True)
 class ConvSizes:
-    """The sizes on which a convolution's time depends: images of the result, channels, rows and
-    columns of the result, its channels. Each image of a dilated one, and each plane, is an image.
+    """The sizes that determine a convolution's time.
+
+    `images`, `rows` and `columns` are those of the result, `channels` the operand's and `results`
+    the result's channels. With dilations each image counts as several, and so does each plane.
     """
 
     images: int
@@ -51,14 +53,16 @@ class ConvSizes:
 
     @property
     def weights(self) -> float:
-        """The number of (operand channel, result channel) pairs."""
+        """The number of pairs of an operand channel and a result channel."""
         return self.channels * self.results / self.groups
 
 
 @dataclass(frozen=True)
 class ProductSizes:
-    """What the time of a matrix product depends on: rows, steps of each sum, columns, elements that
-    lie side by side in the left matrix, and rows that Strassen's algorithm pairs with zeros.
+    """The sizes that determine the time of a matrix product.
+
+    `steps` is the number of terms of each sum, `block` the number of contiguous elements of the
+    left matrix, `lone` the number of rows that Strassen's algorithm pairs with zeros.
     """
 
     rows: int
@@ -74,16 +78,16 @@ class ProductSizes:
 
 @dataclass(frozen=True)
 class ConvCosts(Roofline):
-    """What products are expected to take on a machine. Units: cycles of one core."""
+    """The expected times of products on a machine. Units: cycles of one core."""
 
     def product(self, sizes: ProductSizes) -> Terms:
-        """A product with a matrix from memory."""
+        """The time of a product with a matrix that is read from memory."""
         longer = 1 + self.costs.short_sums / sizes.steps
         products = self.arithmetic(longer * sizes.multiplications)
         return self.beside_memory(products, F32 * sizes.steps * sizes.columns)
 
     def strassen(self, sizes: ProductSizes) -> Terms:
-        """Seven products of halves, and the sums before and after them."""
+        """The time of seven products of halves, and of the sums before and after."""
         M, K, N = sizes.rows + sizes.lone, sizes.steps, sizes.columns
         sums, lanes = PRODUCTS / 4, self.machine.lanes(F32)
         longer = 1 + 2 * self.costs.short_sums / K
@@ -99,13 +103,13 @@ class ConvCosts(Roofline):
         return self._between(found.plus("arithmetic", parts), between, is_near)
 
     def direct(self, sizes: ConvSizes) -> Terms:
-        """The cost of the direct algorithm: products, overlapped with loading the weights."""
+        """The time of the direct algorithm: products, while the weights are being loaded."""
         weights = F32 * 9 * sizes.taps * sizes.weights
         read = self.costs.hidden * weights / self.machine.memory_bandwidth
         return Terms({"arithmetic": self.arithmetic(sizes.products), "memory": read})
 
     def winograd(self, sizes: ConvSizes, tile: int) -> Terms:
-        """The cost of Winograd's algorithm: products, loading the weights, and transforms."""
+        """The time of Winograd's algorithm: products, loading of weights, and transforms."""
         N, C, P, Q, M = sizes.images, sizes.channels, sizes.rows, sizes.columns, sizes.results
         tiles, points = N * -(-P // tile) * -(-Q // tile), points_of(tile, sizes.stride) ** 2
         moved = C * sizes.planes + M
@@ -123,7 +127,9 @@ class ConvCosts(Roofline):
         return self._between(found.plus("arithmetic", transforms), between, is_cached)
 
     def _between(self, found: Terms, between: float, is_cached: bool) -> Terms:
-        """`found` plus the traffic of `between` elements, written by one kernel for the next."""
+        """`found` plus the time to write `between` elements in one kernel and read them in the
+        next.
+        """
         machine = self.machine
         if not is_cached:
             return found.plus("memory", 2 * F32 * between / machine.memory_bandwidth)
@@ -132,41 +138,46 @@ class ConvCosts(Roofline):
         return found.plus("l3", F32 * between / machine.shared_memory.bandwidth)
 
     def _transform(self, tile: int, stride: int) -> int:
-        """Multiplications that one tile's transform at input or output is worth."""
+        """The time of a tile's transform, input or output, as a number of multiplications."""
         costs = self.costs
         if stride == 1:
             return costs.transform_2 if tile == 2 else costs.transform_4
         return costs.transform_2_strided if tile == 2 else costs.transform_4_strided
 
     def is_cached(self, between: float) -> bool:
-        """Whether `between` elements, passed between kernels, stay in the caches."""
+        """Whether `between` elements that one kernel writes for the next stay in the caches."""
         return F32 * between <= self.costs.between_l2s * self.machine.private_memory.bytes
 
     def is_blocked(self, between: float, weights: float) -> bool:
-        """Whether transforms and products are to be done on blocks of tiles, one after the other.
+        """Whether transforms and products should be computed block by block of tiles.
 
-        Then what is between them never leaves the caches, but each block reads all weights.
+        What is between them then never leaves the caches, but each block reads all weights.
         """
         return not self.is_cached(between) and between > self.costs.between_weights * weights
 
 
 @dataclass(frozen=True)
 class Work(ConvCosts):
-    """The expected times of a function's operations, with unknown extents estimated."""
+    """The expected times of a function's ops; unknown extents are estimated."""
 
     shapes: SymbolicShapes
     smaller: int = 1
-    """A divisor of the assumed extents of images whose size is unknown."""
+    """By what to divide the usual extents of images of unknown size."""
 
     def sizes_of(self, conv: Convolution) -> tuple[ConvSizes, ...]:
-        """The sizes to estimate for: with unknown extents, those of usual and of small images."""
+        """The sizes of a convolution; if extents are unknown, those of usual and
+        of small images.
+        """
         if None not in shape_of(conv.out)[-3:-1]:
             return (self.sizes(conv),)
         return self.sizes(conv), replace(self, smaller=self.costs.small_images).sizes(conv)
 
     def sizes_of_plain(self, conv: nn.Conv) -> ConvSizes | None:
-        """The sizes of a convolution before it is blocked, if Winograd's algorithm may apply: 3x3
-        windows of stride 1 or 2 over images of known extents, without groups and dilations.
+        """The sizes of a convolution that is not blocked yet; None if Winograd's algorithm cannot
+        apply.
+
+        It can to 3x3 windows of stride 1 or 2 over images of known extents, without groups and
+        dilations.
         """
         N, C, *_ = shape_of(conv.x)
         strides = {*(conv.strides or (1,))}
@@ -180,19 +191,23 @@ class Work(ConvCosts):
         return ConvSizes(N, C, P, Q, M, strides.pop(), products, False)
 
     def extents(self, conv: nn.BlockedConv) -> list[int]:
-        """N, P and Q of the result, as expected."""
+        """The expected N, P and Q of the result."""
         N, _, P, Q, _ = self.shapes.of(conv.out)
         return self.expected(N, P, Q)
 
     def elements_of_tiles(self, value: Value) -> int:
-        """Elements of tiles at all points, [points, blocks, N, S, T, block], as expected."""
+        """The expected number of elements of tiles at all points, [points, blocks,
+        N, S, T, block].
+        """
         if None not in shape_of(value):
             return math.prod(shape_of(value))
         points, blocks, *extents, block = self.shapes.of(value)
         return math.prod((points, blocks, *self.expected(*extents), block))  # type: ignore[arg-type]
 
     def is_padded_by_reader(self, op: nn.NnOp) -> bool:
-        """Whether the only reader of a padded tensor pads it itself, on a machine that can."""
+        """Whether the only reader of a padded tensor does the padding itself, which the machine
+        allows.
+        """
         readers = {*op.results[0].users}
         return (
             op.fusion is Fusion.PADDING
@@ -202,7 +217,7 @@ class Work(ConvCosts):
         )
 
     def expected_extents(self, block: Block) -> dict[Size, int]:
-        """The unknown extents of images in a block's convolutions, with what they may be."""
+        """The unknown extents of images in a block's convolutions, with their expected values."""
         found: dict[Size, int] = {}
         for op in block:
             match op:
@@ -219,15 +234,17 @@ class Work(ConvCosts):
         return found
 
     def expected(self, images: Size, *extents: Size) -> list[int]:
-        """Extents of images: unknown ones as the target says, an unknown number of images as 1."""
+        """The expected number of images and extents; an unknown number of images counts as 1."""
         is_image = sum(extent != 1 for extent in extents) > 1
         other = (self.costs.open_extent if is_image else self.costs.open_steps) // self.smaller
         found = [self.shapes.estimate(d, self._given, other) for d in extents]
         return [images if isinstance(images, int) else 1, *found]
 
     def _given(self, input: TensorType) -> int:
-        """The expected unknown extent of an input: an image if it is 2-D per channel, a text if it
-        is of numbers of tokens, or audio.
+        """The expected value of an unknown extent of an input.
+
+        An input with two spatial dimensions is an image, one of integers is a text of tokens,
+        another one is audio.
         """
         if sum(extent != 1 for extent in input.shape[2:]) > 1:
             return self.costs.open_image // self.smaller
@@ -236,17 +253,19 @@ class Work(ConvCosts):
         return (self.costs.open_text if is_text else self.costs.open_sound) // self.smaller
 
     def elements(self, value: Value) -> int:
-        """The number of elements of a tensor, with the expected values of unknown extents."""
+        """The expected number of elements of a tensor."""
         first, *others = self.shapes.of(value) or (1,)
         return math.prod(self.expected(first, *others))
 
     def bytes(self, value: Value) -> float:
-        """The size of a tensor, with the expected values of unknown extents."""
+        """The expected bytes of a tensor."""
         element = value.type.element_type  # type: ignore[attr-defined]
         return float(self.elements(value) * getattr(element, "byte_width", 8))
 
     def operations(self, op: nn.NnOp) -> float:
-        """Multiplications that an op is worth: of a sum, one for each of its terms."""
+        """The number of multiplications that an op's time is worth; a sum has one for each of its
+        terms.
+        """
         form = op.comprehension()
         sums = [d.size or 1 for d in form.dims if d.kind == "reduction"] if form else []
         if form is None and op.operands:
@@ -254,7 +273,7 @@ class Work(ConvCosts):
         return float(self.elements(op.results[0]) * math.prod(sums))
 
     def sizes(self, conv: Convolution) -> ConvSizes:
-        """The sizes of the dense convolution over rows and columns."""
+        """The sizes of a convolution as a dense one over rows and columns."""
         if isinstance(conv, nn.BlockedGroupedConv):
             return self._sizes_of_groups(conv)
         if directions(conv) == 3:
@@ -285,7 +304,7 @@ class Work(ConvCosts):
 
 
 def work_of(function: Operation, target: str = "") -> Work:
-    """The estimates of a function of the graph, for a target or the module's."""
+    """The expected times of a function's ops for a target, by default the module's."""
     blocks = function.regions[0].blocks
     names = names_of(function.attributes.get(INPUT_DIMS))
     shapes = SymbolicShapes(blocks[0] if blocks else None, names)
