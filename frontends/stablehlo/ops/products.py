@@ -137,8 +137,7 @@ def _convolved(
             return found
         x = dilated(n, x, (1, 1, *apart), None)
     if any(p < 0 for pair_ in pads for p in pair_):
-        x = _cut(n, x, pads)
-        pads = tuple((max(a, 0), max(b, 0)) for a, b in pads)
+        x, pads = _cut(n, x, pads)
     return convolution(
         n,
         x,
@@ -150,10 +149,18 @@ def _convolved(
     )
 
 
-def _cut(n: HloLayer, x: Value, pads: Any) -> Value:
-    """x cropped by negative padding."""
-    low, high = ([min(pad[i], 0) for pad in pads] for i in range(2))
-    return padded_by(n, x, [0, 0, *low, 0, 0, *high])
+def _cut(n: HloLayer, x: Value, pads: Any) -> tuple[Value, Any]:
+    """x [batch, channels, ..] cropped by negative padding, and the padding that is left to do.
+
+    Where one side removes more than there is, the other side's padding is done here, too.
+    """
+    low, high, left = [0, 0], [0, 0], []
+    for extent, (begin, end) in zip(x.type.shape[2:], pads, strict=True):
+        crosses = extent is not None and extent + min(begin, 0) + min(end, 0) < 0
+        low.append(begin if crosses else min(begin, 0))
+        high.append(max(end, -extent - begin) if crosses else min(end, 0))
+        left.append((0, 0) if crosses else (max(begin, 0), max(end, 0)))
+    return padded_by(n, x, [*low, *high]), tuple(left)
 
 
 def _transposed(

@@ -60,3 +60,22 @@ def test_nothing_is_left_to_repeat(mode, pads):
         return
     with pytest.raises(NncError, match="there is no element of 'tensor<3xf32>' to repeat"):
         parse_module(text).verify()
+
+
+@pytest.mark.parametrize(("low", "high"), [(-4, 4), (4, -4), (-1, 2), (-2, 1), (5, -3)])
+def test_convolutions_of_what_is_left(low, high):
+    extent, kernel = 3, np.float32([2.0, -1.0])
+    count = extent + low + high - 1
+    text = (
+        f"func.func @main(%x: tensor<1x1x{extent}xf32>, %w: tensor<1x1x2xf32>) -> "
+        f"tensor<1x1x{count}xf32> {{\n"
+        "%0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0]x[o, i, 0]->[b, f, 0], "
+        f"window = {{pad = [[{low}, {high}]]}} "
+        "{batch_group_count = 1 : i64, feature_group_count = 1 : i64} : "
+        f"(tensor<1x1x{extent}xf32>, tensor<1x1x2xf32>) -> tensor<1x1x{count}xf32>\n"
+        f"return %0 : tensor<1x1x{count}xf32> }}"
+    ).encode()
+    x = np.arange(1.0, 1 + extent, dtype=np.float32)
+    found = nnc.compile(text)(x[None, None], kernel[None, None])
+    whole = padded(np.stack([x, x], 1), low, high, 0.0)[:, 0]
+    np.testing.assert_allclose(found[0, 0], np.correlate(whole, kernel, "valid"))
