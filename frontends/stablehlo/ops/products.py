@@ -156,10 +156,13 @@ def _cut(n: HloLayer, x: Value, pads: Any) -> tuple[Value, Any]:
     """
     low, high, left = [0, 0], [0, 0], []
     for extent, (begin, end) in zip(x.type.shape[2:], pads, strict=True):
-        crosses = extent is not None and extent + min(begin, 0) + min(end, 0) < 0
-        low.append(begin if crosses else min(begin, 0))
-        high.append(max(end, -extent - begin) if crosses else min(end, 0))
-        left.append((0, 0) if crosses else (max(begin, 0), max(end, 0)))
+        if extent is None or extent + min(begin, 0) + min(end, 0) >= 0:
+            now, later = (min(begin, 0), min(end, 0)), (max(begin, 0), max(end, 0))
+        else:
+            now, later = (begin, max(end, -extent - begin)), (0, 0)
+        low.append(now[0])
+        high.append(now[1])
+        left.append(later)
     return padded_by(n, x, [*low, *high]), tuple(left)
 
 
