@@ -22,7 +22,7 @@ class Globals:
 
     def __init__(self, module: Operation) -> None:
         self.module = module
-        target = target_of(module)
+        self.target = target = target_of(module)
         self.machine = target.machine
         self.has_groups = isinstance(target.machine, GroupMachine)
         """Whether groups of a device's threads run kernels, launched one after the other."""

@@ -13,21 +13,28 @@ from math import prod
 
 from ...dialects import arith
 from ...ir.affine import AffineDim, AffineMap
-from ...ir.core import Value
+from ...ir.core import Operation, Value
 from ...ir.types import IntegerType, i32, i64
+from ...kernels.on_host import comes_from_memory
 from ...targets.groups import GroupMachine
 from .emitter import Emitter
 from .extents import Size
 
 
-def has_ranks(e: Emitter, lists: Sequence[Size], count: Size) -> bool:
-    """Whether lists of so many elements are sorted sooner by ranks than by one thread each.
+def has_ranks(
+    e: Emitter, op: Operation, lists: Sequence[Size], count: Size, kept: Size = 0
+) -> bool:
+    """Whether lists of `count` elements each are sorted sooner by ranks than by one thread each.
 
-    Extents that are known only when the model runs are taken as small. Where threads do not run in
-    lockstep, the device is a processor, for which one thread is no slower than any other.
+    `lists` are the extents beside. Extents that are known only when the model runs are taken as
+    small. Where threads do not run in lockstep, the device is a processor, for which one thread is
+    no slower than any other. So is the host, which has the operation if the device lacks its
+    numbers, or if `kept`, the number of elements that are wanted, is read from memory.
     """
     machine = e.globals.machine
     if not isinstance(machine, GroupMachine) or machine.together == 1:
+        return False
+    if e.globals.target.lacks(op) or (isinstance(kept, Value) and comes_from_memory(kept)):
         return False
     threads = machine.cores * machine.units
     compared = prod(n for n in (*lists, count) if isinstance(n, int))

@@ -126,7 +126,7 @@ def lower_top_k(e: Emitter, op: nn.TopK) -> None:
     if count == 0:
         return
     others = [n for d, n in enumerate(extents) if d != axis]
-    if has_ranks(e, others, extents[axis]):
+    if has_ranks(e, op, others, extents[axis], count):
         _by_ranks(e, op, source, out, places)
     else:
         _by_heaps(e, op, source, out, places)

@@ -8,7 +8,7 @@ from typing import Any
 from ...dialects import arith, memref, vector
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
-from ...ir.types import FloatType, IndexType, IntegerType, lane_type
+from ...ir.types import FloatType, IndexType, IntegerType, VectorType, lane_type
 from ..source.memory import Buffer, grouped, plus, times
 from ..source.printing import elements_of, is_half, lanes_of
 from ..source.scalars import compared
@@ -187,7 +187,7 @@ def _cmpf(p: WgslPrinter, op: arith.CmpF) -> str:
     if op.predicate not in ("ord", "uno"):
         return compared(op.predicate, a, b, "!")
     mask = op.results[0].type
-    single = FloatType("f32") if lanes_of(type) == 1 else type
+    single = VectorType((lanes_of(type),), FloatType("f32"))
     found = " | ".join(p.lanewise("isnan_32", single, mask, one) for one in dict.fromkeys((a, b)))
     return found if op.predicate == "uno" else f"!({found})"
 
