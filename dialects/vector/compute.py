@@ -249,10 +249,10 @@ class OuterProduct(Op, name="vector.outerproduct", traits=(Pure,)):
 
 
 class Scan(Op, name="vector.scan", traits=(Pure,)):
-    """Running results along a dimension: each element combined with those before it, and the total.
+    """Running combinations of the elements along a dimension, and the last of them.
 
-    It begins with `initial_value`. If `inclusive`, element i of `dest` includes element i of the
-    source; otherwise only those before it.
+    With `inclusive`, element i of `dest` combines elements 0 to i of the source; otherwise
+    `initial_value` and elements 0 to i - 1.
     """
 
     kind = attribute(KIND)
