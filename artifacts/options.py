@@ -15,8 +15,9 @@ from .bindings.names import snake_case, words_of
 PLACES = ("inside", "beside")
 """Where weights are stored: in the library, or in a file beside it."""
 FORMS = ("original", "packed")
-"""Whether weights are stored as in the model, if the code's form is larger and can be computed on
-loading; or always in the code's form."""
+"""In which form weights are stored: "original", as in the model, if the code's form is larger and
+can be computed when the model is loaded; or "packed", always in the code's form.
+"""
 DEFAULT_PREFIX = "nnc"
 IR = ".mlir"
 """The suffix of a module in its last stage, which any target can write."""

@@ -14,22 +14,20 @@ from ..ir.passes import Pass, PassContext
 from ..ir.types import MemRefType
 
 WIDEST = 16
-"""The most bytes that a thread accesses at once; device memory is aligned to more."""
+"""The most bytes that a thread accesses at once; the device's memory has a larger alignment."""
 ALIGN = "llvm.align"
 
 
 @dataclass(frozen=True)
 class AlignArguments(Pass, name="align-arguments", anchor="builtin.module"):
-    """Mark each kernel's buffers with the alignment in bytes that they have in every launch.
+    """Mark each kernel's buffers with the alignment, in bytes, that they have in every launch.
 
-    gpu.func @f(%a: memref<64xf32, #gpu.address_space<global>>) kernel
+        gpu.func @f(%a: memref<64xf32, #gpu.address_space<global>>) kernel
+            ->
+        gpu.func @f(%a: memref<64xf32, #gpu.address_space<global>> {llvm.align = 16 : i64}) kernel
 
-        ->
-
-    gpu.func @f(%a: memref<64xf32, #gpu.address_space<global>> {llvm.align = 16 : i64}) kernel
-
-    Places in the arena, which `--plan-memory` has chosen, views and the callers of private
-    functions are followed; what is more than an element is written.
+    It follows the places in the arena that `--plan-memory` has chosen, views, and the arguments
+    that callers of private functions pass. Only alignments of more than an element are written.
     """
 
     def run(self, op: Operation, context: PassContext) -> None:
@@ -68,7 +66,7 @@ class _Alignments:
                 kernel.arg_attrs = ArrayAttr(tuple(DictAttr(tuple(e.items())) for e in entries))
 
     def of(self, value: Value) -> int:
-        """The alignment of a buffer's first element in bytes: a power of two up to `WIDEST`."""
+        """The alignment in bytes of a buffer's first element: a power of two up to `WIDEST`."""
         if value not in self.known:
             self.known[value] = WIDEST  # of a function that calls itself: what others pass decides
             self.known[value] = self._found(value)

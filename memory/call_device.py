@@ -34,26 +34,24 @@ _SIGNATURES: dict[str, tuple[tuple[Type, ...], tuple[Type, ...]]] = {
     DEVICE_LAUNCH: ((i32, _INDEX, _INDEX, _INDEX, _INDEX), ()),
 }
 TO_DEVICE, TO_HOST, WITHIN, TO_HOST_AT_END = range(4)
-"""The kinds of a copy, its last argument. TO_HOST_AT_END is for data that nobody reads before the
-end."""
+"""The kinds of a copy, its last argument. TO_HOST_AT_END is for data that is only read after the
+run."""
 
 
 @dataclass(frozen=True)
 class CallDevice(Pass, name="call-device", anchor="builtin.module"):
-    """Let the host call functions that launch kernels, copy, and give out the device's memory.
+    """Let the host call functions that launch kernels, copy data, and allocate the device's memory.
 
-    gpu.launch_func @kernels::@f_0 blocks in (%n, %c1, %c1) threads in (%c64, %c1, %c1) args(%a)
-    gpu.memcpy %h, %a
+        gpu.launch_func @kernels::@f_0 blocks in (%n, %c1, %c1) threads in (%c64, %c1, %c1) args(%a)
+        gpu.memcpy %h, %a
+            ->
+        memref.store %address_of_a, %arguments[%c0] : memref<1xi64>
+        call @nnc_device_launch(%number_of_f_0, %n, %c1, %c1, %address_of_arguments)
+        call @nnc_device_copy(%address_of_h, %address_of_a, %bytes, %c1)
 
-        ->
-
-    memref.store %address_of_a, %arguments[%c0] : memref<1xi64>
-    call @nnc_device_launch(%number_of_f_0, %n, %c1, %c1, %address_of_arguments)
-    call @nnc_device_copy(%address_of_h, %address_of_a, %bytes, %c1)
-
-    An address in the device's memory is a number that only those functions understand. The arena
-    of the entry in the device's memory comes from such a function too, and constants that a
-    `memref.memory_space_cast` asks for, which it copies there once.
+    An address in the device's memory is a number that only these functions understand. They also
+    give the entry's arena in that memory, and the constants for which there is a
+    `memref.memory_space_cast`, which are copied there once.
     """
 
     def run(self, op: Operation, context: PassContext) -> None:
@@ -61,7 +59,7 @@ class CallDevice(Pass, name="call-device", anchor="builtin.module"):
 
 
 class _Calls:
-    """One module whose launches become calls."""
+    """Replaces the launches and copies of one module by calls."""
 
     def __init__(self, module: Operation) -> None:
         self.module = module
@@ -115,7 +113,7 @@ class _Calls:
     # -- memory --------------------------------------------------------------------------------
 
     def _take_arena(self, function: func.FuncOp) -> None:
-        """Allocate the arena argument of a function in the device's memory."""
+        """Allocate a function's arena argument in the device's memory."""
         for i, argument in enumerate(function.args):
             is_arena = function.arg_attribute(i, ARENA) is not None
             if not is_arena or argument.type.memory_space is not gpu.GLOBAL:
@@ -169,7 +167,7 @@ class _Calls:
 
 
 def _at_end(function: func.FuncOp) -> set[Operation]:
-    """An entry's final copies to its caller's memory, followed by nothing but such copies."""
+    """An entry's last copies to its caller's memory, after which there are only such copies."""
     found: set[Operation] = set()
     last = function.body.blocks[-1]
     if ENTRY not in function.attributes or not isinstance(last.terminator, func.Return):
@@ -188,11 +186,15 @@ def _at_end(function: func.FuncOp) -> set[Operation]:
 
 
 Part = tuple[str, Value, int]
-"""A part of an argument: `value`, or a buffer's `address`, its `size` or `stride` along an axis."""
+"""A part of an argument: ("value", v, 0), or a buffer's ("address", v, 0), ("size", v, axis) or
+("stride", v, axis).
+"""
 
 
 def parts_of(value: Value) -> list[Part]:
-    """The parts of a kernel's argument in order: of a buffer, its dynamic sizes and strides too."""
+    """The parts of a kernel's argument in order; a buffer's unknown sizes and strides are parts
+    too.
+    """
     type = value.type
     if not isinstance(type, MemRefType):
         return [("value", value, 0)]
@@ -232,7 +234,7 @@ def _dim(value: Value, axis: int, builder: Builder) -> Value:
 
 
 def _bytes_of(type: MemRefType, sizes: Sequence[Value], builder: Builder) -> Value:
-    """The bytes of a buffer, the product of its extents."""
+    """The bytes of a buffer, computed from its extents."""
     known = MemRefType(tuple(n for n in type.shape if n is not None), type.element_type).num_bytes
     total = builder.insert(arith.Constant.index(known)).result
     for size in sizes:
@@ -241,7 +243,7 @@ def _bytes_of(type: MemRefType, sizes: Sequence[Value], builder: Builder) -> Val
 
 
 def _view(made: Value, type: MemRefType, sizes: Sequence[Value], builder: Builder) -> Value:
-    """A buffer of a type at an address that a function returned."""
+    """A buffer of this type at an address that a function returned."""
     start = builder.insert(arith.Constant.index(0)).result
     return builder.insert(memref.View(made, start, list(sizes), result=type)).result
 

@@ -1,4 +1,4 @@
-"""The values that operations use from outside: arguments of a function made of them."""
+"""The values that operations use from outside, to be arguments of a function made of them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def captures(
     is_cloned: Callable[[Operation], bool],
     given: Iterable[Value] = (),
 ) -> tuple[list[Value], list[Value]]:
-    """(values to pass, values to clone): what the operations use from outside, and `values`.
+    """What the operations use from outside, and `values`: (values to pass, values to clone).
 
-    Each value occurs once, in order. To clone are results of operations that `is_cloned` allows,
-    whose operands are included. Values that are `given` are left out.
+    Each occurs once, in order. Results of operations for which `is_cloned` is true are cloned,
+    along with their operands. `given` values are left out.
     """
     passed: dict[Value, None] = {}
     cloned: dict[Value, None] = {}
@@ -52,8 +52,8 @@ _INDEX_ARITHMETIC = (arith.AddI, arith.SubI, arith.MulI)
 
 
 def is_index_arithmetic(op: Operation) -> bool:
-    """Whether an operation is a sum or product of indices, a part of an address.
+    """Whether an operation is a sum or product of indices, as in addresses.
 
-    Cloning it lets a function see which addresses differ by a constant.
+    If it is cloned into a function, it is seen there which addresses differ by a constant.
     """
     return isinstance(op, _INDEX_ARITHMETIC) and isinstance(op.results[0].type, IndexType)

@@ -47,7 +47,7 @@ def device_note(module: Operation) -> DictAttr:
 
 
 def calls_of_kernels(module: Operation) -> Iterator[func.Call]:
-    """The calls of kernels that the entry makes, directly or not."""
+    """The calls of kernels that the entry makes, directly or through other functions."""
     functions = func.functions_by_name(module)
     waiting = [f for f in functions.values() if ENTRY in f.attributes]
     seen = set(waiting)
@@ -73,7 +73,7 @@ def _number(op: Operation, name: str) -> int:
 
 
 def _bytes(op: gpu.Memcpy) -> int:
-    """The bytes of a copy between host and device; 0 if unknown, and for any other copy."""
+    """The bytes of a copy between host and device; 0 for another copy, or if they are unknown."""
     types = [v.type for v in (op.dst, op.src) if isinstance(v.type, MemRefType)]
     crosses = len({type.memory_space for type in types}) == 2
     return types[0].num_bytes if crosses and types[0].has_static_shape else 0

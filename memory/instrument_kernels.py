@@ -17,11 +17,11 @@ from ..ir.types import FunctionType, MemRefType, TensorType, Type, i64
 from ..runtime.abi import POOL_COUNTS
 
 TIMES = "nnc.times"
-"""The name of the new output."""
+"""The name of the output with the times."""
 INNER = "nnc.inner"
-"""The name of the output with the times of kernels in branches and loops."""
+"""The name of the output with the times of kernels inside branches and loops."""
 PIECES = "nnc.pieces"
-"""The name of the output with the waiting time and the number of pieces of each thread."""
+"""The name of the output with the pool's waiting time and the number of pieces of each thread."""
 CLOCK = "nnc_clock"
 """The function that returns the time in nanoseconds."""
 
@@ -51,35 +51,31 @@ class InstrumentKernels(
     anchor="builtin.module",
     statistics={"kernels": "Number of kernels timed"},
 ):
-    """Give the entry function one more output: the time before each kernel and after the last.
+    """Give the entry function one more output: the times before each kernel and after the last one.
 
-    func.func @main(%x: .., %y: ..) attributes {nn.entry, ..} {
-      call @k0(..)
-      call @k1(..)
+        func.func @main(%x: .., %y: ..) attributes {nn.entry, ..} {
+          call @k0(..)
+          call @k1(..)
+            ->
+        func.func @main(%x: .., %y: .., %times: memref<3xi64>) attributes {nn.entry, ..} {
+          times[0] = nnc_clock()
+          call @k0(..)
+          times[1] = nnc_clock()
+          call @k1(..)
+          times[2] = nnc_clock()
 
-        ->
-
-    func.func @main(%x: .., %y: .., %times: memref<3xi64>) attributes {nn.entry, ..} {
-      times[0] = nnc_clock()
-      call @k0(..)
-      times[1] = nnc_clock()
-      call @k1(..)
-      times[2] = nnc_clock()
-
-    A branch or loop with kernels inside counts as one. Then another output has a row for each call
-    of a kernel inside: what all its calls took, and how many there were.
-
-    With `threads` another output has a row for each of these moments: for how long the pool's
-    caller has waited for other threads since the pool was made, and how many pieces of parallel
-    loops each of so many threads has done.
-
-    Runs after lower-to-linalg and before plan-memory. Units: nanoseconds.
+    A branch or loop with kernels inside counts as one kernel. Another output then has a row for
+    each call of a kernel inside: the total time of its executions, and their number. With
+    `threads`, another output has a row for each of these moments: how long the thread that calls
+    the pool has waited for other threads since the pool was made, and how many pieces of parallel
+    loops each of so many threads has done. It runs after lower-to-linalg and before plan-memory.
+    Units: nanoseconds.
     """
 
     threads: int = option(0, help="count the pieces that so many threads do", least=0)
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Instrument entry functions, except those without kernels or with a clock already."""
+        """Instrument the entry functions that call kernels and have no clock yet."""
         clocked = False
         for entry in [f for f in op.body_block if isinstance(f, func.FuncOp)]:
             calls = kernel_units(entry, op) if ENTRY in entry.attributes else []
@@ -108,7 +104,7 @@ def _has_clock(entry: func.FuncOp) -> bool:
 
 
 def kernel_units(entry: func.FuncOp, module: Operation) -> list[Operation]:
-    """The operations of the entry's block that are calls of kernels or contain such calls."""
+    """The operations of the entry's block that are calls of kernels, or contain such calls."""
     if len(entry.body.blocks) != 1:
         return []
     functions = func.functions_by_name(module)
@@ -116,7 +112,7 @@ def kernel_units(entry: func.FuncOp, module: Operation) -> list[Operation]:
 
 
 def inner_calls(units: list[Operation], module: Operation) -> list[tuple[int, func.Call]]:
-    """The calls of kernels inside units, each with the unit's number."""
+    """(index of a unit, call) for each call of a kernel inside a unit."""
     functions = func.functions_by_name(module)
     return [
         (i, call)
@@ -127,7 +123,7 @@ def inner_calls(units: list[Operation], module: Operation) -> list[tuple[int, fu
 
 
 def _calls_in(op: Operation, functions: Mapping[str, func.FuncOp]) -> Iterator[func.Call]:
-    """The calls of kernels in an operation, also in the functions that it calls."""
+    """The calls of kernels in an operation and in the functions that it calls."""
     for one in op.walk():
         if isinstance(one, func.Call):
             called = functions.get(one.callee)
@@ -143,7 +139,7 @@ def _moments(units: list[Operation]) -> list[Builder]:
 
 
 def _time_inner(entry: func.FuncOp, calls: list[func.Call], module: Operation) -> None:
-    """Add an output: the total time of each call's executions, and their number."""
+    """Add the output with the total time and the number of executions of each call."""
     times = _add_output(entry, INNER, (len(calls), 2))
     start = Builder.at_start(entry.body.block)
     zero = start.insert(arith.Constant(IntegerAttr(0, i64))).result
@@ -171,7 +167,7 @@ def _position(builder: Builder, i: int, j: int) -> list[Value]:
 def _passed_along(
     entry: func.FuncOp, times: Value, calls: list[func.Call], module: Operation
 ) -> dict[Operation, Value]:
-    """The buffer in the entry and in each function that calls one of the kernels."""
+    """{function: buffer of times} for the entry and each function that calls one of the kernels."""
     buffers: dict[Operation, Value] = {entry: times}
     work = [_function_of(call) for call in calls]
     callers = [op for op in module.walk() if isinstance(op, func.Call)]
@@ -203,7 +199,7 @@ def _function_of(op: Operation) -> func.FuncOp:
 
 
 def _count_pieces(entry: func.FuncOp, calls: list[Operation], threads: int) -> None:
-    """Add an output that the thread pool fills; the pool becomes an argument."""
+    """Add the output that the thread pool fills; the entry gets the pool as an argument."""
     counts = _add_output(entry, PIECES, (len(calls) + 1, threads + 1))
     pool = _add_argument(entry, llvm.ptr, DictAttr(((POOL, UnitAttr()),)))
     pool.name_hint = "pool"

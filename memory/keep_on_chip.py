@@ -1,4 +1,4 @@
-"""Buffers become arrays of their functions, since hardware has no memory allocator."""
+"""Buffers become arrays of their functions, because hardware has no memory allocator."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class KeepOnChip(
 ):
     """Turn all buffers into arrays of constant size in their functions.
 
-    Hardware has the memory that it is built with: a buffer of open size is an error, as are inputs
-    of open shape, and elements of f64, for which there is no multiplier.
+    Hardware has the memory that it is built with. So a buffer or an input of unknown shape is an
+    error, and so are elements of f64, for which there is no multiplier.
     """
 
     def run(self, op: Operation, context: PassContext) -> None:

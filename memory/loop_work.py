@@ -1,4 +1,4 @@
-"""A rough estimate of one iteration's work, from which parallel loops are cut into pieces."""
+"""A rough estimate of the work of an iteration, by which parallel loops are divided into pieces."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ UNKNOWN_WORK = 1 << 20
 
 
 def work_of(ops: Iterable[Operation], machine: Processor) -> int:
-    """The machine operations of the ops; nested ones count as often as they run.
+    """The machine operations of the ops; those in loops count as often as they run.
 
-    A load, a store, or an operation on a vector is 1; on integers that are addresses, 0.
+    A load, a store or an operation on a vector counts 1; arithmetic on integers for addresses 0.
     """
     return sum(_work(op, machine) for op in ops)
 
@@ -57,7 +57,7 @@ def _trips(bounds: Sequence[Value], machine: Processor) -> int:
 
 
 def _vectors(type: Type, machine: Processor) -> int:
-    """How many vectors of the machine a value fills."""
+    """The number of the machine's vectors that a value fills."""
     if not isinstance(type, VectorType):
         return 1
     lanes = machine.lanes(getattr(type.element_type, "byte_width", 8))

@@ -1,8 +1,7 @@
-"""Offsets for buffers in one arena: those that are alive at the same time do not overlap.
+"""Offsets for buffers in one arena, so that buffers that are alive at the same time do not overlap.
 
-Finding the smallest arena is NP-hard (dynamic storage allocation), so several greedy orders
-are tried. Each takes the buffers one by one and puts each at the lowest offset that is free
-during its life.
+To find the smallest arena is NP-hard (dynamic storage allocation), so several greedy orders are
+tried. Each places one buffer after the other at the lowest offset that is free during its life.
 
 Source: Sekiyama et al., Profile-guided memory optimization for deep neural networks, 2018
 (best-fit heuristic); Pisarchyk and Lee, Efficient memory management for deep neural net
@@ -33,7 +32,7 @@ class MemoryPlan:
     offsets: tuple[int, ...]
     size: int
     lower_bound: int
-    """The most bytes that are live at one time, which any arena needs."""
+    """The most bytes that are alive at one time, which no arena can be smaller than."""
 
 
 _ORDERS: tuple[Callable[[Buffer], tuple], ...] = (
@@ -45,7 +44,7 @@ _ORDERS: tuple[Callable[[Buffer], tuple], ...] = (
 
 
 def plan(buffers: Sequence[Buffer]) -> MemoryPlan:
-    """The smallest plan of the greedy orders."""
+    """The smallest of the plans that the greedy orders give."""
     sizes = [aligned(b.size) for b in buffers]
     bound = _peak(buffers, sizes)
     best: MemoryPlan | None = None
@@ -60,7 +59,7 @@ def plan(buffers: Sequence[Buffer]) -> MemoryPlan:
 
 
 def peak_of(buffers: Sequence[Buffer]) -> int:
-    """The largest sum of bytes that are alive at one time."""
+    """The largest sum of the buffers' bytes that are alive at one time."""
     return _peak(buffers, [aligned(b.size) for b in buffers])
 
 

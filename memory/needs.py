@@ -1,4 +1,4 @@
-"""The buffers that a function needs, by memory space, and how long each of them lives."""
+"""The buffers that a function needs, by memory space, and how long each of them is alive."""
 
 from __future__ import annotations
 
@@ -18,18 +18,21 @@ from .memory_plan import Buffer, MemoryPlan, plan
 _BYTE = IntegerType(8)
 
 Space = Attribute | None
-"""A memory space as in types; None for the default one."""
+"""A memory space, as types have it; None for the default one."""
 
 Scratch = dict[str, dict[Space, int]]
-"""The bytes of scratch memory that callers pass to each function, by memory space."""
+"""For each function, the bytes of scratch memory that callers pass to it, by memory space."""
 
 Pair = tuple[str, int, int]
-"""(function, number of an operand, number of a result that shares its buffer)."""
+"""(function, index of an operand, index of the result that shares its buffer)."""
 
 
 @dataclass(frozen=True)
 class Join:
-    """Two buffers, by number; the second may be written over the first."""
+    """Two buffers, by their indices, of which `after` may be written over `before`.
+
+    They are operand and result of a call of `callee`, by the indices of these.
+    """
 
     before: int
     after: int
@@ -45,7 +48,7 @@ def bytes_in(space: Space, size: int) -> MemRefType:
 
 @dataclass(frozen=True)
 class _Calls:
-    """Calls that never run at the same time, and so share their scratch memory."""
+    """Calls that never run at the same time, so that they share their scratch memory."""
 
     calls: Sequence[func.Call]
 
@@ -62,7 +65,9 @@ class Needs:
     numbers: dict[Value, int] = field(default_factory=dict)
 
     def add(self, owner: memref.Alloc | _Calls, size: int, first: int, last: int) -> None:
-        """Add a buffer of `size` bytes, alive from time `first` to `last`, both included."""
+        """Add a buffer of `size` bytes that is alive from time `first` to time `last`, both
+        included.
+        """
         if isinstance(owner, memref.Alloc):
             self.numbers[owner.memref] = len(self.buffers)
         self.owners.append(owner)
@@ -76,10 +81,10 @@ class Needs:
             self.add(_Calls(needing), size, time, time)
 
     def join(self, call: func.Call, callee: func.FuncOp, time: int) -> None:
-        """Record which of a call's results may be written over an operand.
+        """Note which results of a call may be written over an operand.
 
-        The operand's life ends there, the result's begins, and the call sees no part of either
-        in any other argument.
+        The operand must not be used after the call, nor the result before it, and no other argument
+        of the call may overlap either of them.
         """
         places = [self.numbers.get(memref.base_buffer(v)) for v in call.args]
         free = {
@@ -110,7 +115,9 @@ class Needs:
         )
 
     def plan(self) -> tuple[MemoryPlan, list[Join]]:
-        """(plan, joins): the smaller of the plans with and without results over operands."""
+        """The smaller of the plans with and without results over operands, and the joins that it
+        makes.
+        """
         apart = plan(self.buffers)
         if not self.joins:
             return apart, []
@@ -130,7 +137,7 @@ class Needs:
         return replace(together, offsets=whole), self.joins
 
     def apply(self, made: MemoryPlan, arena: Value, scratch: Scratch) -> None:
-        """Replace allocations by views of the arena, and pass calls their scratch memory."""
+        """Replace allocations by views of the arena, and pass scratch memory to the calls."""
         start = Builder.at_start(self.block)
         offsets = {
             offset: start.insert(arith.Constant.index(offset)).result
@@ -158,7 +165,7 @@ class Needs:
 def needs_of(
     function: func.FuncOp, functions: dict[str, func.FuncOp], scratch: Scratch
 ) -> list[Needs]:
-    """A function's needs by memory space: the default one first, the others by name."""
+    """What a function needs in each memory space, the default one first, the others by name."""
     block = function.body.block
     times = {op: i for i, op in enumerate(block)}
     uses = _uses_of_buffers(block, functions)
@@ -186,9 +193,10 @@ def needs_of(
 
 
 def _calls_by_thread(op: Operation) -> list[list[func.Call]]:
-    """The calls in an operation, apart from those that may run at the same time.
+    """The calls in an operation, in a list for each set that never runs at the same time.
 
-    Such calls are in the cases of a switch that is the body of a parallel loop.
+    Calls that may run at the same time are in the cases of a switch which is the body of a parallel
+    loop.
     """
     parts: list[Iterable[Operation]] = [region.ops for region in sides(op)] or [[op]]
     return [
@@ -198,7 +206,9 @@ def _calls_by_thread(op: Operation) -> list[list[func.Call]]:
 
 
 def _spaces(function: func.FuncOp, scratch: Scratch) -> set[Space]:
-    """The memory spaces of a function's allocations and of its callees' scratch."""
+    """The memory spaces of a function's allocations, and of the scratch memory of functions it
+    calls.
+    """
     found: set[Space] = {None}
     for op in function.walk():
         if isinstance(op, memref.Alloc):
@@ -215,10 +225,10 @@ def _rank(space: Space) -> tuple[bool, str]:
 def _uses_of_buffers(
     block: Block, functions: dict[str, func.FuncOp]
 ) -> dict[Value, list[Operation]]:
-    """The block's operations that read or write each buffer.
+    """For each buffer, the block's operations that read or write it, also through views.
 
-    Views count through their own uses, `memref.dealloc` does not count. A result that may be one
-    of several buffers, as of `arith.select`, uses them all.
+    `memref.dealloc` does not count. A result that may be one of several buffers, as that of
+    `arith.select`, uses all of them.
     """
     among: dict[Value, dict[Value, None]] = {}
     uses: dict[Value, list[Operation]] = {}
@@ -244,7 +254,7 @@ def _uses_of_buffers(
 
 
 def _gives_new_buffers(op: Operation, functions: dict[str, func.FuncOp]) -> bool:
-    """Whether an operation calls a function that returns buffers which it made itself."""
+    """Whether an operation calls a function that only returns buffers which it has made."""
     callee = functions.get(op.callee) if isinstance(op, func.Call) else None
     if callee is None or callee.is_declaration or len(callee.body.blocks) != 1:
         return False
@@ -254,7 +264,7 @@ def _gives_new_buffers(op: Operation, functions: dict[str, func.FuncOp]) -> bool
 
 
 def buffers_given_away(function: func.FuncOp) -> set[Value]:
-    """The buffers whose ownership passes to the caller, or to a branch or a loop."""
+    """The buffers that are returned, or passed on to a branch or a loop, which then own them."""
     taking = (func.Return, scf.Yield, scf.Condition, scf.For, scf.While)
     return {
         memref.base_buffer(v)

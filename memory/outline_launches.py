@@ -48,28 +48,26 @@ class OutlineLaunches(
         "host": "Number of kernels left to the host",
     },
 ):
-    """Make launches of what the functions of kernels do to buffers.
+    """Make launches of what the functions of kernels do with buffers.
 
-    func.func private @f(%a: memref<?x64xf32>) attributes {nn.kernel} {
-      %n = memref.dim %a, %c0 : memref<?x64xf32>
-      scf.parallel (%i, %j) = (%c0, %c0) to (%n, %c64) step (%c1, %c16) { body(%i, %j, %a) }
+        func.func private @f(%a: memref<?x64xf32>) attributes {nn.kernel} {
+          %n = memref.dim %a, %c0 : memref<?x64xf32>
+          scf.parallel (%i, %j) = (%c0, %c0) to (%n, %c64) step (%c1, %c16) { body(%i, %j, %a) }
+            ->
+        gpu.module @kernels {
+          gpu.func @f_0(%a: memref<?x64xf32>) kernel { body(block_id y, 16 * block_id x, %a) }
+        }
+        func.func private @f(%a: memref<?x64xf32>) attributes {nn.kernel} {
+          %n = memref.dim %a, %c0 : memref<?x64xf32>
+          gpu.launch_func @kernels::@f_0 blocks in (%c4, %n, %c1) threads in (%c1, ..) args(%a)
 
-        ->
-
-    gpu.module @kernels {
-      gpu.func @f_0(%a: memref<?x64xf32>) kernel { body(block_id y, 16 * block_id x, %a) }
-    }
-    func.func private @f(%a: memref<?x64xf32>) attributes {nn.kernel} {
-      %n = memref.dim %a, %c0 : memref<?x64xf32>
-      gpu.launch_func @kernels::@f_0 blocks in (%c4, %n, %c1) threads in (%c1, %c1, %c1) args(%a)
-
-    An iteration of a parallel loop is a group, which owns the vectors of its body whole: which
-    thread has what is a later pass's matter. The last dimension counts along x, unless the loop
-    has a `mapping`, as `schedule.bind` gives it. Workgroup buffers become the kernel's. What stands
-    between parallel loops is run by one group. Sizes, allocations and control flow that depends on
-    sizes stay on the host; a function that decides them by what is in memory, or calls others,
-    stays there whole. No result of a launch is written over an operand: one thread may read what
-    another has written.
+    An iteration of a parallel loop becomes a group, which as a whole has the vectors of the body; a
+    later pass divides them among threads. The last dimension is counted along x, unless the loop
+    has a `mapping`, as `schedule.bind` gives it. Workgroup buffers become the kernel's. Operations
+    between parallel loops are run by one group. Sizes, allocations and control flow that depends on
+    sizes stay on the host. A function whose control flow depends on the contents of memory, or that
+    calls others, stays there as a whole. No result of a launch is written over an operand, because
+    a thread may read what another one has written.
     """
 
     def run(self, op: Operation, context: PassContext) -> None:
@@ -95,7 +93,7 @@ class OutlineLaunches(
 
 
 def _stays_on_host(function: func.FuncOp) -> str | None:
-    """Why the host carries out a kernel's function; None where launches do."""
+    """Why the host runs a kernel's function; None if launches do."""
     marked = function.attributes.get(ON_HOST)
     if isinstance(marked, StringAttr):
         return marked.value
@@ -112,7 +110,7 @@ def _stays_on_host(function: func.FuncOp) -> str | None:
 
 
 def _host_blocks(block: Block) -> Iterator[Block]:
-    """The block, and those inside it whose loops and branches the host carries out."""
+    """The block, and the blocks of the loops and branches in it that the host runs."""
     yield block
     for op in block:
         if _is_host_control(op):
@@ -129,7 +127,7 @@ def _is_host_control(op: Operation) -> bool:
 
 
 def _decided_by(block: Block) -> Iterator[Value]:
-    """The values that the host must know: bounds, conditions, sizes of buffers."""
+    """The values that the host must know: bounds, conditions, and sizes of buffers."""
     for op in block:
         if _is_launch(op) or _is_host_control(op) or isinstance(op, memref.Alloc):
             yield from op.operands
@@ -143,7 +141,9 @@ def _is_launch(op: Operation) -> bool:
 
 
 def _is_host(op: Operation) -> bool:
-    """Whether the host keeps an operation and kernels clone it: it does not write memory."""
+    """Whether an operation stays on the host and is cloned into kernels: it does
+    not write memory.
+    """
     if isinstance(op, cf.Assert):
         return not comes_from_memory(op.arg)
     allocates = op.has_trait(AllocatesMemory) and not is_of_group(op)
@@ -151,7 +151,7 @@ def _is_host(op: Operation) -> bool:
 
 
 def _is_steady_read(op: Operation) -> bool:
-    """Whether an operation reads memory that no later one in its block writes."""
+    """Whether an operation reads memory that no later operation of its block writes."""
     if not op.has_trait(ReadsMemory) or op.regions:
         return False
     bases = _buffers(op)
@@ -168,13 +168,13 @@ def _buffers(op: Operation) -> set[Value]:
 
 
 def _written(op: Operation) -> set[Value]:
-    """The buffers that an operation and those in it may write."""
+    """The buffers that an operation, or one inside it, may write."""
     writers = [inner for inner in op.walk() if inner.has_trait(WritesMemory)]
     return {base for inner in writers for base in _buffers(inner)}
 
 
 def _is_used_outside(part: Sequence[Operation]) -> bool:
-    """Whether an operation outside of this part uses a result of it."""
+    """Whether an operation outside of this part uses one of its results."""
     inside = set(part)
     return any(
         _outermost(user, op.parent) not in inside
@@ -193,7 +193,7 @@ def _outermost(op: Operation, block: Block | None) -> Operation:
 
 
 def _parts(block: Block) -> list[list[Operation]]:
-    """The operations of each launch of a block: a parallel loop, or those between two."""
+    """The operations of each launch of a block: a parallel loop, or those between two of them."""
     parts: list[list[Operation]] = []
     between: list[Operation] = []
     made: set[Value] = set()
@@ -322,7 +322,9 @@ class _Kernels:
         return captures(body, bounds, _is_cloned, nest.loop.body_block.args)
 
     def _mark(self, kernel: gpu.GPUFuncOp, passed: Sequence[Value]) -> None:
-        """Mark a kernel's buffers as unaliased, and set how many threads run in lockstep."""
+        """Mark buffers of a kernel that do not overlap, and set how many threads
+        run in lockstep.
+        """
         bases = [base_buffer(v) for v in passed if isinstance(v.type, MemRefType)]
         if len(set(bases)) == len(bases):
             kernel.attributes[KERNEL] = UnitAttr()
@@ -332,7 +334,7 @@ class _Kernels:
 
 
 def _is_cloned(op: Operation) -> bool:
-    """Whether a kernel gets a clone of an operation: cheap ones, views, and non-numbers."""
+    """Whether a kernel gets a clone of an operation: if it is cheap, a view, or no number."""
     if isinstance(op, memref.GetGlobal):
         return False  # Its name means nothing in the module of kernels.
     if op.has_trait(ConstantLike) or is_index_arithmetic(op) or _is_steady_read(op):
@@ -342,7 +344,7 @@ def _is_cloned(op: Operation) -> bool:
 
 
 def _axes(nest: ParallelNest) -> list[str]:
-    """The axis of each dimension: as the loop's mapping says, else the last one's is x."""
+    """The axis of each dimension: as the loop's mapping says, or x for the last one."""
     mapping = nest.loop.attributes.get(gpu.MAPPING)
     entries = list(mapping.elements) if isinstance(mapping, ArrayAttr) else []
     axes = [entry.value for entry in entries if isinstance(entry, gpu.BlockMapping)]
@@ -353,14 +355,14 @@ def _axes(nest: ParallelNest) -> list[str]:
 
 
 def _by_axis(nest: ParallelNest) -> dict[str, list[int]]:
-    """The dimensions that count along each axis, the last of which runs fastest."""
+    """For each axis, the dimensions that are counted along it, the last of which runs fastest."""
     axes = _axes(nest)
     found = {axis: [d for d, own in enumerate(axes) if own == axis] for axis in gpu.AXES}
     return {axis: dims for axis, dims in found.items() if dims}
 
 
 def _grid(nest: ParallelNest, builder: Builder) -> list[Value]:
-    """How many groups there are along x, y and z."""
+    """The number of groups along x, y and z."""
     lengths = nest.lengths(builder, IRMapping())
     along = {
         axis: product(builder, [lengths[d] for d in dims]) for axis, dims in _by_axis(nest).items()
@@ -372,7 +374,7 @@ def _grid(nest: ParallelNest, builder: Builder) -> list[Value]:
 
 
 def _places(nest: ParallelNest, builder: Builder, mapping: IRMapping) -> list[Value]:
-    """The values of the loop's induction variables in a group of the grid."""
+    """The values of the loop's induction variables for a group of the grid."""
     numbers: dict[int, Value] = {}
     for axis, dims in _by_axis(nest).items():
         at = builder.insert(gpu.BlockId(axis)).result

@@ -31,22 +31,19 @@ class OutlineParallel(
 ):
     """Make the body of every outermost scf.parallel without results a function.
 
-    func.func @f(%a: memref<64xf32>) {
-      scf.parallel (%i) = (%c0) to (%c64) step (%c1) { body(%i, %a) }
+        func.func @f(%a: memref<64xf32>) {
+          scf.parallel (%i) = (%c0) to (%c64) step (%c1) { body(%i, %a) }
+            ->
+        func.func private @f_parallel_0(%pool: !llvm.ptr {nn.pool}, %begin: index, %end: index,
+                                        %a: memref<64xf32>) attributes {nn.parallel_body} {
+          scf.for %i = %begin to %end step %c1 { body(%i, %a) }
+        func.func @f(%a: memref<64xf32>, %pool: !llvm.ptr {nn.pool}) {
+          func.call @f_parallel_0(%pool, %c0, %c64, %a) {nn.parallel = 2731 : i64}
 
-        ->
-
-    func.func private @f_parallel_0(%pool: !llvm.ptr {nn.pool}, %begin: index, %end: index,
-                                    %a: memref<64xf32>) attributes {nn.parallel_body} {
-      scf.for %i = %begin to %end step %c1 { body(%i, %a) }
-    func.func @f(%a: memref<64xf32>, %pool: !llvm.ptr {nn.pool}) {
-      func.call @f_parallel_0(%pool, %c0, %c64, %a) {nn.parallel = 2731 : i64}
-
-    A loop of several dimensions becomes one over the product of their lengths. The call means
-    the same whether its range is run at once or cut in pieces that run at the same time, which
-    is what lower-to-llvm makes of it. `nn.parallel` is how many indices a piece has at least:
-    so many that their work is about that of `piece-operations`, for any number of threads. The
-    pool is passed down from the entry function.
+    A loop of several dimensions becomes one loop over all their iterations. The call does the same
+    whether its range is run at once or, as lower-to-llvm arranges, in pieces that run at the same
+    time. `nn.parallel` is the least number of indices of a piece: as many as have about the work of
+    `piece-operations`, for any number of threads. The pool is passed down from the entry function.
     """
 
     piece_operations: int = option(
@@ -67,7 +64,7 @@ class OutlineParallel(
 
 
 def outermost_parallel(function: FuncOp) -> list[scf.Parallel]:
-    """The parallel loops without results that stand in no other parallel loop."""
+    """The parallel loops without results that are in no other parallel loop."""
     found: list[scf.Parallel] = []
     stack: list[Operation] = [function]
     while stack:
@@ -123,7 +120,9 @@ class _Module:
         loop.erase()
 
     def pass_pool(self) -> None:
-        """Pass the pool to each function with a parallel call, and to all its callers."""
+        """Pass the pool to each function with a parallel call, and to all
+        functions that call it.
+        """
         functions = functions_by_name(self.op)
         callers: dict[str, list[Call]] = {}
         for op in self.op.walk():
@@ -174,9 +173,9 @@ def _pool_of(function: FuncOp, pools: dict[FuncOp, Value]) -> Value:
 
 
 def outside_values(loop: scf.Parallel) -> tuple[list[Value], list[Value]]:
-    """(values to pass, values to clone) that the loop's body uses from outside.
+    """What the loop's body uses from outside: (values to pass, values to clone).
 
-    Bounds that are not constant are among the values to pass.
+    Bounds that are not constant are passed.
     """
     bounds = [
         bound
@@ -189,7 +188,7 @@ def outside_values(loop: scf.Parallel) -> tuple[list[Value], list[Value]]:
 
 
 def _is_cloned(op: Operation) -> bool:
-    """Whether the body gets a copy of the op, as it costs less than a value passed to it."""
+    """Whether the body gets a clone of the op, because it costs less than to pass its result."""
     return is_index_arithmetic(op) or op.has_trait(ConstantLike) or isinstance(op, memref.GetGlobal)
 
 
@@ -234,10 +233,10 @@ def _body_function(
 
 
 def unaliased(captured: Sequence[Value], caller: FuncOp) -> list[int]:
-    """The indices of the values that are buffers which no other of them overlaps.
+    """The indices of the values that are buffers which no other one of them overlaps.
 
-    lower-to-llvm knows this of a kernel's arguments and of buffers that the kernel makes; the
-    functions of its parallel loops would lose it otherwise.
+    lower-to-llvm knows this of a kernel's arguments and of buffers that the kernel makes. Without
+    this, it would not know it in the functions of parallel loops.
     """
     roots = [memref.base_buffer(v) if isinstance(v.type, MemRefType) else None for v in captured]
     return [
@@ -248,7 +247,7 @@ def unaliased(captured: Sequence[Value], caller: FuncOp) -> list[int]:
 
 
 def _is_own(root: Value, caller: FuncOp) -> bool:
-    """Whether no other buffer of the kernel shares the memory of this one."""
+    """Whether no other buffer of the kernel shares memory with this one."""
     if isinstance(root.defining_op, memref.Alloc | memref.Alloca):
         return True
     for i, arg in enumerate(caller.args if KERNEL in caller.attributes else ()):

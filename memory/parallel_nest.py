@@ -1,4 +1,4 @@
-"""Parallel loops of several dimensions: trip counts, and iterations by their number."""
+"""Parallel loops of several dimensions: trip counts, and the iteration that has a given number."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..ir.rewriting import constant_int
 
 
 class ParallelNest:
-    """The bounds of a parallel loop."""
+    """The bounds of a parallel loop, and values computed from them."""
 
     def __init__(self, loop: scf.Parallel) -> None:
         self.loop = loop
@@ -29,7 +29,7 @@ class ParallelNest:
     def lengths(
         self, builder: Builder, mapping: IRMapping, first: int = 0, end: int | None = None
     ) -> list[Value]:
-        """The trip counts of the dimensions `first` to `end` - 1."""
+        """The trip counts of the dimensions from `first` up to, but without, `end`."""
         lengths: list[Value] = []
         for lower, upper, step in self.bounds[first:end]:
             numbers = [constant_int(v) for v in (lower, upper, step)]
@@ -52,8 +52,9 @@ class ParallelNest:
     def counters(
         self, builder: Builder, numbers: Sequence[Value], mapping: IRMapping
     ) -> list[Value]:
-        """The values of the loop's counters in an iteration, of which `numbers` has the number
-        along each dimension.
+        """The values of the induction variables in an iteration: lower + number * step.
+
+        `numbers` has the number of the iteration along each dimension, from 0.
         """
         found: list[Value] = []
         for number, (lower, _, step) in zip(numbers, self.bounds, strict=True):
@@ -68,7 +69,7 @@ class ParallelNest:
 
 
 def product(builder: Builder, factors: Sequence[Value]) -> Value:
-    """The product of at least one index."""
+    """The product of one or more indices."""
     result, *others = factors
     for factor in others:
         result = builder.insert(arith.MulI(result, factor)).result
@@ -76,9 +77,9 @@ def product(builder: Builder, factors: Sequence[Value]) -> Value:
 
 
 def unflattened(builder: Builder, at: Value, lengths: Sequence[Value]) -> list[Value]:
-    """The index along each dimension of the iteration that is number `at` in row-major order.
+    """The number along each dimension of iteration `at`, counted in row-major order.
 
-    `lengths` are the iterations along all dimensions but the first.
+    `lengths` are the trip counts of all dimensions but the first.
     """
     places: list[Value] = []
     for length in reversed(lengths):
@@ -88,7 +89,7 @@ def unflattened(builder: Builder, at: Value, lengths: Sequence[Value]) -> list[V
 
 
 def _value(builder: Builder, value: Value, mapping: IRMapping) -> Value:
-    """The value in the new function for one of the loop: an argument or a new constant."""
+    """What represents a value of the loop in the new function: an argument or a new constant."""
     number = constant_int(value)
     if number is not None and mapping.values.get(value) is None:
         mapping[value] = builder.insert(arith.Constant.index(number)).result
@@ -96,7 +97,7 @@ def _value(builder: Builder, value: Value, mapping: IRMapping) -> Value:
 
 
 def move_body(source: Block, target: Block, places: Sequence[Value], mapping: IRMapping) -> None:
-    """Move a loop's body, with `places` for its arguments and values replaced by `mapping`."""
+    """Move a loop's body; its arguments become `places`, other values what `mapping` says."""
     for arg, place in zip(source.args, places, strict=True):
         mapping[arg] = place
         if place.name_hint is None:

@@ -1,4 +1,4 @@
-"""--place-buffers: buffers of a device's kernels are put into the device's memory."""
+"""--place-buffers: the buffers of a device's kernels are put into the device's memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NO_ACCESS = (
     gpu.LaunchFunc,
     gpu.Memcpy,
 )
-"""Operations of the host that use buffers without accessing their elements."""
+"""Operations of the host that use buffers but do not access their elements."""
 
 
 @dataclass(frozen=True)
@@ -39,22 +39,21 @@ class PlaceBuffers(
         "copies": "Number of copies between the host's memory and the device's",
     },
 ):
-    """Put buffers that launches use into the device's memory, and write down the copies.
+    """Put buffers that launches use into the device's memory, and insert the copies that this
+    takes.
 
-    func.func @main(%x: memref<4xf32>, %y: memref<4xf32>) attributes {nn.entry} {
-      call @relu(%x, %y)
+        func.func @main(%x: memref<4xf32>, %y: memref<4xf32>) attributes {nn.entry} {
+          call @relu(%x, %y)
+            ->
+          %0 = memref.alloc() : memref<4xf32, #gpu.address_space<global>>
+          gpu.memcpy %0, %x
+          %1 = memref.alloc() : memref<4xf32, #gpu.address_space<global>>
+          call @relu(%0, %1)
+          gpu.memcpy %y, %1
 
-        ->
-
-      %0 = memref.alloc() : memref<4xf32, #gpu.address_space<global>>
-      gpu.memcpy %0, %x
-      %1 = memref.alloc() : memref<4xf32, #gpu.address_space<global>>
-      call @relu(%0, %1)
-      gpu.memcpy %y, %1
-
-    A buffer that reaches a launch, in whichever function, is the device's; constants become the
-    device's by `memref.memory_space_cast`. Where the host looks into one, or one of its own kernels
-    does, it gets a copy, which goes back where the kernel may have written to it.
+    A buffer that reaches a launch, in any function, is the device's; constants become the device's
+    by `memref.memory_space_cast`. If the host, or a kernel that runs there, accesses such a buffer,
+    it works on a copy, which is copied back if the kernel may have written to it.
     """
 
     def run(self, op: Operation, context: PassContext) -> None:
@@ -68,7 +67,7 @@ class PlaceBuffers(
 
 @dataclass
 class _Placing:
-    """The placement of one module's buffers in memory spaces."""
+    """Places the buffers of one module in memory spaces."""
 
     module: Operation
     buffers: int = 0
@@ -77,7 +76,9 @@ class _Placing:
     old_types: dict[Value, MemRefType] = field(default_factory=dict)
 
     def place(self) -> None:
-        """Find buffers that must share a memory space, then set types and insert copies."""
+        """Find the buffers that must be in the same memory space, then set types and
+        insert copies.
+        """
         every = [f for f in self.module.body_block if isinstance(f, func.FuncOp)]
         self.functions = {f.sym_name: f for f in every if not f.is_declaration}
         launching = {
@@ -132,7 +133,7 @@ class _Placing:
                         self.classes.mark(value)
 
     def _alike(self, op: Operation) -> Iterator[Sequence[Value]]:
-        """Sets of values that are, or may be, the same buffer."""
+        """Groups of values that are, or may be, the same buffer."""
         if op.has_trait(memref.ViewLike):
             yield from zip(op.results, op.operands, strict=False)
         match op:
@@ -156,7 +157,9 @@ class _Placing:
     # -- types ---------------------------------------------------------------------------------
 
     def _cast(self, value: Value) -> None:
-        """Insert a cast of a constant for the device; the constant itself stays the host's."""
+        """Insert a cast of a constant for the device; the constant itself stays in the host's
+        memory.
+        """
         value.type = self.old_types[value]
         made = Builder.after_op(value.defining_op).insert(  # type: ignore[arg-type]
             memref.MemorySpaceCast(value, dest=_on_device(value.type))
@@ -172,7 +175,7 @@ class _Placing:
         return call is not None and call.callee not in self.looked_into
 
     def _take_over(self, value: Value) -> None:
-        """Replace a buffer made by the host by a copy in the device's memory."""
+        """Replace a buffer that the host has made by a copy in the device's memory."""
         value.type = self.old_types[value]
         builder = Builder.after_op(value.defining_op)  # type: ignore[arg-type]
         made = _new_like(value, builder, gpu.GLOBAL)
@@ -211,7 +214,7 @@ class _Placing:
     # -- copies --------------------------------------------------------------------------------
 
     def _is_of_host(self, op: Operation) -> bool:
-        """Whether an operation of the host accesses elements."""
+        """Whether an operation runs on the host and accesses elements."""
         if isinstance(op, func.Call):
             return op.callee not in self.looked_into
         is_structure = isinstance(op, (*_STRUCTURE, *_NO_ACCESS, arith.Select, scf.Yield))
@@ -219,7 +222,7 @@ class _Placing:
         return not (is_structure or is_end or op.has_trait(memref.ViewLike))
 
     def _copy_for_host(self, function: func.FuncOp) -> None:
-        """Give the host copies of device buffers whose elements it accesses."""
+        """Give the host copies of the device's buffers whose elements it accesses."""
         for op in list(function.walk()):
             if isinstance(op, func.Return):
                 if ENTRY in function.attributes:
@@ -236,7 +239,9 @@ class _Placing:
             self._lend(op, used)
 
     def _copied(self, op: memref.Copy) -> bool:
-        """Replace a copy from or to device memory by one gpu.memcpy, if both buffers are whole."""
+        """Replace a copy from or to the device by one gpu.memcpy; False if a buffer is not
+        contiguous.
+        """
         if not all(_is_dense(v.type) for v in (op.source, op.target)):
             return False
         Builder.before_op(op).insert(gpu.Memcpy([], op.target, op.source))
@@ -245,7 +250,7 @@ class _Placing:
         return True
 
     def _lend(self, op: Operation, used: Sequence[Value]) -> None:
-        """Let an operation of the host work on copies of the device buffers it uses."""
+        """Let an operation of the host work on copies of the device's buffers that it uses."""
         before, after = Builder.before_op(op), Builder.after_op(op)
         copies: dict[Value, Value] = {}
         mapping = IRMapping()
@@ -289,7 +294,7 @@ class _Placing:
         self.copies += 1
 
     def _return_copies(self, function: func.FuncOp, op: func.Return) -> None:
-        """Return the host's copies of results."""
+        """Return copies, in the host's memory, of results that are on the device."""
         builder = Builder.before_op(op)
         for number, value in enumerate(op.operands):
             if _is_on_device(value):
@@ -317,7 +322,7 @@ def _is_on_device(value: Value) -> bool:
 
 
 def _is_root(value: Value) -> bool:
-    """Whether a value defines a buffer: it is neither a view nor carried by a loop."""
+    """Whether a value is a buffer itself, not a view and not carried by a loop."""
     if isinstance(value, BlockArgument):
         return isinstance(value.owner.parent_op, func.FuncOp)
     return isinstance(value.defining_op, memref.Alloc | memref.Alloca | memref.GetGlobal)
@@ -332,7 +337,7 @@ def _is_dense(type: MemRefType) -> bool:
 
 
 def _new_like(value: Value, builder: Builder, space: object) -> Value:
-    """A new contiguous buffer of a value's shape in another memory space."""
+    """A new contiguous buffer with a value's shape in the memory space."""
     type = value.type
     sizes = []
     for i, extent in enumerate(type.shape):
@@ -346,7 +351,7 @@ def _new_like(value: Value, builder: Builder, space: object) -> Value:
 
 
 def _view_again(value: Value, builder: Builder, mapping: IRMapping) -> None:
-    """Recreate `value`, a view of a buffer, as a view of the buffer's copy."""
+    """Make `value`, a view of a buffer, again as a view of the buffer's copy."""
     if value in mapping.values:
         return
     op = value.defining_op

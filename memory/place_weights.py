@@ -1,4 +1,6 @@
-"""Constants outside of the text get offsets in one block of weights, or in two."""
+"""Offsets for the constants that are stored outside of the text, in one or two
+blocks of weights.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +31,10 @@ from .needs import bytes_in
 
 
 def place_weights(module: Operation, functions: Iterable[func.FuncOp]) -> tuple[int, int]:
-    """Place constants in %weights and %prepared. Returns the bytes of both.
+    """Place constants in %weights and %prepared, and return the bytes of both.
 
-    Constants that a function of `prepare-weights` makes go into %prepared; their sources lie at the
-    start of %weights, in the order of use.
+    Constants that a function of `prepare-weights` makes go into %prepared; the constants that these
+    are made from come first in %weights, in the order of use.
     """
     globals_ = {g.sym_name: g for g in module.regions[0].ops if isinstance(g, memref.Global)}
     entries = [f for f in functions if ENTRY in f.attributes and f.body.blocks]
@@ -73,7 +75,7 @@ def place_weights(module: Operation, functions: Iterable[func.FuncOp]) -> tuple[
 def _stored_constants(
     function: func.FuncOp, globals_: dict[str, memref.Global]
 ) -> list[memref.GetGlobal]:
-    """The function's uses of constants that live outside the text."""
+    """The function's uses of constants that are stored outside of the text."""
     return [
         op
         for op in function.walk()
@@ -83,7 +85,7 @@ def _stored_constants(
 
 
 def _makers(functions: Iterable[func.FuncOp], used: list[memref.Global]) -> dict[str, func.FuncOp]:
-    """The functions that make constants, by the names of the globals they make, in their order.
+    """{name of a global: the function that makes it}, in their order.
 
     A function whose global is not used any more is erased.
     """
@@ -101,7 +103,7 @@ def _makers(functions: Iterable[func.FuncOp], used: list[memref.Global]) -> dict
 
 
 class _Places:
-    """A block of constants: the offset of each. Units: bytes."""
+    """A block of constants, with the offset of each. Units: bytes."""
 
     def __init__(self, name: str, mark: str) -> None:
         self.name, self.mark = name, mark
@@ -110,7 +112,7 @@ class _Places:
         self.table: dict[str, DictAttr] = {}
 
     def give(self, target: memref.Global) -> None:
-        """Assign an offset to a constant that has none."""
+        """Give a constant an offset if it has none."""
         if target.sym_name not in self.offsets:
             self._append(target)
 
@@ -124,11 +126,13 @@ class _Places:
         self.total += aligned(target.type.num_bytes)
 
     def end(self, target: memref.Global) -> int:
-        """The offset of the first byte after a constant."""
+        """The offset of the first byte behind a constant."""
         return self.offsets[target.sym_name] + target.type.num_bytes
 
     def views(self, function: func.FuncOp, uses: list[memref.GetGlobal]) -> BlockArgument:
-        """Replace uses by views of the block, which becomes an argument of the function."""
+        """Replace uses of constants by views of the block, which becomes an argument of the
+        function.
+        """
         argument = add_argument(function, bytes_in(None, self.total), self.name, self.mark)
         for op in uses:
             builder = Builder.before_op(op)
@@ -141,7 +145,7 @@ class _Places:
 
 
 class _SharedPlaces(_Places):
-    """A block in which some constants lie already: equal ones share their places."""
+    """A block that already has some constants; equal constants share their place."""
 
     def __init__(self, name: str, mark: str, stored: DictAttr) -> None:
         super().__init__(name, mark)
@@ -182,7 +186,7 @@ class _SharedPlaces(_Places):
 def _helpers(
     entries: Iterable[func.FuncOp], functions: Iterable[func.FuncOp]
 ) -> dict[str, func.FuncOp]:
-    """The functions but kernels that entries call, such as the body of a loop, by name."""
+    """The functions other than kernels that entries call, such as the body of a loop, by name."""
     by_name = {f.sym_name: f for f in functions}
     found: dict[str, func.FuncOp] = {}
     work = list(entries)
@@ -204,7 +208,7 @@ def _calls(function: func.FuncOp) -> list[func.Call]:
 def _needing(
     users: set[func.FuncOp], functions: Iterable[func.FuncOp], helpers: dict[str, func.FuncOp]
 ) -> set[func.FuncOp]:
-    """The functions that use constants, and those that call helpers which use some."""
+    """The functions that use constants, and those that call helpers which use constants."""
     found = set(users)
     callees = {f: {helpers.get(c.callee) for c in _calls(f)} for f in functions}
     count = -1
@@ -215,7 +219,7 @@ def _needing(
 
 
 def _pass_on(given: dict[func.FuncOp, BlockArgument], helpers: dict[str, func.FuncOp]) -> None:
-    """Let calls of helpers that got an argument pass on the caller's argument."""
+    """Let calls of helpers that got the argument pass the caller's argument to them."""
     for function, argument in given.items():
         for call in _calls(function):
             if helpers.get(call.callee) in given:
@@ -232,7 +236,7 @@ def _erase_unused(module: Operation, candidates: list[memref.Global]) -> None:
 def add_argument(
     function: func.FuncOp, type: MemRefType, name: str, attribute: str
 ) -> BlockArgument:
-    """Append an argument of `type`, named and marked by an attribute."""
+    """Append an argument of this type, with a name and an attribute that marks it."""
     bits = target_of(function).pointer_bits
     most = 1 << (bits - 1)  # distances have a sign
     if (fault := size_fault(type)) or type.num_bytes >= most:

@@ -3,7 +3,6 @@
     func.func @main(%x: memref<4xf32>, %y: memref<4xf32>) attributes {nn.entry} {
       %w = memref.get_global @w : memref<4xf32>
       %t = memref.alloc() : memref<4xf32>
-      ..
       memref.dealloc %t : memref<4xf32>
 
     func.func @main(%x: .., %y: .., %arena: memref<64xi8> {nn.arena},
@@ -11,11 +10,11 @@
       %w = memref.view %weights[%c0][] : memref<64xi8> to memref<4xf32>
       %t = memref.view %arena[%c0][] : memref<64xi8> to memref<4xf32>
 
-Each memory space has an arena of its own: buffers of `memref<4xf32, 3>` make the entry take a
-second one of type `memref<..xi8, 3>`, unless the target's device has no arena. A function that the
-entry calls gets its temporaries as a last argument `%scratch`, which is a part of the arena during
-the call. A result that `mark-in-place` allows to be written over an operand lies where the operand
-was, if that is not used afterwards. Buffers of unknown size stay on the heap.
+Each memory space has its own arena: buffers of type `memref<4xf32, 3>` give the entry a second one
+of type `memref<..xi8, 3>`, unless the target's device has no arena. A function that the entry calls
+gets its temporary memory as a last argument `%scratch`, which is a part of the arena during the
+call. A result that `mark-in-place` allows to be written over an operand gets the operand's place if
+that is not used afterwards. Buffers of unknown size stay on the heap.
 """
 
 from __future__ import annotations
@@ -53,16 +52,19 @@ class PlanMemory(
         "prepared-bytes": "Bytes of weights that are made at creation",
     },
 ):
-    """Give every buffer of static size a place in its space's arena, and weights one in another.
+    """Give every buffer of static size a place in its space's arena, and every constant one in a
+    block.
 
-    Entry functions (nn.entry) get the arguments %arena and %weights, functions they call
-    %scratch. The module's attribute nn.weights says what the weights buffer holds.
+    Entry functions (nn.entry) get the arguments %arena and %weights, functions that they call get
+    %scratch. The module's attribute nn.weights says what the block of weights holds.
     """
 
     target: str = option("", help="a target's name (default: the module's)", alias="machine")
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Plan callees before their callers, which need the sizes of their scratch memory."""
+        """Plan functions before their callers, which need to know the sizes of their scratch
+        memory.
+        """
         functions = func.functions_by_name(op)
         machine = target_of(op, self.target).machine
         stack = machine.costs.buffers.loop_stack
@@ -91,7 +93,9 @@ class PlanMemory(
         has_arena: bool,
         context: PassContext,
     ) -> set[Pair]:
-        """Place a function's buffers. Returns the pairs of arguments that share one now."""
+        """Place a function's buffers. Returns the pairs of operand and result that
+        share one now.
+        """
         entry = _is_entry(function)
         called = function.sym_visibility == "private"
         if len(function.body.blocks) != 1 or not (entry or called):
@@ -124,7 +128,7 @@ class PlanMemory(
 
 
 def _callees_first(name: str, functions: dict[str, func.FuncOp], done: set[str]) -> Iterator[str]:
-    """The functions that `name` calls, directly or not, and itself; each once."""
+    """The functions that `name` calls, directly or not, and then itself; each once."""
     stack = [(name, False)]
     while stack:
         one, ready = stack.pop()
@@ -141,7 +145,9 @@ def _callees_first(name: str, functions: dict[str, func.FuncOp], done: set[str])
 
 
 def _keep_marks(functions: Iterable[func.FuncOp], used: set[Pair]) -> None:
-    """Remove `nn.in_place` from arguments that share no buffer, so that code may rely on it."""
+    """Remove `nn.in_place` from arguments that share no buffer, so that the mark
+    can be relied on.
+    """
     for function in functions:
         name = function.sym_name
         numbers = range(len(function.function_type.inputs))
@@ -159,10 +165,11 @@ def _keep_marks(functions: Iterable[func.FuncOp], used: set[Pair]) -> None:
 
 
 def _move_allocations(function: func.FuncOp, stack_bytes: int) -> None:
-    """Take static allocations out of sequential loops; small ones in parallel go on the stack.
+    """Move static allocations out of sequential loops; put small ones in parallel loops on the
+    stack.
 
-    An allocation in a loop is of the same size every time, and what it held before is
-    undefined, so one for all iterations will do.
+    An allocation in a loop has the same size every time and undefined contents, so one for all
+    iterations suffices.
     """
     given_away = buffers_given_away(function)
     for op in list(function.walk()):
@@ -190,7 +197,7 @@ def _move_allocations(function: func.FuncOp, stack_bytes: int) -> None:
 
 
 def _outermost(op: Operation, function: func.FuncOp) -> Operation:
-    """The operation of the function's own blocks that holds `op`."""
+    """The operation of the function's own blocks that contains `op`."""
     at, above = op, op.parent_op
     while above is not None and above is not function:
         at, above = above, above.parent_op
@@ -198,7 +205,7 @@ def _outermost(op: Operation, function: func.FuncOp) -> Operation:
 
 
 def _heap_scratch(function: func.FuncOp, scratch: Scratch) -> None:
-    """Allocate the scratch of calls on the heap, in a function without an arena."""
+    """Allocate the scratch memory of calls on the heap, in a function without an arena."""
     for call in list(function.walk()):
         if not isinstance(call, func.Call):
             continue

@@ -1,1 +1,3 @@
-"""Running functions of a module at any level, interpreted or as machine code, to compare them."""
+"""Run functions of a module of any level, interpreted or as machine code, and
+compare the results.
+"""

@@ -2,9 +2,9 @@
 
     BufferFunctions(module).call("f", [array, 3]) -> results; arrays are written in place
 
-The module is one of loops, over tiles or not; a copy of it is lowered. What a function
-of that level becomes, `lowering/to_llvm/types.py` says: a memref a pointer and the extents and
-strides that its type leaves open, a vector of higher rank its rows.
+The module is one of the loop level; a copy of it is lowered. `lowering/to_llvm/types.py` says how
+its types are represented: a memref by a pointer and the sizes and strides that its type does not
+tell, a vector of higher rank by its rows.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ..passes.dead_code import symbol_references
 from .native_functions import NativeFunctions
 
 _TYPES = TypeConverter(i64)
-"""Functions are called in this process, whose pointers have 64 bits."""
+"""The functions are called in this process, whose pointers have 64 bits."""
 
 
 class BufferFunctions:
@@ -53,12 +53,14 @@ class BufferFunctions:
         self.native = NativeFunctions(lowered, chosen)
 
     def call(self, name: str, arguments: Sequence[Any]) -> list[Any]:
-        """The results; buffers that the function makes are copied and stay on its heap."""
+        """Call a function and return its results. Buffers that it makes are copied, and stay on its
+        heap.
+        """
         return call_flat(self.native, name, self.types[name], arguments)
 
 
 def reachable(module: Operation, names: Sequence[str]) -> Operation:
-    """A copy of the module with the named functions and all that they call."""
+    """A copy of the module with only the named functions and all that they call."""
     copy = module.clone()
     symbols = {symbol_name(op): op for op in copy.body_block}
     wanted: set[Operation] = set()
@@ -86,7 +88,7 @@ def function_types(module: Operation) -> dict[str, FunctionType]:
 def call_flat(
     native: NativeFunctions, name: str, type: FunctionType, arguments: Sequence[Any]
 ) -> list[Any]:
-    """Call the lowered form of a function of the given type."""
+    """Call the lowered form of a function that has this type before lowering."""
     if len(arguments) != len(type.inputs):
         raise NncError(
             f"'@{name}' takes {len(type.inputs)} arguments, but {len(arguments)} are given"
@@ -125,7 +127,7 @@ def _flat(value: Any, type: Type) -> list[Any]:
 
 
 def _bits(array: np.ndarray, element: Type) -> np.ndarray:
-    """The array with small floats, which LLVM lacks, as integers of the same bits."""
+    """The array; with floats of a type that LLVM does not have as integers of the same bits."""
     (llvm_type,) = _TYPES.flat(element)
     dtype = type_to_numpy(llvm_type)
     return (
@@ -136,7 +138,7 @@ def _bits(array: np.ndarray, element: Type) -> np.ndarray:
 
 
 def _value(parts: Sequence[Any], type: Type) -> Any:
-    """The interpreter's value from those of the llvm level."""
+    """The interpreter's value for the llvm-level values that represent it."""
     match type:
         case MemRefType():
             return _buffer(parts, type)

@@ -75,27 +75,29 @@ class Observer:
 
 
 class CannotInterpretError(NncError):
-    """The interpreter gives up, though machine code may run: no semantics, or too many steps."""
+    """The interpreter gives up, but machine code may run: an op has no semantics, or steps are too
+    many.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """Where a terminator goes, and the arguments it passes."""
+    """The block to which a terminator branches, and the arguments that it passes."""
 
     block: Block
     args: Sequence[Any]
 
 
 class TooManyStepsError(CannotInterpretError):
-    """More operations than `max_steps` would have to be executed."""
+    """There are more than `max_steps` operations to execute."""
 
 
 class Interpreter:
     """Runs functions of a module.
 
-    `on_value` is told of every executed operation and its results. `max_steps` bounds the
-    number of executed operations. `externals` implements functions that are only declared.
-    Memory of globals lives as long as the interpreter.
+    `on_value` is called with every executed operation and its results. `max_steps` limits the
+    number of executed operations. `externals` has Python functions for functions that are only
+    declared. The memory of globals lives as long as the interpreter.
     """
 
     def __init__(
@@ -124,7 +126,7 @@ class Interpreter:
                     self.symbols[name] = op
 
     def call(self, name: str, args: Sequence[Any] = ()) -> list[Any]:
-        """The results of a function. Raises NncError where it cannot be run to its end."""
+        """Run a function and return its results. Raises NncError if it cannot be run to its end."""
         function = self.symbols.get(name)
         if function is None:
             raise NncError(f"there is no function '@{name}' to run", self.module.loc)
@@ -165,7 +167,7 @@ class Interpreter:
         return list(results) if isinstance(results, tuple | list) else [results]
 
     def plan(self, block: Block) -> list[_Step]:
-        """The block's operations with their methods, looked up once: the IR must not change."""
+        """The block's operations with their methods, looked up once, so the IR must not change."""
         plan = self._plans.get(block)
         if plan is None:
             plan = self._plans[block] = [_step(op) for op in block]
@@ -179,7 +181,7 @@ class Interpreter:
 
 
 class Frame:
-    """One activation of a function: the values of its SSA values."""
+    """An execution of a function: the present values of its SSA values."""
 
     def __init__(self, interpreter: Interpreter) -> None:
         self.interpreter = interpreter
@@ -192,7 +194,9 @@ class Frame:
         return self.values[value]
 
     def run_region(self, region: Region, args: Sequence[Any]) -> tuple[Operation, list[Any]]:
-        """Run a region from its first block, to the operation that ends it and its operands."""
+        """Run a region from its first block. Returns the operation that ends it, and that one's
+        operands.
+        """
         at: Branch | None = Branch(region.blocks[0], args)
         values = self.values
         while True:
@@ -230,7 +234,7 @@ class Frame:
         return Branch(block, args)
 
     def shared(self, key: Any, make: Callable[[], Any]) -> Any:
-        """The result of make(), called once for each key."""
+        """The result of make(); it is called only the first time for a key."""
         storage = self.interpreter.storage
         if key not in storage:
             storage[key] = make()
@@ -249,7 +253,7 @@ class Frame:
 
     @property
     def thread(self) -> Thread:
-        """The thread of a kernel that runs. Raises NncError outside of a launch."""
+        """The thread of the kernel that is running. Raises NncError outside of a launch."""
         thread = self.interpreter.thread
         if thread is None:
             raise NncError("only a kernel that is launched has threads")
@@ -264,22 +268,22 @@ class Frame:
         launch(self.interpreter, kernel, groups, threads, args)
 
     def watches(self, array: np.ndarray) -> bool:
-        """Whether threads share the memref, so that it matters which elements are touched."""
+        """Whether threads share the memref, so that accesses to its elements must be reported."""
         thread = self.interpreter.thread
         return thread is not None and thread.shares(array)
 
     def reads(self, op: Operation, array: np.ndarray, at: tuple[Any, ...]) -> None:
-        """The operation is about to read these elements."""
+        """Report that the operation is about to read these elements."""
         if self.interpreter.thread is not None:
             self.interpreter.thread.touch(op, array, at, Access.READ)
 
     def writes(self, op: Operation, array: np.ndarray, at: tuple[Any, ...]) -> None:
-        """The operation is about to write these elements."""
+        """Report that the operation is about to write these elements."""
         if self.interpreter.thread is not None:
             self.interpreter.thread.touch(op, array, at, Access.WRITE)
 
     def changes(self, op: Operation, array: np.ndarray, at: tuple[Any, ...]) -> None:
-        """The operation is about to read and write these elements, each in one step."""
+        """Report that the operation is about to read and write these elements, each in one step."""
         if self.interpreter.thread is not None:
             self.interpreter.thread.touch(op, array, at, Access.CHANGE)
 
@@ -320,16 +324,17 @@ _Step = tuple[Operation, Perform | None, type | None]
 
 
 def _step(op: Operation) -> _Step:
-    """The operation, what runs it, and `_scalar_class` of it.
-
-    Nothing runs a terminator that ends its region.
+    """The operation, the function that runs it (None if it ends its region), and its
+    `_scalar_class`.
     """
     ends_region = op.has_trait(Terminator) and not op.successors and not hasattr(op, "interpret")
     return op, None if ends_region else _performer(op), _scalar_class(op)
 
 
 def _scalar_class(op: Operation) -> type | None:
-    """NumPy's class for the only result, if the class alone determines its form; else None."""
+    """NumPy's class for the only result, if any value of this class has the right
+    form; else None.
+    """
     if len(op.results) != 1 or not isinstance(type := op.results[0].type, ScalarType):
         return None
     try:
@@ -387,9 +392,9 @@ def _loc_of(block: Block) -> Location | None:
 
 
 def to_value(value: Any, type: Type, what: str, loc: Location | None = None) -> Any:
-    """The value in the form its type prescribes; Python numbers are converted.
+    """The value in the form that its type requires; Python numbers are converted.
 
-    Raises NncError where an array has another dtype or shape than the type.
+    Raises NncError if an array has another dtype or shape than the type.
     """
     match type:
         case TensorType() | HostType() if is_host_type(type):

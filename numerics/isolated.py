@@ -1,4 +1,4 @@
-"""Work done in a process of its own, so that machine code may crash, print, or never end."""
+"""Run code in a process of its own, so that it may crash, print, or never end."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Done:
 
 
 def run_isolated(work: Callable[[], Any], *, seconds: float = 60.0) -> Done:
-    """The work's value, computed in a copy of this process.
+    """Run `work` in a copy of this process, and return its value.
 
-    Raises the work's NncError, or one that says how the process ended. The value must be
-    picklable; what the work changes in memory is lost.
+    Raises the NncError that `work` raises, or one that says how the process ended. The value must
+    be picklable. Changes that `work` makes in memory are lost.
     """
     sys.stdout.flush()
     sys.stderr.flush()
@@ -85,7 +85,7 @@ def _flush_c() -> None:
 
 
 def _read_all(reading: int, child: int, seconds: float) -> bytes | None:
-    """The bytes that the child wrote until it closed the pipe; None after a timeout."""
+    """The bytes that the child writes until it closes the pipe; None after the time limit."""
     deadline = time.monotonic() + seconds
     parts: list[bytes] = []
     try:

@@ -1,8 +1,8 @@
-"""Interprets launches of kernels: each thread in turn runs until it waits for others.
+"""Interpretation of kernel launches: each thread runs in turn until it waits for others.
 
 A kernel that does not use thread ids is a tile program, which runs once for each group. In other
-kernels each thread runs until it reaches a barrier or an exchange within its subgroup, and goes on
-when all threads concerned have reached it. Races are found by `races.py`.
+kernels, a thread runs until it reaches a barrier or an exchange within its subgroup, and goes on
+when all threads that take part have reached it. `races.py` finds races.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ def launch(
     threads: Axes,
     args: Sequence[np.ndarray],
 ) -> None:
-    """Run a kernel. Raises NncError, with the thread, where one of them fails or races."""
+    """Run a kernel. Raises NncError, which names the thread, if a thread fails or
+    there is a race.
+    """
     _check_sizes(kernel, groups, threads)
     ops = list(kernel.walk())
     alone = gpu.is_by_thread(kernel)
@@ -66,9 +68,9 @@ def launch(
 
 
 def _written(kernel: gpu.GPUFuncOp, ops: Sequence[Operation]) -> list[int]:
-    """The numbers of the arguments that the kernel may write to.
+    """The indices of the arguments that the kernel may write to.
 
-    Races are looked for in their memory alone, through whichever argument it is read.
+    Races are looked for only in their memory, through whatever argument it is read.
     """
     numbers = {id(arg): i for i, arg in enumerate(kernel.args) if is_buffer(arg)}
     written = set()
@@ -85,7 +87,7 @@ def _written(kernel: gpu.GPUFuncOp, ops: Sequence[Operation]) -> list[int]:
 
 
 def _check_sizes(kernel: gpu.GPUFuncOp, groups: Axes, threads: Axes) -> None:
-    """Raise NncError if the kernel is made for another grid or group size."""
+    """Raise NncError if the kernel was made for another number of threads or groups."""
     for what, known, found in (
         ("threads", kernel.known_block_size, threads),
         ("groups", kernel.known_grid_size, groups),
@@ -121,7 +123,7 @@ def _in_thread(error: NncError, thread: Thread) -> NncError:
 
 
 class _Together:
-    """The threads of a group, each on a Python thread, of which one runs at a time."""
+    """The threads of a group, each a Python thread; only one of them runs at a time."""
 
     def __init__(
         self, interpreter: Interpreter, group: Group, body: Callable[[Thread], None]
@@ -176,7 +178,7 @@ class _Together:
             raise thread.error
 
     def wait(self, thread: Thread, waiting: Waiting) -> Any:
-        """Called by a running thread: wait until all threads that it must meet have arrived."""
+        """Called by the running thread: wait until all threads that it must meet have arrived."""
         thread.waiting = waiting
         self._back.release()
         thread.go.acquire()

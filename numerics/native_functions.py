@@ -37,7 +37,7 @@ _CALL = "nnc.call."
 
 @dataclass(frozen=True)
 class Leaf:
-    """A scalar or vector part of a value: its offset in the frame, its path in the value."""
+    """A scalar or vector in a value: its type, the path to it, and its offset in the frame."""
 
     type: Type
     path: tuple[int, ...]
@@ -57,7 +57,7 @@ class Leaf:
 
     @property
     def stored(self) -> str:
-        """The type in memory: integers in whole bytes, of which LLVM packs none."""
+        """The type in memory: an integer has whole bytes, and vectors are not packed."""
         element = self.element
         text = type_text(element)
         if isinstance(element, IntegerType):
@@ -226,7 +226,7 @@ class NativeFunctions:
         self._code = target.load(code, tuple(_CALL + name for name in self.frames))
 
     def call(self, name: str, arguments: Sequence[Any]) -> list[Any]:
-        """The function's result in a list, empty if it returns nothing."""
+        """Call a function. Returns its result in a list, [] if it returns nothing."""
         frame = self.frames[name]
         if len(arguments) != len(frame.arguments):
             raise NncError(

@@ -1,8 +1,8 @@
-"""Records which thread accessed which element last, to find accesses without a barrier between.
+"""Records the last accesses of each element by threads, to find those without a barrier between.
 
-Two accesses of an element, one of them a write, are in order only if there is a barrier between
-them, and barriers order the threads of one group alone. Accesses in one step (atomics) are in
-order with one another.
+Two accesses of an element of which one is a write are ordered only by a barrier between them, and a
+barrier orders only threads of the same group. Accesses in one step (atomics) are ordered with one
+another.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .threads import Access, Thread
 
 @dataclass(frozen=True, slots=True)
 class _Touched:
-    """An access: its thread, the number of barriers before it, its kind, and its operation."""
+    """An access: its thread, the number of barriers before it, its kind and its operation."""
 
     thread: Thread
     interval: int
@@ -30,9 +30,10 @@ class _Touched:
 
 
 class _Element:
-    """The accesses of an element with which a later one may race.
+    """The accesses of an element with which a later access may race.
 
-    Two of each kind, by different threads, are enough: the later access is not by both threads.
+    Two of each kind by different threads suffice: a later access is by another thread than one of
+    them.
     """
 
     __slots__ = ("changes", "reads", "writes")
@@ -43,7 +44,7 @@ class _Element:
         self.changes: list[_Touched] = []
 
     def note(self, new: _Touched) -> _Touched | None:
-        """Add an access. Returns an earlier one that it races with, or None."""
+        """Add an access. Returns an earlier access with which it races, or None."""
         match new.access:
             case Access.READ:
                 own, others = self.reads, (self.writes, self.changes)
@@ -65,14 +66,16 @@ def _unordered(old: _Touched, new: _Touched) -> bool:
 
 
 class Memory:
-    """Memory that threads share: the buffers of a kernel's arguments, or those of a group."""
+    """Memory that threads share: buffers that are arguments of a kernel, or buffers of a group."""
 
     def __init__(self, arrays: list[np.ndarray]) -> None:
         self._bounds = [byte_bounds(a) for a in arrays if a.size]
         self._elements: dict[int, _Element] = {}
 
     def holds(self, array: np.ndarray) -> bool:
-        """Whether an array overlaps this memory; one that overlaps none is private to a thread."""
+        """Whether an array is in this memory; one that is in no shared memory is private to a
+        thread.
+        """
         if not self._bounds:
             return False
         first, last = byte_bounds(array)
@@ -81,7 +84,7 @@ class Memory:
     def touch(
         self, thread: Thread, op: Operation, array: np.ndarray, at: tuple[Any, ...], access: Access
     ) -> None:
-        """Record that a thread accesses elements. Raises NncError at a race."""
+        """Note that a thread accesses elements. Raises NncError if there is a race."""
         new = _Touched(thread, thread.group.interval, access, op)
         for address, index in _places(array, at):
             element = self._elements.get(address)

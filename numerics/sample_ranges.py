@@ -1,4 +1,4 @@
-"""Runs sample inputs through the interpreter, and records outputs and ranges of buffers."""
+"""Runs sample inputs in the interpreter, and records the outputs and the ranges of buffers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from ..ir.types import FloatType, MemRefType, f64
 from .interpreter import Interpreter, Observer
 
 _MOST_POINTS = 1 << 28
-"""The most elements of all operations together; with more the interpreter takes minutes."""
+"""The most elements that all operations may have together; with more, the interpreter takes
+minutes.
+"""
 
 
 @dataclass(frozen=True)
@@ -31,9 +33,9 @@ class SampleRanges(
 ):
     """Run a module of linalg on buffers, and record the ranges of its kernels' arguments.
 
-    The module gets `nn.samples`, with the first inputs and what was made of them, and arguments of
-    kernels that are buffers of floats get `nn.range`. Nothing is run where the module has samples
-    already, is of open shape, or is so large that the interpreter would take minutes.
+    The module gets `nn.samples`, with the first inputs and their outputs; kernels' arguments that
+    are buffers of floats get `nn.range`. Nothing is run if the module has samples already, has
+    unknown shapes, or is so large that the interpreter would take minutes.
     """
 
     inputs: str = option("", help="a .npz with inputs by name, the samples of each along its "

@@ -43,7 +43,7 @@ class Group:
     subgroup_size: int
     memories: tuple[Memory, ...] = ()
     interval: int = 0
-    """The number of barriers that all threads have passed."""
+    """How many barriers all threads have passed."""
 
     @property
     def size(self) -> int:
@@ -86,11 +86,11 @@ class Thread:
         return group if self.is_whole_group else f"thread {self.place} of {group}"
 
     def shares(self, array: np.ndarray) -> bool:
-        """Whether other threads may access an array, too."""
+        """Whether other threads may access an array too."""
         return any(memory.holds(array) for memory in self.group.memories)
 
     def touch(self, op: Operation, array: np.ndarray, at: tuple[Any, ...], access: Access) -> None:
-        """Record that the thread accesses elements. Raises NncError at a race."""
+        """Note that the thread accesses elements. Raises NncError if there is a race."""
         for memory in self.group.memories:
             if memory.holds(array):
                 memory.touch(self, op, array, at, access)
@@ -103,14 +103,14 @@ class Thread:
             self.group.interval += 1
 
     def meet_subgroup(self, op: Operation, value: Any) -> dict[int, Any]:
-        """The values that the threads of the subgroup pass, by their numbers within it."""
+        """{number within the subgroup: value} of the values that the subgroup's threads pass."""
         assert self.together is not None
         return self.together.wait(self, Waiting(op, self.subgroup, value))
 
 
 @dataclass(eq=False)
 class Waiting:
-    """Where a thread waits, for which threads (its group or subgroup), and the value it passes."""
+    """Where a thread waits, for whom (its group or subgroup), and the value that it passes."""
 
     op: Operation
     scope: Any

@@ -1,7 +1,7 @@
-"""A model of compiled parts with host steps between them, in this process.
+"""A model of compiled parts, with steps on the host between them, in this process.
 
-A plan is a list of steps over numbered values. Compiled parts are models of their own; a host step
-is an operation that is evaluated, a branch, or a loop, whose regions are plans again.
+A plan is a list of steps on numbered values. A compiled part is a model of its own. A host step is
+an operation that is evaluated, a branch, or a loop; the regions of these are plans again.
 """
 
 from __future__ import annotations
@@ -97,9 +97,9 @@ class HostStep(Step):
         return found
 
     def checked(self, i: int, value: Any) -> Any:
-        """A result, checked to be of its type. Raises NncError.
+        """The result with index `i`, checked to be of its type. Raises NncError.
 
-        Elements of sequences and maps are not checked; only a user's function may get them wrong.
+        Elements of sequences and maps are not checked; only a user's function can get them wrong.
         """
         expected = self.op.results[i].type
         if not isinstance(expected, TensorType) and not isinstance(self.op, nn.HostCall):
@@ -153,10 +153,9 @@ class Repeat(HostStep):
 
 
 class Hosted(Model):
-    """A model with compiled parts and host steps between them.
+    """A model of compiled parts with host steps between them. Calls are thread-safe.
 
-    Calls are thread-safe. `inputs` are the numbers of the inputs' values, `constants` the other
-    values that host steps need.
+    `inputs` has the numbers of the inputs' values, `constants` further values that host steps need.
     """
 
     def __init__(

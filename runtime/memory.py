@@ -26,8 +26,9 @@ _COPIED = 1 << 13
 """Results of up to this many bytes are copied out of C's heap, which is faster than handing it
 over."""
 _LARGE_PAGE = 1 << 21
-"""The bytes of a large page of x86-64 and Arm. NumPy asks Linux for such pages in allocations of
-twice as many. In them MobileNetV3's arena makes a run take 0.98 of its time."""
+"""The bytes of a large page on x86-64 and Arm. NumPy asks Linux for such pages in allocations of at
+least two of them. With MobileNetV3's arena in them, a run takes 0.98 of its time.
+"""
 _KEPT = 4
 """The most unused buffers that are kept for one output."""
 
@@ -35,8 +36,8 @@ _KEPT = 4
 def aligned_buffer(size: int) -> np.ndarray:
     """Uninitialized bytes at an address that is a multiple of 64. Raises NncError.
 
-    Large ones fill whole large pages, for which NumPy asks Linux: fewer misses of the cache of
-    addresses.
+    A large buffer fills whole large pages, for which NumPy asks Linux, so that fewer addresses miss
+    the TLB.
     """
     alignment, room = (_LARGE_PAGE, -size % _LARGE_PAGE) if size >= _LARGE_PAGE else (ALIGNMENT, 0)
     try:
@@ -69,7 +70,7 @@ class OutputMemory:
 
 
 class _Lent:
-    """Memory that returns to a list when no array refers to it any more."""
+    """Memory that returns to the list `free` when no array refers to it any more."""
 
     def __init__(self, memory: np.ndarray, free: list[np.ndarray]) -> None:
         self.__array_interface__ = memory.__array_interface__

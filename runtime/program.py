@@ -14,17 +14,24 @@ from .memory import aligned_buffer
 
 @dataclass(frozen=True)
 class Signature:
-    """The entry of a compiled model: inputs, outputs, and memory in bytes.
+    """The entry of a compiled model: inputs, outputs, and sizes of memory. Units: bytes.
 
-    Of the arena, `live_bytes` are in use at one time at most: no arena could be smaller.
-    Its first `heap_bytes` are zero before its first call, and `nnc_release` is to end it.
-    `prepared_bytes` are those of the weights that the code makes of others when it is loaded, in
-    an arena of `prepare_arena_bytes`. `failures` says what did not hold, and at which node, where
-    a run ends with `FIRST_FAILURE` or a later status. `input_dims` and `output_dims` have the
-    names of unknown extents, empty for one without; they have no entries where no dimension has
-    a name. `input_starts` has the number that an input is full of where a caller leaves it out,
-    or one for each element; empty for an input that must be given. `complex_outputs` are the names
-    of outputs that are complex numbers to Python, with both parts as their last dimension.
+    * `live_bytes`: the most bytes of the arena in use at one time; no arena could be smaller.
+    * `heap_bytes`: the part at the arena's start that must be zero before the first call with it.
+    After
+      the last call, `nnc_release` frees what is kept there.
+    * `prepared_bytes`: the weights that the code computes from others when it is loaded, in an
+    arena of
+      `prepare_arena_bytes`.
+    * `input_dims`, `output_dims`: for each tensor the names of its dimensions, "" for one without a
+      name; [] if no dimension has one.
+    * `input_starts`: for each input the number, or a number for each element, that it is filled
+    with if
+      the caller leaves it out; "" for an input that must be given.
+    * `failures`: for the statuses from `FIRST_FAILURE` on, what failed and at which node.
+    * `complex_outputs`: the names of outputs that are complex numbers in Python; their last
+    dimension
+      has the two parts.
     """
 
     input_names: list[str]

@@ -15,10 +15,11 @@ from .program import LinkedCode
 
 @dataclass(frozen=True)
 class Compared:
-    """A kernel called twice at each call: its row in the table, and its calling convention.
+    """A kernel that each call runs twice: its row in the table, and how it is called.
 
-    `candidate` is the number from `load`, 0 for the default itself. `buffers` are the bytes of its
-    first arguments and whether each is written; `parameters` counts all arguments.
+    `candidate` is a number from `load`; 0 is the default code itself. `buffers` has, for each of
+    the first arguments, its bytes and whether it is written; `parameters` is the number of all
+    arguments.
     """
 
     row: int
@@ -85,7 +86,8 @@ class ReplacingModel(Model):
     def told_of(
         self, at: Callable[[int], None], differs: Callable[[int, int, bytes, bytes], None]
     ) -> None:
-        """Set the callbacks of runs that compare, which get the kernel's number: `at` before its
-        candidate is called, `differs` for an argument with different results, with the bytes of
-        the default and of the candidate.
+        """Set the callbacks of runs that compare; both get the kernel's number.
+
+        `at` is called before the kernel's candidate is; `differs` for each argument for which the
+        results differ, with the argument's index and the bytes of the default and of the candidate.
         """

@@ -314,7 +314,7 @@ Bitcastable = Constraint(
 
 
 class _IndexCastBase(Cast):
-    """Between index and an integer type."""
+    """Base of the casts from index to an integer type and back."""
 
     input: Operand = operand(IndexCastable)
     out: Result = result(IndexCastable)
@@ -323,7 +323,7 @@ class _IndexCastBase(Cast):
         return (unsigned if self.source_unsigned else signed)(value, width_of(self.input.type))
 
     def simplify(self):
-        """Back from index to the type it came from, without loss."""
+        """A cast of x to index and back to the type of x is x."""
         inner = self.input.defined_by(type(self))
         if inner is None or inner.input.type is not self.out.type:
             return None

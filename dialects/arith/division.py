@@ -56,14 +56,14 @@ class IntDivision(IntBinary, traits=(NoMemoryEffect,)):
 
 
 def _before_moves(value: Value) -> Value:
-    """The value whose elements a value consists of."""
+    """The value before operations that only move its elements, such as a transpose."""
     while (op := value.defining_op) is not None and op.has_trait(MovesElements):
         value = op.operands[0]
     return value
 
 
 def _is_none_of(value: Value, numbers: tuple[int, ...]) -> bool:
-    """Whether a value is constant, and no element of it one of some numbers."""
+    """Whether a value is a constant none of whose elements, read as signed, is one of `numbers`."""
     width = width_of(value.type)
     return is_constant_number(constant_value(value), lambda v: signed(v, width) not in numbers)
 
@@ -75,7 +75,10 @@ def _is_number(value: Value, number: int) -> bool:
 
 
 def _compared_with(condition: Value, value: Value) -> Iterator[Value]:
-    """What a value is compared with where the condition holds if it is equal to any of them."""
+    """The values with which `condition` compares `value`.
+
+    `condition` is `value == a`, or an `or` of such; it is true if `value` equals any of them.
+    """
     op = condition.defining_op
     if isinstance(op, OrI):
         yield from _compared_with(op.lhs, value)
@@ -85,7 +88,9 @@ def _compared_with(condition: Value, value: Value) -> Iterator[Value]:
 
 
 class _Quotient(IntDivision):
-    """A quotient: x / 1 is x, and x / 0 stays as it is. Signed: so does the least value / -1."""
+    """Base of the quotients. x / 1 is folded to x; an undefined one is not folded: x / 0 or, of
+    signed integers, the least value / -1.
+    """
 
     needs_width = True
     identity = 1

@@ -11,7 +11,9 @@ from .base import as_type
 
 
 class _Extended(Op, traits=(Pure, Elementwise, Commutative)):
-    """Two integers to the low and the high part of an exact result."""
+    """Base of the ops that give an exact result of two integers in two parts, the
+    low and the high.
+    """
 
     def result_names(self) -> list[str]:
         """The names of the result fields."""
@@ -28,7 +30,9 @@ class _Extended(Op, traits=(Pure, Elementwise, Commutative)):
         return None if any(p is None for p in parts) else parts
 
     def _exact(self, a: int, b: int) -> tuple[int, int]:
-        """Both parts from attribute values."""
+        """The low and the high part of the result for two integers, given as
+        attributes hold them.
+        """
         raise NotImplementedError
 
     def evaluate(self, lhs, rhs):

@@ -21,7 +21,7 @@ class NegF(FloatUnary, name="arith.negf", traits=(Involution,)):
 
 
 class AddF(FloatBinary, name="arith.addf", traits=(Commutative,)):
-    """The sum; x + 0.0 stays, since -0.0 + 0.0 is 0.0.
+    """The sum. x + 0.0 is not folded to x, since -0.0 + 0.0 is 0.0.
 
     Source: upstream arith.addf.
     """
@@ -45,9 +45,9 @@ class SubF(FloatBinary, name="arith.subf"):
 
 
 class MulF(FloatBinary, name="arith.mulf", traits=(Commutative,)):
-    """The product; x * 0.0 stays, since infinity * 0.0 is NaN and -1.0 * 0.0 is -0.0.
+    """The product. x * 0.0 is folded to 0.0 only with the flags nnan and nsz.
 
-    Source: upstream arith.mulf.
+    Otherwise infinity * 0.0 is NaN, and -1.0 * 0.0 is -0.0. Source: upstream arith.mulf.
     """
 
     compute = staticmethod(operator.mul)

@@ -63,7 +63,9 @@ class WarpMapping(EnumAttr):
 
 @attribute_class
 class TokenType(Type):
-    """`!gpu.async.token`: what an operation that runs beside others gives to be waited for."""
+    """`!gpu.async.token`: the result of an operation that runs in the background;
+    one waits for it.
+    """
 
     name: ClassVar[str] = "gpu.async.token"
 

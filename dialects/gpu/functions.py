@@ -46,10 +46,10 @@ class GPUModuleOp(
 
 
 class GPUFuncOp(Op, name="gpu.func", traits=(IsolatedFromAbove, HasParent("gpu.module"), Symbol)):
-    """A function that runs on a device; a `kernel` is what a launch names.
+    """A function that runs on a device. With `kernel`, it can be launched.
 
-    Behind its arguments, the entry block has the buffers that each group (`workgroup`), then
-    those that each thread (`private`) has for itself. Source: upstream gpu.func.
+    The entry block's arguments are the function's, then the buffers that each group of threads has
+    (`workgroup`), then those that each thread has (`private`). Source: upstream gpu.func.
     """
 
     function_type = attribute(FUNCTION_TYPE)
@@ -108,7 +108,7 @@ class GPUFuncOp(Op, name="gpu.func", traits=(IsolatedFromAbove, HasParent("gpu.m
 
     @property
     def args(self) -> list[BlockArgument]:
-        """The arguments, without the buffers behind them."""
+        """The function's arguments, without the buffers that follow them in the entry block."""
         return self.body.blocks[0].args[: len(self.function_type.inputs)]
 
     @property

@@ -32,7 +32,7 @@ class _AlongAxis(Op):
 
 
 class ThreadId(_AlongAxis, name="gpu.thread_id", traits=(Pure,)):
-    """The thread's place in its group along an axis."""
+    """The thread's index in its group along an axis."""
 
     example = "%i = gpu.thread_id  x"
 
@@ -41,7 +41,7 @@ class ThreadId(_AlongAxis, name="gpu.thread_id", traits=(Pure,)):
 
 
 class BlockId(_AlongAxis, name="gpu.block_id", traits=(Pure,)):
-    """The group's place in the grid along an axis."""
+    """The group's index in the grid along an axis."""
 
     example = "%i = gpu.block_id  y"
 
@@ -68,7 +68,7 @@ class GridDim(_AlongAxis, name="gpu.grid_dim", traits=(Pure,)):
 
 
 class GlobalId(_AlongAxis, name="gpu.global_id", traits=(Pure,)):
-    """The thread's place among all threads of the launch along an axis."""
+    """The thread's index among all threads of the launch along an axis."""
 
     example = "%i = gpu.global_id  x"
 
@@ -78,7 +78,7 @@ class GlobalId(_AlongAxis, name="gpu.global_id", traits=(Pure,)):
 
 
 class LaneId(Op, name="gpu.lane_id", traits=(Pure,)):
-    """The thread's place in its subgroup."""
+    """The thread's index in its subgroup."""
 
     upper_bound: Any = attribute(INDEX, optional=True)
     out: Result = result(Index)

@@ -1,4 +1,4 @@
-"""Launches of kernels, and waiting for what runs beside."""
+"""Launches of kernels, and waiting for operations that run in the background."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ OF_THREADS = (ThreadId, GlobalId, LaneId, SubgroupId, Shuffle, SubgroupReduce)
 class LaunchFunc(Op, name="gpu.launch_func", traits=(WritesMemory,)):
     """Run a kernel: a grid of groups of threads, all with the same arguments.
 
-    With a token as a result, other operations may run beside it; without, the next one sees what
-    it wrote. Source: upstream gpu.launch_func.
+    If it has a token as a result, it runs in the background until the token is waited for;
+    otherwise it is complete before the next operation. Source: upstream gpu.launch_func.
     """
 
     asyncDependencies: Operands = operands(Token)  # noqa: N815
@@ -74,7 +74,7 @@ class LaunchFunc(Op, name="gpu.launch_func", traits=(WritesMemory,)):
 
     @property
     def first_argument(self) -> int:
-        """The number of the operand that is the kernel's first argument."""
+        """The operand number (from 0) of the kernel's first argument."""
         return self._first_of("kernelOperands")
 
     def _first_of(self, name: str) -> int:

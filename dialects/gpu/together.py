@@ -1,4 +1,4 @@
-"""What threads do together: wait for one another, exchange values, combine them."""
+"""What the threads of a group do with each other: wait, exchange values, combine them."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _I32 = Exactly(i32, "32-bit signless integer")
 class Barrier(Op, name="gpu.barrier"):
     """All threads of a group wait here for one another.
 
-    What one of them wrote to memory before, all see behind it. It is an error where one of them
-    does not come, or comes to another barrier.
+    After it, each sees what the others wrote to memory before it. It is an error if a thread of the
+    group never comes here, or waits at another barrier.
     """
 
     format = "attr-dict"
@@ -39,10 +39,10 @@ class Barrier(Op, name="gpu.barrier"):
 
 
 class Shuffle(Op, name="gpu.shuffle"):
-    """The value of another thread of the subgroup, and whether there is such a thread.
+    """The value that another thread of the subgroup has, and whether there is such a thread.
 
-    Which one: `xor`, `up`, `down`: the thread's place in its subgroup with `offset` applied;
-    `idx`: the place `offset`. The first `width` threads take part.
+    `mode` says which one: `up` the lane `offset` below, `down` the lane `offset` above, `xor` the
+    own lane number xor `offset`, `idx` the lane `offset`. Only the first `width` lanes are read.
     """
 
     value: Operand = operand(Shuffled)

@@ -35,7 +35,7 @@ class Zero(Op, name="llvm.mlir.zero", traits=(Pure,)):
 
 
 class Undef(Op, name="llvm.mlir.undef", traits=(Pure,)):
-    """An unspecified value, any at each use."""
+    """An unspecified value, which may be another one at each use."""
 
     res: Result = result(LLVMType)
 

@@ -267,17 +267,17 @@ class Trunc(Cast, name="llvm.trunc", traits=(Pure,)):
 
 
 class SExt(Cast, name="llvm.sext", traits=(Pure,)):
-    """A wider integer, sign in."""
+    """An integer extended to more bits with its sign."""
 
     example = "%r = llvm.sext %a : i32 to i64"
 
     def verify_op(self) -> None:
-        """It becomes wider."""
+        """Check that the result is wider than the operand."""
         check_extension(self, self.arg.type, self.res.type)
 
 
 class ZExt(Cast, name="llvm.zext", traits=(Pure,)):
-    """A wider integer, zeros in; `nneg` promises that the value is not negative."""
+    """An integer extended to more bits with zeros; `nneg` promises that it is not negative."""
 
     nonNeg: bool = attribute(UNIT)
 
@@ -285,7 +285,7 @@ class ZExt(Cast, name="llvm.zext", traits=(Pure,)):
     example = "%r = llvm.zext %a : i32 to i64"
 
     def verify_op(self) -> None:
-        """It becomes wider."""
+        """Check that the result is wider than the operand."""
         check_extension(self, self.arg.type, self.res.type)
 
 

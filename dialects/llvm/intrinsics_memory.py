@@ -164,7 +164,7 @@ class IntrPrefetch(Op, name="llvm.intr.prefetch", traits=(WritesMemory,)):
 
 
 class IntrLaunderInvariantGroup(Op, name="llvm.intr.launder.invariant.group"):
-    """The pointer, of another invariant group: no instruction, and nothing is known of it."""
+    """The same pointer, but nothing that `invariant.group` promised of its memory holds for it."""
 
     ptr: Operand = operand(PointerLike)
     res: Result = result(Same("ptr"))
@@ -174,7 +174,7 @@ class IntrLaunderInvariantGroup(Op, name="llvm.intr.launder.invariant.group"):
 
 
 class IntrInvariantStart(Op, name="llvm.intr.invariant.start"):
-    """From here on, bytes do not change; what `invariant.end` wants."""
+    """Promise that the bytes do not change from here on; the result is for `invariant.end`."""
 
     size: int = attribute(I64)
     ptr: Operand = operand(PointerLike)

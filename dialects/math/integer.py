@@ -130,7 +130,7 @@ class IPowI(IntBinary, name="math.ipowi", traits=(NoMemoryEffect,)):
 
 
 class _Question(TruthOp):
-    """Whether a float is of a kind."""
+    """Base of the tests of a float, such as whether it is NaN or infinite; the result is i1."""
 
     operand: Operand = operand(FloatLike)
     fastmath = attribute(FASTMATH, default="none")

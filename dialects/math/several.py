@@ -185,7 +185,7 @@ class Fma(Op, name="math.fma", traits=(Pure, Elementwise)):
 
 
 class ClampF(Op, name="math.clampf", traits=(Pure, Elementwise)):
-    """The number of an interval that is nearest to a float.
+    """A float limited to the interval from `min` to `max`: the nearest number in it.
 
     Source: upstream math.clampf.
     """

@@ -254,7 +254,7 @@ class Tan(FloatUnary, name="math.tan"):
 
 
 class Asin(FloatUnary, name="math.asin"):
-    """The angle of a sine.
+    """The inverse of the sine: the angle, in radians, that has this sine.
 
     Source: upstream math.asin.
     """

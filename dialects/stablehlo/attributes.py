@@ -44,7 +44,7 @@ TRANSPOSE = enumeration_kind("transpose", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"
 
 @attribute_class
 class ResultAccuracyMode(EnumAttr):
-    """`#stablehlo.result_accuracy_mode<HIGHEST>`: what says how exact a function is."""
+    """`#stablehlo.result_accuracy_mode<HIGHEST>`: how exact the result of a function has to be."""
 
     name: ClassVar[str] = "stablehlo.result_accuracy_mode"
     cases: ClassVar[tuple[str, ...]] = ("DEFAULT", "HIGHEST", "TOLERANCE")
@@ -134,7 +134,7 @@ ResultAccuracy = parametrized(
 
 
 def parameters_kind(definition: Any) -> AttrKind[Any]:
-    """An attribute of one definition."""
+    """The kind of an op's attribute that must be an attribute of this definition."""
     return AttrKind(
         f"{definition.name} attribute",
         lambda a: isinstance(a, ParametrizedAttr) and a.definition is definition,

@@ -45,7 +45,7 @@ OPS = table(
 
 
 class While(Op, name="stablehlo.while", traits=REGION):
-    """A loop that carries values, while the first region says so."""
+    """A loop: `body` computes new values from the carried ones for as long as `cond` gives true."""
 
     inits: Operands = operands()
     cond: RegionField = region()

@@ -81,7 +81,10 @@ def _check_gather(op: Any) -> None:
 
 
 def _without(op: Any, shape: Sequence[Any], dim: int) -> list[Any]:
-    """The shape of indices without the dimension that holds the parts of an index."""
+    """A shape of indices without dimension `dim`, along which the parts of one index lie.
+
+    Raises NncError if `dim` is out of range; the rank itself stands for no such dimension.
+    """
     if not 0 <= dim <= len(shape):
         raise op.error(f"index_vector_dim: {dim} is out of range for rank {len(shape)}")
     return [d for i, d in enumerate(shape) if i != dim]

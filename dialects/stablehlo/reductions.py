@@ -22,7 +22,10 @@ def check_body(op: Any, body: Region, count: int, results: int, what: str = "reg
 
 
 def pairs_of(op: Any) -> int:
-    """How many inputs an op of inputs and as many initial values has."""
+    """The number of inputs of an op whose operands are n inputs, then n initial values.
+
+    Raises NncError if the number of operands is odd or 0.
+    """
     count = len(op.operands)
     if count % 2 or not count:
         raise op.error("requires as many initial values as inputs")
@@ -30,7 +33,7 @@ def pairs_of(op: Any) -> int:
 
 
 class PairsOp(Op):
-    """Base of ops with inputs and as many initial values."""
+    """Base of ops whose operands are n inputs, then n initial values."""
 
     @property
     def inputs(self) -> Sequence[Any]:

@@ -62,7 +62,10 @@ class ScalableExtract(Op, name="vector.scalable.extract", traits=(Pure,)):
 
 
 class TypeCast(Op, name="vector.type_cast", traits=(Pure,)):
-    """A memref of scalars seen as a memref of one vector that has its shape."""
+    """The same memory as a memref whose elements are whole vectors.
+
+    A `memref<4x8xf32>` becomes a `memref<vector<4x8xf32>>` with a single element.
+    """
 
     memref: Operand = operand(AnyMemRef)
     result: Result = result(AnyMemRef)
@@ -86,7 +89,9 @@ class TypeCast(Op, name="vector.type_cast", traits=(Pure,)):
 
 
 def _scalars(type: Any) -> tuple[Any, ...]:
-    """All dimensions of the memory and its elements, and the scalar."""
+    """The sizes of a memref and of its vector elements in one tuple, and the scalar type at its
+    end.
+    """
     element = type.element_type
     if isinstance(element, VectorType):
         return (*type.shape, *element.shape, element.element_type)

@@ -33,7 +33,10 @@ class Fma(Op, name="vector.fma", traits=(Pure,)):
 
 
 class Reduction(Op, name="vector.reduction", traits=(Pure,)):
-    """All elements of a vector combined to a scalar, and with `acc`."""
+    """All elements of a vector combined into one scalar by `kind`: their sum for `add`.
+
+    If there is an `acc`, it is combined with the result: `acc + v[0] + v[1] + ..`.
+    """
 
     kind = attribute(KIND)
     vector: Operand = operand(AnyVector)
@@ -62,7 +65,10 @@ class Reduction(Op, name="vector.reduction", traits=(Pure,)):
 
 
 class MultiReduction(Op, name="vector.multi_reduction", traits=(Pure,)):
-    """The dimensions `reduction_dims` combined, and with `acc`."""
+    """A vector with the dimensions `reduction_dims` reduced by `kind`, then combined with `acc`.
+
+    `acc` and the result have the shape of the dimensions that are left; a scalar where none is.
+    """
 
     kind = attribute(KIND)
     source: Operand = operand(AnyVector)
@@ -98,7 +104,12 @@ class MultiReduction(Op, name="vector.multi_reduction", traits=(Pure,)):
 
 
 class Contract(Op, name="vector.contract", traits=(Pure,)):
-    """acc[..] combined with the sum of lhs[..] * rhs[..] along the reduction iterators."""
+    """A generalized matrix product: products of `lhs` and `rhs`, reduced by `kind`, and `acc`.
+
+    The three `indexing_maps` say which iterators index `lhs`, `rhs` and `acc`. The products are
+    reduced along the iterators of type `reduction`. With the maps of the example, it is
+    `acc[i, j] + sum over k of lhs[i, k] * rhs[k, j]`.
+    """
 
     lhs: Operand = operand(AnyVector)
     rhs: Operand = operand(AnyVector)
@@ -206,7 +217,11 @@ class Contract(Op, name="vector.contract", traits=(Pure,)):
 
 
 class OuterProduct(Op, name="vector.outerproduct", traits=(Pure,)):
-    """lhs[i] * rhs[j] combined with acc[i, j]; lhs * scalar where rhs is one."""
+    """The products of all pairs of elements of two vectors: lhs[i] * rhs[j] at [i, j].
+
+    Where `rhs` is a scalar, the result is the vector lhs[i] * rhs. An `acc` is combined with the
+    products by `kind`.
+    """
 
     lhs: Operand = operand(AnyVector)
     rhs: Operand = operand(AnyType)
@@ -249,10 +264,10 @@ class OuterProduct(Op, name="vector.outerproduct", traits=(Pure,)):
 
 
 class Scan(Op, name="vector.scan", traits=(Pure,)):
-    """Running results along a dimension: each element combined with those before it, and the total.
+    """Running combinations of the elements along a dimension, and the last of them.
 
-    It begins with `initial_value`. If `inclusive`, element i of `dest` includes element i of the
-    source; otherwise only those before it.
+    With `inclusive`, element i of `dest` combines elements 0 to i of the source; otherwise
+    `initial_value` and elements 0 to i - 1.
     """
 
     kind = attribute(KIND)

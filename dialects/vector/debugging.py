@@ -44,7 +44,9 @@ def _shown(value: Any) -> str:
 
 
 class Vscale(Op, name="vector.vscale", traits=(Pure,)):
-    """How many times longer scalable vectors are than their type says; 1 while interpreting."""
+    """The factor by which scalable vectors are longer than their type says; the
+    interpreter's is 1.
+    """
 
     res: Result = result(Index)
 

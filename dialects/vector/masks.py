@@ -99,7 +99,10 @@ class Yield(Op, name="vector.yield", traits=(Pure, Terminator)):
 
 
 class Mask(Op, name="vector.mask", traits=(RecursiveEffects, SingleBlock)):
-    """One operation under a mask; masked-off lanes come from `passthru`."""
+    """Run the operation in the region for the lanes that the mask selects only.
+
+    The other lanes of its result are those of `passthru`, if there is one.
+    """
 
     mask: Operand = operand(MaskVector)
     passthru: OptionalOperand = optional_operand(AnyType)

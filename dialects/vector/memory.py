@@ -23,9 +23,10 @@ IndexVector = Constraint(
 
 
 def inner_part(array: Any, starts: Sequence[int], extents: Sequence[int | None]) -> Any:
-    """The part of an array that begins at indices, as a view; None where some of it lies outside.
+    """A view of the part of an array that begins at `starts`; None if it reaches outside the array.
 
-    A dimension whose extent is None is one index, and the part has no such dimension.
+    `extents` has its size in each dimension. Where it is None, the part is a single index of the
+    dimension, which is then dropped, as in `a[2, 0:4]`.
     """
     at: list[Any] = []
     for start, extent, size in zip(starts, extents, array.shape, strict=True):
@@ -88,7 +89,7 @@ def _check_access(op: Op, base: Value, indices: tuple[Value, ...], vector: Vecto
 
 
 class Load(Op, name="vector.load", traits=(ReadsMemory,)):
-    """A contiguous vector read from a memref, all inside."""
+    """A contiguous vector read from a memref. All of it must lie inside the memref."""
 
     base: Operand = operand(AnyMemRef)
     indices: Operands = operands(Index)
@@ -114,7 +115,7 @@ class Load(Op, name="vector.load", traits=(ReadsMemory,)):
 
 
 class Store(Op, name="vector.store", traits=(WritesMemory,)):
-    """A contiguous vector written to a memref, all inside."""
+    """A contiguous vector written to a memref. All of it must lie inside the memref."""
 
     valueToStore: Operand = operand(AnyVector)  # noqa: N815
     base: Operand = operand(AnyMemRef)
@@ -236,7 +237,9 @@ def _selected(op: Op, array: Any, indices: list[Any], mask: Any) -> tuple:
 
 
 def _scattered(array: Any, offsets: list[Any], indices: Any) -> tuple:
-    """Index arrays: the offsets, the index vector added to the last."""
+    """One index array for each dimension of the memory: `offsets`, and in the last
+    one + `indices`.
+    """
     at = [np.broadcast_to(np.asarray(int(i)), indices.shape) for i in offsets]
     at[-1] = at[-1] + indices.astype(np.int64)
     return tuple(at)

@@ -47,7 +47,10 @@ def _integers(attribute_: Any) -> list[int]:
 
 
 class ExtractStridedSlice(Op, name="vector.extract_strided_slice", traits=(Pure,)):
-    """The part of a vector from offsets on, of sizes along the leading dimensions."""
+    """A part of a vector: `sizes` elements from `offsets` on, along the leading dimensions.
+
+    Dimensions for which no offset is given are taken whole.
+    """
 
     source: Operand = operand(AnyVectorOfNonZeroRank)
     offsets = attribute(INTEGERS)
@@ -63,7 +66,7 @@ class ExtractStridedSlice(Op, name="vector.extract_strided_slice", traits=(Pure,
 
     @staticmethod
     def of(source: Value, offsets: Sequence[int], sizes: Sequence[int]) -> ExtractStridedSlice:
-        """With strides of 1."""
+        """A slice whose strides are all 1."""
         type = source.type
         lists = [[I64Attr(i) for i in part] for part in (offsets, sizes, [1] * len(sizes))]
         return ExtractStridedSlice(source, *lists, result=_slice_type(type, sizes))
@@ -114,7 +117,7 @@ class InsertStridedSlice(Op, name="vector.insert_strided_slice", traits=(Pure,))
 
     @staticmethod
     def of(value: Value, dest: Value, offsets: Sequence[int]) -> InsertStridedSlice:
-        """With strides of 1."""
+        """An insertion whose strides are all 1."""
         steps = [I64Attr(1)] * value.type.rank  # type: ignore[attr-defined]
         return InsertStridedSlice(value, dest, [I64Attr(i) for i in offsets], steps)
 
@@ -144,7 +147,11 @@ class InsertStridedSlice(Op, name="vector.insert_strided_slice", traits=(Pure,))
 
 
 class Shuffle(Op, name="vector.shuffle", traits=(Pure,)):
-    """Rows of two vectors in any order; the second's count on from the first's; -1 is any."""
+    """The rows of two vectors picked in any order: `mask` has the number of each row.
+
+    Rows are numbered through both vectors, so with 4 rows each, 5 is row 1 of the second. -1 stands
+    for a row that may be anything.
+    """
 
     v1: Operand = operand(AnyVector)
     v2: Operand = operand(AnyVector)

@@ -30,7 +30,9 @@ class _Transfer(Op):
 
     @property
     def bounds(self) -> list[bool]:
-        """Per vector dimension, whether the access is known to stay inside."""
+        """For each dimension of the vector, whether the access is promised to stay inside the
+        memory.
+        """
         return [bool(a.value) for a in self.in_bounds]
 
     def mask_type(self) -> VectorType:
@@ -129,7 +131,9 @@ class _Transfer(Op):
             raise NncError(f"'{self.name}': an access said to be in bounds is not", self.loc)
 
     def _spread(self, mask: Any) -> Any:
-        """The mask in the vector's order and rank."""
+        """The mask with its dimensions in the vector's order, and size 1 where the map has a
+        constant 0.
+        """
         dims = sorted(e.position for e in self.map.results if isinstance(e, AffineDim))
         order = [dims.index(e.position) for e in self.map.results if isinstance(e, AffineDim)]
         mask = mask.transpose(order)
@@ -145,10 +149,10 @@ def in_bounds_attribute(flags: Any) -> ArrayAttr:
 
 
 class TransferRead(_Transfer, name="vector.transfer_read", traits=(ReadsMemory,)):
-    """A vector read from a memref or tensor; lanes outside or masked off are the padding.
+    """A vector read from a memref or tensor. Lanes outside of it or masked off get `padding`.
 
-    `permutation_map` says which dimension of the memory each dimension of the vector walks
-    along; the constant 0 repeats.
+    `permutation_map` says along which dimension of the memory each dimension of the vector runs.
+    Where it has the constant 0, the same elements are repeated along that dimension.
     """
 
     base: Operand = operand(AnyShaped)
@@ -179,7 +183,9 @@ class TransferRead(_Transfer, name="vector.transfer_read", traits=(ReadsMemory,)
         in_bounds: Any = None,
         mask: Value | None = None,
     ) -> TransferRead:
-        """With the usual map, and out of bounds nowhere, unless said otherwise."""
+        """A transfer with the default map, and all dimensions in bounds, unless other ones are
+        given.
+        """
         map = map or default_transfer_map(base.type, type)
         flags = in_bounds if in_bounds is not None else [True] * len(map.results)
         return TransferRead(
@@ -216,7 +222,7 @@ class TransferRead(_Transfer, name="vector.transfer_read", traits=(ReadsMemory,)
 
 
 class TransferWrite(_Transfer, name="vector.transfer_write", traits=(WritesMemory,)):
-    """A vector written to a memref or tensor; lanes outside or masked off are dropped."""
+    """A vector written to a memref or tensor. Lanes outside of it or masked off are not written."""
 
     valueToStore: Operand = operand(AnyVector)  # noqa: N815
     base: Operand = operand(AnyShaped)
@@ -244,7 +250,9 @@ class TransferWrite(_Transfer, name="vector.transfer_write", traits=(WritesMemor
         in_bounds: Any = None,
         mask: Value | None = None,
     ) -> TransferWrite:
-        """With the usual map, and out of bounds nowhere, unless said otherwise."""
+        """A transfer with the default map, and all dimensions in bounds, unless other ones are
+        given.
+        """
         map = map or default_transfer_map(base.type, value.type)  # type: ignore[arg-type]
         flags = in_bounds if in_bounds is not None else [True] * len(map.results)
         made = base.type if isinstance(base.type, TensorType) else None

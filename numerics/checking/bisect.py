@@ -1,4 +1,4 @@
-"""Finds the called function, and in it the operation, that makes a function's result differ."""
+"""Find the function, and in it the operation, because of which a function's result differs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .subjects import Subject, special_arguments, type_of
 from .trace import Event, trace
 
 PATIENCE = 20
-"""How many times the usual limit of operations the interpreter may take to find the fault."""
+"""By what the usual limit of interpreted operations is multiplied to find the fault."""
 DEEPEST = 16
 
 Inputs = Callable[[], list[Any]]
@@ -33,9 +33,9 @@ Inputs = Callable[[], list[Any]]
 
 @dataclass(frozen=True)
 class Fault:
-    """The function at fault and, where it could be found, the operation.
+    """The function at fault and, if it was found, the operation.
 
-    `lowering` is the pass at fault where the code is right and only its execution is wrong.
+    `lowering` is the pass at fault if the code is right and only its execution is wrong.
     """
 
     function: str
@@ -45,7 +45,7 @@ class Fault:
 
 @dataclass
 class Bisection:
-    """A search between two states of a module."""
+    """A search in the states of a module before and after a pass."""
 
     before: Runner
     after: Runner
@@ -53,10 +53,10 @@ class Bisection:
     tolerance: Tolerance
     one: Pass
     executed: bool = False
-    """Whether the state after the pass was lowered and executed to be compared."""
+    """Whether the state after the pass was lowered and executed for the comparison."""
 
     def find(self, subject: Subject, inputs: Inputs) -> Fault:
-        """The fault that shows on the inputs."""
+        """The fault that shows on these inputs."""
         for _ in range(DEEPEST):
             found = self._differing_callee(subject, inputs)
             if found is None:
@@ -71,7 +71,9 @@ class Bisection:
         return Fault(_function_around(place, subject), place)
 
     def _interpreted_agree(self, subject: Subject, inputs: Inputs) -> bool:
-        """Whether both states give the same when interpreted with a higher limit of steps."""
+        """Whether both states give the same results when interpreted with a higher limit of
+        operations.
+        """
         found = []
         for runner in (self.before, self.after):
             if not isinstance(runner.symbols.get(subject.name), func.FuncOp):
@@ -85,7 +87,9 @@ class Bisection:
     # -- functions ---------------------------------------------------------------------------
 
     def _differing_callee(self, subject: Subject, inputs: Inputs) -> tuple[Subject, Inputs] | None:
-        """(function, arguments) of the first call whose results differ between the states."""
+        """The first function that is called with results that differ between the states, and its
+        arguments.
+        """
         if not isinstance(self.before.symbols.get(subject.name), func.FuncOp):
             return None
         for name, arguments in self._calls(subject, inputs):
@@ -120,7 +124,7 @@ class Bisection:
         return all(find_difference(a, b, self.tolerance) is None for a, b in pairs)
 
     def _calls(self, subject: Subject, inputs: Inputs) -> list[tuple[str, list[Any]]]:
-        """The calls that the function makes, with their arguments, before the pass."""
+        """The calls that the function makes in the state before the pass, with their arguments."""
         module, options = self.before.module, self.before.options
         try:
             convention = self.before.convention(subject)
@@ -178,7 +182,7 @@ class Bisection:
 
 
 def _function_around(place: Place | None, subject: Subject) -> str:
-    """The function that the operation stands in."""
+    """The name of the function that contains the operation."""
     op = place.op if place is not None else None
     while op is not None and not isinstance(op, func.FuncOp | llvm.Func):
         op = op.parent_op

@@ -21,21 +21,21 @@ from .running import Outcome, Runner, functions_of
 from .subjects import Subject, find_subjects
 
 SECONDS_PER_ATTEMPT = 5.0
-"""The time limit of a run whose input can be replaced by another one."""
+"""The time limit of a run on an input that can be replaced by another one."""
 EXECUTED_ATTEMPTS = 8
-"""The most inputs that are tried without success if each is executed as machine code."""
+"""How many inputs are tried in vain, at most, if each is executed as machine code."""
 
 
 @dataclass
 class _Checked:
-    """A subject, its inputs, and their outcomes in the last state of the module."""
+    """A function that is checked, its inputs, and the outcomes in the last state of the module."""
 
     subject: Subject
     samples: list[Sample]
     outcomes: list[Outcome]
     undefined: list[bool]
     slow: bool = False
-    """Whether it takes too long to be interpreted."""
+    """Whether interpreting it takes too long."""
     since: list[str] = field(default_factory=list)
     """Passes after which the function could not be run."""
 
@@ -43,7 +43,7 @@ class _Checked:
 class CheckNumerics(Instrumentation):
     """Raises NumericsError at the first pass that changes what a function computes.
 
-    `notes` says, after the run, what could not be compared.
+    After the run, `notes` says what could not be compared.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class CheckNumerics(Instrumentation):
 
     @staticmethod
     def writing(options: NumericsOptions, path: Path, name: str) -> CheckNumerics:
-        """A checker that writes a reproducer to the path, which the report calls `name`."""
+        """A checker that writes a reproducer to `path`; the report calls it `name`."""
 
         def write(module: Operation, one: Pass) -> str:
             from ...ir.reproducer import write_reproducer
@@ -74,14 +74,14 @@ class CheckNumerics(Instrumentation):
         return CheckNumerics(options, write)
 
     def print_notes(self, stream: TextIO) -> None:
-        """Say what could not be compared, and why."""
+        """Print what could not be compared, and why."""
         for note in self.notes:
             print(f"remark: --check-numerics: {note}", file=stream)
 
     # -- around a pass -----------------------------------------------------------------------
 
     def before_pass(self, one: Pass, op: Operation) -> None:
-        """Keep a copy of the module, and what its functions compute."""
+        """Keep a copy of the module, and the results of its functions."""
         root = op.outermost
         starts = root is not self._root
         if starts:
@@ -113,7 +113,7 @@ class CheckNumerics(Instrumentation):
     # -- one function -------------------------------------------------------------------------
 
     def _start(self, subject: Subject, module: Operation) -> _Checked:
-        """The subject with inputs on which it runs in the present state."""
+        """Choose inputs on which the function runs in the present state."""
         runner = Runner(module, self.options, self._known)
         checked = _Checked(subject, [], [], [])
         reasons: dict[str, list[str]] = {}
@@ -134,7 +134,9 @@ class CheckNumerics(Instrumentation):
     def _runnable(
         self, runner: Runner, subject: Subject, number: int
     ) -> tuple[Sample, Outcome] | NncError:
-        """The first input of the ladder on which everything is defined, else one that runs."""
+        """The first input of the ladder on which all results are defined, or else on
+        which it runs.
+        """
         kind = KINDS[number % len(KINDS)]
         patience = dataclasses.replace(
             self.options, seconds=min(self.options.seconds, SECONDS_PER_ATTEMPT)
@@ -233,7 +235,7 @@ class CheckNumerics(Instrumentation):
 
 
 def _is_fixed(subject: Subject, sample: Sample) -> bool:
-    """Whether a subject has neither integers nor unknown extents that could be varied."""
+    """Whether the input has no integers and no unknown extents that could be varied."""
 
     def varies(type: Any) -> bool:
         if isinstance(type, ShapedType) and not type.has_static_shape:

@@ -1,4 +1,4 @@
-"""Whether two values are the same, to the bit or within a tolerance."""
+"""Comparison of two values, bit by bit or within a tolerance."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _SMALL = 8
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far a pass may change values, see docs/numerics.md.
+    """How much a pass may change values, see docs/numerics.md.
 
-    `exact`: no bit; one NaN is as good as another. `rounding`: floats differ by at most
-    `relative` of the largest finite value of the array, and NaN and infinities stay where they
-    are. `approximate`: besides, elements that are NaN or infinite on either side may differ.
+    `exact`: not a bit, but all NaN are equal. `rounding`: floats differ by at most `relative` times
+    the largest finite value of the array; NaN and infinities stay where they are. `approximate`: in
+    addition, elements that are NaN or infinite on either side may differ.
     """
 
     strictness: Strictness
@@ -36,7 +36,7 @@ class Tolerance:
     """Whether -0.0 differs from 0.0; `nn` does not keep the sign of a zero."""
 
     def of(self, dtype: np.dtype) -> float:
-        """The allowed error relative to the largest value."""
+        """The allowed error of a dtype, relative to the largest value."""
         if self.strictness == "exact" or number_kind(dtype) in "biu":
             return 0.0
         if dtype.name in _BY_TYPE:
@@ -49,11 +49,11 @@ class Tolerance:
 
 
 def tolerance_of(one: Pass, options: NumericsOptions, module: Operation) -> Tolerance:
-    """The tolerance in a pass's `numerics` (default: exact), or the one in the options.
+    """The tolerance of a pass: from its `numerics` (default: exact) or the options.
 
-    Where operations have `factor_bits`, values may differ by what rounding to so many bits does.
-    Any pass may leave out roundings that contract, by folding; what follows from a value that was
-    rounded is compared as values of its type are.
+    If the module has operations with `factor_bits`, values may differ as much as by rounding to so
+    many bits. Any pass may remove casts with the flag `contract` by folding; results that depend on
+    a value which is rounded there are compared with the tolerance of its type.
     """
     strictness: Strictness = "exact" if options.exact else getattr(one, "numerics", "exact")
     on_graph, relative = False, options.tolerance
@@ -72,7 +72,7 @@ def tolerance_of(one: Pass, options: NumericsOptions, module: Operation) -> Tole
 
 @dataclass(frozen=True)
 class Difference:
-    """The worst element: where, both values, the error and what was allowed."""
+    """The worst element: its index, both values, the error and the allowed error."""
 
     index: tuple[int, ...]
     before: Any
@@ -89,9 +89,9 @@ class Difference:
 def find_difference(
     before: Any, after: Any, tolerance: Tolerance, overflows: bool = False
 ) -> Difference | None:
-    """The worst difference of two values, or None.
+    """The worst difference of two values; None if they agree.
 
-    With `overflows`, sums in another order may be infinite where they were not.
+    With `overflows`, a sum may be infinite in one order and finite in another.
     """
     if isinstance(before, list | dict) or before is None:
         return _of_host_values(before, after, tolerance, overflows)
@@ -169,7 +169,7 @@ def _of_floats(
 
 
 def _least(dtype: np.dtype) -> float:
-    """The absolute error allowed for sums of denormals, which may be flushed to zero."""
+    """The absolute error that is allowed for denormals, which may be flushed to zero."""
     if dtype.kind == "c":
         dtype = np.dtype(np.float32 if dtype.itemsize == 8 else np.float64)
     import ml_dtypes

@@ -1,14 +1,14 @@
-"""Random inputs with the values that passes get wrong.
+"""Random inputs with values for which passes tend to be wrong.
 
     ordinary   standard normal floats, small integers
-    special    the same, every sixth element NaN, an infinity, +-0, a denormal, or a value whose
-               fourth power is finite; integers at their limits
+    special    the same, but every sixth element is NaN, an infinity, +-0, a denormal, or a value
+               whose fourth power is finite; integers at their limits
     wide       floats of any such magnitude, integers of any value
     extreme    as special, with the largest values of the type
 
-The valid range of an integer is unknown, since it may be an index. So a run that fails or whose
-result is undefined is tried again with smaller and smaller ranges of integers (`Ladder`) and with
-other extents for unknown dimensions; an input that never runs is left out and reported.
+An integer may be an index, so its valid range is not known. If a run fails or its result is
+undefined, it is tried again with smaller and smaller ranges of integers (`LADDER`) and with other
+extents for unknown dimensions. An input that never runs is left out and reported.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from ...runtime.memory import aligned_buffer
 
 KINDS = ("ordinary", "special", "wide", "extreme")
 OVERFLOWING = ("wide", "extreme")
-"""The kinds of inputs whose sums may overflow in one order and be finite in another."""
+"""The kinds of inputs of which sums may overflow in one order and be finite in another."""
 POINTER_BYTES = 1 << 16
 """The size of the memory behind a pointer of unknown extent. Units: bytes."""
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """Bounds of integers (None: as the kind says) and the extent of unknown dimensions."""
+    """The range of integers (None: as the kind says) and the extent of unknown dimensions."""
 
     bounds: tuple[int, int] | None
     extent: int
@@ -46,7 +46,7 @@ LADDER = tuple(
     for extent in (3, 4, 1, 8)
     for bounds in (None, (-8, 8), (0, 50), (0, 3), (0, 2), (1, 2), (0, 1))
 )
-"""The attempts in order: from every kind of value down to zeros alone."""
+"""The attempts in order: first all values of the kind, at last zeros only."""
 
 
 TEXTS = ("", "a", "ab", "the end", "1", "-2.5", "Zürich")
@@ -54,7 +54,9 @@ TEXTS = ("", "a", "ab", "the end", "1", "-2.5", "Zürich")
 
 @dataclass(frozen=True)
 class Sample:
-    """One input of a function, made anew for each run because runs write to buffers."""
+    """An input of a function. Its arrays are made anew for each run, because runs
+    write to buffers.
+    """
 
     types: tuple[Type, ...]
     kind: str
@@ -62,7 +64,7 @@ class Sample:
     attempt: Attempt
 
     def values(self) -> list[Any]:
-        """New copies of the arguments, with the same values each time."""
+        """New arrays with the same values each time."""
         generator = np.random.default_rng(self.seed)
         return [self._value(type, generator) for type in self.types]
 
@@ -160,12 +162,12 @@ class Sample:
 
 
 def aligned_array(shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
-    """Uninitialized elements at an address that is a multiple of 64."""
+    """An array without initial values, at an address that is a multiple of 64."""
     return aligned_buffer(math.prod(shape) * dtype.itemsize).view(dtype).reshape(shape)
 
 
 def aligned_copy(value: Any) -> Any:
-    """A copy with the strides of the original, on an aligned address; scalars as they are."""
+    """A copy with the same strides at an aligned address; a scalar itself."""
     if not isinstance(value, np.ndarray) or value.dtype == object:
         return value
     if value.flags.c_contiguous or not value.size or min(value.strides, default=0) < 0:
@@ -181,7 +183,7 @@ def aligned_copy(value: Any) -> Any:
 
 
 def _in_layout(array: np.ndarray, type: MemRefType) -> np.ndarray:
-    """The elements in a buffer with the strides that the memref type says."""
+    """The elements in a buffer with the strides of the memref type."""
     found = type.strides_and_offset()
     if type.layout is None or found is None or not array.size:
         return array

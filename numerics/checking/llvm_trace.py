@@ -1,13 +1,13 @@
-"""Results of the operations of llvm functions, recorded by executing an instrumented copy.
+"""The results of operations of llvm functions, recorded by running a copy with extra stores.
 
-After every operation with a scalar or vector result the copy stores the result, and a mark,
-to a place of its own:
+After every operation with a scalar or vector result, the copy stores the result, and a mark, to a
+place of its own:
 
     %s = llvm.fadd %a, %b : f32
     %at = llvm.inttoptr %place : i64 to !llvm.ptr
     llvm.store %s, %at : f32, !llvm.ptr
 
-So an event has the value of the last execution. Events stand in the order of the text.
+So an event has the value of the last execution. The events are in the order of the text.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .subjects import Subject
 from .trace import Event
 
 _SLOT = 64
-"""The bytes in front of each value; the first of them is a mark."""
+"""The bytes before each value, of which the first is the mark."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,7 +44,7 @@ class _Slot:
 
 
 def trace_llvm(runner: Runner, subject: Subject, inputs: Callable[[], list[Any]]) -> list[Event]:
-    """The events of a run of an llvm-dialect module; empty if it cannot be run."""
+    """The events of running a module of the llvm dialect; [] if it cannot be run."""
     copy = runner.module.clone()
     slots, size = _slots(runner.module)
     memory = np.zeros(size + _SLOT, np.uint8)

@@ -1,12 +1,11 @@
-"""Finds the first operation whose value differs, by comparing two traces of one input.
+"""Find the first operation whose value differs, by comparing two traces of the same input.
 
-The module before the pass is asked in the order of execution: which operation made a value
-that the module after the pass does not make? A value counts as made where any operation after
-the pass made it too, in whatever shape or order of elements. Else the operation differs if it
-is still there, or if operations with its location are: those stand for it now. Sure of that
-we are where one of its users was kept, or where what stands for it has the same operands; if
-not, later operations are asked first, as the first of two that became one may be gone. One of
-which nothing is left was rewritten away, and its users decide.
+For each operation before the pass, in the order of execution, we ask whether the module after the
+pass also makes its value: in any operation, shape and order of elements. If not, the operation
+differs, provided that it is still there or that operations with its location have taken its place.
+That is certain if one of its users was kept, or if what took its place has the same operands.
+Otherwise later operations are asked first, because of two operations that became one the first may
+be gone. If nothing is left of an operation, it was rewritten, and its users decide.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ MOST_CANDIDATES = 64
 
 @dataclass(frozen=True)
 class Place:
-    """An operation before the pass, its counterpart after it, and their values."""
+    """An operation before the pass, what it became after it, and how their values differ."""
 
     op: Operation
     after: Operation | None
@@ -44,10 +43,10 @@ def first_difference(
     origin: Mapping[Operation, Operation],
     tolerance: Tolerance,
 ) -> Place | None:
-    """The first operation of `before` whose value is not made any more, or None.
+    """The first operation of `before` whose value is not made any more; None if all are.
 
-    `origin` gives for an operation before the pass the one it was copied from, which the
-    pass may have kept.
+    `origin` maps an operation before the pass to the one that it is a copy of, which the pass may
+    have kept.
     """
     made, had = _Made(after, tolerance), _Made(before, tolerance)
     now = _Now(after, origin)
@@ -75,7 +74,7 @@ def first_difference(
 
 
 class _Now:
-    """Maps events before the pass to their counterparts after it."""
+    """Finds what an operation before the pass has become after it."""
 
     def __init__(self, after: Sequence[Event], origin: Mapping[Operation, Operation]) -> None:
         self.after = after
@@ -83,7 +82,7 @@ class _Now:
         self.events = {(event.op, event.number): event for event in after}
 
     def certain(self, event: Event) -> Iterator[tuple[Operation | None, list[Any]]]:
-        """(operation, values) of the operation itself, or of what its kept users now read."""
+        """(operation, values) of the operation itself, or of what its kept users read now."""
         itself = self.events.get((self.origin.get(event.op), event.number))  # type: ignore[arg-type]
         if itself is not None:
             yield itself.op, itself.values
@@ -99,7 +98,7 @@ class _Now:
                     yield source, before
 
     def _operand(self, user: Operation, i: int) -> Value | None:
-        """The value that a kept user now reads as operand `i`."""
+        """The value that a kept user reads now as operand `i`."""
         kept = self.origin.get(user)
         if kept is None or kept.parent is None or kept.parent.parent is None:
             return None
@@ -107,7 +106,7 @@ class _Now:
         return operands[i] if i < len(operands) and len(operands) == len(user.operands) else None
 
     def here(self, event: Event) -> Event | None:
-        """The last execution of an operation with the event's location and sizes."""
+        """The last event of an operation with the event's location and sizes of values."""
         here = locations(event.op.loc)
         wanted = [np.size(v) for v in event.values]
         found = None
@@ -119,7 +118,7 @@ class _Now:
 
 
 def locations(loc: Location) -> frozenset[Location]:
-    """The simple locations within a location."""
+    """The simple locations that a location is made of."""
     parts = getattr(loc, "locations", None)
     if parts is not None:
         return frozenset(p for part in parts for p in locations(part))
@@ -127,7 +126,7 @@ def locations(loc: Location) -> frozenset[Location]:
 
 
 def _last_resort(lost: list[Event], made: _Made) -> Place | None:
-    """The first lost operation all of whose operands are still made."""
+    """The first of the lost operations whose operands are all still made."""
     for event in lost:
         if all(made.has(v) for v in event.operands):
             return Place(event.op, None, None, event)
@@ -137,7 +136,7 @@ def _last_resort(lost: list[Event], made: _Made) -> Place | None:
 def _difference(
     before: Sequence[Any], after: Sequence[Any], tolerance: Tolerance
 ) -> Difference | None:
-    """The first difference of values in pairs; None stands for one that is not known."""
+    """The first difference of pairs of values; None is a value that is not known."""
     for one, other in zip(before, after, strict=False):
         if other is None:
             continue
@@ -150,7 +149,7 @@ def _difference(
 
 
 class _Made:
-    """The values that one run made, found by content."""
+    """The values that a run has made, by their contents."""
 
     def __init__(self, events: Sequence[Event], tolerance: Tolerance) -> None:
         self.tolerance = tolerance
@@ -164,7 +163,7 @@ class _Made:
             self.by_size.setdefault(array.size, []).append(array)
 
     def has(self, value: Any) -> bool:
-        """Whether a value with these elements was made, in whatever order."""
+        """Whether a value with these elements was made, in any order."""
         if self.has_in_order(value):
             return True
         array = np.asarray(value)
@@ -175,7 +174,7 @@ class _Made:
         )
 
     def has_in_order(self, value: Any) -> bool:
-        """Whether a value with these elements was made, in whatever shape."""
+        """Whether a value with these elements in this order was made, in any shape."""
         array = np.asarray(value)
         if array.dtype.kind in "OSU" or _key(array) in self.exact:
             return True

@@ -24,7 +24,7 @@ SHOWN = 8
 
 
 class NumericsError(NncError):
-    """A pass changed what a function computes; `finding` has the parts of the message."""
+    """A pass has changed what a function computes; `finding` has the details."""
 
     def __init__(self, finding: Finding, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic)
@@ -33,7 +33,7 @@ class NumericsError(NncError):
 
 @dataclass
 class Finding:
-    """A failed comparison: pass, function, input, and the outcomes before and after."""
+    """A comparison that failed: pass, function, input, and how the outcomes differ."""
 
     one: Pass
     subject: Subject
@@ -45,7 +45,7 @@ class Finding:
     fault: Fault | None = None
     reproducer: str | None = field(default=None)
     executed_after: Pass | None = None
-    """The pass whose result was executed when the fault of the lowering showed."""
+    """The pass after which the module was executed when the fault of the lowering showed."""
 
     @property
     def op(self) -> Operation | None:
@@ -60,8 +60,10 @@ class Finding:
         tolerance: Tolerance,
         executed: bool,
     ) -> None:
-        """Look for the function and the operation at fault, and for the pass where the code
-        after the pass is right but was `executed`.
+        """Find the function and the operation at fault.
+
+        If the code after the pass is right but was `executed`, find the pass at fault in its
+        lowering.
         """
         search = Bisection(before, after, origin, tolerance, self.one, executed)
         self.fault = search.find(self.subject, self.sample.values)
@@ -129,7 +131,7 @@ class Finding:
 
 
 def op_text(op: Operation) -> str:
-    """The operation's first line, cut where it is long."""
+    """The first line of the operation's text, cut if it is long."""
     line = print_op(op).strip().split("\n", 1)[0]
     return line if len(line) <= LONGEST_OP else line[:LONGEST_OP] + " .."
 

@@ -1,4 +1,4 @@
-"""Running a function of a module at any level: interpreted where that can be, else executed."""
+"""Run a function of a module of any level: interpreted if possible, else executed."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ from .subjects import CONSTANTS, Convention, Subject, converted, special_argumen
 
 @dataclass
 class Outcome:
-    """The outcome of a run: values, or an error. `notes` name undefined results."""
+    """The values that a run gave, or its error. `notes` name undefined results."""
 
     values: list[Any] | None
     error: NncError | None = None
     executed: bool = False
     too_long: bool = False
-    """Whether the interpreter gave up because there were too many operations."""
+    """Whether the interpreter stopped because there were too many operations."""
     notes: frozenset[str] = frozenset()
 
     @property
     def comparable(self) -> bool:
-        """Whether the outcome can be compared: values, or a failure of the program itself."""
+        """Whether it can be compared: it has values, or an error of the program itself."""
         return self.values is not None or not isinstance(self.error, CannotInterpretError)
 
 
 @dataclass
 class Runner:
-    """Runs functions of one module, which stays as it is meanwhile.
+    """Runs functions of one module, which must not change meanwhile.
 
-    `known` are the functions as they were before they became functions of the llvm dialect.
+    `known` are the functions as they were before they were converted to the llvm dialect.
     """
 
     module: Operation
@@ -61,10 +61,10 @@ class Runner:
         }
 
     def defines(self, subject: Subject) -> bool:
-        """Whether the module has the function, or the C entry that replaces it.
+        """Whether the module has the function, or the C entry in its place.
 
-        Functions that make weights do not count as machine code: only `nnc_prepare` can call them,
-        and the entry's results show their effect.
+        A function that makes a weight does not count once it is machine code: only `nnc_prepare`
+        can call it, and the entry's results show its effect.
         """
         op = self.symbols.get(subject.name)
         if isinstance(op, llvm.Func) and USED_WEIGHTS in op.attributes:
@@ -77,7 +77,7 @@ class Runner:
     def run_all(
         self, subject: Subject, samples: Sequence[Sample], interpret: bool = True
     ) -> list[Outcome]:
-        """One outcome per sample; machine code runs in a process of its own."""
+        """An outcome for each sample; machine code runs in a process of its own."""
         inputs: list[Callable[[], list[Any]]] = [s.values for s in samples]
         return self.run_inputs(subject, inputs, interpret)
 
@@ -87,7 +87,7 @@ class Runner:
         inputs: Sequence[Callable[[], list[Any]]],
         interpret: bool = True,
     ) -> list[Outcome]:
-        """As `run_all`, on inputs that the functions in `inputs` make."""
+        """As `run_all`, with inputs that the functions in `inputs` make."""
         outcomes: list[Outcome | None] = [None] * len(inputs)
         obstacle: NncError | None = None
         if interpret and isinstance(self.symbols.get(subject.name), func.FuncOp):
@@ -107,7 +107,7 @@ class Runner:
     # -- interpreting ------------------------------------------------------------------------
 
     def convention(self, subject: Subject) -> Convention:
-        """The convention by which the function is called in this state."""
+        """How the function is called in this state of the module."""
         op = self.symbols[subject.name]
         assert isinstance(op, func.FuncOp)
         return Convention.of(subject, op, self._weights(op))
@@ -125,7 +125,7 @@ class Runner:
         return found
 
     def interpret(self, subject: Subject, inputs: list[Any]) -> Outcome:
-        """The outcome of a run on NumPy values."""
+        """The outcome of interpreting the function on NumPy values."""
         with watch() as notes:
             try:
                 convention = self.convention(subject)
@@ -148,7 +148,7 @@ class Runner:
         inputs: Sequence[Callable[[], list[Any]]],
         obstacle: NncError | None,
     ) -> list[Outcome]:
-        """The outcomes of machine code, tried because of an obstacle to interpreting."""
+        """The outcomes of machine code, which is run because of an obstacle to interpreting."""
         too_long = isinstance(obstacle, TooManyStepsError)
         is_lowered = not isinstance(self.symbols.get(subject.name), func.FuncOp)
         must_run = is_lowered and target_of(self.module).obstacle() is None
@@ -173,7 +173,7 @@ class Runner:
         return [Outcome(values, executed=True) for values in found]
 
     def compiled(self, subject: Subject) -> Callable[[list[Any]], list[Any]]:
-        """The function as machine code of this process, on inputs, giving outputs."""
+        """The function compiled into this process, as a Python function from inputs to outputs."""
         op = self.symbols.get(subject.name)
         if isinstance(op, func.FuncOp):
             return self._compiled_buffers(subject)
@@ -240,13 +240,13 @@ class Runner:
 
 
 def _observed(subject: Subject) -> int:
-    """The number of values that are compared: results and buffers."""
+    """The number of values that are compared: results, and buffers among the arguments."""
     buffers = sum(isinstance(t, MemRefType) for t in subject.type.inputs)
     return len(subject.type.results) + buffers
 
 
 def _leaves(value: Any, type: Type | None) -> list[Any]:
-    """The comparable parts of a result: all but addresses."""
+    """The parts of a result that can be compared: all but addresses."""
     match type:
         case llvm.StructType(elements):
             parts = zip(value, elements, strict=True)
@@ -259,7 +259,7 @@ def _leaves(value: Any, type: Type | None) -> list[Any]:
 
 
 def without_entry(module: Operation) -> Operation:
-    """A copy of the module in which no function is an entry."""
+    """A copy of the module in which no function is marked as the entry."""
     copy = module.clone()
     for op in copy.body_block:
         op.attributes.pop(ENTRY, None)
@@ -267,13 +267,15 @@ def without_entry(module: Operation) -> Operation:
 
 
 def functions_of(module: Operation) -> dict[str, func.FuncOp]:
-    """The functions by which those of the llvm level can still be called with memrefs."""
+    """{name: function} with the types by which the llvm functions made of them can
+    still be called.
+    """
     found = [op for op in module.body_block if isinstance(op, func.FuncOp)]
     return {op.sym_name: op for op in found if not op.is_declaration}
 
 
 class CallRecorder(Interpreter):
-    """Runs one function, and keeps copies of the arguments of every call that it makes."""
+    """An interpreter that keeps copies of the arguments of every call that a function makes."""
 
     def __init__(self, module: Operation, **options: Any) -> None:
         super().__init__(module, **options)
@@ -282,7 +284,9 @@ class CallRecorder(Interpreter):
         self._depth = 0
 
     def run_function(self, name: str, function: Operation, values: list[Any]) -> list[Any]:
-        """Note a call by the outermost function; run it, or what stands in for it."""
+        """Note the call if the outermost function makes it; then run the function or its
+        substitute.
+        """
         if self._depth == 1:
             self.calls.append((name, [aligned_copy(v) for v in values]))
             if self.instead is not None:

@@ -1,8 +1,8 @@
-"""Finds the operation that a pass lowers wrongly, by running each operation alone.
+"""Find the operation that a pass lowers wrongly, by running each operation alone.
 
-After the change to the llvm dialect there is nothing to trace. So every operation that was
-executed becomes a function of its own, whose arguments are its operands; the pass lowers all
-of them, and each is executed on the operands that it had:
+After the conversion to the llvm dialect there is nothing to trace. So every operation that was
+executed becomes a function of its own, with its operands as arguments. The pass lowers all of them,
+and each is executed on the operands that it had:
 
     %s = vector.reduction <add>, %v : vector<4xf32> into f32
         ->
@@ -42,7 +42,7 @@ MOST_OPS = 4000
 def first_wrong_op(
     module: Operation, events: Sequence[Event], one: Pass, tolerance: Tolerance, seconds: float
 ) -> Place | None:
-    """The first operation whose code after the pass gives other results, or None."""
+    """The first operation whose code after the pass gives other results; None if there is none."""
     chosen = [event for event in events if _stands_alone(event.op)]
     names: dict[Operation, str] = {}
     for event in chosen:
@@ -74,7 +74,7 @@ def first_wrong_op(
 
 
 def _stands_alone(op: Operation) -> bool:
-    """Whether the operation can be computed without its context."""
+    """Whether the operation can be run outside of its context."""
     if op.has_trait(Terminator) or isinstance(op, func.Call | memref.Dealloc):
         return False
     makes_buffers = any(isinstance(r.type, MemRefType) for r in op.results)
@@ -84,7 +84,7 @@ def _stands_alone(op: Operation) -> bool:
 def _lowered(
     module: Operation, names: dict[Operation, str], one: Pass
 ) -> tuple[Operation, dict[str, Any]] | None:
-    """(module after the pass, types before it) of functions that the pass does not refuse."""
+    """The functions that the pass accepts, after the pass, and their types before it."""
     holder = without_entry(module)
     for op in list(holder.body_block):
         if not isinstance(op, memref.Global):

@@ -1,6 +1,6 @@
-"""Which functions are compared, and how one is called at each level.
+"""Which functions are compared, and how they are called at each level.
 
-A function is known by its type when it was first seen. What the pipeline makes of that type:
+A function is identified by the type that it had first. The pipeline turns this type into:
 
     (tensor<4xf32>) -> tensor<4xf32>               results
     (memref<4xf32>, memref<4xf32>)                 results of known shape as last arguments
@@ -29,13 +29,15 @@ from ..interpreter import CannotInterpretError
 from .inputs import aligned_array
 
 CONSTANTS = (WEIGHTS, PREPARED)
-"""The attributes of arguments that hold constants; on a module, they list these."""
+"""The attributes of arguments that are blocks of constants; on a module, they list
+the constants.
+"""
 SPECIAL = (ARENA, *CONSTANTS, SCRATCH, POOL)
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A function that is compared: its name, its type when first seen, whether it is the entry."""
+    """A function that is compared: its name, its first type, and whether it is the entry."""
 
     name: str
     type: FunctionType
@@ -43,9 +45,9 @@ class Subject:
 
 
 def find_subjects(module: Operation) -> list[Subject]:
-    """The public functions with a body, and those that no other function calls.
+    """The functions to compare: public ones with a body, and those that no other function calls.
 
-    Of a module whose entry is lowered, the entry alone.
+    If the module's entry is lowered, only the entry.
     """
     types = [module.attribute(name) for name in (INPUTS, OUTPUTS)]
     if all(isinstance(t, ArrayAttr) for t in types):
@@ -71,7 +73,7 @@ def is_function(op: Operation) -> bool:
 
 
 def callee_of(op: Operation) -> str | None:
-    """The function whose name an operation holds."""
+    """The name of the function that an operation calls or refers to; None if there is none."""
     match op:
         case func.Call():
             return op.callee
@@ -103,7 +105,7 @@ def type_of(op: Operation) -> FunctionType:
 
 
 def special_arguments(op: func.FuncOp) -> dict[int, str]:
-    """{index: mark} of the arguments that the caller of a model does not pass."""
+    """{index: mark} of the arguments that a model's caller does not pass."""
     return {
         i: name
         for i in range(len(op.function_type.inputs))
@@ -117,7 +119,7 @@ def special_arguments(op: func.FuncOp) -> dict[int, str]:
 
 @dataclass
 class Convention:
-    """Converts a subject's inputs to the function's present arguments, and outputs back."""
+    """Converts inputs to the arguments that a function has at present, and its outputs back."""
 
     subject: Subject
     type: FunctionType
@@ -128,7 +130,9 @@ class Convention:
     def of(
         subject: Subject, op: func.FuncOp, weights: Mapping[str, np.ndarray] | None = None
     ) -> Convention:
-        """The convention of a function. Raises NncError if it cannot be called with the inputs."""
+        """How to call a function. Raises NncError if it cannot be called with the
+        subject's inputs.
+        """
         made = Convention(subject, op.function_type, special_arguments(op), weights or {})
         made.outs  # noqa: B018 - raises
         return made
@@ -140,9 +144,9 @@ class Convention:
 
     @property
     def outs(self) -> list[int]:
-        """The results of the subject that are written to an argument.
+        """The indices of the subject's results that are written to an argument.
 
-        Buffers after those are outputs that a pass has added; they are not compared.
+        Further buffers are outputs that a pass has added, and are not compared.
         """
         subject = self.subject.type
         extra = len(self.plain) - len(subject.inputs)
@@ -163,7 +167,7 @@ class Convention:
         return found
 
     def arguments(self, inputs: Sequence[Any]) -> list[Any]:
-        """The arguments in order; outputs and scratch memory hold a pattern."""
+        """All arguments in order; outputs and scratch memory are filled with a pattern."""
         outs = [_filled(self.subject.type.results[i]) for i in self.outs]
         outs += [_filled(t) for t in self.plain[len(inputs) + len(outs) :]]
         rest = iter(
@@ -182,7 +186,7 @@ class Convention:
         return _filled(type)
 
     def outputs(self, arguments: Sequence[Any], results: Sequence[Any]) -> list[Any]:
-        """The subject's results, then the present contents of its memref arguments."""
+        """The subject's results, then the contents of its memref arguments after the run."""
         plain = [a for i, a in enumerate(arguments) if i not in self.special]
         subject = self.subject.type
         written = iter(plain[len(subject.inputs) :])
@@ -201,7 +205,7 @@ def _is_static_buffer(type: Type) -> bool:
 
 
 def _filled(type: Type) -> np.ndarray:
-    """A buffer of a static type with the pattern that the interpreter gives new ones."""
+    """A buffer of a static type, filled with the interpreter's pattern for new buffers."""
     assert isinstance(type, ShapedType)
     dtype = type_to_numpy(type.element_type)
     array = aligned_array(type.shape, dtype)  # type: ignore[arg-type]
@@ -213,7 +217,7 @@ def _filled(type: Type) -> np.ndarray:
 
 
 def converted(value: Any, type: Type) -> Any:
-    """The value in the dtype of a type of equal width: lowering drops signedness."""
+    """The value in the dtype of a type of the same width, since lowering drops signedness."""
     if not isinstance(type, ShapedType) or not isinstance(value, np.ndarray):
         return value
     dtype = type_to_numpy(type.element_type)

@@ -1,6 +1,6 @@
 """Records the operations of a run: their results, and the buffers that they wrote.
 
-Of an operation in a loop, or in a function that is called often, the first executions are kept.
+Of an operation that is executed often, in a loop or function, the first executions are kept.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from ...ir.traits import Pure, WritesMemory
 from ..interpreter import Interpreter, Observer, TooManyStepsError
 
 EXECUTIONS = 4
-"""The most executions of an operation that are kept."""
+"""How many executions of an operation are kept, at most."""
 MAX_BYTES = 1 << 28
-"""The most bytes of one trace."""
+"""The most bytes that a trace may have."""
 
 
 @dataclass
 class Event:
-    """One execution: the operands as they were before, the results, the buffers after."""
+    """An execution of an operation: operands before it, results, and written buffers after it."""
 
     op: Operation
     number: int
     operands: list[Any]
     results: list[Any]
     written: list[tuple[int, np.ndarray]]
-    """The operands that were written, each as (number, contents)."""
+    """The operands that were written, each as (index, contents)."""
 
     @property
     def values(self) -> list[Any]:
@@ -74,7 +74,7 @@ class Tracer(Observer):
 
 
 def buffers_written(op: Operation) -> list[int]:
-    """The numbers of the operands that are memrefs which the operation may write."""
+    """The indices of the operands that are memrefs and may be written by the operation."""
     if isinstance(op, func.Call):
         return [i for i, v in enumerate(op.operands) if is_buffer(v)]
     if op.regions and not hasattr(op, "outputs"):
@@ -94,9 +94,9 @@ def _copied(value: Any) -> Any:
 def trace(
     module: Operation, name: str, arguments: list[Any], max_steps: int
 ) -> tuple[bool, list[Event]]:
-    """(whether the run finished, its events in the order in which operations ended).
+    """Whether the run finished, and its events in the order in which operations ended.
 
-    If there was too much to interpret, the events are those up to the limit.
+    If there are more than `max_steps` operations, the events are those up to there.
     """
     interpreter = Interpreter(module, max_steps=max_steps, write=lambda text: None)
     tracer = interpreter.observer = Tracer()
