@@ -107,6 +107,8 @@ def _read_text(source: Source) -> list[Entry]:
     lines = source.text.splitlines()
     if not lines or lines[0].strip() != str(MAGIC):
         raise source.error(f"the first line is not {MAGIC}, as ncnn's are today; convert it anew")
+    if any(line.startswith("pnnx.Input") for line in lines[2:]):
+        raise source.error("pnnx's own form of the model; take the .ncnn.param written beside it")
     entries = []
     for number, line in enumerate(lines[2:], 3):
         words = line.split()

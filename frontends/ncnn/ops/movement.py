@@ -57,10 +57,14 @@ def slices(n: NcnnLayer, x: Value) -> list[Value]:
 
 @rows("Reshape")
 def reshaped(n: NcnnLayer, x: Value, *others: Value) -> Value:
-    if n.int(3) or n.int(12, 233) != 233 or n.int(13, 233) != 233:
+    batches = n.int(12, 233), n.int(13, 233)
+    if n.int(3) or (batches != (233, 233) and not n.text(6)):
         raise n.error("reshaping in another order, or of a batch, is not supported")
     if n.text(6):
         shape = evaluated(n, n.text(6), [x, *others])[::-1]
+        at = batches[1]  # the extent there is the batch's, which is 1 here
+        if at != 233 and (not 0 <= at < len(shape) or shape.pop(at) != 1):
+            raise n.error(f"reshaping to a batch at {at}, expected one of extent 1")
     else:
         w, h, d, c = n.int(0, -233), n.int(1, -233), n.int(11, -233), n.int(2, -233)
         shape = [v for v in (c, d, h, w) if v != -233]
@@ -318,7 +322,7 @@ def evaluated(n: NcnnLayer, text: str, inputs: Sequence[Value]) -> list[int]:
         if token in _FUNCTIONS:
             count, function = _FUNCTIONS[token]
             return function(*(one(depth + 1) for _ in range(count)))
-        if token[-1] in "whdc" and token[:-1].isdigit():
+        if token[-1] in "whdcn" and token[:-1].isdigit():
             return _extent_of(n, token, inputs)
         return float(token)
 

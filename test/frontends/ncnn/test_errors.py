@@ -88,6 +88,11 @@ def written(folder, text=NET, weights=None):
             "layer 'fc' (Pooling3D): SAME_LOWER in three dimensions needs inputs of known extents",
         ),
         ("7767517\n", None, "it says '', but 0 layers follow"),
+        (
+            "7767517\n2 1\npnnx.Input in 0 1 0 #0=(1,4)f32\npnnx.Output out 1 0 0 #0=(1,4)f32\n",
+            b"",
+            "pnnx's own form of the model; take the .ncnn.param written beside it",
+        ),
         (NET.replace("7767517", "77675170"), None, "the first line is not 7767517"),
     ],
 )
