@@ -313,7 +313,7 @@ def evaluated(n: NcnnLayer, text: str, inputs: Sequence[Value]) -> list[int]:
     tokens = [t for t in _TOKEN.findall(text) if t not in "(),"]
     at, found = 0, []
 
-    def one(depth: int) -> float:
+    def one(depth: int) -> Any:
         nonlocal at
         if at >= len(tokens) or depth > 50:
             raise n.error(f"no expression: {text!r}")
@@ -324,7 +324,7 @@ def evaluated(n: NcnnLayer, text: str, inputs: Sequence[Value]) -> list[int]:
             return function(*(one(depth + 1) for _ in range(count)))
         if token[-1] in "whdcn" and token[:-1].isdigit():
             return _extent_of(n, token, inputs)
-        return float(token)
+        return np.float32(token) if "." in token else float(token)  # 1.3 of 10 is 13
 
     try:
         while at < len(tokens):

@@ -62,6 +62,8 @@ def test_convolution_of_one_group(tmp_path):
         ("Pooling l 1 1 in0 out0 0=1 1=0 2=1 3=0 4=1", lambda x: x.mean((1, 2))),
         ("Pooling l 1 1 in0 out0 0=0 1=0 2=1 3=0 5=0 7=1 8=2 18=1", lambda x: x.max(1)[:, None]),
         ('Reshape l 1 1 in0 out0 12=0 13=0 6="6,//(2,0n),0n"', lambda x: x.reshape(2, 6)),
+        ('Interp l 1 1 in0 out0 0=1 9="floor(*(10,1.299999952e+00)),0h"',
+         lambda x: x[..., np.arange(13) * 2 // 13]),
         ("ExpandDims l 1 1 in0 out0 0=0 1=0 2=0 -23303=1,0", lambda x: x[None]),
         ("Crop l 1 1 in0 out0 0=0 1=0 2=0 3=0 4=0 5=0 -23309=1,1 -23310=1,2 -23311=1,0",
          lambda x: x[1:]),
