@@ -460,19 +460,16 @@ def select_and_scatter(n: HloLayer, x: Value, source: Value, init: Value) -> Val
     direction = getattr(select, "comparison_direction", "")
     if direction not in ("GE", "GT", "LE", "LT") or combiner(n, 1) != "add":
         raise n.error("only elements chosen by an order and added are supported")
-    shape, rank = x.type.shape, x.type.rank
-    if None in shape:
-        raise n.error("the operand needs a known shape")
+    rank = x.type.rank
     ones = (1,) * rank
     window, strides = n.op.window_dimensions or ones, n.op.window_strides or ones
     pads = pairs(n.op.padding, rank)
     ends = [p[side] for side in (0, 1) for p in pads]
     signed = Term(n, x) if direction[0] == "G" else -Term(n, x)
-    images = signed.reshape(1, 1, *shape)
+    images = signed.spread(2, 0)
     _, indices = max_pooled_with_indices(n, images.value, Windows(window, strides, ends))
-    places = Term(n, indices).reshape(math.prod(source.type.shape), 1)
-    numbers = Term(n, source).reshape(math.prod(source.type.shape))
-    total = math.prod(shape)
-    zeros = n(nn.BroadcastTo(init, out=TensorType((total,), x.type.element_type)))
-    found = n(nn.ScatterNd(zeros, places.value, numbers.value, reduction="add"))
-    return Term(n, found).reshape(*shape).value
+    places = Term(n, indices).flat().spread(0, 1)
+    totals = Term(n, init).filled(Term(n, shape_of(n, x))).flat()
+    numbers = Term(n, source).flat()
+    found = n(nn.ScatterNd(totals.value, places.value, numbers.value, reduction="add"))
+    return Term(n, found).reshape(*((x, i) for i in range(rank))).value

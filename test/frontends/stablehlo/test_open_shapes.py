@@ -51,6 +51,41 @@ def test_windows_of_one_axis(lead):
     check(Interpreter(module).call("main", [x]), [x[:, :, :-1] + x[:, :, 1:]])
 
 
+LARGEST_ALONG_ONE_AXIS = """module {
+  func.func public @main(%x: tensor<?x6xf32>, %g: tensor<?x3xf32>) -> tensor<?x6xf32> {
+    %init = stablehlo.constant dense<0.5> : tensor<f32>
+    %y = "stablehlo.select_and_scatter"(%x, %g, %init) <{
+      window_dimensions = array<i64: 1, 2>, window_strides = array<i64: 1, 2>
+    }> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %c = stablehlo.compare GE, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      stablehlo.return %c : tensor<i1>
+    }, {
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %c = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %c : tensor<f32>
+    }) : (tensor<?x6xf32>, tensor<?x3xf32>, tensor<f32>) -> tensor<?x6xf32>
+    return %y : tensor<?x6xf32>
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("rows", [1, 4])
+def test_gradients_go_to_the_largest_of_each_window(rows):
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 3, (rows, 6)).astype(np.float32)
+    g = rng.standard_normal((rows, 3)).astype(np.float32)
+    wanted = np.full_like(x, 0.5)
+    for row in range(rows):
+        for window in range(3):
+            pair = x[row, 2 * window : 2 * window + 2]
+            wanted[row, 2 * window + pair.argmax()] += g[row, window]
+    text = LARGEST_ALONG_ONE_AXIS.encode()
+    check(Interpreter(import_model(text)).call("main", [x, g]), [wanted])
+    check([compile_model(text, cache=False)(x, g)], [wanted])
+
+
 def test_convolutions():
     files = Path(__file__).parent / "files"
     x, *wanted = np.load(files / "open_convolutions.npz").values()
