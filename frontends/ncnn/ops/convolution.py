@@ -200,6 +200,8 @@ def _pooling(dims: int) -> Callable:
 
 
 def _windows(n: NcnnLayer, x: Value, largest: bool, dims: int) -> Value:
+    if not n.int(1):
+        raise n.error("the window's extents are missing, as where pnnx could not convert a pooling")
     kernel, strides = extents_of(n, KERNEL, dims), extents_of(n, (2, 12, 22), dims)
     begin, end = (3, 13, 23), (14, 15, 16)
     mode = n.int(5)

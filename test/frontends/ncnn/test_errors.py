@@ -87,6 +87,11 @@ def written(folder, text=NET, weights=None):
             b"",
             "layer 'fc' (Pooling3D): SAME_LOWER in three dimensions needs inputs of known extents",
         ),
+        (
+            NET.replace("0=4", "0=8 1=4 2=2").replace(LAYER, "Pooling fc 1 1 data out 0=1"),
+            b"",
+            "layer 'fc' (Pooling): the window's extents are missing",
+        ),
         ("7767517\n", None, "it says '', but 0 layers follow"),
         (
             "7767517\n2 1\npnnx.Input in 0 1 0 #0=(1,4)f32\npnnx.Output out 1 0 0 #0=(1,4)f32\n",
