@@ -87,6 +87,7 @@ class Attention(Nodes):
         lead, heads, window = f"blk.{i}", self.heads(i), self.window(i)
         parts = [self.normed(i, one, part, True) for one, part in self.products(i, x).items()]
         counts = (heads.count, heads.groups, heads.groups)
+        # `own` are the layer's keys and values, none if it uses those of an earlier layer.
         q, *own = (
             self.node("Heads", f"{lead}.attn_heads.{one}", (part,), heads=count)
             for one, part, count in zip("qkv", parts, counts, strict=False)
@@ -100,7 +101,8 @@ class Attention(Nodes):
             gate = self.node("JoinHeads", f"{lead}.attn_gate", (gate,))
         turns = [self.turned_head, self.normed_head]
         for turn in turns if self.kind.head_norms_last else reversed(turns):
-            q, *own = turn(i, "q", q), *(turn(i, "k", k) for k in own[:1]), *own[1:]
+            q = turn(i, "q", q)
+            own[:1] = [turn(i, "k", k) for k in own[:1]]
         if own and self.kind.normalizes_values:
             given = {"form": "rms", "epsilon": self.epsilon}
             own[1] = self.node("Norm", f"{lead}.attn_v_norm", (own[1],), **given)

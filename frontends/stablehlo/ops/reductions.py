@@ -458,8 +458,8 @@ def select_and_scatter(n: HloLayer, x: Value, source: Value, init: Value) -> Val
     """The gradient of a pooling: each number of `source` is added at its window's extreme."""
     select = n.last(0).operands[0].owner
     direction = getattr(select, "comparison_direction", "")
-    if direction not in ("GE", "GT", "LE", "LT") or combiner(n, 1) != "add":
-        raise n.error("only elements chosen by an order and added are supported")
+    if direction not in ("GE", "LE") or combiner(n, 1) != "add":
+        raise n.error("only the first largest or smallest elements, and sums, are supported")
     rank = x.type.rank
     ones = (1,) * rank
     window, strides = n.op.window_dimensions or ones, n.op.window_strides or ones
@@ -471,5 +471,8 @@ def select_and_scatter(n: HloLayer, x: Value, source: Value, init: Value) -> Val
     places = Term(n, indices).flat().spread(0, 1)
     totals = Term(n, init).filled(Term(n, shape_of(n, x))).flat()
     numbers = Term(n, source).flat()
+    if any(end >= size for end, size in zip(ends, (*window, *window), strict=True)):
+        # A window of padding alone chooses no element; its place is -1.
+        numbers = (places.flat() >= 0).choose(numbers, 0.0)
     found = n(nn.ScatterNd(totals.value, places.value, numbers.value, reduction="add"))
     return Term(n, found).reshape(*((x, i) for i in range(rank))).value

@@ -86,6 +86,16 @@ def test_gradients_go_to_the_largest_of_each_window(rows):
     check([compile_model(text, cache=False)(x, g)], [wanted])
 
 
+def test_windows_of_padding_alone_choose_nothing():
+    text = LARGEST_ALONG_ONE_AXIS.replace("?x3", "?x5").replace(
+        "window_strides = array<i64: 1, 2>",
+        "window_strides = array<i64: 1, 2>, padding = dense<[[0, 0], [2, 2]]> : tensor<2x2xi64>",
+    )
+    x, g = np.float32([[3, 1, 2, 5, 4, 6]]), np.float32([[9, 1, 2, 3, 7]])
+    wanted = np.float32([[1.5, 0.5, 0.5, 2.5, 0.5, 3.5]])
+    check([compile_model(text.encode(), cache=False)(x, g)], [wanted])
+
+
 def test_convolutions():
     files = Path(__file__).parent / "files"
     x, *wanted = np.load(files / "open_convolutions.npz").values()
