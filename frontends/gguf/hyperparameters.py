@@ -93,10 +93,10 @@ class Hyperparameters:
             raise source.error(f"{self.layers} layers")
         if self.kind.is_latent:
             self.latent = self.integer("attention.kv_lora_rank")
-        names = ["layer_norm_rms_epsilon", "layer_norm_epsilon"]
-        given = [name for name in names if self.get(f"attention.{name}") is not None]
-        own = names[self.kind.norm != "rms"]
-        self.epsilon = self.number(f"attention.{own if own in given else (*given, own)[0]}", 1e-5)
+        names = ["attention.layer_norm_rms_epsilon", "attention.layer_norm_epsilon"]
+        own, other = names if self.kind.norm == "rms" else reversed(names)
+        is_other = self.get(own) is None and self.get(other) is not None
+        self.epsilon = self.number(other if is_other else own, 1e-5)
 
     # -- metadata ----------------------------------------------------------------------------------
 

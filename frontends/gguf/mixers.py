@@ -109,7 +109,8 @@ def state_space(model: Nodes, i: int, x: str) -> str:
             told[k] = model.node("Norm", name, (told[k], *own), **given)
     step, writes, reads = told
     step = model.linear(f"{lead}_dt", step)
-    parameters = (model.weight(f"{lead}_a"), model.weight(f"{lead}_d"), f"past.{i}.state")
+    rates = model.parameter(f"{lead}_a", (inner, size))
+    parameters = (rates, model.parameter(f"{lead}_d", (inner,)), f"past.{i}.state")
     inputs = (x, step, writes, reads, *parameters)
     x, state = model.node("StateSpace", f"{lead}_scan", inputs, 2)
     model.outputs.append((f"present.{i}.state", state))
@@ -127,8 +128,9 @@ def grouped_state_space(model: Nodes, i: int, x: str) -> str:
     gate, x, step = _split(model, f"{lead}_parts", model.linear(f"{lead}_in", x), sizes)
     x = _convolved(model, i, "ssm_conv1d", x)
     x, writes, reads = _split(model, f"{lead}_told", x, (inner, vectors, vectors))
-    bias = model.weight(f"{lead}_dt.bias")
-    parameters = (model.weight(f"{lead}_a"), model.weight(f"{lead}_d"), f"past.{i}.state")
+    bias = model.parameter(f"{lead}_dt.bias", (heads,))
+    rates = model.parameter(f"{lead}_a", (heads, 1))
+    parameters = (rates, model.parameter(f"{lead}_d", (heads, 1)), f"past.{i}.state")
     inputs = (x, step, writes, reads, *parameters, bias)
     x, state = model.node(
         "GroupedStateSpace", f"{lead}_scan", inputs, 2, heads=heads, groups=groups
@@ -164,9 +166,10 @@ def delta_net(model: Nodes, i: int, x: str) -> str:
     else:
         beta, step = (model.linear(f"{lead}_{one}", x) for one in ("beta", "alpha"))
     qkv = _convolved(model, i, "ssm_conv1d", qkv)
+    rates, bias = (model.parameter(f"{lead}_{one}", (heads,)) for one in ("a", "dt.bias"))
     inputs = (
         *_split(model, f"{lead}_parts", qkv, (groups * size, groups * size, heads * values)),
-        step, beta, model.weight(f"{lead}_a"), model.weight(f"{lead}_dt.bias"), f"past.{i}.state",
+        step, beta, rates, bias, f"past.{i}.state",
     )  # fmt: skip
     given = {"heads": heads, "groups": groups, "epsilon": model.epsilon}
     given["tiles"] = model.kind.tiles_keys

@@ -36,6 +36,14 @@ class Nodes(Hyperparameters):
         self.used.add(name)
         return f"{name}:data"
 
+    def parameter(self, name: str, shape: tuple[int, ...]) -> str:
+        """Add a required tensor of floats of this shape; returns its name. Raises NncError."""
+        found, tensor = self.weight(name), self.file.tensors[name]
+        if tensor.shape != shape or tensor.kind.read is not None:
+            text = f"is of kind {tensor.kind.name} and shape {list(tensor.shape)}"
+            raise self.source.error(f"its tensor '{name}' {text}, expected floats {list(shape)}")
+        return found
+
     def bias(self, name: str) -> Sequence[str]:
         """The tensor of a bias, where there is one."""
         return (self.weight(f"{name}.bias"),) if self.has(f"{name}.bias") else ()
