@@ -217,6 +217,8 @@ def make_pass(pass_class: type[Pass], options: dict[str, str]) -> Pass:
         except ValueError:
             wanted = getattr(hints[name], "__name__", str(hints[name]))
             raise NncError(f"option '{key}' takes {wanted}; found '{text}'") from None
+        except OverflowError:
+            raise NncError(f"option '{key}' takes a number of at most 64 bits") from None
     return pass_class(**values)
 
 
@@ -225,8 +227,12 @@ def _option_value(text: str, kind: Any) -> Any:
         if text.lower() not in ("true", "false", "1", "0"):
             raise ValueError(text)
         return text.lower() in ("true", "1")
-    if kind in (int, float):
-        return kind(text)
+    if kind is int:
+        number = int(text)
+        number.to_bytes(8, "little", signed=True)
+        return number
+    if kind is float:
+        return float(text)
     if str(kind).startswith("tuple"):
         inner = kind.__args__[0]
         return tuple(_option_value(part.strip(), inner) for part in text.split(",") if part.strip())

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from .. import __version__
 from ..ir.collection import collect_rarely
+from ..ir.location import UNKNOWN, FileLineColLoc
 from .command import Streams, file_place, leave, load_operators, read_text, run_command, with_source
 
 if TYPE_CHECKING:
@@ -109,6 +110,8 @@ def _process(source: SourceFile, run: Run) -> int:
 
 def _say(diagnostics: list[Diagnostic], source: SourceFile, streams: Streams) -> None:
     for diagnostic in diagnostics:
+        if diagnostic.location == UNKNOWN:
+            diagnostic = replace(diagnostic, location=FileLineColLoc(source.name, 0, 0))
         shown = with_source(diagnostic, [source])
         place = file_place(shown.location)
         if place is not None and place.file == source.name and place.line > 0:

@@ -75,12 +75,12 @@ class ProveKernels(
 
     def run(self, op: Operation, context: PassContext) -> None:
         for function in [inner for inner in op.walk() if isinstance(inner, func.FuncOp)]:
-            callers = _callers(function, op)
-            calls = _given(function, callers[0]) if len(callers) == 1 else {}
-            related = _related_extents(function, callers)
             launches = [inner for inner in function.walk() if isinstance(inner, gpu.LaunchFunc)]
             if not launches:
                 continue
+            callers = _callers(function, op)
+            calls = _given(function, callers[0]) if len(callers) == 1 else {}
+            related = _related_extents(function, callers)
             asked: dict[gpu.LaunchFunc, dict[Unknown, None]] = {one: {} for one in launches}
             found, given_up = [], set[Value]()
             for number, parameters in enumerate(cases(function, calls, related)):

@@ -85,6 +85,10 @@ def test_a_pass_runs_on_its_anchors_inside_a_module() -> None:
         ("builtin.module(nope)", "'nope' does not refer to a registered pass or pass pipeline"),
         ("builtin.module(test-count", "encountered unbalanced parentheses while parsing pipeline"),
         ("builtin.module(test-count{factor=x})", "option 'factor' takes int; found 'x'"),
+        (
+            f"builtin.module(test-count{{factor={1 << 63}}})",
+            "'factor' takes a number of at most 64",
+        ),
         ("builtin.module(test-count{mode=c})", "one of a, b; found 'c'"),
         ("builtin.module(test-count{nope=1})", "has no option 'nope'; it has: factor, mode"),
         (

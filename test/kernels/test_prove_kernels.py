@@ -93,6 +93,17 @@ def test_what_the_host_checks_between_launches():
         prove(module)
 
 
+def test_calls_of_declarations_have_nothing_to_prove():
+    text = """module {
+      func.func private @declared(memref<?xf32>)
+      func.func @main(%a: memref<?xf32>) {
+        func.call @declared(%a) : (memref<?xf32>) -> ()
+        return
+      }
+    }"""
+    assert prove(parse_module(text))
+
+
 # -- a product in workgroup memory, thread by thread -----------------------------------------------
 
 

@@ -223,3 +223,10 @@ def test_a_text_that_reads_back_as_another_is_found(
     assert "error: the custom form reads back as something else" in message
     assert "note: printed: module {}" in message
     assert "note: read back: module @other {}" in message
+
+
+def test_an_error_names_the_file_where_locations_were_removed(tmp_path: Path) -> None:
+    passes = "builtin.module(strip-debuginfo,apply-schedules{target=nope})"
+    code, _, message = run(tmp_path, f"--pass-pipeline={passes}")
+    assert code == 1
+    assert message.startswith("<stdin>: error: no target is named 'nope'")
