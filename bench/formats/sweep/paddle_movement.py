@@ -1,4 +1,4 @@
-"""Operators that move, choose, sort and make elements."""
+"""Operators that rearrange, select, sort and create elements."""
 
 from __future__ import annotations
 
@@ -351,7 +351,7 @@ def _made() -> Subject:
 
 
 def subjects() -> Iterator[Subject]:
-    """All subjects."""
+    """Yield the subjects of this file."""
     yield _one()
     yield _indexed()
     yield _written()
