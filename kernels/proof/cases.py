@@ -1,4 +1,4 @@
-"""The cases of what a host's function chooses, of which each is proven by itself.
+"""The cases of a host function's selections; each case is proven by itself.
 
 A dimension that may be broadcast has stride 0 if its extent is 1, else another stride. This choice
 is no polynomial in the function's parameters, but in each of the two cases the stride is one.

@@ -47,7 +47,7 @@ class Place:
 
     @property
     def is_exact(self) -> bool:
-        """Whether no part of its position is a value of which nothing is known."""
+        """Whether all parts of its position are known."""
         return all(form.is_exact for form in (*(self.indices or ()), self.flat or number(0)))
 
 
