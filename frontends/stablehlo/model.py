@@ -154,7 +154,7 @@ class _Reader:
         return Graph(inputs, nodes, [(str(i), self.name(v)) for i, v in enumerate(returned)])
 
     def nodes(self, block: Block) -> tuple[list[Node], Sequence[Value]]:
-        """The nodes of a block, and what it returns."""
+        """The nodes of a block, and the values that it returns."""
         *ops, last = block.ops
         return [node for op in ops for node in self.nodes_of(op)], last.operands
 
