@@ -200,7 +200,7 @@ def _group(first: list[Operation], work: _Work, effects: CallEffects) -> _Group:
 
 @dataclass
 class _Before:
-    """Operations that come before others: what they make and touch."""
+    """Operations that come before others: the values they define, the buffers they touch."""
 
     effects: CallEffects
     made: set[Value] = field(default_factory=set)

@@ -17,7 +17,7 @@ from .parameters import Parameters
 from .results import Written
 
 _MOST = 16
-"""Cases of a function that are proven; choices that would make more stay open in each of them."""
+"""The most cases of a function; further selections stay undecided in each of them."""
 
 _Extents = Mapping[tuple[Value, int], tuple[tuple[Value, int], int]]
 

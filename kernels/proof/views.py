@@ -193,7 +193,7 @@ def _distance(forms: Forms, step: int | Value) -> Polynomial | None:
 
 
 def _by_type(forms: Forms, buffer: Value) -> tuple[Polynomial, ...] | None:
-    """The strides from a memref's type and extents; None if the type leaves some open."""
+    """The strides from a memref's type and extents; None if the type leaves some unknown."""
     type = buffer.type
     if not isinstance(type, MemRefType):
         return None
