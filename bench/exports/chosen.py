@@ -4,7 +4,7 @@
 
 The forty are convolutional networks, transformers with and without a cache, recurrent ones,
 detectors, sound, and networks of several inputs. They were chosen before any was timed; SSDlite,
-Faster R-CNN and Mamba, which PyTorch 2.13 does not export with open shapes, were replaced.
+Faster R-CNN and Mamba, which PyTorch 2.13 does not export with dynamic shapes, were replaced.
 """
 
 from __future__ import annotations

@@ -212,7 +212,7 @@ def _called(op: Operation) -> list[str]:
 
 
 def _shape_operands(op: Operation) -> frozenset[int]:
-    """The operands of a custom call that only tell the open extents of its results, by position.
+    """The operands of a custom call that only tell the unknown extents of its results, by position.
 
     Source: jax, jax/_src/interpreters/mlir.py, `custom_call`
     """

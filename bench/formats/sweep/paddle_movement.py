@@ -140,7 +140,7 @@ def _one() -> Subject:
     choices = {"op": list(ONE), **DTYPES, **SHAPES}
 
     def allowed(config: Config) -> bool:
-        """Where Paddle writes what the program does: nonsense of open extents, and of nothing."""
+        """Whether Paddle writes the operator correctly: not for some unknown or empty extents."""
         op = config["op"]
         closed = op.startswith(("trapezoid", "cumulative", "unbind", "unstack", "tensor_split"))
         empty = op in ("reshape 0 late", "unique axis") and 0 in config["shape"]
