@@ -18,7 +18,7 @@ from .nodes import Nodes
 
 
 def state_inputs(model: Nodes, i: int) -> list[Input]:
-    """The states of layer `i` that its inputs give."""
+    """The inputs for the states of layer `i`."""
     found = []
     for kind, shape in (("conv", _conv_shape(model, i)), ("state", _state_shape(model, i))):
         if shape:
@@ -180,8 +180,8 @@ def delta_net(model: Nodes, i: int, x: str) -> str:
 
 
 def _by_group(model: Nodes, name: str, x: str, groups: int, sizes: Sequence[int]) -> Sequence[str]:
-    """The parts of a product whose rows are parts of one group after another, each with those of
-    all groups together.
+    """The parts of a product whose rows are stored group by group: each with its rows of all
+    groups.
     """
     x = model.node("Heads", f"{name}_heads", (model.linear(name, x),), heads=groups)
     parts = _split(model, f"{name}_parts", x, sizes)

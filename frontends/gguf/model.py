@@ -23,7 +23,7 @@ from .mixers import mixer, state_inputs
 OWN_WIDTH = "embedding_length_per_layer_input"
 """The key of the width of the per-layer embeddings."""
 GROWING = (".key", ".value")
-"""How the names of inputs and outputs end that have an extent of tokens."""
+"""The suffixes of inputs and outputs that have a dimension of tokens."""
 
 
 def read_model(source: Source) -> Graph:
