@@ -26,7 +26,7 @@ BYTES = {
 """The usual names of element types of at most one byte."""
 
 BELOW_A_BYTE = frozenset(name for name in BYTES if not name.startswith("f8"))
-"""Those of less than a byte, which take its low bits."""
+"""The element types of less than a byte, which use its low bits."""
 
 
 @dataclass(frozen=True)

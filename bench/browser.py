@@ -21,28 +21,34 @@ ISOLATED = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Embedder-Policy": "require-corp",
 }
-"""The headers without which a page has no shared memory."""
+"""The headers that a page needs to have shared memory."""
 _FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 GPU_FLAGS = ("--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader")
-"""WebGPU where there is no GPU: Chromium's own driver for processors."""
+"""Flags that give WebGPU to a machine without a GPU: Chromium's driver that runs on
+the processor.
+"""
 _TYPES = {".mjs": "text/javascript", ".wasm": "application/wasm", ".weights": "application/data"}
 
 
 def find_chromium() -> str | None:
-    """The program; None where it is not installed."""
+    """The path of Chromium or Chrome; None if none is installed."""
     names = ("chromium", "chromium-browser", "google-chrome")
     return next(filter(None, map(shutil.which, names)), None)
 
 
 Answer = Callable[[Any, Mapping[str, str]], tuple[int, Any]]
-"""From a request's body as JSON, None where it has none, and its headers: status and answer."""
+"""A function from a request's body (parsed JSON, None if empty) and its headers to the status and
+the JSON of the answer.
+"""
 
 
 class _Handler(SimpleHTTPRequestHandler):
-    """Files of some folders, by the first part of their path; what pages post goes to a queue."""
+    """Serves files of some folders, by the first part of the path; bodies of POST requests go to a
+    queue.
+    """
 
     extensions_map = SimpleHTTPRequestHandler.extensions_map | _TYPES
 
@@ -103,9 +109,10 @@ class _Handler(SimpleHTTPRequestHandler):
 
 
 class Server:
-    """Serves folders by name; `address` is what URLs start with, `missed` what was not there.
+    """A server of folders by name. `address` is the start of its URLs; `missed` lists paths not
+    found.
 
-    `answers` are functions by the paths that they answer for.
+    `answers` are functions that answer requests, by their paths.
     """
 
     def __init__(
@@ -128,7 +135,7 @@ class Server:
         self.address = f"http://127.0.0.1:{self.server.server_port}"
 
     def posted(self, seconds: float) -> Any:
-        """What a page posts next. Raises TimeoutError."""
+        """The next body that a page posts. Raises TimeoutError after `seconds`."""
         try:
             return self._posted.get(timeout=seconds)
         except queue.Empty:
@@ -141,7 +148,7 @@ def serving(
     headers: Mapping[str, str] = ISOLATED,
     answers: Mapping[str, Answer] | None = None,
 ) -> Iterator[Server]:
-    """A server for as long as the block runs."""
+    """Run a server while the block runs."""
     served = Server(folders, headers, answers or {})
     thread = threading.Thread(target=served.server.serve_forever, daemon=True)
     thread.start()
@@ -155,7 +162,7 @@ def serving(
 
 @contextmanager
 def showing(url: str, *flags: str) -> Iterator[None]:
-    """Chromium at a page for as long as the block runs, with a profile of its own."""
+    """Show a page in Chromium, with a new profile, while the block runs."""
     program = find_chromium()
     assert program is not None
     with tempfile.TemporaryDirectory(prefix="nnc-chromium-", ignore_cleanup_errors=True) as profile:

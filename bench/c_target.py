@@ -1,9 +1,10 @@
-"""C text beside nnc's library: the same model and schedule, by LLVM and by C compilers.
+"""Times C text beside nnc's library: the same model and schedule, compiled by C compilers and by
+LLVM.
 
     python -m bench.c_target MODEL.onnx.. [--compilers gcc,clang] [--threads 1,2] [--rounds 30]
 
-Both run in this process, in turns, and the best time of each counts: CPU time of the calling
-thread for one thread, which other programs on the machine disturb little, else time on the wall.
+Both run in this process, in turns, and the best time of each counts. With one thread it is CPU time
+of the calling thread, which other programs on the machine disturb little, else wall-clock time.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ COMPILERS = {
 
 
 def inputs_of(model) -> list[np.ndarray]:
-    """Numbers for a model's inputs; open extents are 1."""
+    """Random arrays for a model's inputs; dimensions of unknown size are 1."""
     rng, found = np.random.default_rng(0), []
     for type in model.input_types:
         kind = np.dtype(type_to_numpy(type.element_type))
@@ -75,7 +76,7 @@ def compare(path: Path, compilers: list[str], threads: list[int], rounds: int) -
 
 
 def main() -> None:
-    """The command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
     parser.add_argument("models", nargs="+", type=Path)
     parser.add_argument("--compilers", default="gcc,clang")

@@ -1,10 +1,11 @@
-"""What a call costs from each language: microseconds for a model that does next to nothing.
+"""Times a call from each language, in microseconds, for a model that does next to nothing.
 
     python -m bench.calls [LANGUAGE..] [--calls 20000]
 
 A program in each language calls the same library, a product of 4x8 by 8x16 on one thread, and times
-each call. What is above C's line is the binding: its checks, the copies that the language asks
-for, and the memory of the outputs. Each language is built and run as its README says.
+each call. What it takes more than the program in C is the cost of the binding: its checks, the
+copies that the language needs, and the memory of outputs. Each language is built and run as its
+README says.
 """
 
 from __future__ import annotations
@@ -208,7 +209,7 @@ PROGRAMS = {
     "rust": ("examples/example.rs", RUST),
     "go": ("example/main.go", GO),
 }
-"""Where the program goes instead of the example, and its text."""
+"""For each language: the file of the example that the program replaces, and the program's text."""
 
 
 def times(folder: Path, language: str, count: int) -> list[float]:

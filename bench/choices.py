@@ -1,14 +1,15 @@
-"""Whether nnc's choices on graphs are the fastest: every alternative, beside what it chose.
+"""Whether nnc's choices on graphs are the fastest: times every alternative beside what nnc chose.
 
     python -m bench.choices resnet18.onnx bert_base.onnx
     python -m bench.choices model.onnx --types f32 int8 --threads 1 --seconds 3 --factor 3
 
-For each model, in f32, f16, bf16 and int8, and on one and two threads, each alternative that a
-pass has for a decision (layout, algorithm, fusion, batch, precision, integers) is compiled and run
-in turns with what nnc chose: blocks of runs, the fastest of each counting, compared in pairs. All
+For each model, in f32, f16, bf16 and int8, and on one and two threads, each alternative that a pass
+has for a decision (layout, algorithm, fusion, batch, precision, integers) is compiled and run in
+turns with what nnc chose: blocks of runs, the fastest of each counting, compared in pairs. All
 operations of a model that are alike change together. Prints a row for each alternative: the part of
-the model's time that it saves, how sure that is (95 %), and what the cost model expected. Ends with
-those that beat nnc's choice by more than 2 % beyond that spread, and with code 1 if there are any.
+the model's time that it saves, the 95 % confidence interval, and what the cost model expected. Ends
+with those that beat nnc's choice by more than 2 % beyond that interval, and with code 1 if there
+are any.
 
 Weights of f16 and bf16 are rounded, those of int8 quantized for each channel, with random inputs
 for the ranges. Alternatives that are expected to take more than `--factor` times as long are left
@@ -40,12 +41,12 @@ from .command import model_file, run
 from .element_types import TYPES, as_type
 
 WORSE = 0.02
-"""The part of the model's time from which on an alternative that is faster is one too many."""
+"""An alternative is reported if it saves more than this part of the model's time."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """An alternative as it was measured; `fault` says why it was not."""
+    """The measurement of an alternative; `fault` says why there is none."""
 
     model: str
     type: str
@@ -56,7 +57,9 @@ class Row:
 
     @property
     def is_missed(self) -> bool:
-        """Whether nnc should have chosen it."""
+        """Whether the alternative is faster than nnc's choice by more than `WORSE`, beyond the
+        interval.
+        """
         return self.ratio is not None and self.ratio.high < 1 - WORSE
 
     def __str__(self) -> str:
@@ -74,7 +77,7 @@ HEAD = "| model | type | threads | saved | expected | kind | nnc's choice | inst
 
 
 class Beside:
-    """A model as nnc compiles it, with inputs, that alternatives run beside."""
+    """A model as nnc compiles it, with inputs, to compare alternatives with."""
 
     def __init__(self, module: Operation, threads: int) -> None:
         self._module, self._threads = module, threads

@@ -1,4 +1,4 @@
-"""What commands of `bench` do with files that are missing or faulty."""
+"""Common parts of the commands of `bench`: reading models, and error messages of one line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nnc.ir.diagnostics import NncError
 
 
 def model_file(path: Path) -> Path:
-    """The path of a model that is there. Raises NncError."""
+    """The path of a model, checked to exist. Raises NncError."""
     if not path.exists():
         raise NncError(f"cannot read '{path}': no such file")
     return path
@@ -30,7 +30,9 @@ def read_onnx(path: Path) -> Any:
 
 
 def run(main: Callable[[], Any]) -> None:
-    """Run a command; where a file or a model is at fault, one line says so, and the code is 1."""
+    """Run a command. If a file or a model is at fault, print one line about it and exit with code
+    1.
+    """
     try:
         main()
     except NncError as error:

@@ -36,7 +36,7 @@ from .reference import float64_outputs
 
 ROOT = Path(__file__).parent.parent
 LIMIT = 3600.0
-"""Seconds that a runtime may take to make a model ready."""
+"""The longest time in seconds for a runtime to load a model."""
 
 _PEERS = tuple(
     Engine(name, name, ("ONNX",), (distribution,), (module,), f"peer.{name}", folder=ROOT / "bench")
@@ -47,15 +47,15 @@ _PEERS = tuple(
     )
 )
 RUNTIMES = {one.name: one for one in (*ENGINES, *_PEERS) if one.reads("ONNX") and one.name != TUNED}
-"""By name: the engines of `nnc package`, and peers of our own."""
+"""The runtimes by name: engines of `nnc package`, and those that only benchmarks use."""
 
 
 def job(
     runtime: str, model: Path, inputs: Path, threads: int, python: str = "", packages: str = ""
 ) -> Job:
-    """What a runtime is to load. `packages` is a folder that modules are looked for in first.
+    """The job of a runtime's process. `packages` is a folder that is searched for modules first.
 
-    Raises NncError where there is no such runtime.
+    Raises NncError for an unknown runtime.
     """
     if runtime not in RUNTIMES:
         raise NncError(f"no runtime is called '{runtime}'; there are {', '.join(RUNTIMES)}")
@@ -71,9 +71,9 @@ def compare(
     runs: int,
     reference: Sequence[np.ndarray] | None = None,
 ) -> list[Result]:
-    """Results in the order of `runtimes`, which gives each one's Python interpreter.
+    """The results of runtimes, in the order of `runtimes`: their Python interpreters by name.
 
-    Accuracy is that against the reference, else against ONNX Runtime.
+    Accuracy is relative to `reference`, or to ONNX Runtime's outputs if that is None.
     """
     jobs = {name: job(name, model, inputs, threads, python) for name, python in runtimes.items()}
     results = measure(jobs, Effort(runs=runs, limit=LIMIT))
@@ -106,14 +106,15 @@ def as_json(result: Result) -> dict[str, Any]:
 
 
 def ready_seconds(result: Result) -> float:
-    """What it takes to make a model ready from its file alone."""
+    """The seconds to load a model from its file, including compilation."""
     return (result.load_ms + (result.compile_ms or 0.0)) / 1e3
 
 
 def write_inputs(model: Path, path: Path, given: Path | None, seed: int = 0) -> None:
-    """The model's inputs as .npz: those of the file given, the others at random.
+    """Write the model's inputs to an .npz file: those of the file `given`, and random ones for the
+    others.
 
-    Floats are normal, integers 0 or 1, and an open dimension is 1.
+    Floats are normal, integers 0 or 1, and dimensions of unknown size are 1.
     """
     known = dict(np.load(given)) if given else {}
     random = np.random.default_rng(seed)
@@ -161,7 +162,7 @@ HEAD = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"
 
 
 def plot(rows: list[tuple[str, int, list[Result]]], path: Path) -> None:
-    """Bars: each peer's latency divided by nnc's, one group for each model."""
+    """Write a bar chart: each peer's latency divided by nnc's, with a group for each model."""
     import matplotlib.pyplot as plt
 
     labels = [f"{model}, {threads} thread{'s' * (threads > 1)}" for model, threads, _ in rows]

@@ -28,18 +28,18 @@ PRODUCTS = (
     (64, 64, 64), (256, 256, 256), (1024, 1024, 1024), (1, 4096, 1024), (16, 1024, 4096),
     (1000, 333, 777), (4096, 64, 64), (128, 768, 3072),
 )  # fmt: skip
-"""Rows, shared and columns."""
+"""The sizes (M, K, N) of matrix products."""
 CONVOLUTIONS = (
     (64, 56, 64, 3, 1, 1), (128, 28, 128, 3, 1, 1), (3, 224, 64, 7, 2, 1), (256, 14, 1024, 1, 1, 1),
     (96, 56, 96, 3, 1, 96), (512, 7, 512, 3, 1, 1),
 )  # fmt: skip
-"""Channels, size, results, window, stride, groups."""
+"""Input channels, image size, output channels, window, stride and groups of convolutions."""
 REDUCTIONS = ((1, 1 << 20), (1024, 1024), (65536, 16), (7, 50257))
-"""Rows and columns, of which columns are added up."""
+"""Rows and columns of matrices whose columns are summed."""
 
 
 def operators() -> Iterator[tuple[str, str, Callable[..., Any]]]:
-    """(what it is, its text, the same in PyTorch) of each single operator."""
+    """The name, the IR text and the PyTorch function of each single operator."""
     for m, k, n in PRODUCTS:
         a, b, c = f"tensor<{m}x{k}xf32>", f"tensor<{k}x{n}xf32>", f"tensor<{m}x{n}xf32>"
         yield (
@@ -80,7 +80,7 @@ def _function(op: str, types: list[str], result: str) -> str:
 
 
 def median_of(run: Callable[[], Any], rounds: int) -> float:
-    """Milliseconds of a run."""
+    """The median time of a run, in milliseconds."""
     times = []
     for _ in range(rounds):
         start = time.perf_counter()
@@ -90,7 +90,9 @@ def median_of(run: Callable[[], Any], rounds: int) -> float:
 
 
 def peer(call: Callable[..., Any] | None, inputs: list[np.ndarray], rounds: int) -> float | None:
-    """PyTorch's time for the same on a GPU, from the host's arrays and back."""
+    """PyTorch's median time for the same on a GPU, in ms, including copies; None if
+    there is none.
+    """
     if call is None or not find_spec("torch"):
         return None
     import torch  # pyright: ignore[reportMissingImports]
@@ -125,7 +127,7 @@ def measured(
 
 
 def difference(a: np.ndarray, b: np.ndarray) -> float:
-    """The largest difference, as a part of the largest number."""
+    """The largest difference, relative to the largest number of `b`."""
     return float(np.abs(a - b).max(initial=0) / (np.abs(b).max(initial=0) or 1))
 
 

@@ -1,9 +1,9 @@
-"""The page of what devices take: every operator and small networks, compiled for each of them.
+"""Makes the page that shows how each device compiles every operator and some small networks.
 
     python -m bench.device_table -o docs/device-table.md
 
-Nothing is run: that the numbers are right is for the tests (`pytest -m emulated`) to say. Operators
-are taken from their examples.
+Nothing is run: the tests (`pytest -m emulated`) check that results are right. Operators are taken
+from their examples.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ follow from values. A number: it is refused, for the reason below the table.
 
 @dataclass(frozen=True)
 class Taken:
-    """What became of a model on a device."""
+    """The result of compiling a model for a device."""
 
     refused: str = ""
-    """The error, where it is refused."""
+    """The error message, if it cannot be compiled."""
     launches: int = 0
     steps: Sequence[str] = ()
-    """The host's, each with its reason."""
+    """The steps that run on the host, each with its reason."""
     copied: int = 0
-    """Bytes, per run."""
+    """The bytes copied between host and device in each run."""
 
 
 def taken(make: Callable[[], Operation], target: str) -> Taken:
@@ -75,14 +75,14 @@ def taken(make: Callable[[], Operation], target: str) -> Taken:
 
 
 def example(cls: type[Operation]) -> Operation:
-    """A module of an operator's example."""
+    """A module made of an operator's example."""
     module = parse_module(function_of(dedent(cls.example)))  # type: ignore[attr-defined]
     mark_entry(module)
     return module
 
 
 def operators(devices: Sequence[str]) -> Iterator[str]:
-    """The table of operators, and the reasons for what is refused."""
+    """The lines of the table of operators, and the reasons why some are refused."""
     reasons: dict[str, int] = {}
 
     def cell(found: Taken) -> str:
@@ -99,7 +99,7 @@ def operators(devices: Sequence[str]) -> Iterator[str]:
 
 
 def networks(devices: Sequence[str]) -> Iterator[str]:
-    """The table of networks: launches, steps of the host, bytes copied per run."""
+    """The lines of the table of networks: launches, steps on the host, bytes copied per run."""
     yield from header(["network", *(f"`{one}`" for one in devices)])
     for name, make in NETWORKS.items():
         cells = []
@@ -131,7 +131,7 @@ def devices() -> list[str]:
 
 
 def main() -> None:
-    """The command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m bench.device_table")
     parser.add_argument("-o", "--output", type=Path, default=Path("docs/device-table.md"))
     parser.add_argument("--targets", nargs="*", default=devices(), metavar="NAME")

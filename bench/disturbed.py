@@ -1,14 +1,14 @@
-"""What a second thread gains, here and in other runtimes, on a quiet machine and a disturbed one.
+"""Measures the gain of a second thread, here and in other runtimes, on a quiet and a busy machine.
 
     python -m bench.disturbed resnet18.onnx squeezenet.onnx
     python -m bench.disturbed bert_base.onnx --tree before=/path/with/another/nnc --blocks 20
 
 Every runtime has a process for one thread and one for two. They take turns: a pause, so that
-threads fall asleep, then a block of runs, of which the median counts. All take a turn in the quiet,
-then all while another program wants part of one core: bursts of some milliseconds, wherever the
-system puts it. Prints for each model, quiet and disturbed, the median over the blocks of what a
-runtime takes in ms on one thread and on two, the gain of the second thread, and how many times as
-fast nnc is as the runtime; ratios are medians over the turns, each against its neighbours.
+threads fall asleep, then a block of runs, of which the median counts. All take a turn on the quiet
+machine, then all while another program uses part of one core: bursts of some milliseconds, on
+whichever core the system chooses. Prints for each model, quiet and disturbed: the medians over the
+blocks in ms on one thread and on two, the gain of the second thread, and how many times as fast nnc
+is as the runtime. Ratios are medians over the turns, each of neighbouring blocks.
 """
 
 import argparse
@@ -27,17 +27,17 @@ from .command import run
 from .compare import LIMIT, job, write_inputs
 
 BURST = 0.004
-"""Seconds for which the other program wants a core at a time."""
+"""The length of the other program's bursts. Units: seconds."""
 
 BLOCK = 0.08
-"""Seconds that a block of runs takes, about."""
+"""The approximate length of a block of runs. Units: seconds."""
 
 Key = tuple[str, int]
 """A runtime and its number of threads."""
 
 
 def disturb(part: float) -> None:
-    """Keep that part of one core busy, in bursts."""
+    """Keep one core busy, in bursts, for `part` of the time; never returns."""
     while True:
         end = time.perf_counter() + BURST
         while time.perf_counter() < end:
@@ -47,7 +47,7 @@ def disturb(part: float) -> None:
 
 @contextmanager
 def disturbance(part: float) -> Iterator[None]:
-    """Another program that wants that part of one core; none for 0."""
+    """Run `disturb` in another process while the block runs; nothing if `part` is 0."""
     if not part:
         yield
         return
@@ -68,7 +68,8 @@ def measure(
     blocks: int,
     part: float,
 ) -> dict[bool, dict[Key, list[float]]]:
-    """Medians of the blocks in ms: by whether there was a disturbance, and by runtime and threads.
+    """The medians of the blocks in ms, by whether the machine was disturbed, and by runtime and
+    threads.
 
     `runtimes` gives the folder of each runtime's nnc, empty for this one.
     """

@@ -1,4 +1,4 @@
-"""An ONNX model of f32 as one of f16, bf16 or int8."""
+"""Converts an ONNX model of f32 to f16, bf16 or int8."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .command import model_file
 
 TYPES = tuple(PRECISIONS)
 _CALIBRATED = 4
-"""Random inputs by which the ranges of an int8 model's tensors are found."""
+"""The number of random inputs on which the ranges of an int8 model's tensors are observed."""
 
 
 def as_type(path: Path, type: str, folder: Path) -> Path:
-    """The path of the model in a type; the file is in `folder`. Raises NncError."""
+    """The path of the model in an element type; a new file is in `folder`. Raises NncError."""
     return in_precision(model_file(path), type, folder, _random_inputs(path))
 
 

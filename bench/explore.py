@@ -1,4 +1,4 @@
-"""What a page of `nnc explore` is and does: its size, how long it takes to open, its times.
+"""Measures a page of `nnc explore`: its size, the time to open it, and the kernel times it shows.
 
     python -m bench.explore resnet50.onnx [--shape x=1,3,224,224]
     python -m bench.explore resnet50.onnx --beside
@@ -6,11 +6,11 @@
 
 Makes the page, opens it in headless Chromium, and times all kernels there. With `--beside` the
 whole model runs in the same browser too, with a clock around each of its kernels, in turns with the
-page: the table then has what a kernel takes in the page and in the run, and marks those that are
-more than 20 % apart. Where the runs of the model are as far apart from each other, the machine is
-disturbed, and the difference says nothing. `--file` takes the clock of a page that was opened as a
-file, whose steps are 20 times as long. With `--gpu` the kernels' WGSL is timed, by Chromium's
-WebGPU for processors; `--adapter default` takes the machine's GPU.
+page: the table then has each kernel's time in the page and in the run, and marks those that are
+more than 20 % apart. If the runs of the model differ as much from each other, the machine is
+disturbed, and the difference says nothing. `--file` uses the clock of a page that was opened as a
+file, which is 20 times as coarse. With `--gpu` the kernels' WGSL is timed, by Chromium's WebGPU for
+processors; `--adapter default` uses the machine's GPU.
 """
 
 from __future__ import annotations
@@ -52,13 +52,15 @@ try {
 } catch (error) { await say({ failure: String(error.stack) }); }
 """
 APART = 0.2
-"""From which part on two times of a kernel differ."""
+"""The relative difference from which on two times of a kernel count as different."""
 SHORT = 50.0
-"""Microseconds of a kernel in a run below which it is counted apart: beside the clock's steps."""
+"""Kernels that take less than this in a run are counted separately, as the clock is coarse. Units:
+microseconds.
+"""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print the figures; 1 where Chromium is missing or the page fails."""
+    """Print the figures; returns 1 if Chromium is missing or the page fails."""
     parser = argparse.ArgumentParser(description="What a page of `nnc explore` is and does.")
     parser.add_argument("model")
     parser.add_argument("--shape", action="append", default=[])
@@ -113,7 +115,9 @@ def _parted(shape: str) -> tuple[str, str, str]:
 
 
 def _in_page(text: str, page: Path, args: argparse.Namespace) -> dict[str, Any]:
-    """What a page of this text finds, in this file. Raises RuntimeError."""
+    """The data that a page posts when opened; its text is written to the file `page`. Raises
+    RuntimeError.
+    """
     engine = GPU_ENGINE if args.gpu else ENGINE
     flags = GPU_FLAGS if args.gpu and args.adapter == "swiftshader" else ()
     script = _SCRIPT.replace("ENGINE", json.dumps(engine))
@@ -129,7 +133,9 @@ def _in_page(text: str, page: Path, args: argparse.Namespace) -> dict[str, Any]:
 
 
 def with_script(page: str, script: str) -> str:
-    """The page with a script that its policy allows, and an address to say what it finds to."""
+    """The page's text with a script added, which its content security policy is
+    changed to allow.
+    """
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     page = page.replace("script-src ", f"script-src 'sha256-{digest}' ", 1)
     if "connect-src" not in page.partition("</head>")[0]:
@@ -161,9 +167,9 @@ def beside(
     pages: Sequence[Sequence[tuple[str, int, Mapping[str, Any]]]],
     runs: Sequence[Mapping[str, InRun]],
 ) -> Iterator[str]:
-    """A table of what kernels take in pages and in runs of the model, which took turns.
+    """The lines of a table of kernel times in pages and in runs of the model, which took turns.
 
-    Both by their fastest blocks, which others disturb least, and by the medians.
+    Both are compared by their fastest blocks, which are disturbed least, and by the medians.
     """
     kernels = [_beside(name, pages, runs) for name, *_ in pages[0]]
     listed = sorted((one for one in kernels if one is not None), key=lambda one: -one.run)
@@ -186,8 +192,8 @@ def beside(
 
 @dataclass(frozen=True)
 class _Beside:
-    """Microseconds of all calls of a kernel: in pages and in runs, the fastest, and the medians;
-    how much the fastest blocks of the runs differ.
+    """The times of all calls of a kernel, in microseconds: the fastest in pages and in runs, and
+    the medians of both; `again` is how much the fastest blocks of the runs differ.
     """
 
     name: str
@@ -222,7 +228,7 @@ def _beside(
     pages: Sequence[Sequence[tuple[str, int, Mapping[str, Any]]]],
     runs: Sequence[Mapping[str, InRun]],
 ) -> _Beside | None:
-    """What is known of a kernel; None where it was not timed everywhere."""
+    """The times of a kernel; None if it was not timed in all pages and runs."""
     rows = [(calls, one) for rows in pages for other, calls, one in rows if other == name]
     if not all("low" in one for _, one in rows) or not all(name in run for run in runs):
         return None
@@ -240,7 +246,7 @@ def _beside(
 
 
 def _counted(mine: Sequence[_Beside], which: str) -> str:
-    """A line on how many kernels are apart."""
+    """A line that says how many kernels have times that differ."""
     return (
         f"{len(mine)} kernels {which}: {sum(one.is_apart for one in mine)} apart, "
         f"{sum(one.is_disturbed for one in mine)} disturbed; by medians "

@@ -1,9 +1,10 @@
-"""Trials of a fleet in which each waits for its board: one worker and several, in the same time.
+"""Counts the trials of a fleet of one worker and of several in the same time, with a pause per
+trial.
 
     python -m bench.fleet --workers 4 --seconds 40 --delay 2
 
-Scheduler and workers are Dask's in this process, behind TLS; an experiment is a pause. So the
-numbers say what the search and the network add.
+Scheduler and workers are Dask's in this process, with TLS; an experiment is a pause. So the numbers
+show the overhead of the search and the network.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from nnc.test.driver.test_tuning import scheduled
 
 
 def trials(place: Path, workers: int, seconds: float, delay: float) -> int:
-    """How many trials so many workers make."""
+    """The number of trials that `workers` workers complete."""
 
     def waits(told: dict[str, str]) -> dict[str, float]:
         time.sleep(delay)

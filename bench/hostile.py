@@ -1,16 +1,17 @@
-"""`nnc serve` among uploads that are broken or mean ill.
+"""Sends broken and malicious uploads to `nnc serve`.
 
     python -m bench.hostile --uploads 10000
     python -m bench.hostile --uploads 10000 --seed monday --record hostile.json
 
 It starts the server as a process, sends the uploads (bench/hostile_files.py) as two users, and
-waits until all were looked at. It prints what became of them, and exits with 1 where the server
-ended or answered by a defect, needed more than 500 MB, where a file of somebody else's, or another
-user's, appears in an answer, a job took longer than its limits, a process of a job had a network or
-was left over, or something connected to a port that only these uploads know.
+waits until all were checked. It prints the results. It exits with 1 if the server ended or answered
+with an internal error, or needed more than 500 MB; if a file of the machine or of the other user
+appeared in an answer; if a job exceeded its limits; if a process of a job had a network or
+remained; or if something connected to a port that only these uploads know.
 
-The uploads are the same for the same seed. They are sent in batches, each to a new server; with
-`--record`, what was found is kept after each, and the same command goes on where it was ended.
+The uploads are the same for the same seed. They are sent in batches, each to a new server. With
+`--record`, the results are stored after each batch, and the same command resumes an interrupted
+run.
 """
 
 from __future__ import annotations
@@ -50,20 +51,24 @@ from .stores import free_port
 
 _MOST_MEMORY = 500_000_000
 _ENDING = 30.0
-"""Seconds that a job may take beyond its limits, to end and to be committed on a busy machine."""
+"""The seconds that a job may take beyond its limits, to end and to be committed on
+a busy machine.
+"""
 _USERS = ("ann", "bob")
 _DEFECTS = ("Traceback", "internal error", "SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE")
-"""What the answers about no model say: a command that broke instead of refusing."""
+"""Words in error messages that show that a command crashed instead of refusing the model."""
 _SLOWEST = 10
 _UPLOADS_OF_AN_ORDER = 20
-"""For each so many uploads, a package is ordered with hostile inputs, and one that is refused."""
+"""For each so many uploads, a package with malicious inputs is ordered, and one that must be
+refused.
+"""
 _SPENT = re.compile(r"^\[.* ([\d.]+) s of processor time", re.MULTILINE)
-"""What a job's log says of each of its commands."""
+"""The processor time of a command in a job's log."""
 
 
 @dataclass
 class Found:
-    """What became of the uploads; without complaints all is as it should be.
+    """The results of all uploads; without complaints, all is well.
 
     Units: seconds, bytes.
     """
@@ -72,20 +77,20 @@ class Found:
     states: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
     orders: Counter[str] = field(default_factory=Counter)
-    """What became of packages with hostile inputs."""
+    """The number of packages with malicious inputs, by outcome."""
     longest: float = 0.0
     slowest: list[tuple[float, str, str]] = field(default_factory=list)
-    """Jobs that took the most processor time, with their names and what became of them."""
+    """The jobs with the most processor time: the time, the name and the outcome."""
     spent: float = 0.0
-    """Processor time of the commands of all jobs."""
+    """The processor time of all jobs' commands."""
     memory: int = 0
     processes: int = 0
-    """Processes of jobs that were looked at while they ran."""
+    """The number of inspections of jobs' running processes."""
     seconds: float = 0.0
     complaints: list[str] = field(default_factory=list)
 
     def add(self, other: Found) -> None:
-        """Count what was found elsewhere, too."""
+        """Add other results to these."""
         added = ("uploads", "states", "errors", "orders", "spent", "processes", "seconds")
         for name in (*added, "complaints"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
@@ -94,12 +99,12 @@ class Found:
         self.memory = max(self.memory, other.memory)
 
     def as_json(self) -> dict[str, Any]:
-        """All of it, as `read` takes it."""
+        """All results as JSON data, for `read`."""
         return vars(self)
 
     @staticmethod
     def read(kept: dict[str, Any]) -> Found:
-        """What `as_json` gave."""
+        """The results that `as_json` returned."""
         found = Found(**kept)
         for name in ("states", "errors", "orders"):
             setattr(found, name, Counter(getattr(found, name)))
@@ -108,7 +113,9 @@ class Found:
 
 
 class _Guard(threading.Thread):
-    """Looks at the processes of jobs while they run, and listens where they try to connect."""
+    """Inspects the processes of running jobs, and listens on the port to which uploads try to
+    connect.
+    """
 
     def __init__(self, server: int, found: Found) -> None:
         super().__init__(daemon=True)
@@ -123,7 +130,9 @@ class _Guard(threading.Thread):
             self.look()
 
     def look(self) -> None:
-        """Note what a job's processes have that they should not have."""
+        """Record complaints about jobs' processes with a network or without a
+        system call filter.
+        """
         for pid in descendants(self._server):
             with suppress(OSError, StopIteration):
                 home = Path(f"/proc/{pid}")
@@ -142,14 +151,14 @@ class _Guard(threading.Thread):
             self._found.complaints.append("something connected")
 
     def stop(self) -> None:
-        """Stop looking."""
+        """Stop the thread."""
         self._stopping.set()
         self.join()
         self.listener.close()
 
 
 def descendants(pid: int) -> Iterator[int]:
-    """All processes that a process has started, and those that these have."""
+    """The ids of all processes that a process has started, directly or indirectly."""
     waiting = [pid]
     while waiting:
         tasks = Path(f"/proc/{waiting.pop()}/task")
@@ -169,9 +178,9 @@ def run_hostile(
     clients: int = 4,
     orders: int = 0,
 ) -> Found:
-    """Send so many uploads and orders to a new server, and say what was found.
+    """Send uploads and orders to a new server; returns the results.
 
-    Raises FileExistsError where what no upload may write is there already.
+    Raises FileExistsError if the file that malicious uploads try to write exists already.
     """
     if WRITTEN.exists():
         raise FileExistsError(f"remove {WRITTEN}: whether uploads write it is what is to be seen")
@@ -237,7 +246,9 @@ def run_hostile(
 
 
 class _Person:
-    """A user of the REST interface, with a `mark` in the names of all that is this user's."""
+    """A user of the REST interface; `mark` is a part of the names of all that
+    belongs to this user.
+    """
 
     def __init__(self, port: int, token: str) -> None:
         headers = {"Authorization": f"Bearer {token}"}
@@ -246,7 +257,7 @@ class _Person:
         self.mark = secrets.token_hex(8)
 
     def wait_until_up(self, server: subprocess.Popen[bytes]) -> None:
-        """Raises RuntimeError where it does not start."""
+        """Wait until the server answers. Raises RuntimeError if it does not start."""
         for _ in range(1200):
             with suppress(httpx.TransportError):
                 if httpx.get(f"{self._url}/healthz").is_success:
@@ -272,8 +283,8 @@ class _Person:
         found.complaints.append(f"the server ended with {server.returncode}")
 
     def upload(self, name: str, content: bytes) -> str:
-        """Send a file, whose name gets this user's mark; what was wrong with the answers, or
-        nothing.
+        """Send a file, with this user's mark in its name; returns what is wrong with the answers,
+        or "".
         """
         path = PurePath(name)
         called = f"{path.stem[:160]}.{self.mark}{path.suffix}" if path.name == name else name
@@ -288,26 +299,26 @@ class _Person:
         return "" if answer.is_success else f"{name!r}: {answer.status_code} {answer.text}"
 
     def own_model(self) -> str:
-        """The model that every user has."""
+        """The id of the user's private model."""
         return next(m["id"] for m in self.models() if m["name"] == f"private.{self.mark}.onnx")
 
     def upload_inputs(self, name: str, content: bytes) -> str:
-        """Send a file of inputs; what it is called from then on."""
+        """Send a file of inputs; returns its id."""
         about = {"name": name, "bytes": len(content), "purpose": "inputs"}
         id = self._http.post("/uploads", json=about).json()["id"]
         headers = {"Upload-Offset": "0", "Content-Type": "application/octet-stream"}
         return self._http.patch(f"/uploads/{id}", headers=headers, content=content).json()["inputs"]
 
     def order(self, model: str, wish: Mapping[str, Any]) -> httpx.Response:
-        """What is said to an order."""
+        """The answer to an order."""
         return self._http.post(f"/models/{model}/orders", json=wish)
 
     def get(self, path: str) -> httpx.Response:
-        """An answer."""
+        """The answer to a GET request."""
         return self._http.get(path)
 
     def models(self) -> list[dict[str, Any]]:
-        """All models of this user."""
+        """All models of the user."""
         return self.get("/models").json()
 
 
@@ -318,7 +329,9 @@ def _order(
     address: tuple[str, int],
     found: Found,
 ) -> None:
-    """Order packages of each user's own model with hostile inputs, and what is to be refused."""
+    """Order packages of each user's own model with malicious inputs, and some that
+    must be refused.
+    """
     inputs = Inputs("x", paths, address)
     good = {"targets": [TARGET], "engines": ["nnc"]}
     own = {person: person.own_model() for person in people}
@@ -340,7 +353,7 @@ def _order(
 
 
 def _check_orders(people: list[_Person], canary: str, found: Found) -> None:
-    """Look at every answer about every order."""
+    """Check all answers about all orders."""
     for person in people:
         secret = [canary, "root:x:0:0", *(one.mark for one in people if one is not person)]
         for listed in person.get("/orders").json():
@@ -361,7 +374,7 @@ def _check_orders(people: list[_Person], canary: str, found: Found) -> None:
 
 
 def _check(people: list[_Person], canary: str, found: Found) -> None:
-    """Look at every answer about every model."""
+    """Check all answers about all models."""
     for person in people:
         others = [other.mark for other in people if other is not person]
         secret = [canary, "root:x:0:0", *others]
@@ -395,7 +408,7 @@ def _check(people: list[_Person], canary: str, found: Found) -> None:
 
 @dataclass(frozen=True)
 class _Complaints:
-    """Complains about an upload."""
+    """Records complaints about one upload."""
 
     found: Found
     name: str
@@ -405,7 +418,7 @@ class _Complaints:
 
 
 def _check_left(server: int, found: Found) -> None:
-    """Only the fork server is left of all processes."""
+    """Complain if processes other than the fork server remain."""
     deadline = time.monotonic() + 10
     while len(left := list(descendants(server))) > 1 and time.monotonic() < deadline:
         time.sleep(0.1)

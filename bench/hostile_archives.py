@@ -1,4 +1,4 @@
-"""Archives that mean ill: bombs, paths and links out of them, lies about sizes, programs."""
+"""Malicious archives: bombs, paths and links that lead outside, wrong sizes, programs."""
 
 from __future__ import annotations
 
@@ -17,18 +17,20 @@ Upload = tuple[str, bytes]
 """A file's name and content."""
 
 WRITTEN = Path("/tmp/written")
-"""What uploads try to write outside of their own folders: it must never be there."""
+"""The file that uploads try to write outside of their folders; it must never exist."""
 _MB = 1 << 20
 _OUTSIDE = (
     f"../../../..{WRITTEN}", str(WRITTEN), "a/../../x.onnx", "..\\x", "x\0.onnx", "./.", "..",
     "a/" * 200 + "x", "x" * 300, "C:\\x", "\u202egnp.onnx", "-rf",
 )  # fmt: skip
 _WHERE = ("compress_type", "CRC", "compress_size", "file_size", "header_offset")
-"""What an entry of a zip says of where its bytes are and what becomes of them."""
+"""The fields of a zip entry that locate its bytes and describe their compression."""
 
 
 class Archives:
-    """Makes them of valid files, `seeds`, against files of others and somebody who listens."""
+    """Makes archives from valid files (`seeds`), which try to read secrets and to connect to an
+    address.
+    """
 
     def __init__(
         self, seeds: Sequence[Upload], secrets: Sequence[Path], address: tuple[str, int]
@@ -48,7 +50,9 @@ class Archives:
         )
 
     def pickled(self, choice: random.Random) -> Upload:
-        """A file of PyTorch whose pickle runs a program: forks, sockets, files of others."""
+        """A PyTorch file whose pickle runs a program that forks, opens sockets, or reads other
+        users' files.
+        """
         host, port = self._address
         code = choice.choice(
             [
@@ -73,7 +77,7 @@ class Archives:
         return choice.choice(["model.pt", "model.pt2", "model.keras"]), made.getvalue()
 
     def paths(self, choice: random.Random) -> Upload:
-        """Paths that lead out of an archive."""
+        """An archive with paths that lead outside."""
         name = choice.choice([*_OUTSIDE, str(self._secrets[0])])
         if choice.random() < 0.5:
             made = io.BytesIO()
@@ -84,7 +88,7 @@ class Archives:
         return "archive.tar", _tar([(tarfile.TarInfo(name), b"x")])
 
     def links_in_tar(self, choice: random.Random) -> Upload:
-        """Links, pipes and devices in an archive, for files of others."""
+        """A tar archive with links to other users' files, pipes and devices."""
         entry = tarfile.TarInfo("model.onnx")
         kinds = (
             tarfile.SYMTYPE,
@@ -103,7 +107,7 @@ class Archives:
         return "linked.tar.gz", gzip.compress(_tar(entries), 1)
 
     def links_in_zip(self, choice: random.Random) -> Upload:
-        """Links in an archive whose entries say that they are links."""
+        """A zip archive with symbolic links."""
         made = io.BytesIO()
         with zipfile.ZipFile(made, "w") as archive:
             entry = zipfile.ZipInfo(choice.choice(["model.onnx", "variables", "saved_model.pb"]))
@@ -114,7 +118,7 @@ class Archives:
         return choice.choice(["linked.zip", "model.mlpackage.zip"]), made.getvalue()
 
     def bomb(self, choice: random.Random) -> Upload:
-        """Little that becomes much."""
+        """A small archive of huge contents."""
         count = choice.choice([20, 100])
         if choice.random() < 0.3:
             return "bomb.onnx.gz", gzip.compress(bytes(count * _MB), 6)
@@ -130,7 +134,9 @@ class Archives:
         return choice.choice(["bomb.zip", "bomb.keras", "bomb.pt2"]), made.getvalue()
 
     def overlapping(self, choice: random.Random) -> Upload:
-        """Entries that all read the same bytes: what comes out is the square of what is there."""
+        """An archive whose entries all use the same bytes: the contents are
+        quadratically larger.
+        """
         made = io.BytesIO()
         with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr("0.onnx", bytes(_MB))
@@ -143,7 +149,7 @@ class Archives:
         return choice.choice(["overlap.zip", "overlap.keras"]), made.getvalue()
 
     def lying(self, choice: random.Random) -> Upload:
-        """An archive that says other sizes, methods, offsets or counts than it has."""
+        """An archive with wrong sizes, methods, offsets or counts in its headers."""
         made = io.BytesIO()
         with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr("model.onnx", self._valid(choice))
@@ -159,7 +165,7 @@ class Archives:
         return choice.choice(["lies.zip", "lies.keras", "lies.pt2"]), bytes(data)
 
     def many(self, choice: random.Random) -> Upload:
-        """More entries, or deeper folders, or the same name more often than is allowed."""
+        """An archive with too many entries, too deep folders, or repeated names."""
         made = io.BytesIO()
         with zipfile.ZipFile(made, "w") as archive:
             match choice.randrange(3):
@@ -174,7 +180,7 @@ class Archives:
         return "many.zip", made.getvalue()
 
     def nested(self, choice: random.Random) -> Upload:
-        """An archive in an archive in an archive."""
+        """Archives nested in each other."""
         data = self._valid(choice)
         for depth in range(choice.choice([1, 3, 40])):
             made = io.BytesIO()
@@ -184,7 +190,7 @@ class Archives:
         return "nested.zip", data
 
     def damaged(self, choice: random.Random) -> Upload:
-        """A compressed archive with bytes of its content changed."""
+        """A compressed archive with some bytes changed."""
         data = bytearray(gzip.compress(_tar([(tarfile.TarInfo("m.onnx"), self._valid(choice))]), 1))
         for _ in range(choice.randint(1, 8)):
             data[choice.randrange(len(data))] = choice.randrange(256)
@@ -195,7 +201,7 @@ class Archives:
 
 
 class _Runs:
-    """What unpickles as the run of a program."""
+    """An object that runs a program when it is unpickled."""
 
     def __init__(self, code: str) -> None:
         self._code = code

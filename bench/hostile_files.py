@@ -1,4 +1,4 @@
-"""Uploads that mean ill: valid files of every format broken, and files made to do harm."""
+"""Broken and malicious uploads: damaged valid files of every format, and files made to do harm."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from .hostile_models import Models
 
 _ROOT = Path(__file__).resolve().parent.parent
 _LARGEST = 200_000
-"""Bytes of a valid file that is broken."""
+"""The most bytes of a valid file that is damaged."""
 _MOST = 20
-"""Files of a format, the smallest: what is still valid afterwards is compiled for its page."""
+"""The number of files of each format, the smallest ones, as those that stay valid are compiled."""
 _SUFFIXES = (
     ".onnx", ".pb", ".tflite", ".gguf", ".cfg", ".prototxt", ".caffemodel", ".keras", ".h5", ".pt2",
     ".json", ".param", ".mlmodel", ".txt", ".ubj", ".pdmodel", ".mlir", ".zip",
 )  # fmt: skip
 _CRAFTED, _CUT = 0.4, 0.2
-"""Of all uploads, those that are made to do harm, and those that end too early."""
+"""The parts of all uploads that are made to do harm, and that are truncated."""
 _CHANGES = (1, 3, 9)
-"""Of one file; after one of them it is often valid still."""
+"""The possible numbers of changes to a file; after one change it is often still valid."""
 
 
 def seeds() -> dict[str, list[Upload]]:
-    """Valid files by their extension, of the tests of front ends and of onnx itself."""
+    """Valid files by extension, from the tests of front ends and from onnx itself."""
     import onnx
 
     folders = [
@@ -48,7 +48,7 @@ def seeds() -> dict[str, list[Upload]]:
 
 class Hostile:
     """Makes uploads, the same for the same number and `seed`. `secrets` are paths that they try to
-    read, and `address` where they try to connect.
+    read, `address` is where they try to connect.
     """
 
     def __init__(
@@ -62,7 +62,9 @@ class Hostile:
         )
 
     def upload(self, number: int) -> Upload:
-        """Six of ten are broken or cut, each format as often as others, the rest made to harm."""
+        """An upload: six of ten are damaged or truncated, all formats alike; the rest are made to
+        do harm.
+        """
         choice = random.Random(f"{self._seed} {number}")
         way = choice.random()
         if way < _CRAFTED:
@@ -77,7 +79,9 @@ class Hostile:
 
 
 def spread(folder: Path, text: str) -> list[Path]:
-    """Files with a secret, in places where others' files are."""
+    """Write files with a secret to places where other users' files would be;
+    returns their paths.
+    """
     paths = [folder / "secret.txt", folder / "other" / "secret.bin"]
     for path in paths:
         path.parent.mkdir(parents=True, exist_ok=True)

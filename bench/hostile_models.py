@@ -1,4 +1,4 @@
-"""Models that mean ill: weights that are others' files, shapes beyond memory, endless loops."""
+"""Malicious models: weights in other users' files, shapes beyond memory, endless loops."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from .hostile_archives import Upload
 
 _FLOAT = TensorProto.FLOAT
 _SMALL = 4000
-"""Bytes of a file under another's name: many are valid, and are compiled for their pages."""
+"""The most bytes of a file with another format's name: many are valid, and are compiled."""
 
 
 class Models:
-    """Makes them: `seeds` are valid files, `secrets` paths of others' files."""
+    """Makes models: `seeds` are valid files, `secrets` are paths of other users' files."""
 
     def __init__(self, seeds: Sequence[Upload], secrets: Sequence[Path]) -> None:
         self._seeds, self._secrets = seeds, secrets
@@ -42,7 +42,7 @@ class Models:
         )
 
     def outside_data(self, choice: random.Random) -> Upload:
-        """An ONNX file whose weights are somebody else's file."""
+        """An ONNX file whose weights are in another user's file."""
         weights = numpy_helper.from_array(np.zeros(64, np.float32), "w")
         weights.ClearField("raw_data")
         weights.data_location = TensorProto.EXTERNAL
@@ -58,7 +58,7 @@ class Models:
         return "outside.onnx", _model([("Add", ["x", "w"], {})], [weights])
 
     def outside_hdf5(self, choice: random.Random) -> Upload:
-        """A file of Keras with links and data that lie in other files, or links in a circle."""
+        """A Keras file with links to other files, or cyclic links."""
         import h5py
 
         made, secret = io.BytesIO(), str(choice.choice(self._secrets))
@@ -77,7 +77,7 @@ class Models:
         return "outside.h5", made.getvalue()
 
     def huge_constant(self, choice: random.Random) -> Upload:
-        """Constants that fill the memory where somebody computes them."""
+        """Constants that fill the memory if they are folded."""
         shape = np.array([1 << choice.randrange(10, 40), 1 << choice.randrange(1, 20)], np.int64)
         nodes = [("ConstantOfShape", ["s"], {}), ("Exp", ["0"], {}), ("ReduceSum", ["1"], {})]
         if choice.random() < 0.3:
@@ -89,7 +89,7 @@ class Models:
         return "constant.onnx", _model(nodes, [numpy_helper.from_array(shape, "s")])
 
     def huge_weights(self, choice: random.Random) -> Upload:
-        """Weights that are said to have other shapes than they have bytes."""
+        """Weights whose shape does not fit their bytes."""
         weights = numpy_helper.from_array(np.ones(64, np.float32), "w")
         dims = choice.choice([[2**40], [-64], [2**32, 2**32], [0], [65], [1] * 2000, [2**63 - 1]])
         del weights.dims[:]
@@ -99,7 +99,7 @@ class Models:
         return "weights.onnx", _model([("Add", ["x", "w"], {})], [weights])
 
     def huge_shape(self, choice: random.Random) -> Upload:
-        """IR text whose loops or buffers have more elements than there are."""
+        """IR text with loops or buffers of huge sizes."""
         n = 1 << choice.randrange(20, 62)
         text = (
             f"func.func @f(%x: tensor<{n}xf32>) -> tensor<{n}xf32> {{\n"
@@ -108,7 +108,7 @@ class Models:
         return "shape.mlir", text.encode()
 
     def huge_count(self, choice: random.Random) -> Upload:
-        """Files whose first words announce more than there is."""
+        """Files whose headers announce more data than there is."""
         count = choice.choice([2**31, 2**32 - 1, 2**62, 2**64 - 1])
         gguf = b"GGUF" + struct.pack("<IQQ", 3, count % 2**64, choice.choice([0, 1, 2**60]))
         return choice.choice(
@@ -125,7 +125,7 @@ class Models:
         )  # fmt: skip
 
     def endless_loop(self, choice: random.Random) -> Upload:
-        """A loop on constants that has no end, or a far one."""
+        """A loop on constants that never ends, or takes very long."""
         kept = helper.make_tensor_value_info("kept", _FLOAT, [])
         body = helper.make_graph(
             [
@@ -152,7 +152,7 @@ class Models:
         return "loop.onnx", _model([("Loop", ["n", "true", "one"], {"body": body})], weights)
 
     def cycle(self, choice: random.Random) -> Upload:
-        """Values that need themselves, and functions that call themselves."""
+        """Values that depend on themselves, and functions that call themselves."""
         match choice.randrange(4):
             case 0:
                 return "cycle.onnx", _model([("Add", ["x", "1"], {}), ("Neg", ["0"], {})], [])
@@ -171,7 +171,7 @@ class Models:
                 return "cycle.json", json.dumps({"class_name": "Model", "config": config}).encode()
 
     def deep_graph(self, choice: random.Random) -> Upload:
-        """Graphs in graphs, deeper than a reader's stack."""
+        """Graphs nested more deeply than a parser's stack allows."""
         out = helper.make_tensor_value_info("y", _FLOAT, None)
         inner: GraphProto = helper.make_graph(
             [helper.make_node("Neg", ["x"], ["y"])], "g", [], [out]
@@ -192,7 +192,7 @@ class Models:
         return "deep.onnx", data
 
     def deep_text(self, choice: random.Random) -> Upload:
-        """Text and JSON that are nested deeper than a reader's stack."""
+        """Text and JSON nested more deeply than a parser's stack allows."""
         depth = choice.choice([2000, 100_000])
         return choice.choice(
             [
@@ -208,7 +208,7 @@ class Models:
         )
 
     def many_nodes(self, choice: random.Random) -> Upload:
-        """Long chains, and graphs whose values double at each node."""
+        """Long chains of nodes, and graphs whose values double in size at each node."""
         count = choice.choice([60, 3000])
         if choice.random() < 0.5:
             nodes = [("Concat", [str(i - 1) if i else "x"] * 2, {"axis": 0}) for i in range(60)]
@@ -217,7 +217,9 @@ class Models:
         return "many.onnx", _model(nodes, [])
 
     def misnamed(self, choice: random.Random) -> Upload:
-        """A file under the name of another format; names that are tried on programs and pages."""
+        """A file with another format's name, or with a name that attacks command lines or web
+        pages.
+        """
         names = [
             "--output=x.onnx", "<script>.onnx", "$(id).zip", "a;b.keras", "model", "x.h5", "x.tar",
             "`id`.onnx", "x\u202e.onnx", "CON", "a b\tc.onnx", "*", "é" * 100 + ".onnx",
@@ -229,7 +231,7 @@ class Models:
 
 
 def private(mark: str) -> bytes:
-    """A valid model whose names and weights hold what nobody else may see."""
+    """A valid model whose names and weights contain a mark that no other user may see."""
     weights = numpy_helper.from_array(np.frombuffer((mark * 16).encode()[:256], np.float32), mark)
     node = ("Add", ["x", mark], {"doc_string": mark, "name": mark})
     return _model([node], [weights])
@@ -240,7 +242,7 @@ def _model(
     weights: Sequence[TensorProto],
     functions: Sequence[Any] = (),
 ) -> bytes:
-    """An ONNX file; node N gives the value called N."""
+    """An ONNX file; the output of node N is named N."""
     made = [
         helper.make_node(kind, inputs, [str(at)], **attributes)
         for at, (kind, inputs, attributes) in enumerate(nodes)

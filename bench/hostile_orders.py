@@ -1,4 +1,4 @@
-"""Orders that mean ill: inputs that are made to do harm, requests for what is not the user's."""
+"""Malicious orders: inputs made to do harm, requests for other users' data."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ import numpy as np
 from .hostile_archives import WRITTEN, Upload
 
 TARGET = "c-cortex-m7"
-"""One that nothing is measured for, so that a package takes no longer than reading its inputs."""
+"""A target without measurements, so that a package takes no longer than reading its inputs."""
 Order = Mapping[str, Any]
 
 
 class Inputs:
-    """Makes files of inputs for a model of the input `name`, whose shape is [64] in f32.
+    """Makes files of inputs for a model with one input `name` of shape [64] in f32.
 
-    `secrets` are paths of others' files, `address` is where somebody listens.
+    `secrets` are paths of other users' files, `address` is where they try to connect.
     """
 
     def __init__(self, name: str, secrets: Sequence[Path], address: tuple[str, int]) -> None:
@@ -40,11 +40,11 @@ class Inputs:
         )
 
     def upload(self, choice: random.Random) -> Upload:
-        """One of them under a name."""
+        """A file name and one of the kinds of files."""
         return choice.choice(["in.npz", "x.npz", "-rf.npz"]), choice.choice(self.kinds)(choice)
 
     def pickled(self, choice: random.Random) -> bytes:
-        """An array of objects, whose pickle runs a program."""
+        """An array of objects whose pickle runs a program."""
         code = choice.choice(
             [
                 f"import socket; socket.create_connection({self._address!r})",
@@ -59,17 +59,17 @@ class Inputs:
         return self._archive(made.getvalue() + pickle.dumps(_Runs(code)))
 
     def bomb(self, choice: random.Random) -> bytes:
-        """A header that is right or not, and zeros that take a thousandth of their size."""
+        """Zeros that compress to a thousandth of their size, with a right or a wrong header."""
         shape = choice.choice([(64,), (1 << 26,), (1, 1 << 26)])
         return self._archive(_header(shape) + bytes(1 << 26), zipfile.ZIP_DEFLATED)
 
     def huge_header(self, choice: random.Random) -> bytes:
-        """A shape that no memory holds, negative ones, and too many dimensions."""
+        """Headers with shapes beyond memory, negative sizes, and too many dimensions."""
         shapes = [(1 << 40, 1 << 20), (-1, 8), (1 << 62, 1 << 62), (1,) * 200, (0, 1 << 60)]
         return self._archive(_header(choice.choice(shapes)) + bytes(256))
 
     def evil_header(self, choice: random.Random) -> bytes:
-        """A header that is evaluated by who should not, that is endless, or none."""
+        """Headers that run code if evaluated, never end, or are missing."""
         text = choice.choice(
             [
                 f"__import__('os').system('touch {WRITTEN}')",
@@ -98,7 +98,7 @@ class Inputs:
         return self._archive(file.getvalue(), name=choice.choice([self._name, "y", "file", ""]))
 
     def paths(self, choice: random.Random) -> bytes:
-        """Names that are paths, twice the same, or links."""
+        """Entries whose names are paths, repeated, or links."""
         made = io.BytesIO()
         with zipfile.ZipFile(made, "w") as archive:
             for name in (f"../../../..{WRITTEN}", str(WRITTEN), f"a/{self._name}.npy", "x\n"):
@@ -109,14 +109,14 @@ class Inputs:
         return made.getvalue()
 
     def cut(self, choice: random.Random) -> bytes:
-        """What ends too early, or has bytes changed."""
+        """A truncated or damaged file."""
         made = bytearray(self._archive(_header((64,)) + bytes(256)))
         for _ in range(choice.randrange(4)):
             made[choice.randrange(len(made))] = choice.randrange(256)
         return bytes(made[: choice.randrange(1, len(made) + 1)])
 
     def odd_values(self, choice: random.Random) -> bytes:
-        """Right in all but its numbers."""
+        """A valid file with special numbers."""
         value = choice.choice([np.nan, np.inf, -np.inf, 1e-45, 3e38])
         return self._archive(_header((64,)) + np.full(64, value, np.float32).tobytes())
 
@@ -128,7 +128,7 @@ class Inputs:
 
 
 class _Runs:
-    """What runs a program where it is unpickled."""
+    """An object that runs a program when it is unpickled."""
 
     def __init__(self, code: str) -> None:
         self._code = code
@@ -145,7 +145,7 @@ def _header(shape: tuple[int, ...]) -> bytes:
 
 
 def refused_orders(choice: random.Random, foreign: str) -> Order:
-    """A request for a package that is to be refused; `foreign` is a file that is another's."""
+    """An order that must be refused; `foreign` is a file of another user."""
     good = {"targets": [TARGET], "precisions": ["f32"], "threads": [1], "seconds": 0}
     return good | choice.choice(
         [

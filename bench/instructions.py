@@ -1,4 +1,4 @@
-"""How many instructions a call of a model takes on other processors, beside IREE's.
+"""Counts the instructions of a call of a model on other processors, beside IREE's.
 
     python -m bench.instructions mobilenet_v2.onnx --target cortex-a72
     python -m bench.instructions mobilenet_v2.onnx --iree PYTHON_FOLDER RUN_MODULE
@@ -87,7 +87,7 @@ int main(int count, char **arguments) {
 
 
 def counted(command: list[str], one: LlvmTarget, folder: Path, cwd: Path) -> int:
-    """Instructions that a program for a target runs, under its emulator."""
+    """The number of instructions that a program runs under the target's emulator."""
     emulator = one.emulator
     assert isinstance(emulator, Emulator)
     said = subprocess.run([emulator.program, "--version"], capture_output=True, text=True).stdout
@@ -109,7 +109,7 @@ def counted(command: list[str], one: LlvmTarget, folder: Path, cwd: Path) -> int
 
 
 def ours(model: Path, one: LlvmTarget, folder: Path) -> int:
-    """Instructions of a call of the model's library."""
+    """The instructions of a call of nnc's library of the model."""
     module = load_module(model)
     run_stages(module, target=one.name)
     write_artifact(module, folder / "model.so")
@@ -132,7 +132,7 @@ def ours(model: Path, one: LlvmTarget, folder: Path) -> int:
 
 
 def of_iree(model: Path, one: LlvmTarget, folder: Path, tools: Path, program: Path) -> int:
-    """Instructions of a call of what IREE makes of the model."""
+    """The instructions of a call of IREE's module of the model."""
     text = folder / "model.mlir"
     subprocess.run([tools / "iree-import-onnx", model, "-o", text], check=True)
     before, name, arguments, result, rest = re.split(

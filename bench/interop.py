@@ -1,13 +1,13 @@
-"""How much of other people's MLIR nnc reads and writes as mlir-opt does, and how many ops it knows.
+"""Counts the foreign MLIR that nnc reads and writes as mlir-opt does, and the ops it implements.
 
     python bench/interop.py FOLDER..                      # .mlir files, however deep
     python bench/interop.py --include /usr/lib/llvm-22/include
 
 Files are split at lines `// -----`, and the parts that the real mlir-opt accepts are kept.
-*Generic*: its generic text goes through nnc and must come out unchanged. *Custom*: of the parts
-that use nothing but dialects of nnc, both the text as written and mlir-opt's print of it must come
-out as mlir-opt prints it. With `--include`, the ops of each upstream dialect are read from the
-headers that are generated from their declarations.
+*Generic*: its generic text goes through nnc and must come out unchanged. *Custom*: for parts that
+use only dialects of nnc, both the text as written and mlir-opt's print of it must come out as
+mlir-opt prints it. With `--include`, the ops of each upstream dialect are read from the headers
+generated from their declarations.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ from pathlib import Path
 OURS = frozenset(
     "builtin func cf ub arith math scf memref tensor vector linalg affine llvm".split()  # noqa: SIM905
 )
-"""The upstream dialects that nnc has."""
+"""The upstream dialects that nnc implements."""
 
 SECONDS = 30
-"""How long one part may take nnc."""
+"""The time limit for one part in nnc. Units: seconds."""
 
 
 @dataclass
 class Part:
-    """One part of a file: what it uses, and how it fared; empty words mean success."""
+    """One part of a file: the dialects it uses, and its errors; empty texts mean success."""
 
     name: str
     dialects: frozenset[str] = frozenset()
     generic: str = ""
     custom: str | None = None
-    """None where the part uses other dialects than ours."""
+    """None if the part uses dialects that nnc lacks."""
 
 
 @dataclass
 class Count:
-    """Parts that came out right, of those tried."""
+    """The number of correct parts, of those tried."""
 
     right: int = 0
     tried: int = 0
@@ -68,7 +68,7 @@ class Count:
 
 
 def parts_of(folders: Iterable[Path]) -> list[tuple[str, str]]:
-    """Every part of every .mlir file, with a name; each text once."""
+    """Every distinct part of every .mlir file, as (name, text)."""
     found: dict[str, str] = {}
     for folder in folders:
         paths = [folder] if folder.is_file() else sorted(folder.rglob("*.mlir"))
@@ -81,7 +81,7 @@ def parts_of(folders: Iterable[Path]) -> list[tuple[str, str]]:
 
 
 def upstream(mlir_opt: str, text: str, *options: str) -> str | None:
-    """What mlir-opt prints of a text, None where it rejects it."""
+    """The text as mlir-opt prints it; None if mlir-opt rejects it."""
     done = subprocess.run(
         [mlir_opt, "--allow-unregistered-dialect", *options],
         input=text,
@@ -100,7 +100,9 @@ def dialects_in(generic: str) -> frozenset[str]:
 
 
 def through_nnc(text: str, wanted: str, generic: bool) -> str:
-    """What goes wrong where nnc is to print a text as wanted; empty if nothing does."""
+    """What goes wrong if nnc parses and prints a text that should come out as `wanted`; empty if
+    nothing.
+    """
     from nnc.ir.diagnostics import NncError
     from nnc.ir.syntax.parser import parse_module
     from nnc.ir.syntax.printer import print_op
@@ -127,7 +129,7 @@ def through_nnc(text: str, wanted: str, generic: bool) -> str:
 
 
 def try_part(task: tuple[str, str, str]) -> Part | None:
-    """How a part fares; None where mlir-opt rejects it."""
+    """The result for a part; None if mlir-opt rejects it."""
     mlir_opt, name, text = task
     generic = upstream(mlir_opt, text, "--mlir-print-op-generic")
     custom = upstream(mlir_opt, text)
@@ -143,7 +145,7 @@ def try_part(task: tuple[str, str, str]) -> Part | None:
 
 
 def report(parts: list[Part]) -> str:
-    """A table by dialect; a part counts for each that it uses."""
+    """A table by dialect; a part counts for each dialect that it uses."""
     generic: dict[str, Count] = defaultdict(Count)
     custom: dict[str, Count] = defaultdict(Count)
     for part in parts:
@@ -171,7 +173,7 @@ def upstream_ops(include: Path) -> dict[str, set[str]]:
 
 
 def coverage(include: Path, missing: bool) -> str:
-    """A table of how many ops of each upstream dialect nnc has."""
+    """A table of the number of ops of each upstream dialect that nnc implements."""
     import nnc.dialects  # noqa: F401 - names the dialects
     from nnc.ir.dialect import registry
 
@@ -189,7 +191,7 @@ def coverage(include: Path, missing: bool) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print the tables that are asked for."""
+    """Print the requested tables."""
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
     ap.add_argument("folders", nargs="*", type=Path, help="folders of .mlir files, or files")
     ap.add_argument("--include", type=Path, help="MLIR's include folder: report covered ops")

@@ -1,10 +1,10 @@
-"""What a model's kernels take of a device, without the device: registers, spills, occupancy.
+"""Shows a model's kernels' registers, spills and occupancy on a device, without the device.
 
     python -m bench.kernels model.onnx --target cuda-sm80
 
-Of NVIDIA's devices `ptxas -v` says it (`pip install nvidia-cuda-nvcc` has it), of AMD's the
-metadata that LLVM writes. Occupancy is the part of a core's threads that can be at home there at
-once.
+For NVIDIA's devices they are from `ptxas -v` (in `pip install nvidia-cuda-nvcc`), for AMD's from
+the metadata that LLVM writes. Occupancy is the part of a core's threads that can be resident there
+at once.
 """
 
 from __future__ import annotations
@@ -27,12 +27,14 @@ from nnc.targets.llvm.kernels import KernelTarget
 from .command import model_file, run
 
 _ALLOCATED = 8
-"""Registers of a thread are given out in so many at once, on NVIDIA's and AMD's devices."""
+"""The granularity in which registers are allocated to a thread, on NVIDIA's and AMD's devices."""
 
 
 @dataclass(frozen=True)
 class Usage:
-    """What a kernel takes: registers and spilled bytes of a thread, workgroup bytes of a group."""
+    """The resources of a kernel: registers and spilled bytes per thread, workgroup memory per
+    group.
+    """
 
     name: str
     threads: int
@@ -41,7 +43,7 @@ class Usage:
     workgroup: int
 
     def occupancy(self, machine: GroupMachine) -> float:
-        """The part of a core's threads that are at home there at once."""
+        """The part of a core's threads that can be resident at once."""
         registers = -(-max(1, self.registers) // _ALLOCATED) * _ALLOCATED
         threads = -(-self.threads // machine.subgroup) * machine.subgroup
         groups = min(
@@ -55,12 +57,12 @@ class Usage:
 
 
 def usages(text: str, one: KernelTarget) -> list[Usage]:
-    """What the kernels of a device's text take. Raises NncError where nothing says it."""
+    """The resources of the kernels in a device's text. Raises NncError if they are unknown."""
     return list(_of_ptx(text, one.cpu) if one.code_suffix == ".ptx" else _of_metadata(text))
 
 
 def assembled(text: str, architecture: str) -> str:
-    """What `ptxas -v` says of PTX. Raises NncError where it is not there, or refuses the text."""
+    """The output of `ptxas -v` for PTX. Raises NncError if ptxas is missing or rejects the text."""
     if shutil.which("ptxas") is None:
         raise NncError("ptxas is not here: `pip install nvidia-cuda-nvcc`, and its folder in PATH")
     with tempfile.TemporaryDirectory() as folder:
@@ -108,7 +110,7 @@ def _first(pattern: str, text: str) -> str:
 
 
 def main() -> None:
-    """Print a row for each kernel, and what they take at most."""
+    """Print a row for each kernel, and the largest numbers."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )

@@ -1,8 +1,8 @@
 """BERT and GPT-2 from `transformers`, with random but realistic weights, as plain tensor functions.
 
-Each class is a module whose arguments and results are tensors only, which is what an ONNX model
-can be. `attention` is "eager", which exports to MatMul and Softmax, or "sdpa", PyTorch's fused
-attention, whose export also guards against rows that are masked out whole.
+Each class is a module whose arguments and results are tensors only, as those of ONNX models are.
+`attention` is "eager", which exports to MatMul and Softmax, or "sdpa", PyTorch's fused attention,
+whose export also guards against rows that are completely masked.
 """
 
 import math
@@ -14,7 +14,7 @@ from transformers.pytorch_utils import Conv1D
 
 
 class Encoder(nn.Module):
-    """BERT's encoder: tokens and their mask in, the last hidden state out."""
+    """BERT's encoder: from tokens and their mask to the last hidden state."""
 
     def __init__(self, tiny: bool, attention: str) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class Encoder(nn.Module):
 
 
 class Decoder(nn.Module):
-    """GPT-2 small on a whole sequence: tokens in, logits out."""
+    """GPT-2 small on a whole sequence: from tokens to logits."""
 
     def __init__(self, tiny: bool, attention: str) -> None:
         super().__init__()
@@ -54,8 +54,8 @@ class Decoder(nn.Module):
 
 
 class DecoderStep(Decoder):
-    """GPT-2 on one more token: the token and each layer's past keys and values in; the logits and
-    each layer's keys and values, longer by one, out.
+    """GPT-2 on one more token: from the token and each layer's past keys and values to the logits
+    and each layer's keys and values, extended by one.
     """
 
     def forward(self, input_ids: Tensor, *past: Tensor) -> tuple[Tensor, ...]:
@@ -67,9 +67,9 @@ class DecoderStep(Decoder):
 
 @torch.no_grad()
 def settle(model: nn.Module, layers: int, width: int) -> None:
-    """Give the model weights under which attention is neither flat nor a choice of one token.
+    """Give the model weights with which attention is neither uniform nor on a single token.
 
-    Every bias, scale and shift is drawn too, so that none is an exact 0 or 1 that a compiler could
+    Every bias, scale and shift is random too, so that none is an exact 0 or 1 that a compiler could
     fold away; layers that end a residual branch are smaller, by the number of branches.
     """
     std = 1.1 / math.sqrt(width)

@@ -18,7 +18,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 @dataclass(frozen=True)
 class Conv:
-    """A convolution on N=1 with a ReLU behind it, "same" padding."""
+    """A convolution on a batch of one, followed by a ReLU, with "same" padding."""
 
     channels: int
     filters: int

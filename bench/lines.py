@@ -1,4 +1,4 @@
-"""Lines of code, room by room: those with a token that is neither a comment nor a docstring.
+"""Counts lines of code by folder: those with a token other than a comment or docstring.
 
 python -m bench.lines [FOLDER..] [--depth 2]     # a folder is a checkout; one column for each
 """
@@ -45,11 +45,11 @@ ROOMS = (
     "examples",
     "test",
 )
-"""Top folders in the order of the house; the tests are not part of the sum."""
+"""The top-level folders in the order of the table; tests are not part of the sum."""
 
 
 def code_lines(text: str) -> int:
-    """How many lines of a Python file hold code."""
+    """The number of lines of code in a Python file."""
     documented: set[int] = set()
     for node in ast.walk(ast.parse(text)):
         # A string that stands alone explains what it stands in or after.
@@ -64,7 +64,7 @@ def code_lines(text: str) -> int:
 
 
 def count(root: Path, depth: int) -> Counter[str]:
-    """Lines of code of a checkout by room: by the first folders of each file's path."""
+    """The lines of code of a checkout by folder, to a depth."""
     found: Counter[str] = Counter()
     for room in ROOMS:
         for path in sorted((root / room).rglob("*.py")):

@@ -29,27 +29,28 @@ from .command import run
 
 ITERATIONS = 200
 SHARE = 0.03
-"""Of a model's operations: kernels with less are left out."""
+"""Kernels with less than this part of a model's operations are left out."""
 
 LABEL = re.compile(r"^(\.?\w+):")
 
 
 @dataclass(frozen=True)
 class Assembly:
-    """What the assembler text of a family says for what is counted here."""
+    """Patterns of a processor family's assembler text, by which instructions are recognized."""
 
     multiply_add: re.Pattern[str]
     scaled: str
-    """What a multiply-add has that takes one number for all lanes."""
+    """A text in multiply-adds that use one number for all lanes."""
     branch: re.Pattern[str]
-    """Branches within a function; the label is a group."""
+    """Branches within a function; the label is a group of the pattern."""
     peak: str
-    """A multiply-add into register `{0}`, the others being the same in all."""
+    """A multiply-add into register `{0}`; its other registers are always the same."""
     scalable_peak: str = ""
     """The same on scalable vectors."""
     setting: re.Pattern[str] | None = None
-    """What says how many registers an instruction takes, `m2` for two: the width and the number are
-    groups."""
+    """Instructions that set how many registers an instruction uses, `m2` for two: the width and the
+    number are groups of the pattern.
+    """
 
 
 FAMILIES = {
@@ -78,16 +79,16 @@ class Loop:
     instructions: tuple[str, ...]
     text: Assembly
     setting: tuple[str, str] = ("e32", "m1")
-    """Of the code before the loop."""
+    """The setting in force before the loop."""
 
     @property
     def multiply_adds(self) -> int:
-        """On one register each."""
+        """The number of multiply-adds, each of one register."""
         return len(self._multiply_adds) * max(1, int(self.setting[1].strip("mf")))
 
     @property
     def context(self) -> tuple[str, ...]:
-        """What llvm-mca has to know of the code around."""
+        """The instructions before the loop that llvm-mca needs."""
         if self.text.setting is None:
             return ()
         width, number = (name.upper() for name in self.setting)
@@ -95,8 +96,9 @@ class Loop:
 
     @property
     def products(self) -> tuple[int, int]:
-        """How much of a product it is: multiply-adds by one number, or loads that repeat one where
-        there are none; transforms have neither.
+        """How much the loop resembles a matrix product, to compare loops: the number of
+        multiply-adds with one number for all lanes (or, without any, of loads that repeat a
+        number), and of all multiply-adds. Transforms have none of the first two.
         """
         scaled = sum(self.text.scaled in line for line in self._multiply_adds)
         repeated = sum(line.startswith("\tld1r") for line in self.instructions)
@@ -109,7 +111,9 @@ class Loop:
 
 @dataclass(frozen=True)
 class Row:
-    """A kernel's main loop: its share of the model's operations, cycles of one iteration."""
+    """A kernel's main loop: its share of the model's operations, and the cycles of
+    one iteration.
+    """
 
     kernel: str
     part: float
@@ -119,12 +123,12 @@ class Row:
 
     @property
     def share(self) -> float:
-        """Of the processor's multiply-add throughput."""
+        """The reached part of the processor's multiply-add throughput."""
         return self.multiply_adds / self.cycles / self.peak
 
 
 def loops(assembly: str, text: Assembly) -> Iterator[Loop]:
-    """The innermost loops of assembler text that are one block."""
+    """The innermost loops in assembler text that consist of one block."""
     function = label = ""
     setting = "e32", "m1"
     block: list[str] = []
@@ -142,7 +146,7 @@ def loops(assembly: str, text: Assembly) -> Iterator[Loop]:
 
 
 def mca() -> str:
-    """The path of llvm-mca, of LLVM 22 where it is there."""
+    """The path of llvm-mca, of LLVM 22 if that is installed."""
     found = shutil.which("llvm-mca-22") or shutil.which("llvm-mca")
     if found is None:
         raise SystemExit("llvm-mca is not installed: apt-get install llvm-22")
@@ -150,7 +154,7 @@ def mca() -> str:
 
 
 def cycles(loop: Loop, one: LlvmTarget) -> float:
-    """Cycles of one iteration, of many."""
+    """The average cycles of one iteration."""
     command = [mca(), f"-mtriple={one.triple}", f"-mcpu={one.cpu}", f"-iterations={ITERATIONS}"]
     lines = (*loop.context, *loop.instructions, "")
     done = subprocess.run(
@@ -163,7 +167,7 @@ def cycles(loop: Loop, one: LlvmTarget) -> float:
 
 @cache
 def peak(one: LlvmTarget) -> float:
-    """Multiply-adds per cycle where nothing else is done."""
+    """The most multiply-adds per cycle."""
     count = 24
     text = FAMILIES[one.family]
     form = text.scalable_peak if one.scalable else text.peak
@@ -172,7 +176,7 @@ def peak(one: LlvmTarget) -> float:
 
 
 def costs(module: Operation) -> Counter[str]:
-    """Kernel -> operations of all its calls, in a module at the stage `bufferize`."""
+    """The operations of all calls of each kernel, in a module at the stage `bufferize`."""
     functions = func.functions_by_name(module)
     found: Counter[str] = Counter()
     for call in module.walk():
@@ -182,7 +186,7 @@ def costs(module: Operation) -> Counter[str]:
 
 
 def rows(model: Path, target: str) -> Iterator[Row]:
-    """The kernels that do most of a model's work, the one with the most first."""
+    """The kernels that do most of a model's work, in descending order."""
     module = load_module(model)
     work: Counter[str] = Counter()
 

@@ -49,17 +49,19 @@ __attribute__((section(".vectors"), used)) static const void *const
 """
 
 Size = tuple[int, int]
-"""Bytes of flash and of RAM."""
+"""The bytes of flash and of RAM."""
 
 
 class Tools:
-    """The compilers and peers that are here, and programs made by them."""
+    """The installed compilers and peers, and programs made with them."""
 
     def __init__(self, given: argparse.Namespace, folder: Path) -> None:
         self.given, self.folder = given, folder
 
     def linked(self, program: str, sources: list[Path], *flags: str) -> Path:
-        """A program of the Cortex-M7. Raises NncError with what the compiler says."""
+        """Link a program for the Cortex-M7; returns its path. Raises NncError with the compiler's
+        message.
+        """
         image = self.folder / "image.elf"
         command = [program, *COMPILERS["gcc"][1:], self.given.optimize, *FLAGS, *flags]
         command += [*map(str, sources), "-o", str(image)]
@@ -69,21 +71,21 @@ class Tools:
         return image
 
     def c_program(self, source: Path, call: str, inputs: int) -> Size:
-        """What a program takes that calls a function of a C file."""
+        """The memory use of a program that calls a function of a C file."""
         main = self.folder / "main.c"
         main.write_text(MAIN.format(call=call, inputs=inputs, outputs=4 * 12))
         flags = ("-fstack-usage", "-dumpdir", f"{self.folder}/", "--specs=nosys.specs")
         return sizes(self.linked("arm-none-eabi-gcc", [main, source], "-std=gnu11", *flags))
 
     def nnc(self, model: Path, inputs: int) -> Size:
-        """What nnc's C takes of an ONNX or TensorFlow Lite file."""
+        """The memory use of nnc's C for an ONNX or TensorFlow Lite file."""
         source = self.folder / "model.c"
         module = run_stages(load_module(model), target="c-cortex-m7")
         write_artifact(module, source, ArtifactOptions())
         return self.c_program(source, "nnc_call", inputs)
 
     def emx(self, model: Path, inputs: int) -> Size:
-        """The same of emx-onnx-cgen, whose largest stack frame counts as RAM."""
+        """The memory use of emx-onnx-cgen's C; its largest stack frame counts as RAM."""
         source = self.folder / "emx.c"
         options = ["--large-weight-threshold", "0", "--large-temp-threshold", "0"]
         options += ["--model-name", "emx_model"]
@@ -94,7 +96,7 @@ class Tools:
         return flash, ram + max(int(line.split("\t")[1]) for line in usage.read_text().splitlines())
 
     def tflite_micro(self, model: Path, inputs: int) -> Size:
-        """The same of TensorFlow Lite Micro, which says itself how much of its arena it used."""
+        """The memory use of TensorFlow Lite Micro, which reports how much of its arena it used."""
         checkout, numbers = Path(self.given.tflite_micro), ",".join(map(str, model.read_bytes()))
         array = f"alignas(16) static const unsigned char model_data[] = {{{numbers}}};\n"
         (self.folder / "model_data.h").write_text(array)
@@ -114,7 +116,7 @@ class Tools:
         return flash, ram - (1 << 20) + arena
 
     def missing(self) -> Iterator[str]:
-        """What cannot be compared here, and how to change that."""
+        """What cannot be compared here, and what to install."""
         if not self.has_emx:
             yield "emx-onnx-cgen is not installed: pip install it, and give --emx PROGRAM"
         if not self.has_tflite_micro:
@@ -130,7 +132,7 @@ class Tools:
 
 
 def keras_model(name: str):
-    """The layers of one of the networks."""
+    """One of the networks in Keras."""
     from tensorflow import keras
 
     one, two = keras.layers, {"padding": "same"}
@@ -155,7 +157,7 @@ def keras_model(name: str):
 
 
 def tflite_file(name: str, quantized: bool, folder: Path) -> Path:
-    """The network as TensorFlow's converter writes it, of 8-bit integers or of floats."""
+    """The network as TensorFlow's converter writes it, in 8-bit integers or floats."""
     import numpy as np
     import tensorflow as tf
 
@@ -176,14 +178,14 @@ def tflite_file(name: str, quantized: bool, folder: Path) -> Path:
 
 
 def onnx_file(name: str, quantized: bool, folder: Path) -> Path:
-    """The network as the tests have it."""
+    """The network as an ONNX file, made as in the tests."""
     path = folder / f"{name}.onnx"
     onnx.save(NETWORKS[name][0](quantized), path)
     return path
 
 
 def rows(tools: Tools) -> Iterator[str]:
-    """The table, line by line."""
+    """The lines of the table."""
     peers: list[tuple[str, Callable, Callable]] = []
     if tools.has_emx:
         peers.append(("emx-onnx-cgen", onnx_file, tools.emx))
@@ -204,7 +206,7 @@ def rows(tools: Tools) -> Iterator[str]:
 
 
 def main() -> None:
-    """The command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
     parser.add_argument("--emx", default="emx-onnx-cgen", help="the program, where not in PATH")
     parser.add_argument("--tflite-micro", help="a checkout with its library")

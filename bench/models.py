@@ -31,9 +31,9 @@ EXPORTERS = ("torchscript", "dynamo")
 
 @dataclass(frozen=True)
 class Workload:
-    """A module in eval mode, with arguments to call it on and names for all that goes in or out.
+    """A module in evaluation mode, with example arguments, and names of inputs and outputs.
 
-    `dims` are the dimensions of every input and output that may be left open: name, and most.
+    `dims` are the dimensions of every input and output that may be dynamic: their names and maxima.
     """
 
     module: nn.Module
@@ -43,7 +43,7 @@ class Workload:
 
 
 def image_classifier(make: Callable[[bool], nn.Module]) -> Callable[[bool, int], Workload]:
-    """The workload of a network that takes images and gives a logit per class."""
+    """A function that makes the workload of an image classifier."""
 
     def build(tiny: bool, batch: int) -> Workload:
         model = make(tiny)
@@ -55,7 +55,7 @@ def image_classifier(make: Callable[[bool], nn.Module]) -> Callable[[bool, int],
 
 
 def bert_base(tiny: bool, batch: int, attention: str = "eager") -> Workload:
-    """BERT-base on 128 tokens, of which the last ones of each row are masked out."""
+    """BERT-base on 128 tokens, of which the last ones of each row are masked."""
     model = language.Encoder(tiny, attention)
     language.settle(model, model.config.num_hidden_layers, model.config.hidden_size)
     tokens = 32 if tiny else 128
@@ -122,9 +122,9 @@ def export(
     optimize: bool = True,
     symbolic: bool = False,
 ) -> onnx.ModelProto:
-    """The ONNX model, which is also written to the path; `symbolic` leaves dimensions open.
+    """The ONNX model, which is also written to the path; `symbolic` makes dimensions dynamic.
 
-    Without `optimize` the exporter's own folding is off: batch norms stay, and shape arithmetic.
+    Without `optimize`, the exporter's own folding is off: batch norms and shape arithmetic remain.
     """
     for chatty in ("torch.onnx", "onnxscript", "onnx_ir"):
         logging.getLogger(chatty).setLevel(logging.ERROR)
@@ -154,7 +154,7 @@ def export(
 
 
 def open_dimensions(workload: Workload, exporter: str) -> dict[str, Any]:
-    """What says to an exporter which dimensions stay open, and what they are called."""
+    """The arguments that tell an exporter which dimensions are dynamic, with their names."""
     if exporter != "dynamo":
         names = {axis: name for axis, (name, _) in enumerate(workload.dims)}
         return {"dynamic_axes": dict.fromkeys((*workload.inputs, *workload.outputs), names)}
@@ -172,7 +172,7 @@ def strip_debug_info(model: onnx.ModelProto) -> None:
 
 
 def reference_outputs(workload: Workload) -> dict[str, np.ndarray]:
-    """What PyTorch computes."""
+    """PyTorch's outputs by name."""
     with torch.no_grad():
         results = workload.module(*workload.inputs.values())
     results = results if isinstance(results, tuple) else (results,)
@@ -180,9 +180,9 @@ def reference_outputs(workload: Workload) -> dict[str, np.ndarray]:
 
 
 def check(path: Path, workload: Workload, expected: dict[str, np.ndarray]) -> None:
-    """Compare ONNX Runtime with PyTorch, and see that the outputs are fit to find errors with.
+    """Compare ONNX Runtime with PyTorch, and check that the outputs are suited to find errors.
 
-    Raises: AssertionError where they differ, or an output is constant, huge or not finite.
+    Raises AssertionError if they differ, or if an output is constant, huge or not finite.
     """
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3  # errors
@@ -196,7 +196,7 @@ def check(path: Path, workload: Workload, expected: dict[str, np.ndarray]) -> No
 
 
 def describe(model: onnx.ModelProto) -> str:
-    """The model's opset and how often it uses each operator, on one line."""
+    """The model's opset and the number of uses of each operator, on one line."""
     counts = Counter(f"{node.domain}.{node.op_type}".lstrip(".") for node in model.graph.node)
     opsets = ", ".join(f"{o.domain or 'ai.onnx'} {o.version}" for o in model.opset_import)
     return f"opset {opsets}; " + ", ".join(f"{op} {n}" for op, n in sorted(counts.items()))

@@ -1,9 +1,9 @@
-"""Peers beyond the engines of `nnc package`: IREE, TVM, and torch.compile on bench/models.py.
+"""Peers other than the engines of `nnc package`: IREE, TVM, and torch.compile on bench/models.py.
 
 As there, a function loads a model in a process of its own (`delivery/engines/worker.py`), which
 reads this file by its path. It imports nothing but NumPy and the peer, so that each peer can have
-its own environment. IREE and TVM compile in another process, whose time is what they take to make
-the model ready and whose memory is not that of a run.
+its own environment. IREE and TVM compile in another process: its time is the compile time, and its
+memory does not count as that of a run.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def iree(task: Task) -> Run:
-    """IREE's CPU backend for this machine, data tiling on."""
+    """Load a model by IREE's CPU backend for this machine, with data tiling."""
     import iree.runtime as runtime
 
     folder = task.folder()
@@ -76,7 +76,7 @@ relax.build(module, target=tvm.target.Target({"kind": "llvm", "mcpu": cpu})).exp
 
 
 def tvm(task: Task) -> Run:
-    """TVM's Relax, default pipeline, untuned."""
+    """Load a model by TVM's Relax with its default pipeline, untuned."""
     os.environ["TVM_NUM_THREADS"] = str(task.threads)
     library = task.folder() / "model.so"
     command = [sys.executable, "-c", _COMPILE_WITH_TVM, task.model, str(library)]
@@ -99,7 +99,9 @@ def tvm(task: Task) -> Run:
 
 
 def torch(task: Task) -> Run:
-    """torch.compile on the PyTorch module that bench/models.py exports under the file's name."""
+    """Load, by torch.compile, the PyTorch module that bench/models.py exports under the file's
+    name.
+    """
     import torch as pytorch
 
     sys.path.append(str(Path(__file__).parent.parent))

@@ -1,14 +1,15 @@
-"""What nnc expects of kernels beside what they take: how true its model of the machine is.
+"""Compares the times that nnc expects of kernels with measured ones: how accurate its cost model
+is.
 
     python -m bench.predicted resnet18.onnx bert_base.onnx -o predicted.svg
     python -m bench.predicted models/*.onnx --threads 2 --csv predicted.csv
 
-A model is compiled with a clock around each kernel, and runs a number of times; of each kernel the
-fastest run counts, as what else goes on a machine only slows. Beside it stands the time by which
-its schedule was chosen (`nnc why`). Prints a row for each model, and one for all of them: kernels,
-the rank correlation of expected and measured times, the median of their relative errors, the part
-of the kernels with an error of 15 % or less, and the geometric mean of expected over measured
-times, by which the clock and the attained bandwidth are off. `-o` draws all kernels.
+A model is compiled with a clock around each kernel, and runs a number of times; the fastest run of
+each kernel counts, as disturbances only make it slower. Beside it is the time by which its schedule
+was chosen (`nnc why`). Prints a row for each model, and one for all of them: kernels, the rank
+correlation of expected and measured times, the median of their relative errors, the part of the
+kernels with an error of 15 % or less, and the geometric mean of expected over measured times, which
+shows errors in the clock and the attained bandwidth. `-o` draws all kernels.
 
 Calls of one kernel are one point, with the mean of their times. Kernels of less than
 `--least` microseconds are left out, as reading the clock takes part of them.
@@ -35,7 +36,7 @@ from .command import model_file, run
 from .ranking import rank_correlation
 
 NEAR = 0.15
-"""The relative error up to which an expectation is near."""
+"""The relative error up to which an expectation counts as accurate."""
 
 
 @dataclass(frozen=True)
@@ -51,12 +52,12 @@ class Point:
 
     @property
     def error(self) -> float:
-        """Relative to what was measured."""
+        """The error relative to the measured time."""
         return abs(self.expected / self.measured - 1)
 
 
 def points_of(path: Path, target: str | None, threads: int, runs: int) -> list[Point]:
-    """The kernels of a model's file, expected and measured on so many threads. Raises NncError."""
+    """The expected and measured times of a model's kernels. Raises NncError."""
     module = load_module(path)
     chosen = target_of(module, target)
     attach(module, replace(chosen, machine=replace(chosen.machine, cores=threads)))
@@ -81,13 +82,13 @@ def points_of(path: Path, target: str | None, threads: int, runs: int) -> list[P
 
 @dataclass(frozen=True)
 class Agreement:
-    """How well the expectations of some kernels agree with what was measured."""
+    """The agreement of the expected and the measured times of some kernels."""
 
     points: Sequence[Point]
 
     @property
     def ranks(self) -> float:
-        """The rank correlation; NaN of fewer than three kernels."""
+        """The rank correlation; NaN for fewer than three kernels."""
         return rank_correlation(
             [p.expected for p in self.points], [p.measured for p in self.points]
         )
@@ -99,7 +100,7 @@ class Agreement:
 
     @property
     def near(self) -> float:
-        """The part of the kernels whose error is `NEAR` at most."""
+        """The part of the kernels whose error is at most `NEAR`."""
         return sum(p.error <= NEAR for p in self.points) / len(self.points)
 
     @property
@@ -108,7 +109,7 @@ class Agreement:
         return geometric_mean(p.expected / p.measured for p in self.points)
 
     def row(self, name: str) -> str:
-        """As a row of the table."""
+        """The row of the table."""
         return (
             f"| {name} | {len(self.points)} | {self.ranks:.3f} | {self.error:.1%} | "
             f"{self.near:.0%} | {self.factor:.2f} |"
@@ -121,7 +122,9 @@ HEAD = """\
 
 
 def picture(points: Sequence[Point], path: Path) -> None:
-    """Expected over measured times of all kernels, a colour for each bound. Raises NncError."""
+    """Draw the expected and measured times of all kernels, a colour for each bound. Raises
+    NncError.
+    """
     try:
         import matplotlib.pyplot as plt
     except ImportError:
@@ -152,7 +155,7 @@ def picture(points: Sequence[Point], path: Path) -> None:
 
 
 def write_rows(points: Sequence[Point], path: Path) -> None:
-    """A row for each kernel."""
+    """Write a CSV row for each kernel."""
     with path.open("w", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["model", "kernel", "calls", "bound", "expected us", "measured us"])

@@ -1,13 +1,13 @@
-"""How well a device's kernels use its memory, counted in their text: no device is needed.
+"""Counts how well a device's kernels use its memory, in their text: no device is needed.
 
     python -m bench.quality MODEL.onnx|FILE.mlir.. [--target opencl] [--kernels]
 
-For each model, and with `--kernels` for each launch: bytes of global memory over the least,
-the part of the lines' bytes that threads wanted, and turns of the banks over those without
-conflicts. The least is every operand and result of the model's kernels once, as they are before a
-schedule takes them apart; launches move their buffers once, and again what does not fit the second
-cache and groups at other times read. Accesses are counted for the first threads that step together,
-in the first iteration of each loop, and as often as their loops run.
+For each model, and with `--kernels` for each launch: the bytes of global memory relative to the
+least, the part of the transferred bytes that threads use, and the cycles of memory banks relative
+to those without conflicts. The least is every operand and result of the model's kernels once,
+before schedules divide them; launches move their buffers once, and again what does not fit the
+second cache and is read by later groups. Accesses are counted for the first threads that run in
+lockstep, in the first iteration of each loop, and multiplied by the iterations.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from nnc.targets.groups import GroupMachine
 
 @dataclass
 class Counts:
-    """What launches take. Units: bytes, lines, turns."""
+    """The memory accesses of launches. Units: bytes, cache lines, cycles of banks (`turns`)."""
 
     bytes: int = 0
     lines: int = 0
@@ -46,10 +46,10 @@ class Counts:
     turns_needed: int = 0
     launches: int = 0
     unknown: int = 0
-    """Accesses at places that are values, which are not counted."""
+    """The number of accesses with unknown addresses, which are not counted."""
 
     def add(self, other: Counts) -> None:
-        """What both take."""
+        """Add other counts to these."""
         for name in (one.name for one in fields(self)):
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
@@ -72,14 +72,14 @@ class Counts:
 
 @dataclass
 class Quality:
-    """The launches of a model by kernel, and the least bytes that its kernels move."""
+    """The counts of a model's launches by kernel, and the least bytes that its kernels move."""
 
     launches: dict[str, Counts] = field(default_factory=dict)
     least: int = 0
 
 
 def quality_of(model: Path, target: str) -> Quality:
-    """Compile a model as far as kernels of threads, and count."""
+    """Compile a model down to kernels of threads, and count."""
     module, found = load_module(model), Quality()
 
     def after(stage: str, module: Operation) -> None:
@@ -101,7 +101,7 @@ def quality_of(model: Path, target: str) -> Quality:
 
 
 def calls_of(module: Operation) -> Counter[str]:
-    """How often each function is called in a run."""
+    """The number of calls of each function in a run."""
     functions = [op for op in module.body_block if isinstance(op, func.FuncOp)]
     found = Counter({f.sym_name: 1 for f in functions if f.sym_visibility != "private"})
     for function in functions:
@@ -112,7 +112,7 @@ def calls_of(module: Operation) -> Counter[str]:
 
 
 def least_bytes(module: Operation) -> int:
-    """Bytes of all operands and results of all calls of kernels, each once."""
+    """The bytes of all operands and results of all calls of kernels, each counted once."""
     functions = func.functions_by_name(module)
     calls, total = calls_of(module), 0
     for name, function in functions.items():
@@ -122,7 +122,7 @@ def least_bytes(module: Operation) -> int:
 
 
 def counted(launch: gpu.LaunchFunc, module: Operation, machine: GroupMachine, times: int) -> Counts:
-    """What a launch takes that runs so many times."""
+    """The counts of a launch that runs `times` times."""
     kernel = gpu.find_kernel(module, launch.kernel)
     assert kernel is not None
     threads = [constant_int(size) or 1 for size in launch.block]
@@ -151,7 +151,7 @@ def counted(launch: gpu.LaunchFunc, module: Operation, machine: GroupMachine, ti
 
 
 def _moved(buffer: Value, asked: int, machine: GroupMachine, times: int) -> int:
-    """Bytes of a buffer that come from memory where threads ask for so many."""
+    """The bytes of a buffer that come from memory if threads request `asked` bytes of it."""
     assert isinstance(buffer.type, MemRefType)
     once = times * (buffer_bytes(buffer.type, UNKNOWN_EXTENT) or 0)
     return min(asked, once) if once <= times * machine.l2_bytes else asked

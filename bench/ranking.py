@@ -1,4 +1,4 @@
-"""How well one list of numbers puts things in the order of another."""
+"""The rank correlation of two lists."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 
 
 def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float:
-    """Spearman's: 1 for the same order, -1 for the opposite one; NaN for fewer than three.
+    """Spearman's rank correlation: 1 for the same order, -1 for the opposite one; NaN for fewer
+    than three.
 
     Of equal numbers the earlier one has the lower rank.
     """

@@ -1,4 +1,4 @@
-"""A model's outputs in float64, as what the errors of float32 runtimes are measured against.
+"""A model's outputs in float64, the reference for the errors of float32 runtimes.
 
 The model is rewritten to float64, its weights included, and evaluated by ONNX's reference
 implementation, with operators of our own where ONNX's take minutes or fail.
@@ -21,14 +21,14 @@ FLOAT, DOUBLE = TensorProto.FLOAT, TensorProto.DOUBLE
 
 
 def float64_outputs(model: Path, inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
-    """The outputs in order; inputs in float32 are taken as they are and widened."""
+    """The outputs in order; float32 inputs are converted."""
     proto = to_float64(onnx.load(model))
     wide = {k: v.astype(np.float64) if v.dtype == np.float32 else v for k, v in inputs.items()}
     return ReferenceEvaluator(proto, new_ops=OPERATORS).run(None, wide)  # type: ignore[return-value]
 
 
 def to_float64(model: ModelProto) -> ModelProto:
-    """The model with float64 wherever it says float32, in place."""
+    """Replace float32 by float64 everywhere in the model, in place; returns it."""
     for graph in _graphs(model.graph):
         for tensor in graph.initializer:
             _widen(tensor)
@@ -82,7 +82,7 @@ def _widen(tensor: TensorProto) -> None:
 
 
 class Conv(OpRun):
-    """Convolution of any rank as products over the taps of the window."""
+    """A convolution of any rank, as one product for each position in the window."""
 
     op_domain = ""
 
@@ -107,7 +107,7 @@ class Conv(OpRun):
 
 
 def _places(tap, dilations, strides, sizes) -> list[slice]:
-    """Where a tap of the window lies, over all places of the window."""
+    """The slices of the input that one position in the window reads, for all windows."""
     starts = [i * d for i, d in zip(tap, dilations, strict=True)]
     return [
         slice(a, a + (n - 1) * t + 1, t) for a, n, t in zip(starts, sizes, strides, strict=True)
@@ -115,7 +115,7 @@ def _places(tap, dilations, strides, sizes) -> list[slice]:
 
 
 class MaxPool(op_max_pool.MaxPool):
-    """The largest value of each window; ONNX's own does the rarer kinds."""
+    """The maximum of each window; rare variants are left to ONNX's own."""
 
     op_domain = ""
 
@@ -133,7 +133,7 @@ class MaxPool(op_max_pool.MaxPool):
 
 
 class GatherElements(OpRun):
-    """Elements along an axis; ONNX's own takes no more than 64 of them."""
+    """Elements selected along an axis; ONNX's own supports no more than 64 of them."""
 
     op_domain = ""
 
@@ -147,7 +147,7 @@ OPERATORS: list[Any] = [Conv, MaxPool, GatherElements]
 
 
 def _padded(x: np.ndarray, spans, strides, auto_pad, pads, value: float) -> np.ndarray:
-    """The input with its border, as ONNX's attributes say it."""
+    """The input with the padding that ONNX's attributes define."""
     rank = x.ndim - 2
     if auto_pad in ("SAME_UPPER", "SAME_LOWER"):
         before, after = [], []

@@ -1,15 +1,15 @@
-"""The default schedules of models' kernels beside others that nnc could have written.
+"""Compares the default schedules of models' kernels with others that nnc could have chosen.
 
     python -m bench.schedules resnet18.onnx bert.onnx --schedules 200
 
 A model is compiled again and again, each time with another schedule for each of its kernels, and
-runs in turns with the model as it is by default; a clock around each kernel tells them apart. So
-caches are as they are in the model, and drift of the machine meets both sides. Of each kernel the
-fastest runs of both count. Schedules differ from the default in one decision, later ones in several
-at random. With `--csv FILE` what was expected and what was measured is written, a row for each.
+runs in turns with the model with default schedules; a clock around each kernel separates them. So
+caches are as in the model, and drift of the machine affects both. The fastest runs of each kernel
+count. The first schedules differ from the default in one decision, later ones in several random
+ones. `--csv FILE` writes a row with expected and measured times for each.
 
-"default" and "of 16" say which part of the best schedule's speed the default has, and the best of
-the first 16 that were measured; both are below 1 by noise alone, as the best is the luckiest, too.
+"default" and "of 16" are the speeds of the default, and of the best of the first 16 measured,
+relative to the best schedule; both are below 1 by noise alone, as the best is also the luckiest.
 "ranks" is the rank correlation of expected and measured times.
 """
 
@@ -47,14 +47,14 @@ from .command import model_file, run
 from .ranking import rank_correlation
 
 _SECONDS = 1.0
-"""How long a model and the default run in turns, at least five times each."""
+"""The time that a model and the default run in turns, at least five runs each. Units: seconds."""
 _FIRST = 16
 _SEED = 1
 
 
 @dataclass
 class Kernel:
-    """The kernels of a model that are equal but for names, and how they were measured.
+    """Kernels of a model that differ only in their names, and their measurements.
 
     `times` are nanoseconds of a run, of all calls together; the default comes first.
     """
@@ -66,17 +66,17 @@ class Kernel:
     times: list[float] = field(default_factory=list)
 
     def part(self, count: int) -> float:
-        """The part of the best schedule's speed that the best of the first so many has."""
+        """The speed of the best of the first `count` schedules, relative to the best of all."""
         return min(self.times) / min(self.times[:count])
 
     @property
     def ranks(self) -> float:
-        """The rank correlation of what was expected with what was measured; NaN of few."""
+        """The rank correlation of expected and measured times; NaN for fewer than three."""
         return rank_correlation([v.cycles for v in self.variants], self.times)
 
 
 class Model:
-    """A model with clocks, whose kernels get schedules from elsewhere."""
+    """A model with clocks around its kernels, which can get other schedules."""
 
     def __init__(self, path: Path, target: str, threads: int, schedules: int) -> None:
         self.threads = threads
@@ -112,7 +112,9 @@ class Model:
         return list(found.values())
 
     def compiled(self, schedules: Mapping[str, Variant]) -> Executable:
-        """The model with schedules by the names of kernels, others by default."""
+        """The model with these schedules, by the names of kernels; other kernels
+        have the default.
+        """
         module = self.module.clone()
         for name, variant in schedules.items():
             schedule = variant.schedule.clone()
@@ -122,7 +124,7 @@ class Model:
         return compile_module(run_stages(module), threads=self.threads)
 
     def measure(self) -> bool:
-        """Measure the next schedule of each kernel; whether there was one."""
+        """Measure the next schedule of each kernel; returns False if there was none."""
         chosen = {k.label: v for k in self.kernels if (v := next(k.schedules, None)) is not None}
         if not chosen:
             return False
@@ -152,7 +154,7 @@ class Model:
 
 
 def variants_of(function: func.FuncOp, count: int, threads: int) -> Iterator[Variant]:
-    """The default schedule, those of one other decision, then random ones; as many as wanted."""
+    """The default schedule, those with one other decision, then random ones; `count` in all."""
     block = function.body.blocks[0]
     left = () if threads > 1 else ("parallel",)
     made = Variants(function.sym_name, block, processor_of(function), left)
@@ -178,7 +180,7 @@ def _numbers(type: TensorType) -> np.ndarray:
 
 
 def write_rows(path: Path, found: Sequence[Kernel]) -> None:
-    """A row for each schedule: what it was told, what was expected and measured."""
+    """Write a CSV row for each schedule: its decisions, and the expected and measured times."""
     resources = sorted({r for m in found for v in m.variants for r in v.terms.by_resource})
     with path.open("w", newline="") as file:
         rows = csv.writer(file)

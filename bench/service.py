@@ -1,18 +1,18 @@
-"""`nnc serve` under load: many uploads at once, many jobs, a server that is killed meanwhile.
+"""`nnc serve` under load: many simultaneous uploads, many jobs, and kills of the server.
 
     python -m bench.service                     SQLite and a folder
     python -m bench.service --outside           PostgreSQL and a store of S3, on this machine
     python -m bench.service --uploads 50 --megabytes 20 --jobs 1000 --kills 3     the default
     python -m bench.service --waiting           jobs that do nothing but wait for 30 ms
 
-It starts `nnc serve` as a process, sends models as 50 clients do who resume what breaks off, orders
-1,000 packages of a small model for targets that are not measured here, kills the server with
-SIGKILL as often as asked, and starts it again. At the end every model has to be there as it was
-sent, and every job finished once. It prints what was found, and exits with 1 where something was
-lost or done twice.
+It starts `nnc serve` as a process, sends models as 50 clients that resume interrupted uploads,
+orders 1,000 packages of a small model for targets that are not measured here, kills the server with
+SIGKILL as often as requested, and restarts it. At the end every model must be stored unchanged, and
+every job finished once. It prints the results, and exits with 1 if something was lost or done
+twice.
 
-With `--waiting`, jobs are carried out by a dispatcher of this file in place of the one that runs
-commands: what is measured is the service alone.
+With `--waiting`, a dispatcher of this file runs the jobs instead of the one that starts commands:
+that measures the service alone.
 """
 
 from __future__ import annotations
@@ -53,21 +53,21 @@ from .stores import ObjectStore, Postgres, free_port
 
 _ROOT = Path(__file__).resolve().parent.parent
 _PART = 1 << 20
-"""Bytes that a client sends at once."""
+"""The bytes that a client sends at once."""
 _WORKERS = 4
 _LEASE = 30
 _WAITING = 0.03
-"""Seconds that a job takes which only waits."""
+"""The duration of a job that only waits. Units: seconds."""
 _TARGETS = ("metal", "metal-m2", "hls", "hls-u50", "hls-zynq7020", "cuda-sm80", "amd-gfx942",
             "cortex-a76")  # fmt: skip
-"""Of an order: none of them is measured on the machines that this runs on."""
+"""The targets of orders, none of which is measured on the machines that this runs on."""
 _PRECISIONS = ("f32", "f16", "bf16")
 
 
 @dataclass(frozen=True)
 class Load:
-    """What is asked of the server. `job_seconds` is how long a worker waits for a job; without it,
-    jobs are carried out as `nnc serve` does.
+    """The requests to the server. With `job_seconds`, jobs only wait for so long; without, they run
+    as by `nnc serve`.
     """
 
     uploads: int = 50
@@ -79,22 +79,24 @@ class Load:
 
 @dataclass
 class Found:
-    """What was found; without complaints nothing was lost and nothing done twice."""
+    """The results; without complaints nothing was lost or done twice."""
 
     peaks: list[int] = field(default_factory=list)
-    """VmHWM of each server, in bytes."""
+    """The peak memory (VmHWM) of each server, in bytes."""
     killed: list[str] = field(default_factory=list)
-    """How far everything was at each kill."""
+    """The progress at each kill."""
     seconds: float = 0.0
     attempts: int = 0
-    """Jobs that had to be begun again."""
+    """The number of jobs that had to be started again."""
     left: int = 0
-    """Files in the store that were not noted when a server was killed, which a sweep removes."""
+    """Files in the store that were not recorded when a server was killed, and that a
+    sweep removes.
+    """
     complaints: list[str] = field(default_factory=list)
 
 
 class Server:
-    """The server's process, which can be killed and started again."""
+    """The server's process, which can be killed and restarted."""
 
     def __init__(
         self, folder: Path, database: str | None, blobs: str | None, seconds: float | None
@@ -125,7 +127,7 @@ class Server:
         raise RuntimeError("the server does not answer")
 
     def end(self, with_signal: signal.Signals) -> int:
-        """Send it a signal; its largest memory until then, in bytes."""
+        """Send a signal and wait for the end; returns the peak memory in bytes."""
         process = self._process
         assert process is not None
         peak = _peak(process.pid)
@@ -135,7 +137,7 @@ class Server:
         return peak
 
     def kill(self) -> None:
-        """Make sure that it does not outlive who measures."""
+        """Kill the server, if it still runs."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -149,7 +151,7 @@ def _peak(pid: int) -> int:
 
 
 class Client:
-    """A user's program that goes on after whatever breaks."""
+    """A user's program that retries after every failure."""
 
     def __init__(self, url: str, token: str) -> None:
         self._http = httpx.Client(
@@ -157,7 +159,7 @@ class Client:
         )
 
     def ask(self, method: str, path: str, **more: Any) -> httpx.Response:
-        """An answer, after as many tries as it takes until there is one."""
+        """The answer to a request, repeated until there is one."""
         while True:
             try:
                 return self._http.request(method, path, **more)
@@ -165,7 +167,7 @@ class Client:
                 time.sleep(0.2)
 
     def upload(self, seed: int, size: int) -> tuple[str, str]:
-        """Send a model; its id, and its digest."""
+        """Send a model; returns its id and its digest."""
         content = model(seed, size)
         digest = hashlib.sha256(content).hexdigest()
         name = f"{seed}.onnx"
@@ -185,7 +187,7 @@ class Client:
             offset = shown["offset"]
 
     def _begin(self, name: str, size: int, digest: str) -> str:
-        """Announce a file once, even if the answer was lost."""
+        """Announce a file once, even if the answer was lost; returns the upload's id."""
         while True:
             for row in self.ask("GET", "/uploads").json():
                 if row["name"] == name:
@@ -199,7 +201,7 @@ class Client:
                 time.sleep(0.2)
 
     def order(self, model: str, jobs: int) -> None:
-        """Order so many jobs, none twice although answers may be lost."""
+        """Order `jobs` jobs, none twice although answers may be lost."""
         while (missing := jobs - self.jobs_ordered()) > 0:
             targets = _TARGETS[:missing]
             precisions = _PRECISIONS[: missing // len(targets)]
@@ -215,7 +217,7 @@ class Client:
         return self.ask("GET", "/orders").json()
 
     def jobs_ordered(self) -> int:
-        """How many jobs there are of all orders."""
+        """The number of jobs of all orders."""
         return sum(len(order["jobs"]) for order in self.orders())
 
 
@@ -236,7 +238,7 @@ def model(seed: int, size: int) -> bytes:
 def run_load(
     load: Load, folder: Path, database: str | None = None, blobs: str | None = None
 ) -> Found:
-    """Put a new service in a folder under load, and say what was found."""
+    """Put a new service in a folder under load; returns the results."""
     service = Service(
         folder, catalogue=_catalogue(), database=database, blobs=blobs, limits=_limits()
     )
@@ -271,14 +273,14 @@ def run_load(
 
 
 class Ends:
-    """When each job has ended: once, and then nothing of it changes any more."""
+    """Checks that each job ends once and does not change afterwards."""
 
     def __init__(self, service: Service, found: Found) -> None:
         self._service, self.found = service, found
         self._seen: dict[str, tuple[str, float]] = {}
 
     def look(self) -> None:
-        """Complain about jobs that had ended and have ended again."""
+        """Complain about jobs whose end has changed since the last call."""
         query = select(jobs.c.id, jobs.c.state, jobs.c.ended).where(jobs.c.ended.is_not(None))
         with self._service.database.read() as connection:
             now = {row.id: (row.state, row.ended) for row in connection.execute(query)}
@@ -289,7 +291,7 @@ class Ends:
 
 
 def _bytes_of(file: Path) -> int:
-    """The size of a file; 0 if it is gone meanwhile."""
+    """The size of a file; 0 if it no longer exists."""
     try:
         return file.stat().st_size
     except FileNotFoundError:
@@ -297,7 +299,7 @@ def _bytes_of(file: Path) -> int:
 
 
 def _wait_for(service: Service, load: Load, part: float, ends: Ends) -> None:
-    """Wait until this part of the jobs is done."""
+    """Wait until this part of the jobs, from 0 to 1, is done."""
     wanted = part * (load.jobs + load.uploads + 1)
     shown = time.monotonic()
     while True:
@@ -342,7 +344,7 @@ def _check(
 
 
 def _fault(client: Client, job: dict[str, Any], load: Load) -> str:
-    """What is wrong with what came of a job, or nothing."""
+    """What is wrong with a job's results; empty if nothing is."""
     at = f"/jobs/{job['id']}"
     report = client.ask("GET", at).json()["report"]
     if load.job_seconds is not None:
@@ -359,7 +361,7 @@ def _fault(client: Client, job: dict[str, Any], load: Load) -> str:
 
 
 def _check_stored(service: Service, found: Found) -> None:
-    """Each job has each of its results once, and the store has nothing that nobody knows."""
+    """Check that each job has each of its results once, and that the store has no unknown files."""
     of_models = select(func.count()).select_from(models_table)
     with service.database.read() as connection:
         found.attempts = int(connection.scalar(select(func.sum(jobs.c.attempt - 1))) or 0)
@@ -390,7 +392,7 @@ def _limits() -> Limits:
 
 @contextmanager
 def cheap_dispatcher(service: Service, seconds: float) -> Iterator[None]:
-    """Carry out jobs by waiting a little and writing one line."""
+    """Run jobs, while the block runs, by waiting a little and writing one line."""
     stopping = threading.Event()
     names = [f"load:{number}" for number in range(_WORKERS)]
     threads = [

@@ -1,4 +1,4 @@
-"""PostgreSQL and a store of S3, on this machine, for as long as somebody measures or tests.
+"""PostgreSQL and an S3 store on this machine, for measurements and tests.
 
 They need PostgreSQL's `initdb` and `pg_ctl`, and `pip install 'nnc[service-test]'`.
 """
@@ -20,16 +20,16 @@ _KEYS = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing"}
 
 
 def free_port() -> int:
-    """A port of the loopback interface that nobody uses now."""
+    """An unused port of the loopback interface."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
 
 
 class Postgres:
-    """A cluster in a folder of its own, which does not outlive the context.
+    """A PostgreSQL cluster in a folder of its own, which ends with the context.
 
-    PostgreSQL refuses to run as root: it runs as `postgres` then, or as `nobody`.
+    PostgreSQL refuses to run as root: then it runs as `postgres` or as `nobody`.
     """
 
     def __enter__(self) -> Postgres:
@@ -96,7 +96,7 @@ def _tool(name: str) -> str:
 
 
 class ObjectStore:
-    """moto's S3 behind a port of this machine."""
+    """moto's S3 server on a port of this machine."""
 
     def __enter__(self) -> ObjectStore:
         os.environ.update(_KEYS)
@@ -114,7 +114,7 @@ class ObjectStore:
         self._server.stop()
 
     def new_bucket(self) -> str:
-        """The URL of an empty place in the store."""
+        """The URL of an empty bucket."""
         import boto3
 
         name = f"test-{secrets.token_hex(6)}"

@@ -1,8 +1,8 @@
-"""The page of targets: what is made, what CI runs of it, and how large a model's library is.
+"""Makes the page of targets: their files, what CI runs on them, and the size of a model's library.
 
     python -m bench.targets mobilenet_v2.onnx -o docs/targets.md
 
-Sizes are bytes of a shared library, weights left out; which tests run on which target is read
+Sizes are bytes of a shared library without weights; which tests run on which target is read
 from the tests' own table.
 """
 
@@ -35,7 +35,7 @@ KINDS = {
     "threads": "threads",
     "programs": "C and command line",
 }
-"""What CI runs on some targets of each family, and how the page calls it."""
+"""The kinds of tests that CI runs on some targets of each family, and their names on the page."""
 
 HEAD = """\
 # Targets
@@ -91,7 +91,7 @@ GPUs, those of browsers, and FPGAs are in [devices.md](devices.md).
 
 
 def rows(model: Path) -> Iterator[str]:
-    """The table, line by line."""
+    """The lines of the table."""
     for one in libraries():
         runs = one.emulator.program if one.emulator is not None else "file format only"
         tests = [
@@ -113,13 +113,13 @@ def rows(model: Path) -> Iterator[str]:
 
 
 def libraries() -> Iterator[LlvmTarget]:
-    """The targets that libraries are made for."""
+    """The targets with shared libraries."""
     found = (one for row in all_targets() for one in (row, *row.variants))
     yield from (one for one in found if isinstance(one, LlvmTarget))
 
 
 def size(model: Path, one: Target) -> str:
-    """Kilobytes of the model's library less its weights, or why there is none."""
+    """The kilobytes of the model's library without its weights, or why there is no library."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"m{one.library}"
         try:
@@ -132,7 +132,7 @@ def size(model: Path, one: Target) -> str:
 
 
 def main() -> None:
-    """The command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m bench.targets")
     parser.add_argument("model", type=Path)
     parser.add_argument("-o", "--output", type=Path, default=Path("docs/targets.md"))

@@ -1,9 +1,9 @@
-"""Speed of the text format and the IR core, beside xDSL's in one run.
+"""The speed of the text format and the IR core, beside xDSL's.
 
     python -m bench.text --peer-python PATH        # PATH: an interpreter that has xDSL installed
 
-Texts are made from a fixed seed, each measured in processes of its own that alternate between
-the two tools; the table gives medians, and how many times as fast nnc is.
+Texts are made from a fixed seed; each is measured in processes that alternate between the two
+tools. The table has medians, and how many times as fast nnc is.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PEER_REFUSES = ("llvm",)
 
 
 def write_texts(folder: Path, ops: int, fold: int) -> dict[str, Path]:
-    """The workloads as files, by name."""
+    """Write the workloads to files; returns their paths by name."""
     from nnc.ir.syntax.parser import parse_module
     from nnc.ir.syntax.printer import print_op
 
@@ -66,7 +66,7 @@ def model_stages(graph: str) -> dict[str, str]:
 
 
 def measure(python: str, tool: str, task: str, path: Path) -> dict[str, float]:
-    """What one worker process found; empty where the tool failed."""
+    """The results of one worker process; empty if the tool failed."""
     done = subprocess.run(
         [python, str(WORKER), tool, task, str(path)], capture_output=True, text=True
     )
@@ -78,7 +78,7 @@ def measure(python: str, tool: str, task: str, path: Path) -> dict[str, float]:
 
 
 def compare(peer: str | None, task: str, path: Path, runs: int) -> list[dict[str, float]]:
-    """Medians of nnc and of the peer, their processes alternating."""
+    """The medians of nnc and of the peer, whose processes alternate."""
     pythons = {"nnc": sys.executable} | ({"xdsl": peer} if peer else {})
     found: dict[str, list[dict[str, float]]] = {tool: [] for tool in pythons}
     for _ in range(runs):
@@ -91,7 +91,7 @@ def compare(peer: str | None, task: str, path: Path, runs: int) -> list[dict[str
 
 
 def row(name: str, what: str, ours: dict, theirs: dict, wanted: str, unit: str = "s") -> str:
-    """A line of the table: ours, the peer's, how many times as good."""
+    """A line of the table: nnc's figure, the peer's, and their ratio."""
     mine, other = ours.get(what), theirs.get(what)
     ratio = f"{other / mine:.1f}x" if mine and other else "-"
     shown = [f"{x:.3f} {unit}" if x is not None else "-" for x in (mine, other)]
@@ -99,7 +99,7 @@ def row(name: str, what: str, ours: dict, theirs: dict, wanted: str, unit: str =
 
 
 def side_by_side(peer: str | None, paths: dict[str, Path], runs: int) -> None:
-    """Parsing, verifying, printing, rewriting and memory, beside the peer."""
+    """Print the table of parsing, verifying, printing, rewriting and memory, beside the peer."""
     print("| text | | nnc | xDSL | ratio | asked |\n|---|---|---|---|---|---|")
     for name, path in paths.items():
         if name == "folding":
@@ -120,7 +120,7 @@ def side_by_side(peer: str | None, paths: dict[str, Path], runs: int) -> None:
 
 
 def scaling(folder: Path, sizes: list[int]) -> None:
-    """Microseconds per operation as files grow."""
+    """Print the microseconds per operation for files of growing size."""
     from nnc.ir.syntax.parser import parse_module
     from nnc.ir.syntax.printer import print_op
 
@@ -138,7 +138,7 @@ def scaling(folder: Path, sizes: list[int]) -> None:
 
 
 def main() -> None:
-    """The command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--peer-python", metavar="PATH", help="an interpreter with xDSL installed")
     parser.add_argument("--ops", type=int, default=8000, help="operations of the upstream text")

@@ -1,10 +1,10 @@
-"""One measurement of `bench.text` on one of the two tools, in a process of its own.
+"""One measurement of `bench.text` with one of the two tools, in a process of its own.
 
 Run as a script, by the interpreter that has the tool:
 
     python bench/text_worker.py nnc|xdsl TASK FILE
 
-It imports nothing but the tool, and prints what it measured as one line of JSON.
+It imports nothing but the tool, and prints its measurements as one line of JSON.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ REPEATS = 3
 
 
 class Nnc:
-    """nnc, in process."""
+    """The tasks in nnc."""
 
     def __init__(self) -> None:
         from nnc.ir.syntax.parser import parse_module
@@ -40,7 +40,7 @@ class Nnc:
 
 
 class Xdsl:
-    """xDSL, in process."""
+    """The tasks in xDSL."""
 
     def __init__(self) -> None:
         from xdsl.context import Context
@@ -61,14 +61,14 @@ class Xdsl:
         return stream.getvalue()
 
     def rewrite(self, module: Any) -> None:
-        """The faster of xDSL's own ways: its canonicalize pass."""
+        """xDSL's canonicalize pass, the fastest of its ways to rewrite."""
         from xdsl.transforms.canonicalize import CanonicalizePass
 
         CanonicalizePass().apply(self.context, module)
 
 
 def timed(action: Callable[[], Any]) -> tuple[float, Any]:
-    """Seconds of this process (other work on the machine does not count), and the result."""
+    """The processor time of an action in seconds, and its result."""
     gc.collect()
     start = time.process_time()
     result = action()
@@ -99,7 +99,7 @@ def text_task(tool: Any, text: str, generic: bool, repeats: int) -> dict[str, fl
 
 
 def rewrite_task(tool: Any, text: str) -> dict[str, float]:
-    """Seconds to rewrite until nothing changes, and how many operations that leaves."""
+    """The seconds to rewrite until nothing changes, and the number of remaining operations."""
     module = tool.parse(text)
     before = sum(1 for _ in module.walk())
     seconds, _ = timed(lambda: tool.rewrite(module))
@@ -124,7 +124,7 @@ def memory_task(tool: Any, text: str) -> dict[str, float]:
 
 
 def main() -> None:
-    """The command line of one measurement."""
+    """Run one measurement, as the command line says."""
     tool_name, task, path = sys.argv[1:4]
     # A script's own folder comes first on the path; nothing is wanted from it.
     sys.path.pop(0)

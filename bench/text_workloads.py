@@ -1,6 +1,6 @@
-"""Texts for `bench.text`: upstream ops of mixed kinds, arithmetic to be folded, a model's stages.
+"""Texts for `bench.text`: mixed upstream ops, foldable arithmetic, a model's stages.
 
-Everything is drawn from a fixed seed, so the same call gives the same text.
+Random choices have a fixed seed, so the same call returns the same text.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class _Body:
-    """A function body being written: its lines, and the values so far by type."""
+    """Builds a function body: its lines, and its values by type."""
 
     rng: random.Random
     lines: list[str] = field(default_factory=list)
@@ -128,7 +128,7 @@ def _tensors(b: _Body) -> None:
 
 
 def _loop(b: _Body) -> None:
-    """A loop that carries a sum, with a choice in it."""
+    """Add a loop that carries a sum, with a branch inside."""
     low, high, start = b.any("index"), b.any("index"), b.any("f32")
     k, carried, total = b.name(), b.name(), b.name()
     b.line(
@@ -201,7 +201,7 @@ KINDS: tuple[tuple[Callable[[_Body], None], int], ...] = (
     (_vectors, 3),
     (_linalg, 2),
 )
-"""What a function is made of, and how often."""
+"""The functions that add operations to a body, with their frequencies."""
 
 
 def upstream_ops(count: int, skip: tuple[str, ...] = (), seed: int = 1) -> str:

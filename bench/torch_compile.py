@@ -2,8 +2,8 @@
 
     python -m bench.torch_compile [NAME ..] [--threads 1] [--seconds 2] [--json FILE]
 
-Each network is compiled by both in a process of its own and run in turns; eager PyTorch is the
-oracle. Graphs that nnc leaves to PyTorch are counted and named.
+Each network is compiled by both in a process of its own and run in turns, and compared with eager
+PyTorch. Graphs that nnc leaves to PyTorch are counted and named.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ timm_deit_tiny_patch16_224 timm_mixer_s32_224 timm_levit_128s timm_mobilevit_xxs
 bert roberta albert distilbert modernbert gpt2 gpt2_step llama llama_step qwen3 gemma_step opt t5
 torch_transformer lstm_tagger gru_tagger rnn_tagger vit wav2vec2 segformer
 """
-"""Rows that are run where none is named: images, video, language, speech, recurrent networks."""
+"""The rows that are run by default: images, video, language, speech, recurrent networks."""
 
 FRESH = multiprocessing.get_context("spawn")
 
 
 @dataclass
 class Outcome:
-    """A network: times in ms, Inductor's over nnc's, the error against eager PyTorch."""
+    """The result for a network: times in ms of both, and nnc's error against eager PyTorch."""
 
     name: str
     nnc: float = 0.0
     inductor: float = 0.0
     error: float = 0.0
     compile_seconds: tuple[float, float] = (0.0, 0.0)
-    """nnc's and Inductor's."""
+    """The compile times of nnc and of Inductor."""
     fallbacks: list[str] = field(default_factory=list)
     failure: str = ""
 
     @property
     def ratio(self) -> float:
-        """How many times as fast as Inductor."""
+        """The speed relative to Inductor."""
         return self.inductor / self.nnc
 
 
@@ -79,7 +79,7 @@ def main() -> None:
 
 
 def chosen(patterns: list[str]) -> list[str]:
-    """The rows of the table that are asked for."""
+    """The rows of the table that the patterns select."""
     from .exports import language, several, vision  # noqa: F401 - they are the table
     from .exports.rows import ROWS
 
@@ -87,7 +87,7 @@ def chosen(patterns: list[str]) -> list[str]:
 
 
 def apart(name: str, threads: int, seconds: float, limit: float) -> Outcome:
-    """What one network gives, in a process of its own."""
+    """The result for one network, computed in another process."""
     ours, theirs = FRESH.Pipe(duplex=False)
     process = FRESH.Process(target=send, args=(theirs, name, threads, seconds))
     process.start()
@@ -105,7 +105,7 @@ def apart(name: str, threads: int, seconds: float, limit: float) -> Outcome:
 
 
 def send(pipe: Connection, name: str, threads: int, seconds: float) -> None:
-    """In the new process."""
+    """In the new process: compare, and send the result."""
     try:
         found = compared(name, threads, seconds)
     except Exception as error:  # of the framework, or a fault of nnc's: a finding either way
@@ -114,7 +114,7 @@ def send(pipe: Connection, name: str, threads: int, seconds: float) -> None:
 
 
 def compared(name: str, threads: int, seconds: float) -> Outcome:
-    """Both backends on one network."""
+    """The result of both backends for one network."""
     import torch
     from nnc.driver.torch_backend import backend as nnc_backend
 
@@ -143,7 +143,7 @@ def compared(name: str, threads: int, seconds: float) -> Outcome:
 def compiled(
     module: Any, backend: Any, inputs: list[Any]
 ) -> tuple[Callable[[], Any], float, list[Any]]:
-    """The call of a compiled network, the seconds that its first call took, and its outputs."""
+    """A function that runs a compiled network, the seconds of its first call, and its outputs."""
     import torch
 
     function = torch.compile(module, backend=backend, dynamic=False)
@@ -155,7 +155,7 @@ def compiled(
 def in_turns(
     ours: Callable[[], Any], theirs: Callable[[], Any], seconds: float
 ) -> tuple[float, float]:
-    """The median milliseconds of each."""
+    """The median times of two functions that take turns. Units: milliseconds."""
     times: tuple[list[float], list[float]] = ([], [])
     end = time.perf_counter() + seconds
     while len(times[0]) < 7 or time.perf_counter() < end:

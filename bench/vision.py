@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 
 class ConvNorm(nn.Sequential):
-    """A convolution that keeps the image's size but for its stride, batch norm, an activation."""
+    """A convolution with "same" padding, batch norm, and an optional activation."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class ConvNorm(nn.Sequential):
 
 
 class Residual(nn.Module):
-    """relu(branch(x) + shortcut(x)); the shortcut projects where the shape changes."""
+    """relu(branch(x) + shortcut(x)); the shortcut projects if the shape changes."""
 
     def __init__(self, branch: nn.Module, channels: int, filters: int, stride: int) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class Residual(nn.Module):
 
 
 def basic_block(channels: int, width: int, stride: int) -> tuple[nn.Module, int]:
-    """Two 3x3 convolutions, and the number of channels that leave them."""
+    """Two 3x3 convolutions, and the number of their output channels."""
     branch = nn.Sequential(
         ConvNorm(channels, width, 3, stride, activation=nn.ReLU()), ConvNorm(width, width, 3)
     )
@@ -52,7 +52,7 @@ def basic_block(channels: int, width: int, stride: int) -> tuple[nn.Module, int]
 
 
 def bottleneck_block(channels: int, width: int, stride: int) -> tuple[nn.Module, int]:
-    """1x1 narrowing, 3x3, 1x1 widening to four times the width, and that number of channels."""
+    """A 1x1, a 3x3 and a widening 1x1 convolution, and the number of output channels, 4 * width."""
     branch = nn.Sequential(
         ConvNorm(channels, width, 1, activation=nn.ReLU()),
         ConvNorm(width, width, 3, stride, activation=nn.ReLU()),
@@ -62,7 +62,7 @@ def bottleneck_block(channels: int, width: int, stride: int) -> tuple[nn.Module,
 
 
 class Classifier(nn.Module):
-    """Features, their mean over the image, one linear layer."""
+    """Features, averaged over the image, and a linear layer."""
 
     def __init__(self, features: nn.Module, channels: int, classes: int) -> None:
         super().__init__()
@@ -122,7 +122,9 @@ def vgg16(tiny: bool = False) -> nn.Module:
 
 
 class InvertedResidual(nn.Module):
-    """Widen by 1x1, 3x3 per channel, narrow by 1x1; the input is added where the shape allows."""
+    """A widening 1x1, a depthwise 3x3 and a narrowing 1x1 convolution; a residual
+    if shapes allow.
+    """
 
     def __init__(self, channels: int, filters: int, stride: int, expansion: int) -> None:
         super().__init__()
@@ -154,7 +156,7 @@ MOBILENET_V2_STAGES = (
 
 
 def mobilenet_v2(tiny: bool = False) -> nn.Module:
-    """MobileNetV2 of width 1; tiny: of width 1/4, and no stage longer than two blocks."""
+    """MobileNetV2 of width 1; if tiny, of width 1/4, with at most two blocks per stage."""
     divisor, classes = (4, 10) if tiny else (1, 1000)
     channels = 32 // divisor
     layers: list[nn.Module] = [ConvNorm(3, channels, 3, 2, activation=nn.ReLU6())]
@@ -169,7 +171,7 @@ def mobilenet_v2(tiny: bool = False) -> nn.Module:
 
 
 class Fire(nn.Module):
-    """A squeezing 1x1 convolution, then a 1x1 and a 3x3 side by side."""
+    """A 1x1 convolution that narrows, then a 1x1 and a 3x3 in parallel."""
 
     def __init__(self, channels: int, squeezed: int, expanded: int) -> None:
         super().__init__()
@@ -183,11 +185,11 @@ class Fire(nn.Module):
 
 
 class SqueezeNet(nn.Sequential):
-    """Features, a convolution for the classes, and its mean over the image."""
+    """Features, a convolution to the classes, averaged over the image."""
 
 
 def squeezenet(tiny: bool = False) -> nn.Module:
-    """SqueezeNet 1.1; tiny: of a quarter of the width."""
+    """SqueezeNet 1.1; if tiny, with a quarter of the channels."""
     divisor, classes = (4, 10) if tiny else (1, 1000)
     channels = 64 // divisor
     layers: list[nn.Module] = [nn.Conv2d(3, channels, 3, 2), nn.ReLU(), nn.MaxPool2d(3, 2)]
@@ -204,7 +206,7 @@ def squeezenet(tiny: bool = False) -> nn.Module:
 
 
 class Excitation(nn.Module):
-    """Each channel times a number between 0 and 1 that two dense layers make of all means."""
+    """Squeeze and excitation: scales each channel by a number that two dense layers compute."""
 
     def __init__(self, channels: int, squeezed: int) -> None:
         super().__init__()
@@ -217,7 +219,9 @@ class Excitation(nn.Module):
 
 
 class MobileBlock(nn.Module):
-    """Widen by 1x1, one kernel per channel, excite, narrow; the input is added where it fits."""
+    """A widening 1x1 convolution, a depthwise one, excitation, a narrowing 1x1; a residual if
+    shapes allow.
+    """
 
     def __init__(
         self, channels: int, filters: int, kernel: int, stride: int, expansion: int
@@ -252,7 +256,7 @@ EFFICIENTNET_B0_STAGES = (
 
 
 def efficientnet_b0(tiny: bool = False) -> nn.Module:
-    """EfficientNet-B0; tiny: of a quarter of the width."""
+    """EfficientNet-B0; if tiny, with a quarter of the channels."""
     divisor, classes = (4, 10) if tiny else (1, 1000)
     channels = 32 // divisor
     layers: list[nn.Module] = [ConvNorm(3, channels, 3, 2, activation=nn.SiLU())]
@@ -267,7 +271,9 @@ def efficientnet_b0(tiny: bool = False) -> nn.Module:
 
 
 def random_images(batch: int, size: int) -> Tensor:
-    """Images with coarse and fine structure and differing contrast, about zero mean, unit scale."""
+    """Images with coarse and fine structure and differing contrast, of about zero mean and unit
+    variance.
+    """
     coarse = nn.functional.interpolate(
         torch.randn(batch, 3, 4, 4), size=(size, size), mode="bilinear", align_corners=False
     )
@@ -277,10 +283,11 @@ def random_images(batch: int, size: int) -> Tensor:
 
 @torch.no_grad()
 def settle(model: nn.Module, image_size: int, batches: int = 4, batch: int = 8) -> None:
-    """Give the model weights and batch-norm statistics like those of a trained one; then eval mode.
+    """Give the model weights and batch-norm statistics like those of a trained one; then evaluation
+    mode.
 
-    Weights are drawn so that activations neither vanish nor grow (He et al. 2015), scales and
-    shifts differ per channel, and the running means and variances are what random images cause.
+    Weights are random with activations that neither vanish nor explode (He et al. 2015), scales and
+    shifts differ per channel, and the running means and variances are those of random images.
     """
     linears = [module for module in model.modules() if isinstance(module, nn.Linear)]
     for module in model.modules():

@@ -134,8 +134,8 @@ def _is_plain(found: Signature) -> bool:
 
 
 def _form(target: Target, request: Request, folder: Path, measured: bool = False) -> _Form:
-    """A library with bindings if the target supports them, else the file with the most contents. If
-    it is to be `measured`, it has Python bindings, too.
+    """A library with bindings if the target supports them, else one file (see `_suffix`). If it is
+    to be `measured`, it has Python bindings, too.
 
     Raises NncError if requested bindings are not supported.
     """

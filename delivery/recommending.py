@@ -57,7 +57,7 @@ def _fastest(best: Row) -> str:
 
 
 def _others(best: Row, good: Sequence[Row]) -> list[str]:
-    """Sentences that compare it with others on as many threads, and name statistical ties."""
+    """Sentences that compare the best with others on as many threads, and name statistical ties."""
     found = []
     beside = [r for r in good if r is not best and r.result.threads == best.result.threads]
     if beside:

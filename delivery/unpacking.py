@@ -29,7 +29,7 @@ SUFFIXES = (".zip", ".tar", ".tgz", ".gz")
 _PART = 1 << 20
 _LONGEST_PART, _MOST_PARTS = 200, 32
 
-# Of models in several files, the one that is named.
+# The suffixes of main files, in order of preference, of models that consist of several files.
 _MAIN = (
     ".onnx", ".pt2", ".keras", ".h5", ".tflite", ".mlmodel", ".pb", ".param", ".cfg", ".prototxt",
     ".pdmodel", ".gguf", ".mlir", ".stablehlo", ".ubj",

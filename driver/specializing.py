@@ -1,7 +1,7 @@
-"""A model that compiles code for input shapes which its code for open shapes cannot handle.
+"""A model that compiles code for input shapes which its code for dynamic shapes cannot handle.
 
-The rank of a value may depend on an extent (ONNX's Squeeze without axes). Code for open shapes
-assumes that open extents are not 1, so that ranks are fixed; other shapes get code of their own.
+The rank of a value may depend on an extent (ONNX's Squeeze without axes). Code for dynamic shapes
+assumes that unknown extents are not 1, so that ranks are fixed; other shapes get code of their own.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ def failures_by_shapes(model: Model) -> Iterator[str]:
 
 
 def notes_on_shapes(module: Operation) -> Iterator[str]:
-    """Warnings where code for open shapes may fail, but code for fixed shapes would not."""
+    """Warnings where code for dynamic shapes may fail, but code for fixed shapes would not."""
     for op in module.walk():
         if isinstance(op, nn.Assume) and op.message.endswith(BY_SHAPES):
             yield f"{node_of(op.loc)}: may fail at run time: {op.message}"
 
 
 class Specializing(Model):
-    """A model whose first part is the code for open shapes; the others are for fixed ones."""
+    """A model whose first part is the code for dynamic shapes; the others are for fixed ones."""
 
     def __init__(self, model: Model, compiled: Callable[..., Model], shapes: Shapes) -> None:
         super().__init__(model.signature)

@@ -1,1 +1,3 @@
-"""The fuzzer: makes texts, pipelines and models, and looks for what no input may cause."""
+"""The fuzzer: generates texts, pipelines and models, and looks for crashes, hangs and wrong
+results.
+"""

@@ -11,7 +11,7 @@ from .worker import Run, reproduce
 
 
 def main() -> int:
-    """Run the fuzzer, or one case of it again; 1 when something was found."""
+    """Run the fuzzer, or repeat one case; the exit code is 1 if something was found."""
     parser = argparse.ArgumentParser(prog="python -m fuzz", allow_abbrev=False)
     parser.add_argument("--mode", action="append", choices=sorted(modes(())), help="default: all")
     parser.add_argument("--seed", type=int, default=0)

@@ -1,8 +1,8 @@
-"""Model files broken by what they are: archives, JSON, messages, flatbuffers, HDF5, text, words.
+"""Model files broken by format: archives, JSON, messages, flatbuffers, HDF5, text, binary numbers.
 
-What a reader trusts is changed, and the rest of the file still parses: a field of a message with
-the lengths around it put right, an offset that leads to another table or back to its own, an
-extent or a count beyond sense, an attribute inside an HDF5 file, a name exchanged for another.
+Values that a reader trusts are changed, and the rest of the file still parses: a field of a message
+with the lengths around it corrected, an offset that leads to another table or back to its own, a
+huge extent or count, an attribute inside an HDF5 file, a name exchanged for another.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ TOKEN = re.compile(r'"[^"\n]*"|[\w.+-]+|\s+|.', re.S)
 
 
 def broken(data: bytes, choice: random.Random) -> bytes:
-    """The bytes of a file, changed: mostly as what they are, else anywhere."""
+    """The bytes of a file, changed: mostly as its format suggests, else anywhere."""
     if choice.random() < 0.75:
         for change in _ways(data):
             if (made := change(data, choice)) is not None and made != data:
@@ -55,7 +55,7 @@ def broken(data: bytes, choice: random.Random) -> bytes:
 
 
 def _ways(data: bytes) -> Iterator[Callable[[bytes, random.Random], bytes | None]]:
-    """What may be done to a file of this kind, the most particular first."""
+    """The changes that fit a file of this kind, the most specific first."""
     if data.startswith(b"PK"):
         yield _archive
     elif data.startswith(b"\x89HDF"):
@@ -92,7 +92,7 @@ def _archive(data: bytes, choice: random.Random) -> bytes | None:
 
 
 def _json(data: bytes, choice: random.Random) -> bytes | None:
-    """JSON with a few values exchanged, dropped, or of another kind."""
+    """JSON with a few values exchanged, dropped, or of another type."""
     try:
         tree = json.loads(data)
     except (ValueError, RecursionError):
@@ -108,7 +108,7 @@ def _json(data: bytes, choice: random.Random) -> bytes | None:
 
 
 def _places(tree: Any) -> Iterator[tuple[Any, Any]]:
-    """All containers with a key of theirs."""
+    """All values in a tree of containers, each as its container and key."""
     stack = [tree]
     while stack:
         one = stack.pop()
@@ -144,7 +144,7 @@ def _change(places: list[tuple[Any, Any]], choice: random.Random) -> None:
 
 
 def _hdf5(data: bytes, choice: random.Random) -> bytes | None:
-    """The file with an attribute, a dataset or a link changed; None where it is broken already."""
+    """The file with an attribute, a dataset or a link changed; None if the file cannot be read."""
     import h5py
 
     if choice.random() < 0.4:  # its own structures
@@ -212,7 +212,7 @@ def _is_text(data: bytes) -> bool:
 
 
 def _text(data: bytes, choice: random.Random) -> bytes:
-    """Text with words exchanged, left out or extreme, and lines twice or elsewhere."""
+    """Text with words exchanged, left out or extreme, and lines repeated or moved."""
     if choice.random() < 0.25:
         lines = data.splitlines(keepends=True)
         at, to = (choice.randrange(len(lines)) for _ in range(2))
@@ -246,7 +246,7 @@ def _text(data: bytes, choice: random.Random) -> bytes:
 
 
 def _numbers(data: bytes, choice: random.Random) -> bytes:
-    """Words that may be counts, extents or offsets made extreme, or to lead elsewhere."""
+    """Numbers that may be counts, extents or offsets, made extreme or changed to another offset."""
     made = bytearray(data)
     for _ in range(choice.choice((1, 1, 2, 3))):
         size = choice.choice((1, 2, 4, 4, 4, 8, 8))
@@ -268,7 +268,9 @@ def _numbers(data: bytes, choice: random.Random) -> bytes:
 
 @lru_cache(maxsize=64)
 def _small_numbers(data: bytes, size: int) -> tuple[int, ...]:
-    """Where a little-endian word of so many bytes is less than the file is long, and not 0."""
+    """The offsets of little-endian numbers of `size` bytes that are less than the file's length,
+    not 0.
+    """
     import numpy as np
 
     step = min(size, 4)

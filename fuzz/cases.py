@@ -1,4 +1,4 @@
-"""What one trial is: a tool's command line and the file that it reads."""
+"""A case: a tool's command line and the file that it reads."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 REFERENCE = "reference"
-"""In place of a tool: the model run by nnc and by ONNX's reference."""
+"""Used as a tool's name: the model is run by nnc and by ONNX's reference."""
 
 
 @dataclass(frozen=True)
 class Case:
     """A call of `nn-opt` or `nnc`; `%s` among the arguments stands for the file.
 
-    `round_trip` asks that accepted output is read back and printed alike.
+    With `round_trip`, accepted output must be read again and printed the same.
     """
 
     tool: str
@@ -26,16 +26,16 @@ class Case:
     origin: str = field(default="", compare=False)
 
     def with_data(self, data: bytes) -> Case:
-        """The same call on other input."""
+        """The same call with other input."""
         return replace(self, data=data)
 
 
 Maker = Callable[[random.Random], Case]
-"""A mode of the fuzzer: random choices to a case."""
+"""A mode of the fuzzer: a function that makes a case from random choices."""
 
 
 def random_for(mode: str, seed: int, number: int) -> random.Random:
-    """The choices of case `number` of a run, the same on every machine."""
+    """The random generator of case `number` of a run, the same on every machine."""
     return random.Random(f"{mode}:{seed}:{number}")
 
 

@@ -1,4 +1,4 @@
-"""Command lines of nn-opt: its flags in any order, with values that fit and that do not."""
+"""Command lines of nn-opt: its flags in any order, with valid and invalid values."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ VALUES = (
     "%s",
 )
 UNSAFE = ("-o", "--output", "--mlir-print-ir-tree-dir", "--mlir-pass-pipeline-crash-reproducer")
-"""Flags that name a file to write; they get one of the scratch folder."""
+"""Flags that name a file to write; they are given a file in the scratch folder."""
 
 
 @cache

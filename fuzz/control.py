@@ -28,7 +28,7 @@ def _chain(g: Graph, source: str, count: int) -> tuple[list[Any], str]:
 
 
 def branch(g: Graph) -> None:
-    """One of two graphs on an outer value, or a constant condition."""
+    """An If that chooses one of two graphs by an outer value or a constant condition."""
     x = g.pick(("float32", "float64"))
     condition = g.enter(np.array(g.choice.random() < 0.5))
     graphs = []
@@ -48,7 +48,7 @@ def branch(g: Graph) -> None:
 
 
 def loop(g: Graph) -> None:
-    """A loop with a state, a stacked output, and perhaps a condition of its own."""
+    """A loop with a state, a stacked output, and perhaps a computed condition."""
     x = g.pick(("float32",), fits=lambda v: v.array.size < 200)
     trips = g.ints(g.choice.choice((0, 1, 2, 3, 5)), g.choice.random() < 0.4)
     going = g.enter(np.array(True), g.choice.random() < 0.5)
@@ -75,7 +75,7 @@ def loop(g: Graph) -> None:
 
 
 def scan(g: Graph) -> None:
-    """A sum along the first axis, and what it is after each step."""
+    """A sum along the first axis, with its value after each step."""
     x: Value = g.pick(("float32",), least=1, fits=lambda v: v.array.size < 200)
     if not x.array.shape[0]:
         raise RejectedNodeError

@@ -14,11 +14,13 @@ from .cases import Case
 from .mutate import mutated
 
 CHANGED_AT_ONCE = 0.7
-"""How often a text is changed by our mutations, which know tokens; else by libFuzzer's bytes."""
+"""The share of texts changed by our mutations, which know tokens; libFuzzer changes bytes of
+others.
+"""
 
 
 def main() -> None:
-    """Hands over to libFuzzer, which never returns."""
+    """Start libFuzzer, which never returns."""
     import atheris
 
     with atheris.instrument_imports(include=["nnc"]):

@@ -1,14 +1,14 @@
-"""Model files of any format, broken, and what reading them does.
+"""Break model files of any format, and check what reading them does.
 
     python -m fuzz.files *.pt2 --count 10000
     python -m fuzz.files *.param --beside .bin --count 10000
     python -m fuzz.files saved_model/ --count 10000
 
-A finding is an exception that is no message, the end of the process, a case of more than
-`--seconds` of processor time, a file elsewhere that is opened, anything written, a program that is
-started, an object that is unpickled. It is written once to `-o`: the broken file and what happened.
-Case `N` of a seed is always the same, `--case N` reads it once more. What is still read after
-`--compile` parts of the changes is compiled too, and run on zeros.
+A finding is an exception that is no error message, the end of the process, a case of more than
+`--seconds` of processor time, a file opened elsewhere, anything written, a program started, or an
+object unpickled. Each is written once to `-o`: the broken file and a report. Case `N` of a seed is
+always the same, `--case N` repeats it. `--compile` is the share of the changed models that are also
+compiled, if they can be read, and run on zeros.
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ from nnc.ir.cache_home import cache_home
 from .broken import broken
 
 MEMORY = 2 << 30
-"""Bytes of address space of the process that reads, beyond what it has at its start."""
+"""The bytes of address space that a reading process may add to what it has at its start."""
 
 AT_ONCE = 1000
-"""Cases of a process."""
+"""The number of cases of a process."""
 
 FAULT = 70
 """The exit code of a process in which the fuzzer itself fails."""
 
 MOST_ELEMENTS = 1 << 20
-"""Of an input of a model that is called."""
+"""The most elements of an input with which a model is run."""
 
 # -- reading ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Model:
-    """The files of a folder, of which `main` is what is read: one of them, or "." for all."""
+    """The files of a folder; `main` is the one to read, or "." for the whole folder."""
 
     home: Path
     main: str
@@ -62,7 +62,7 @@ class Model:
 
     @staticmethod
     def of(path: Path, beside: Sequence[str]) -> Model:
-        """A folder with all that is in it, or a file and those named alike."""
+        """A folder with all its files, or a file and those of the same name."""
         path = path.resolve()
         home = path if path.is_dir() else path.parent
         files = [one for one in home.rglob("*") if one.is_file()]
@@ -74,7 +74,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Run:
-    """Cases of models, and what is done with each."""
+    """Cases made from models, and how they are checked."""
 
     models: tuple[Model, ...]
     seed: int
@@ -83,7 +83,7 @@ class Run:
     compiled: float = 0.0
 
     def make(self, number: int, folder: Path) -> str:
-        """Write the files of a case; the name of the one that is broken."""
+        """Write the files of a case; returns the name of the broken one."""
         choice, model = self._drawn(number)
         name = choice.choice(model.files)
         for other in model.files:
@@ -100,7 +100,7 @@ class Run:
         return choice, self.models[number % len(self.models)]
 
     def read(self, number: int, folder: Path) -> str | None:
-        """What is wrong with how the model is read, or None."""
+        """Read the model of a case; returns a report of a finding, or None."""
         import nnc
 
         path = folder / self._drawn(number)[1].main
@@ -117,7 +117,7 @@ class Run:
         return None
 
     def save(self, number: int, report: str, folder: Path) -> None:
-        """Keep a finding, the first of its kind."""
+        """Save a finding if it is the first of its kind."""
         lines = [line for line in report.splitlines() if line.startswith("  File ")]
         where = [line.partition(", in ")[0] for line in lines[-2:]] or [report]
         key = blake2s("".join(where).encode(), digest_size=5).hexdigest()
@@ -129,7 +129,7 @@ class Run:
         print(f"{home}: {report.strip().splitlines()[-1]}", flush=True)
 
     def go(self, count: int) -> int:
-        """Read so many cases; how many kinds of findings there are."""
+        """Read `count` cases; returns the number of kinds of findings."""
         before = len(list(self.output.glob("*/report.txt")))
         with tempfile.TemporaryDirectory() as scratch:
             folder, number = Path(scratch), 0
@@ -140,7 +140,7 @@ class Run:
         return len(list(self.output.glob("*/report.txt"))) - before
 
     def _process(self, first: int, count: int, folder: Path) -> int:
-        """One process from its start to its end; the last case that it began."""
+        """Run one process until it ends; returns the number of the last case that it began."""
         reader, writer = os.pipe()
         pid = os.fork()
         if pid == 0:
@@ -180,7 +180,7 @@ class Run:
         os._exit(0)
 
     def _watch(self, pid: int, reader: int) -> tuple[int, int]:
-        """The last case that a process began, and how it ended."""
+        """The number of the last case that a process began, and the process's exit status."""
         os.set_blocking(reader, False)
         number, since = 0, 0.0
         while True:
@@ -219,7 +219,7 @@ _CHANGING = re.compile(
 
 @contextmanager
 def watched(folder: Path) -> Iterator[None]:
-    """Inside, files elsewhere that are opened and anything that is written raise an error."""
+    """Inside, files opened elsewhere and anything written raise an error."""
     _WATCHED.append(folder)
     try:
         yield
@@ -243,12 +243,12 @@ def _hook(event: str, details: tuple[Any, ...]) -> None:
 
 
 def _complaint(message: str) -> str | None:
-    """What is wrong with a message."""
+    """The message if it is a finding: empty, or with a traceback. Else None."""
     return message if "\n  File " in message or not message.strip() else None
 
 
 def _run(model: Any) -> None:
-    """Call a compiled model on zeros, where they are few."""
+    """Run a compiled model on zeros, if its inputs are small."""
     import numpy as np
     from nnc.ir.numpy_types import type_to_numpy
 
@@ -259,7 +259,7 @@ def _run(model: Any) -> None:
 
 
 def main() -> int:
-    """Read the broken files; 1 where something was found."""
+    """Read broken files; the exit code is 1 if something was found."""
     parser = argparse.ArgumentParser(prog="python -m fuzz.files", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("models", type=Path, nargs="+", metavar="MODEL", help="a file or a folder")

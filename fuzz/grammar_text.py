@@ -34,7 +34,7 @@ def productions() -> dict[str, list[list[str]]]:
 
 
 def language() -> Any:
-    """What the loaded dialects make of the grammar."""
+    """The grammar's language with all dialects loaded."""
     from nnc.ir.dialect import registry
     from nnc.ir.syntax.grammar import current_language
 
@@ -45,7 +45,9 @@ def language() -> Any:
 
 @cache
 def literals() -> dict[str, list[str]]:
-    """What stands for keywords, punctuation, op names and dialects' types and attributes."""
+    """The texts of terminals: keywords, punctuation, op names, and dialects' types
+    and attributes.
+    """
     from nnc.ir.syntax.directive import PUNCTUATION
 
     known = language()
@@ -63,7 +65,7 @@ def literals() -> dict[str, list[str]]:
 
 @cache
 def costs() -> dict[str, int]:
-    """The depth of the flattest text of each rule, so that expansion ends."""
+    """The smallest depth of each rule's expansion, with which an expansion can be ended."""
     table = productions()
     depth: dict[str, int] = {}
     changed = True
@@ -81,7 +83,7 @@ def costs() -> dict[str, int]:
 
 
 class TextMaker:
-    """Expands rules; values are numbered so that many uses refer to what exists."""
+    """Expands rules; values are numbered so that many uses refer to defined values."""
 
     def __init__(self, choice: random.Random) -> None:
         self.choice = choice
@@ -106,7 +108,7 @@ class TextMaker:
             self.expand(inner, depth + 1)
 
     def terminal(self, name: str) -> str:
-        """A text that the lexer can make this terminal of."""
+        """A text that the lexer may read as this terminal."""
         choice = self.choice
         if name in literals():
             return choice.choice(literals()[name])

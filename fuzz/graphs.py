@@ -1,4 +1,4 @@
-"""Valid ONNX models made node by node; ONNX's reference says what each node gives."""
+"""Valid ONNX models made node by node; ONNX's reference computes each node's results."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RejectedNodeError(Exception):
 
 @dataclass(frozen=True)
 class Value:
-    """A tensor of the graph, and what it is for the inputs that were drawn.
+    """A tensor of the graph, with its elements for the random inputs.
 
     `exact`: computed without rounding, so that a step function of it is well defined.
     """
@@ -38,7 +38,7 @@ class Value:
 
 
 def dtype_of(kind: str) -> np.dtype:
-    """NumPy's type of a name."""
+    """NumPy's type for an element type's name."""
     return np.dtype(getattr(ml_dtypes, kind, None) or kind)
 
 
@@ -57,12 +57,12 @@ class Graph:
     # -- values ------------------------------------------------------------------------------
 
     def name(self, prefix: str = "v") -> str:
-        """A name that nothing has."""
+        """A name that is not used yet."""
         self._count += 1
         return f"{prefix}{self._count}"
 
     def shape(self, least: int = 0, most: int = 4) -> tuple[int, ...]:
-        """A small shape, seldom with an extent of 0."""
+        """A random small shape, seldom with an extent of 0."""
         rank = self.choice.randint(least, most)
         extents = (1, 1, 2, 2, 3, 4, 5, 7, 8, 9, 16, 17)
         return tuple(
@@ -70,7 +70,7 @@ class Graph:
         )
 
     def numbers(self, kind: str, shape: Sequence[int]) -> np.ndarray:
-        """Elements that few sums and products of round: quarters, small integers."""
+        """Random elements whose sums and products are mostly exact: quarters, small integers."""
         count = int(np.prod(shape))
         if kind == "bool":
             drawn = [self.choice.random() < 0.5 for _ in range(count)]
@@ -81,7 +81,7 @@ class Graph:
         return np.array(drawn, np.float64).astype(dtype_of(kind)).reshape(tuple(shape))
 
     def enter(self, array: np.ndarray, stored: bool | None = None) -> Value:
-        """A new input, or an initializer."""
+        """A new input, or an initializer if `stored`."""
         if array.size > MOST_ELEMENTS:
             raise RejectedNodeError
         if stored is None:
@@ -92,7 +92,7 @@ class Graph:
         return found
 
     def ints(self, values: Any, stored: bool | None = None, kind: str = "int64") -> Value:
-        """Axes, sizes, positions: mostly initializers, as exporters write them."""
+        """Axes, sizes or indices: mostly initializers, as exporters write them."""
         if stored is None:
             stored = self.choice.random() < 0.8
         return self.enter(np.array(values, kind), stored)
@@ -105,7 +105,7 @@ class Graph:
         exact: bool = False,
         fits: Callable[[Value], bool] = lambda value: True,
     ) -> Value:
-        """A value of one of the element types and of a rank; one that is there, if any is."""
+        """A value of one of the element types, and of a rank: an existing one, if there is any."""
         names = set(kinds)
         there = [
             v
@@ -124,7 +124,7 @@ class Graph:
         return found
 
     def like(self, value: Value, shape: Sequence[int], stored: bool | None = None) -> Value:
-        """A new value of the element type of another one."""
+        """A new value with the element type of another one."""
         return self.enter(self.numbers(value.array.dtype.name, shape), stored)
 
     def partner(self, value: Value) -> Value:
@@ -142,7 +142,7 @@ class Graph:
         return self.like(value, shape)
 
     def axis(self, value: Value) -> int:
-        """One of its axes, from either end."""
+        """One of a value's axes, counted from either end."""
         rank = value.array.ndim
         if not rank:
             raise RejectedNodeError
@@ -151,7 +151,7 @@ class Graph:
     # -- nodes -------------------------------------------------------------------------------
 
     def add(self, op: str, inputs: Sequence[Value | None], outputs: int = 1, **given: Any) -> None:
-        """A node, if the reference computes it. Raises RejectedNodeError."""
+        """Add a node, if the reference computes it. Raises RejectedNodeError."""
         attributes = {key: value for key, value in given.items() if value is not None}
         exact = attributes.pop("exact", False) and all(v is None or v.exact for v in inputs)
         names = [self.name() for _ in range(outputs)]
@@ -161,7 +161,7 @@ class Graph:
         self.put(node, exact)
 
     def put(self, node: Any, exact: bool = False) -> None:
-        """A node that is made already."""
+        """Add a node that is made already."""
         found = [Value(n, a, exact) for n, a in zip(node.output, self.evaluate(node), strict=True)]
         if exact:
             found = [Value(v.name, v.array, _is_coarse(v.array)) for v in found]
@@ -169,7 +169,7 @@ class Graph:
         self.values += found
 
     def evaluate(self, node: Any) -> list[np.ndarray]:
-        """What the node gives. Raises RejectedNodeError."""
+        """The results of a node. Raises RejectedNodeError."""
         from .reference import evaluated
 
         known = {v.name: v for v in self.values}
@@ -210,7 +210,7 @@ class Graph:
     # -- the whole ---------------------------------------------------------------------------
 
     def finished(self) -> Any:
-        """The model of what was made; its inputs have what was drawn as default values."""
+        """The model of all nodes; the arrays of its inputs are their default values."""
         made = {name for node in self.nodes for name in node.output}
         used = set(free_names(self.nodes))
         results = [v for v in self.values if v.name in made and v.name not in used]
@@ -231,7 +231,7 @@ class Graph:
 
 
 def free_names(nodes: Sequence[Any]) -> list[str]:
-    """The names that nodes and the graphs in them use and do not make."""
+    """The names that nodes and their subgraphs use but do not define."""
     found: dict[str, None] = {}
     made: set[str] = set()
     for node in nodes:
@@ -254,7 +254,7 @@ def _broadcasts(one: Sequence[int], other: Sequence[int]) -> bool:
 
 
 def _is_coarse(array: np.ndarray) -> bool:
-    """Whether the elements are such that one more sum or product of them rounds nothing."""
+    """Whether one more sum or product of the elements is still exact."""
     if array.dtype.kind not in "fV":
         return True
     wide = array.astype(np.float64)

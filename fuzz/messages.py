@@ -17,14 +17,14 @@ NEGATIVE = tuple((1 << 64) - n for n in (1, 2, 1 << 31, 1 << 63))
 WIDTHS = {1: 8, 5: 4}
 MOST_DEPTH = 40
 LONG = 1 << 14
-"""Bytes of what is taken for weights and not looked into."""
+"""Bytes of more than this length are taken for weights and not parsed."""
 
 Field = list[Any]
-"""Its number, its wire type, its value: an int, bytes, or the fields of a message."""
+"""A field's number, its wire type, and its value: an int, bytes, or the fields of a message."""
 
 
 def is_one(data: bytes) -> bool:
-    """Whether the bytes read as a message with another one in it."""
+    """Whether the bytes can be parsed as a message that contains another one."""
     fields = pickle.loads(_pickled(data))
     return fields is not None and any(isinstance(one[2], list) for one in fields)
 
@@ -108,7 +108,7 @@ def _pickled(data: bytes) -> bytes:
 
 
 def parsed(data: bytes, depth: int) -> list[Field] | None:
-    """The fields of a message; None where the bytes are none."""
+    """The fields of a message; None if the bytes are no message."""
     fields: list[Field] = []
     at = 0
     while at < len(data):
@@ -136,14 +136,16 @@ def parsed(data: bytes, depth: int) -> list[Field] | None:
 
 
 def _may_be(value: bytes, depth: int) -> bool:
-    """Whether bytes are to be tried as a message: no text, no weights."""
+    """Whether to try to parse bytes as a message: they are neither text nor weights."""
     if not value or (len(value) > LONG and depth > 3):
         return False
     return not all(32 <= b < 127 for b in value)
 
 
 def _read(data: bytes, at: int) -> tuple[int, int]:
-    """A variable-length integer, and where it ends; far behind the end where it does not."""
+    """A variable-length integer and the offset of its end, which is far too large
+    if it has none.
+    """
     found = shift = 0
     while at < len(data) and shift < 70:
         found |= (data[at] & 127) << shift
@@ -154,7 +156,7 @@ def _read(data: bytes, at: int) -> tuple[int, int]:
 
 
 def written(fields: list[Field]) -> bytes:
-    """The message of fields."""
+    """The bytes of a message with these fields."""
     made = bytearray()
     for number, wire, value in fields:
         made += varint_bytes(number << 3 | wire)

@@ -12,7 +12,7 @@ from .oracle import check
 
 
 def minimized(case: Case, key: str, scratch: Path, seconds: float = 60) -> Case:
-    """The case with what the finding does not need left out, as far as the time goes."""
+    """The case without the parts that the finding does not need, as far as the time allows."""
     deadline = time.monotonic() + seconds
 
     def still(data: bytes) -> bool:
@@ -33,7 +33,7 @@ def minimized(case: Case, key: str, scratch: Path, seconds: float = 60) -> Case:
 def _reduced(
     parts: list[str], still: Callable[[Sequence[str]], bool], deadline: float
 ) -> list[str]:
-    """The parts with runs left out, long runs first. Source: Zeller, Delta Debugging."""
+    """The parts with sequences left out, long ones first. Source: Zeller, Delta Debugging."""
     size = max(len(parts) // 2, 1)
     while size and time.monotonic() < deadline:
         at = 0

@@ -13,7 +13,9 @@ from .mutate import flip_bytes
 INTEGERS = (0, 1, -1, 2, 3, 7, -2, 100, 2**31, 2**62, 2**63 - 1, -(2**63), 10**10)
 FLOATS = (0.0, -1.0, 1e38, float("inf"), float("nan"), 1e-45)
 COMPILED = {"broken": 0.02, "valid": 0.06}
-"""Parts of the models. It takes 20 times as long as to import or to interpret one."""
+"""The shares of models that are compiled, which takes 20 times as long as importing or
+interpreting.
+"""
 
 WORDS = ("", "x", "é", "SAME_UPPER", "reflect", "a->b", "...", "linear", "reverse", "a" * 5000)
 
@@ -39,7 +41,7 @@ def model_case(choice: random.Random) -> Case:
 
 
 def graph_case(choice: random.Random) -> Case:
-    """A valid model, compiled or interpreted, and ONNX's reference beside it."""
+    """A valid model, compiled or interpreted, to compare with ONNX's reference."""
     from .recipes import valid_graph
 
     how = "compiled" if choice.random() < COMPILED["valid"] else "interpreted"
@@ -125,7 +127,7 @@ def _weight(choice: random.Random, model: Any, node: Any) -> None:
 
 
 def _frozen_input(choice: random.Random, model: Any, node: Any) -> None:
-    """A value for an input: axes, sizes and counts beyond what makes sense."""
+    """Replace an input by a constant: extreme axes, sizes and counts."""
     if not model.graph.input:
         return
     at = choice.randrange(len(model.graph.input))
@@ -149,7 +151,7 @@ def _frozen_input(choice: random.Random, model: Any, node: Any) -> None:
 
 
 def _spliced_node(choice: random.Random, model: Any, node: Any) -> None:
-    """A node again, of this model or of another one, on values that are there."""
+    """Copy a node of this model or another one, with existing values as operands."""
     import onnx
 
     from .seeds import node_cases

@@ -1,4 +1,4 @@
-"""The modes by name: each makes cases of one kind."""
+"""The modes by name; each makes cases of one kind."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .typed_ops import typed_case
 
 
 def modes(folders: tuple[str, ...]) -> Mapping[str, Maker]:
-    """Every mode; `folders` hold more seeds."""
+    """All modes; `folders` have more seeds."""
 
     def mutate(choice: random.Random) -> Case:
         first, second = seeds.pick(choice, folders), seeds.pick(choice, folders)
@@ -54,4 +54,4 @@ def modes(folders: tuple[str, ...]) -> Mapping[str, Maker]:
 
 
 DEFAULT = ("grammar", "ops", "typed", "mutate", "pipeline", "onnx", "graphs", "flags")
-"""What runs when no mode is named; `upstream` needs mlir-opt."""
+"""The modes that run if none is named; `upstream` needs mlir-opt."""

@@ -32,7 +32,7 @@ def _one_of(choice: random.Random, pattern: re.Pattern[str], text: str) -> re.Ma
 
 
 def tokens(choice: random.Random, text: str, other: str) -> str:
-    """Delete, double, swap or replace a few tokens."""
+    """Delete, repeat, swap or replace a few tokens."""
     parts = TOKEN.findall(text)
     solid = [i for i, p in enumerate(parts) if not p.isspace() and not p.startswith("//")]
     if not solid:
@@ -54,7 +54,7 @@ def tokens(choice: random.Random, text: str, other: str) -> str:
 
 
 def extreme_number(choice: random.Random, text: str, other: str) -> str:
-    """One number made extreme, or another small one."""
+    """Replace one number by an extreme or small one."""
     match = _one_of(choice, NUMBER, text)
     if match is None:
         return text
@@ -62,13 +62,13 @@ def extreme_number(choice: random.Random, text: str, other: str) -> str:
 
 
 def one_type(choice: random.Random, text: str, other: str) -> str:
-    """One type replaced where it stands."""
+    """Replace one type at one position."""
     match = _one_of(choice, TYPE, text)
     return text if match is None else _replace(text, match, vocabulary.type_text(choice))
 
 
 def every_type(choice: random.Random, text: str, other: str) -> str:
-    """A type replaced wherever it stands, so that values still agree."""
+    """Replace a type at all its positions, so that values still match."""
     match = _one_of(choice, TYPE, text)
     if match is None:
         return text
@@ -77,7 +77,7 @@ def every_type(choice: random.Random, text: str, other: str) -> str:
 
 
 def one_attribute(choice: random.Random, text: str, other: str) -> str:
-    """The value of an attribute replaced."""
+    """Replace the value of an attribute."""
     match = _one_of(choice, ATTRIBUTE, text)
     if match is None:
         return text
@@ -88,7 +88,7 @@ def one_attribute(choice: random.Random, text: str, other: str) -> str:
 
 
 def one_dimension(choice: random.Random, text: str, other: str) -> str:
-    """A dimension changed in every equal type."""
+    """Change a dimension in all equal types."""
     match = _one_of(choice, re.compile(r"(?<=[<x])(?:\d+|\?)(?=x)"), text)
     if match is None:
         return text
@@ -100,7 +100,7 @@ def one_dimension(choice: random.Random, text: str, other: str) -> str:
 
 
 def nest(choice: random.Random, text: str, other: str) -> str:
-    """A part wrapped in many brackets, or brackets opened and left so."""
+    """Put a part into many brackets, or open brackets without closing them."""
     depth = choice.choice((2, 50, 70, 500, 3000))
     pair = choice.choice(PAIRS)
     at = choice.randrange(len(text) + 1)
@@ -116,14 +116,14 @@ def nest(choice: random.Random, text: str, other: str) -> str:
 
 
 def splice(choice: random.Random, text: str, other: str) -> str:
-    """The beginning of one text and the end of another, at lines."""
+    """Join the first lines of one text and the last lines of another."""
     first, second = text.split("\n"), other.split("\n")
     kept = first[: choice.randrange(len(first) + 1)]
     return "\n".join(kept + second[choice.randrange(len(second)) :])
 
 
 def insert_lines(choice: random.Random, text: str, other: str) -> str:
-    """A few lines of another text put in, or of this one again."""
+    """Insert a few lines of this text or of another one."""
     lines, source = text.split("\n"), choice.choice((text, other)).split("\n")
     start = choice.randrange(len(source))
     at = choice.randrange(len(lines) + 1)
@@ -131,14 +131,14 @@ def insert_lines(choice: random.Random, text: str, other: str) -> str:
 
 
 def drop_lines(choice: random.Random, text: str, other: str) -> str:
-    """A few lines left out."""
+    """Remove a few lines."""
     lines = text.split("\n")
     at = choice.randrange(len(lines))
     return "\n".join(lines[:at] + lines[at + choice.randint(1, 3) :])
 
 
 def move_line(choice: random.Random, text: str, other: str) -> str:
-    """A line moved elsewhere: uses before definitions, terminators in the middle."""
+    """Move a line: uses before definitions, terminators in the middle."""
     lines = text.split("\n")
     moved = lines.pop(choice.randrange(len(lines)))
     lines.insert(choice.randrange(len(lines) + 1), moved)
@@ -153,7 +153,7 @@ MUTATIONS: tuple[Mutation, ...] = (
 
 
 def flip_bytes(choice: random.Random, data: bytes, times: int) -> bytes:
-    """Bytes changed, put in or left out; UTF-8 breaks."""
+    """Change, insert or remove bytes, which often breaks UTF-8."""
     raw = bytearray(data)
     for _ in range(times):
         at = choice.randrange(len(raw) + 1)
@@ -170,7 +170,7 @@ def flip_bytes(choice: random.Random, data: bytes, times: int) -> bytes:
 
 
 def mutated(choice: random.Random, text: str, other: str) -> bytes:
-    """The text after a few changes, as bytes that are mostly UTF-8."""
+    """The text after a few random mutations, as bytes that are mostly UTF-8."""
     for _ in range(choice.choice((1, 1, 1, 2, 2, 3, 5))):
         text = choice.choice(MUTATIONS)(choice, text, other)
         if len(text) > 200_000:

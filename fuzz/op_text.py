@@ -1,6 +1,6 @@
-"""Operations in generic form made from their declarations: right counts, doubtful types.
+"""Operations in generic form made from their declarations: right counts, mostly wrong types.
 
-What reaches the verifiers this way is well-formed SSA, so their own rules are what is tried.
+The texts are well-formed SSA, so that they reach the operations' own verifiers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def op_classes() -> list[Any]:
 
 
 class OpMaker:
-    """Writes one function with sources of values and a few operations on them."""
+    """Writes a function with a few operations, and the operations that define their operands."""
 
     def __init__(self, choice: random.Random) -> None:
         self.choice = choice
@@ -34,7 +34,7 @@ class OpMaker:
         self.counter = 0
 
     def operand(self) -> tuple[str, str]:
-        """A value and its type, made on demand."""
+        """A value and its type: an existing value or a new one."""
         if self.values and self.choice.random() < 0.6:
             return self.choice.choice(self.values)
         type = self.choice.choice(self.types)

@@ -1,4 +1,4 @@
-"""The operators that valid models are made of: which operands and attributes each takes."""
+"""The operators of valid models: the operands and attributes that each takes."""
 
 from __future__ import annotations
 
@@ -281,7 +281,7 @@ def order(g: Graph) -> None:
 
 
 def is_small(array: np.ndarray) -> bool:
-    """Whether sums of squares of integers, and their roots, are in the range of their type."""
+    """Whether elements are so small that sums of their squares are in the range of their type."""
     return bool((np.abs(array.astype(np.float64)) < 2**10).all())
 
 

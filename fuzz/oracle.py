@@ -1,4 +1,4 @@
-"""Runs a case and says what is wrong with what happened, if anything."""
+"""Runs a case and reports a finding, if there is one."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from typing import Any
 from .cases import REFERENCE, Case
 
 PLACE = re.compile(r":\d+:\d+: |in\.mlir|<pass pipeline>|nn-opt: |error: canonicalize: ")
-"""What a message about a text begins with."""
+"""Matches the start of a message about a text."""
 
 SECONDS = 10
-"""Processor time after which a case hangs."""
+"""The seconds of processor time after which a case counts as a hang."""
 
 
 class HangError(BaseException):
-    """The case used up its time; no `except Exception` may hide it."""
+    """The case used all its time; `except Exception` must not catch it."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What is wrong. `key` is equal for findings that very likely share a cause."""
+    """A fault. `key` is equal for findings that very likely have the same cause."""
 
     key: str
     report: str
@@ -40,7 +40,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a tool left."""
+    """The exit code and output of a tool."""
 
     code: int
     stdout: str
@@ -64,7 +64,7 @@ def time_limit(seconds: int) -> Iterator[None]:
 
 
 def call(case: Case, scratch: Path) -> Outcome:
-    """The tool run in this process; exceptions that it does not turn into messages come out."""
+    """Run the tool in this process; exceptions that it does not turn into messages are raised."""
     from nnc.tools.command import Streams
 
     tool = import_module(f"nnc.tools.{case.tool.replace('-', '_')}")
@@ -78,7 +78,7 @@ def call(case: Case, scratch: Path) -> Outcome:
 
 
 def check(case: Case, scratch: Path) -> Finding | None:
-    """What is wrong with how the tools take the case, or None."""
+    """Run a case; returns its finding, or None."""
     try:
         if case.tool == REFERENCE:
             return _against_reference(case)
@@ -91,7 +91,7 @@ def check(case: Case, scratch: Path) -> Finding | None:
 
 
 def _against_reference(case: Case) -> Finding | None:
-    """A valid model has to be compiled, and to compute what ONNX's reference computes."""
+    """Check that a valid model compiles, and that its results equal those of ONNX's reference."""
     from .reference import single_outputs, split_inputs
 
     model, given = split_inputs(case.data)
@@ -169,7 +169,7 @@ def _complaint(case: Case, outcome: Outcome) -> Finding | None:
 
 
 def _general(line: str) -> str:
-    """A message without what differs between cases of one cause."""
+    """A message without the parts that differ between cases with the same cause."""
     line = re.sub(r"^\S*?:\d+:\d+: ", "", line)
     return re.sub(r"'[^']*'|\d+|<.*>", "_", line)[:100]
 
@@ -200,7 +200,7 @@ OURS = re.compile(r'(?<![\w."!#@%])"?((?!builtin|nn|schedule|test|t)[a-z_]+)\.[a
 
 
 def _against_upstream(case: Case, outcome: Outcome) -> Finding | None:
-    """Where mlir-opt accepts the text too it must print the same."""
+    """Check that output is the same as mlir-opt's, where that accepts the text too."""
     tool = os.environ.get("MLIR_OPT") or shutil.which("mlir-opt-22") or shutil.which("mlir-opt")
     if tool is None:
         raise RuntimeError("mode `upstream` needs mlir-opt 22")

@@ -11,7 +11,7 @@ from . import vocabulary
 
 @cache
 def passes() -> tuple[Any, ...]:
-    """Every pass class."""
+    """All pass classes."""
     from nnc.lowering.catalog import all_passes
 
     return tuple(all_passes())
@@ -19,14 +19,14 @@ def passes() -> tuple[Any, ...]:
 
 @cache
 def pipelines() -> tuple[str, ...]:
-    """The names of the pipelines that are flags."""
+    """The names of the pipelines that have flags."""
     from nnc.lowering.pipelines import named_pipelines
 
     return tuple(named_pipelines())
 
 
 def option_value(choice: random.Random, field: Any) -> str:
-    """A value for an option, mostly one that it takes."""
+    """A value for an option, mostly a valid one."""
     if field.metadata["choices"] and choice.random() < 0.9:
         return choice.choice(field.metadata["choices"])
     if choice.random() < 0.1:
@@ -70,7 +70,7 @@ def random_pipeline(choice: random.Random, count: int) -> str:
 
 
 def broken_pipeline(choice: random.Random) -> str:
-    """A pipeline's text with characters left out, doubled or changed."""
+    """A pipeline's text with characters removed, inserted or changed."""
     text = random_pipeline(choice, choice.randint(0, 3))
     for _ in range(choice.choice((0, 1, 1, 2, 4))):
         at = choice.randrange(len(text) + 1)

@@ -1,4 +1,4 @@
-"""Which recipes valid models are made by, and how often each."""
+"""The recipes that make the nodes of valid models, and how often each is used."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WEIGHTS = [weight for weight, names in HOW_OFTEN.items() for _ in names.split()
 
 
 def grow(g: Graph, nodes: int) -> None:
-    """Put so many nodes into a graph, as far as they can be found."""
+    """Add `nodes` nodes to a graph, or fewer if too many are rejected."""
     for _ in range(3 * nodes):
         if len(g.nodes) >= nodes:
             return
@@ -38,7 +38,7 @@ def grow(g: Graph, nodes: int) -> None:
 
 
 def valid_graph(choice: random.Random) -> Any:
-    """A model that is valid."""
+    """A random valid model."""
     while True:
         g = Graph(choice)
         try:

@@ -1,4 +1,4 @@
-"""A model run by nnc and by ONNX's reference: the results have to be equal."""
+"""A model run by nnc and by ONNX's reference, whose results must be equal."""
 
 from __future__ import annotations
 
@@ -19,34 +19,37 @@ from onnx import helper, numpy_helper
 from .graphs import RejectedNodeError, dtype_of, free_names
 
 RELATIVE = {"float64": 1e-6, "float32": 2e-4, "float16": 3e-2, "bfloat16": 2e-1}
-"""Errors that are no finding, as parts of an output's largest value: sums in another order, math
-in its own polynomials; the reference rounds the narrow types after each step."""
+"""Tolerated errors, relative to an output's largest value: sums in another order and other
+polynomials; the reference rounds the narrow types after each step.
+"""
 
 DOUBTFUL = {
     *("Loop", "MaxPool", "GlobalMaxPool", "ConvTranspose", "LRN", "ReduceSumSquare", "ReduceProd"),
     "Resize",
 }
-"""What the reference computes wrongly in some cases: nothing is said of it without ONNX Runtime."""
+"""Operators that the reference sometimes computes wrongly: findings need ONNX
+Runtime's agreement.
+"""
 
 LOGARITHMS = {"Log", "LogSoftmax", "ReduceLogSum", "ReduceLogSumExp"}
 NEARLY_ZERO = np.log(1e-6)
-"""Of a sum that is 0 but for rounding, the logarithm may be below this, or -inf, or NaN."""
+"""The logarithm of a sum that is 0 except for rounding may be anything below this, -inf, or NaN."""
 
 LIMITS = re.compile(
     r"not supported|must be known|more memory than there is|of (static|known) (shape|extents)"
     r"|known last extent|known extents|the window does not fit"
 )
-"""What nnc says of valid models that it does not take, and names as its limits."""
+"""Matches nnc's messages about valid models that are beyond its documented limits."""
 
 
 def load() -> None:
-    """Import what each case uses, so that processes made from this one need not."""
+    """Import the modules that cases use, so that forked processes need not."""
     for name in ("onnxruntime", "onnx.reference", "nnc.driver.compile", "nnc.numerics.interpreter"):
         import_module(name)
 
 
 def evaluated(model: Any, given: dict[str, np.ndarray]) -> list[Any]:
-    """The outputs that the reference computes. Raises RejectedNodeError where it cannot."""
+    """The outputs that the reference computes. Raises RejectedNodeError if it fails."""
     from onnx.reference import ReferenceEvaluator
 
     try:
@@ -60,7 +63,7 @@ def evaluated(model: Any, given: dict[str, np.ndarray]) -> list[Any]:
 
 
 def split_inputs(data: bytes) -> tuple[Any, dict[str, np.ndarray]]:
-    """A model whose inputs have default values: the model without them, and them."""
+    """Split a model whose inputs have default values: the model without them, and the values."""
     model = onnx.ModelProto.FromString(data)
     names = {value.name for value in model.graph.input}
     weights = list(model.graph.initializer)
@@ -70,11 +73,11 @@ def split_inputs(data: bytes) -> tuple[Any, dict[str, np.ndarray]]:
 
 
 def differences(model: Any, given: dict[str, np.ndarray], compiled: bool) -> str:
-    """What nnc computes otherwise than the reference; empty where nothing is.
+    """Describe how nnc's outputs differ from the reference's; empty if they do not.
 
-    ONNX Runtime has the last word, as the reference has defects of its own: what agrees with it,
-    or is rejected by it too, is no difference; neither is a limit that nnc names. Raises
-    NncError as nnc does, RejectedNodeError where the reference fails.
+    As the reference has defects of its own, ONNX Runtime decides: outputs that agree with it, and
+    models that it rejects too, are no difference; nor is a limit that nnc names. Raises NncError
+    as nnc does, RejectedNodeError if the reference fails.
     """
     from nnc.ir.diagnostics import NncError
 
@@ -102,9 +105,9 @@ def differences(model: Any, given: dict[str, np.ndarray], compiled: bool) -> str
 def _second(
     fault: str, found: np.ndarray, want: np.ndarray, part: Any, given: dict[str, np.ndarray]
 ) -> str:
-    """What ONNX Runtime says of an output that the reference says is wrong, if it says anything.
+    """Compare an output that differs from the reference's with ONNX Runtime's, if that runs.
 
-    Each element may be as either has it: where sums of float16 overflow on the way, they differ.
+    Each element may equal either: where intermediate float16 sums overflow, they differ.
     """
     second = _by_onnx_runtime(part, given)
     kinds = {node.op_type for node in part.graph.node}
@@ -118,8 +121,10 @@ def _second(
 
 
 def _as_logarithm(found: np.ndarray, want: np.ndarray) -> np.ndarray:
-    """What was found, but as wanted where both are logarithms of what is nearly 0, or of what
-    differs by no more than rounding: of nearly 1 they may be as close to 0 as they like.
+    """The outputs, with the expected value where rounding explains the difference of logarithms.
+
+    That is where both are logarithms of nearly 0, or of numbers near 1 that differ only by
+    rounding: their logarithms may be arbitrarily close to 0.
     """
     if (found.dtype, found.shape) != (want.dtype, want.shape) or found.dtype.kind != "f":
         return found
@@ -130,7 +135,7 @@ def _as_logarithm(found: np.ndarray, want: np.ndarray) -> np.ndarray:
 
 
 def single_outputs(model: Any, given: dict[str, np.ndarray]) -> Iterator[tuple[Any, dict]]:
-    """For each output a model of what it needs, and its inputs."""
+    """For each output: a model of the nodes that it needs, and their inputs."""
     for output in model.graph.output:
         one = onnx.ModelProto()
         one.CopyFrom(model)
@@ -149,8 +154,9 @@ def single_outputs(model: Any, given: dict[str, np.ndarray]) -> Iterator[tuple[A
 
 
 def culprit(model: Any, given: dict[str, np.ndarray], compiled: bool) -> Any:
-    """The first node that alone, on the reference's values, is computed otherwise, as a model
-    whose inputs have default values; None where none is.
+    """The first node whose results differ when it is computed alone, on the reference's values.
+
+    It is a model whose inputs have default values; None if there is no such node.
     """
     from nnc.ir.diagnostics import NncError
 
@@ -184,7 +190,7 @@ def culprit(model: Any, given: dict[str, np.ndarray], compiled: bool) -> Any:
 
 
 def with_defaults(model: Any, given: dict[str, np.ndarray]) -> Any:
-    """A model whose inputs have default values, which `split_inputs` takes away again."""
+    """A model whose inputs have default values; `split_inputs` is the inverse."""
     made = onnx.ModelProto()
     made.CopyFrom(model)
     model = made
@@ -202,7 +208,9 @@ def _info(name: str, array: np.ndarray) -> Any:
 
 
 def _by_onnx_runtime(model: Any, given: dict[str, np.ndarray]) -> list[np.ndarray] | None:
-    """What ONNX Runtime computes, in a process that it may end; None where it does not."""
+    """The outputs of ONNX Runtime, run in a process of its own as it may crash;
+    None if it fails.
+    """
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -252,7 +260,7 @@ def _interpreted(model: Any, given: dict[str, np.ndarray]) -> list[np.ndarray]:
 
 
 def _fault(have: np.ndarray, want: np.ndarray, *others: np.ndarray) -> str:
-    """Where an array is neither the wanted one nor one of the others; empty where nowhere."""
+    """Describe where an array equals neither the expected one nor the others; empty if nowhere."""
     if want.dtype != have.dtype or want.shape != have.shape:
         return f"{have.dtype} {have.shape}, expected {want.dtype} {want.shape}"
     same = np.logical_or.reduce([_close(have, one) for one in (want, *others)])

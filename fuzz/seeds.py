@@ -1,4 +1,4 @@
-"""The texts that mutations start from: the repository's own, and any folder given."""
+"""The texts that mutations start from: the repository's own, and those of given folders."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from nnc.ir.diagnostics import NncError
 ROOT = Path(__file__).resolve().parent.parent
 SPLIT = re.compile(r"^// -----.*$", re.M)
 MAX_SEED = 20_000
-"""Characters; longer texts make slow cases and find no more."""
+"""The most characters of a seed; longer texts make slow cases and find no more."""
 
 
 @cache
 def texts(folders: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Golden tests in their parts, examples of ops, models at every stage, given folders."""
+    """Parts of golden tests, examples of ops, models at every stage, and files of given folders."""
     found: list[str] = []
     for path in sorted((ROOT / "test" / "lit").rglob("*.mlir")):
         found += SPLIT.split(path.read_text(encoding="utf-8"))
@@ -58,7 +58,7 @@ def models() -> tuple[bytes, ...]:
 
 @cache
 def node_cases() -> tuple[bytes, ...]:
-    """ONNX's own cases of each operator, serialized."""
+    """ONNX's test cases of each operator, serialized."""
     from onnx.backend.test.loader import load_model_tests
 
     found = [case.model.SerializeToString() for case in load_model_tests(kind="node") if case.model]
@@ -107,7 +107,7 @@ def stages() -> tuple[str, ...]:
 
 
 def pick_valid(choice: random.Random, folders: tuple[str, ...]) -> str:
-    """A seed that nnc accepts as it is."""
+    """A random seed that nnc accepts unchanged."""
     from nnc.ir.syntax.parser import parse_module
 
     while True:
@@ -120,5 +120,5 @@ def pick_valid(choice: random.Random, folders: tuple[str, ...]) -> str:
 
 
 def pick(choice: random.Random, folders: tuple[str, ...]) -> str:
-    """A seed."""
+    """A random seed."""
     return choice.choice(texts(folders))

@@ -1,7 +1,7 @@
-"""Flatbuffers changed without their schema: fields of tables, and where they lead.
+"""Flatbuffers changed without their schema: fields of tables, and offsets.
 
-A table begins with a signed distance back to its vtable, which has its own size, the table's, and
-where in it each field is. Source: flatbuffers.dev/internals.
+A table begins with a signed distance back to its vtable, which has its own size, the table's size,
+and the offset of each field in the table. Source: flatbuffers.dev/internals.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ VALUES = (0, 1, 2, 255, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0xFFFFFFFC)
 
 
 def is_one(data: bytes) -> bool:
-    """Whether the first word leads to a table."""
+    """Whether the first word is the offset of a table."""
     return len(data) >= 12 and struct.unpack_from("<I", data)[0] in _tables(data)
 
 
 def changed(data: bytes, choice: random.Random) -> bytes | None:
-    """The buffer with a few fields absent, extreme, or leading elsewhere."""
+    """The buffer with a few fields absent, extreme, or with other offsets."""
     tables = _tables(data)
     homes = list(tables)
     made = bytearray(data)
@@ -50,7 +50,9 @@ def changed(data: bytes, choice: random.Random) -> bytes | None:
 
 @lru_cache(maxsize=64)
 def _tables(data: bytes) -> dict[int, list[tuple[int, int]]]:
-    """What may be tables: for each the places of its fields' slots and of the fields."""
+    """Possible tables by offset: for each field the offsets of its vtable entry
+    and of its value.
+    """
     found: dict[int, list[tuple[int, int]]] = {}
     for table in range(4, min(len(data), 1 << 20) - 3, 4):
         (back,) = struct.unpack_from("<i", data, table)

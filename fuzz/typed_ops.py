@@ -1,6 +1,6 @@
-"""One operation of any kind in generic form, with operands that its declaration allows, lowered.
+"""Lowers one operation in generic form, with operands of types that its declaration allows.
 
-What passes the verifier has to have a lowering, or a message that says that there is none.
+An operation that passes the verifier must have a lowering, or a message that it has none.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _attributes() -> list[Any]:
 
 @cache
 def _allowed(constraint: Any) -> list[Any]:
-    """The types that a constraint allows; where few are, all."""
+    """The types that a constraint allows; if it allows none of the known types, all."""
     return [type for type in _types() if constraint.allows(type)] or _types()
 
 
@@ -150,7 +150,7 @@ class _Maker:
         return found
 
     def _inferred(self, cls: Any, operands: list[Any], properties: Any) -> list[Any] | None:
-        """The types that the operation itself gives its results, if it does."""
+        """The types that the operation infers for its results, if it does."""
         if self.choice.random() < 0.2:
             return None
         try:

@@ -1,4 +1,4 @@
-"""One process that runs cases, watched by another that survives what it does not."""
+"""Worker processes that run cases, and the process that watches them and survives their crashes."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ MEMORY = 6 << 30
 """Bytes of address space of the worker, LLVM and NumPy included."""
 
 SILENCE = 900
-"""Seconds without a new case after which a worker hangs where no signal reaches it."""
+"""The seconds without a new case after which a worker is killed: a hang that ignores signals."""
 
 
 @dataclass
 class Run:
-    """A run of the fuzzer: what to try, for how long, where findings go."""
+    """A run of the fuzzer: its modes, its time, and the folder for findings."""
 
     modes: tuple[str, ...]
     seed: int
@@ -46,7 +46,7 @@ class Run:
     counts: dict[str, int] = field(default_factory=dict)
 
     def go(self) -> int:
-        """Run until the time is spent; returns how many distinct findings there are."""
+        """Run until the time is spent; returns the number of distinct findings."""
         self.output.mkdir(parents=True, exist_ok=True)
         self._warm_up()
         with tempfile.TemporaryDirectory() as folder:
@@ -57,7 +57,7 @@ class Run:
         return found
 
     def _warm_up(self) -> None:
-        """Make what all workers share, before the first of them starts."""
+        """Compute what all workers share, before the first one starts."""
         grammar_text.productions()
         grammar_text.literals()
         grammar_text.costs()
@@ -69,7 +69,7 @@ class Run:
             reference.load()
 
     def _supervise(self, scratch: Path) -> None:
-        """One worker from its start to its end, whichever way that comes."""
+        """Run one worker from its start until it ends in any way."""
         state = scratch / "state.pickle"
         state.unlink(missing_ok=True)
         gc.freeze()
@@ -125,7 +125,7 @@ class Run:
                 break
 
     def _save(self, mode: str, case: Case, finding: Finding, scratch: Path) -> None:
-        """Write the finding, once for each key, as small as it gets."""
+        """Write a finding, once for each key, with a minimized input."""
         name = f"{mode}-{blake2s(finding.key.encode(), digest_size=5).hexdigest()}"
         report = self.output / f"{name}.txt"
         others = list(self.output.glob(f"*-{name.rpartition('-')[2]}.txt"))
@@ -152,7 +152,7 @@ def _read(path: Path):
 
 
 def reproduce(mode: str, seed: int, number: int, folders: tuple[str, ...]) -> int:
-    """Run one case of a run again and print its input and what is wrong with it."""
+    """Repeat one case of a run and print its input and its finding."""
     case = modes(folders)[mode](random_for(mode, seed, number))
     sys.stdout.buffer.write(case.data + b"\n")
     print(case.tool, *case.arguments)

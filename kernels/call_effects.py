@@ -45,7 +45,7 @@ class Touched:
                 self.written.add(buffer)
 
     def merge(self, other: Touched) -> None:
-        """Add what something else touches."""
+        """Add the buffers that other operations touch."""
         self.used |= other.used
         self.written |= other.written
         self.unknown |= other.unknown

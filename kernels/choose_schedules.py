@@ -134,7 +134,7 @@ def has_stages(function: func.FuncOp) -> bool:
 def choose(
     function: func.FuncOp, policy: str, machine: Machine, every: bool, reuse: Reuse = ()
 ) -> tuple[Sequence[Candidate], Candidate]:
-    """(candidates of a policy, given by name, for a kernel, the one that it takes).
+    """The candidate schedules of a policy, given by name, for a kernel; and the one chosen.
 
     `reuse` are the reuse distances of its arguments, for policies that read them.
     """

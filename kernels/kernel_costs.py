@@ -29,7 +29,7 @@ class Cost:
 def kernel_cost(kernel: func.FuncOp, unknown: int | None = None) -> Cost:
     """The cost of one call of a kernel whose body is linalg on memrefs.
 
-    `unknown` is what unknown extents count as.
+    Unknown extents count as `unknown`; without it, what depends on them is None.
     """
     operations: int | None = 0
     for op in kernel.walk():

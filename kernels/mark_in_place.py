@@ -187,9 +187,9 @@ def _reaches(read: Access | None, write: Access, stages: Sequence[Stage]) -> boo
 
 
 def _held(made: Access, labels: Labels, stages: Sequence[Stage]) -> Labels | None:
-    """The labels of a result's dimensions; those of reductions are gone, as all of them count.
+    """The labels of a result's dimensions, without those of reduced ones, whose elements all count.
 
-    None where a dimension is lost in another way, or what was made is overwritten.
+    None if a dimension is lost in another way, or if the result is overwritten later.
     """
     stage, dims = made.stage, made.plain_dims()
     lost = (d for d, label in enumerate(labels) if label is not None and d not in dims)

@@ -168,7 +168,9 @@ class _Kernel:
 
 
 def _without_single_steps(op: linalg.Generic, map: AffineMap) -> list[AffineExpr]:
-    """The subscripts of an operand without loops of one step in sums: a window of 1 x 1 is none."""
+    """The subscripts of an operand, with index 0 for loops of one step, such as a
+    1 x 1 window's.
+    """
     steps: list[AffineExpr] = [
         AffineConstant(0) if extent == 1 else AffineDim(d) for d, extent in enumerate(op.ranges)
     ]

@@ -72,7 +72,7 @@ class OverlapLoops(
 
 @dataclass(frozen=True)
 class _Work:
-    """What the loops of a module do, on one thread."""
+    """The work of a module's loops, on one thread."""
 
     machine: Processor
     functions: dict[str, func.FuncOp]
@@ -151,7 +151,7 @@ def _groups(block: Block, work: _Work, effects: CallEffects) -> Iterator[_Group]
 
 
 def _unit(op: Operation, work: _Work) -> list[Operation] | None:
-    """A loop with what uses its results, if that is nothing but checks; else None."""
+    """A loop with the checks that use its results; None if anything else uses them."""
     if not isinstance(op, scf.While) or not work.is_enough(op):
         return None
     unit: list[Operation] = [op]
@@ -200,7 +200,7 @@ def _group(first: list[Operation], work: _Work, effects: CallEffects) -> _Group:
 
 @dataclass
 class _Before:
-    """Operations that come before others: what they make and touch."""
+    """Operations that come before others: the values they define, the buffers they touch."""
 
     effects: CallEffects
     made: set[Value] = field(default_factory=set)
@@ -222,7 +222,7 @@ class _Before:
 
 
 def _overlap(group: _Group) -> None:
-    """Move the loops into the cases of a switch in a parallel loop, before what comes behind."""
+    """Move the loops into the cases of a switch in a parallel loop, before the code after them."""
     last = group.loops[-1][0]
     builder = Builder.before_op(last)
     low, high, step = (

@@ -1,4 +1,4 @@
-"""--single-rows: products whose rows are counted at run time get code for one row as well.
+"""--single-rows: products with an unknown number of rows also get code for a single row.
 
     call @k(%x, %w, %out)      ->      %is_one = arith.cmpi eq, %rows, %c1
                                        scf.if %is_one {
@@ -45,10 +45,11 @@ class SingleRows(
     anchor="builtin.module",
     statistics={"kernels": "Number of kernels that got code for one row"},
 ):
-    """Give products of an open number of rows with large matrices code for one row.
+    """Give products of an unknown number of rows with large matrices separate code for one row.
 
-    The matrix is an operand of known shape that no core's own memory holds, and all open extents
-    of the kernel count rows. Each call asks how many there are. This is for processors.
+    The matrix is an operand of known shape that no core's own memory holds, and all unknown
+    extents of the kernel are numbers of rows. Each call checks whether they are 1. This is for
+    processors.
     """
 
     target: str = option("", help="a target's name (default: the module's)", alias="machine")
@@ -72,7 +73,7 @@ class SingleRows(
 
 
 def _is_chosen(call: func.Call) -> bool:
-    """Whether a call is already carried out on a condition, as this pass leaves it."""
+    """Whether a call is in a branch on the number of rows already, as this pass leaves it."""
     return isinstance(call.parent_op, scf.If)
 
 
@@ -167,7 +168,7 @@ def _of_one_row(function: func.FuncOp) -> func.FuncOp:
 
 
 def _single(value: Value) -> MemRefType:
-    """A buffer's type with 1 for each open extent."""
+    """A buffer's type with 1 for each unknown extent."""
     own = value.type
     assert isinstance(own, MemRefType)
     shape = tuple(1 if extent is None else extent for extent in own.shape)
@@ -185,7 +186,7 @@ def _free_name(function: func.FuncOp) -> str:
 
 
 def _choose(call: func.Call, row: func.FuncOp, places: list[Place]) -> None:
-    """Call the code for one row where there is one."""
+    """Call the code for one row if there is only one."""
     b = Builder.before_op(call)
     one = b.insert(arith.Constant.index(1)).result
     count = one

@@ -72,12 +72,12 @@ def schedule_digest(one: schedule.For) -> str:
 
 
 def numbers_digest(target: Target) -> str:
-    """A digest of all numbers by which schedules are chosen for a target."""
+    """A digest of all numbers of a target that the choice of schedules depends on."""
     return digest_of(detailed(target))
 
 
 def digest_of(text: str) -> str:
-    """A digest of a text, whatever its lines end with."""
+    """A digest of a text, independent of how its lines end."""
     lines = "\n".join(line.rstrip() for line in text.splitlines())
     return sha256(lines.encode()).hexdigest()[:_DIGITS]
 

@@ -83,7 +83,7 @@ class _Lent:
 
 
 class HeapMemory:
-    """Memory of outputs of open shape: blocks of C's heap that are reused by later calls.
+    """Memory of outputs of unknown shape: blocks of C's heap that are reused by later calls.
 
     At most the blocks of one call are kept.
     """

@@ -132,8 +132,8 @@ class Model(ABC):
     def _started(self, given: dict[str, Any]) -> dict[str, Any]:
         """The inputs, with omitted states at their initial values.
 
-        An open dimension of a state gets the extent of the same name in a given input. A name that
-        occurs only in states is the length of a cache, which is empty at first.
+        An unknown dimension of a state gets the extent of the same name in a given input. A name
+        that occurs only in states is the length of a cache, which is empty at first.
         """
         dims = dict(zip(self.input_names, self.signature.input_dims, strict=False))
         extents: dict[str, int] = {}

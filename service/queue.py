@@ -54,7 +54,7 @@ class Queue:
         self._files = files
         self._limits = limits
 
-    # Of those who want something done.
+    # For users, who ask for jobs.
 
     def add_look(self, connection: Connection, user: str, model: str) -> None:
         """Queue the look at a model that was just uploaded."""
@@ -110,7 +110,7 @@ class Queue:
                     raise NotFoundError("there is no such job")
                 raise ConflictError(f"this job is {state} already")
 
-    # Of those who carry it out.
+    # For dispatchers, which run jobs.
 
     def claim(self, owner: str, lease_seconds: float, wanted: Wanted | None = None) -> Job | None:
         """Claim the next of the wanted jobs for an owner, for that long; None if none waits. By
@@ -314,7 +314,7 @@ class Queue:
         with self._database.write() as connection:
             return bool(connection.execute(update(rows).where(held(job)).values(values)).rowcount)
 
-    # Of those who look on.
+    # For pages and metrics, which show jobs.
 
     def counts(self) -> dict[str, int]:
         """The number of jobs in each state."""

@@ -84,9 +84,9 @@ class TrialCode:
 class Target(ABC):
     """A kind of machine to compile for, with the stages from the schedule down to code.
 
-    The driver and the tools know only this interface. Units: bits. `processor` distinguishes
-    targets of one name whose machine was measured or edited, see `attribute.py`; `aliases` are
-    further names.
+    The driver and the tools know only this interface. `pointer_bits` is the width of addresses.
+    `processor` distinguishes targets of one name whose machine was measured or edited, see
+    `attribute.py`; `aliases` are further names.
     """
 
     name: str

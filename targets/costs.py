@@ -42,7 +42,9 @@ class TileCosts:
     """What a register tile costs, and how large tiles get. Units: cycles, unless said otherwise."""
 
     overlap: float = 3.0
-    """The norm in which cycles of arithmetic and of loads add up: 3 fits products of all tiles."""
+    """The exponent p of the norm (a**p + l**p) ** (1/p) by which cycles of arithmetic and of loads,
+    which overlap, are combined: 3 fits products of all tiles.
+    """
     loop_cycles: float = 0.25
     """Cycles of one pass through a tile's code, besides its arithmetic and loads."""
     loop_micro_ops: float = 1.5
@@ -90,8 +92,9 @@ class LoopCosts:
     better_order: float = 0.97
     """Another order of loops must have less than this part of the best traffic so far."""
     better_block: float = 0.75
-    """The same for blocks of a loop, of the traffic beyond the nearest cache: their last one is
-    smaller, and other stages run per block."""
+    """The same for splitting a loop into blocks, of the traffic beyond the nearest cache: the last
+    block is smaller, and other stages run once per block.
+    """
     run_bytes: int = 512
     """The length of a contiguous run, in bytes, at which memory reaches half its bandwidth:
     processors take as long to detect a stream and to read ahead."""
@@ -121,9 +124,11 @@ class LoopCosts:
     transform_l3_part: int = 4
     """The most size of such a block: the third cache divided by this."""
     stream_readers: int = 4
-    """The most results per matrix element for which reading the matrix takes the time."""
+    """The most results per element of a matrix for which the time is that of reading the matrix."""
     stream_rows: int = 16
-    """Rows read side by side: as many as prefetchers follow, and as a loaded result is used for."""
+    """Rows read side by side: prefetchers follow as many, and each loaded result is used for as
+    many.
+    """
     stream_results: int = 1024
     """The most results updated together, so that they stay in the first cache."""
     stream_blocks: int = 4
@@ -172,7 +177,9 @@ class ThreadCosts:
     """The least iterations per core of the outermost loop when parallel loops are reordered, if an
     order has as many."""
     even: float = 0.95
-    """The average part of the cores at work that is good enough."""
+    """The average share of the cores that are busy from which on no further loop is
+    made parallel.
+    """
     least_gain: float = 0.02
     """The least gain, as a part of the cores, for which one more loop becomes parallel."""
     many_iterations: int = 2048

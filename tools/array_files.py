@@ -13,7 +13,7 @@ from ..ir.diagnostics import NncError
 from ..ir.types import TensorType
 
 _MAGIC = (b"\x93NUMPY", b"PK\x03\x04", b"PK\x05\x06")
-"""How files of an array begin, archives, and empty archives."""
+"""The first bytes of .npy files, of archives, and of empty archives."""
 _LARGE = 1 << 30
 _TIMES = 100
 """An archive of more than _LARGE bytes unpacked is refused if it grows by more than this factor and

@@ -66,7 +66,7 @@ def _add_explore(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("-o", "--output", required=True, metavar="PAGE.html")
 
 
-def _add_what(sub: argparse.ArgumentParser) -> None:
+def _add_order_options(sub: argparse.ArgumentParser) -> None:
     """Add the options of an order."""
     add = sub.add_argument
     add(
@@ -101,7 +101,7 @@ def _add_what(sub: argparse.ArgumentParser) -> None:
 
 def _add_order(sub: argparse.ArgumentParser) -> None:
     _add_model(sub)
-    _add_what(sub)
+    _add_order_options(sub)
     sub.add_argument(
         "--wait",
         action="store_true",
@@ -113,7 +113,7 @@ def _add_order(sub: argparse.ArgumentParser) -> None:
 def _add_package(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("path", metavar="MODEL", help="a model's file or folder, of this machine")
     sub.add_argument("-o", "--output", required=True, metavar="PACKAGE.zip")
-    _add_what(sub)
+    _add_order_options(sub)
     _add_quiet(sub)
 
 

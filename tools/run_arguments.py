@@ -6,7 +6,7 @@
     f32[2x3]:zeros            and ones, arange
     f32[2x3]:[1,2,3,4,5,6]    elements in order
     i64:3                     a scalar
-    3, random, [1,2]          the same for the type that the function says
+    3, random, [1,2]          the same, of the parameter's own type
 
 Arguments are separated by commas outside brackets.
 """

@@ -15,7 +15,9 @@ from .chosen import FORTY, asked_for
 from .results import Results, shortened
 
 STRIDE = 12
-"""Neighbours in the table are alike; every twelfth row comes first, then every one after these."""
+"""Every twelfth row is run first, then the rows after these, and so on: neighbouring rows are
+alike.
+"""
 
 
 def main() -> None:
@@ -43,7 +45,9 @@ def main() -> None:
 
 
 def run(options: argparse.Namespace) -> Iterator[Finding]:
-    """Each file that is asked for and not done, printed as one line and kept."""
+    """Run all requested files without a stored result; prints a line for each and stores its
+    result.
+    """
     results = Results(options.results)
     there = (path.name.removesuffix(".onnx") for path in sorted(options.to.glob("*.onnx")))
     files = list(there) if options.check else every_file()
@@ -60,7 +64,7 @@ def run(options: argparse.Namespace) -> Iterator[Finding]:
 
 
 def every_file() -> list[str]:
-    """The files of the whole table, unlike rows first."""
+    """The names of all files of the table, those of different rows first."""
     from . import table  # noqa: F401 - which fills ROWS
     from .export import files_of
     from .others import OTHERS
@@ -85,7 +89,7 @@ def line(found: Finding) -> str:
 
 
 def summary(found: list[Finding]) -> str:
-    """How many agree, and the least and mean ratio of times."""
+    """A line with the number of files that agree, and the least and mean ratio of times."""
     written = [one for one in found if not one.unwritten]
     agree = sum(one.agrees for one in written)
     ratios = [ratio for one in written for ratio in one.ratios if one.agrees]

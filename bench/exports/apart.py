@@ -1,7 +1,7 @@
-"""Files of a row, one after another in a process of their own, which may crash or hang.
+"""Processes the files of a row, one after another, in a separate process, which may crash or hang.
 
 The process is a fork of one that has loaded PyTorch, its exporters and nnc and has used each once:
-what these do at their first use takes longer than to export and compile a small network.
+their first use takes longer than to export and compile a small network.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ FORKED = multiprocessing.get_context("fork")
 
 
 def findings(files: Iterable[str], options: argparse.Namespace) -> Iterator[Finding]:
-    """What is found in each file of a row; one that ends its process costs that file only."""
+    """The finding for each file of a row; a file that ends the process costs only
+    its own result.
+    """
     left = list(files)
     while left:
         ours, theirs = FORKED.Pipe(duplex=False)
@@ -44,7 +46,7 @@ def findings(files: Iterable[str], options: argparse.Namespace) -> Iterator[Find
 
 
 def _work(pipe: Connection, files: tuple[str, ...], options: argparse.Namespace) -> None:
-    """In the new process: write what is asked for, check it, send what was found."""
+    """In the new process: export the files as requested, check them, and send the findings."""
     for file, unwritten in _written(files, options):
         path = options.to / f"{file}.onnx"
         found = Finding(file, unwritten=unwritten)
@@ -56,7 +58,9 @@ def _work(pipe: Connection, files: tuple[str, ...], options: argparse.Namespace)
 
 
 def _written(files: tuple[str, ...], options: argparse.Namespace) -> Iterator[tuple[str, str]]:
-    """Each file when it is there, with what the exporter said where it could not write it."""
+    """Yields each file once it exists, with the exporter's error message if it could not be
+    written.
+    """
     if options.check:
         yield from ((file, "") for file in files)
         return
@@ -86,7 +90,7 @@ def _checked(path: Path, seconds: float) -> Finding:
 
 
 def warm_up(exporters: bool) -> None:
-    """Use nnc once, and the exporters where they will be."""
+    """Use nnc once, and the exporters if they will be needed."""
     import nnc
 
     text = (

@@ -1,6 +1,6 @@
 """Compiles one exported file and compares it with ONNX Runtime.
 
-Imports neither PyTorch nor what made the file: a process that runs a model.
+It imports neither PyTorch nor the exporter, so that it can run in a process that has neither.
 """
 
 from __future__ import annotations
@@ -15,14 +15,18 @@ import numpy as np
 import onnxruntime
 
 TOLERANCE = 1e-3
-"""Of an output's largest value: what two orders of float32 sums may differ by in a deep network."""
+"""The tolerance relative to an output's largest value: the difference that another order of float32
+sums can make in a deep network.
+"""
 
 
 @dataclass
 class Finding:
-    """What one file gave: the worst error, seconds to compile, times at each size in ms of CPU.
+    """The result for one file: the largest error, seconds to compile, times at each size in ms of
+    CPU.
 
-    `failure` is what nnc said, `unwritten` what the exporter said that made no file.
+    `failure` is nnc's error message, `unwritten` that of the exporter that made no file, `oracle`
+    the name of what it was compared with.
     """
 
     name: str
@@ -36,7 +40,7 @@ class Finding:
 
     @property
     def ratios(self) -> list[float]:
-        """How many times as fast as ONNX Runtime, at each size."""
+        """The speed relative to ONNX Runtime at each size; more than 1 if nnc is faster."""
         pairs = zip(self.onnxruntime, self.milliseconds, strict=False)
         return [theirs / ours for theirs, ours in pairs]
 
@@ -46,13 +50,13 @@ class Finding:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether nnc is at fault; not of a file that ONNX Runtime cannot run, either."""
+        """Whether nnc is at fault; a file that ONNX Runtime cannot run either is no fault."""
         neither = self.failure and self.oracle != "onnxruntime"
         return not (self.agrees or self.unwritten or neither)
 
 
 def check(model: Path, values: Path, seconds: float) -> Finding:
-    """Compile, run at each size of the file, compare, and time where seconds are given."""
+    """Compile a file, run it at each size, compare, and time it if `seconds` are given."""
     name = model.name.removesuffix(".onnx")
     found = Finding(name)
     arrays = np.load(values)
@@ -84,12 +88,12 @@ def check(model: Path, values: Path, seconds: float) -> Finding:
 
 
 def _values(arrays: np.lib.npyio.NpzFile, prefix: str) -> dict[str, np.ndarray]:
-    """The arrays whose names begin so, by the rest of the name."""
+    """The arrays whose names begin with `prefix`, by the rest of the name."""
     return {key.removeprefix(prefix): arrays[key] for key in arrays if key.startswith(prefix)}
 
 
 def _session(model: Path) -> onnxruntime.InferenceSession | None:
-    """ONNX Runtime's view of the model, or None where it cannot have one."""
+    """ONNX Runtime's session of the model, or None if it cannot load it."""
     onnxruntime.set_default_logger_severity(4)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
@@ -107,7 +111,7 @@ def _expected(
     at: int,
     found: Finding,
 ) -> list[np.ndarray]:
-    """ONNX Runtime's outputs, or the framework's where that cannot run the model."""
+    """ONNX Runtime's outputs, or the framework's own if ONNX Runtime cannot run the model."""
     try:
         if session is not None:
             given = {one.name: inputs[one.name] for one in session.get_inputs()}
@@ -120,9 +124,9 @@ def _expected(
 
 
 def worst_error(found: list[np.ndarray], want: list[np.ndarray]) -> float:
-    """The largest difference relative to each output's largest value; infinite where shapes differ.
+    """The largest difference relative to each output's largest value; infinite if shapes differ.
 
-    What is not a number has to be so in both.
+    NaN and infinities must be the same in both.
     """
     if len(found) != len(want):
         return np.inf
@@ -145,7 +149,7 @@ def worst_error(found: list[np.ndarray], want: list[np.ndarray]) -> float:
 def least(
     ours: Callable[[], object], theirs: Callable[[], object], seconds: float
 ) -> tuple[float, float]:
-    """The least milliseconds of CPU of each, in turns."""
+    """The least CPU time of each of two functions, which take turns. Units: milliseconds."""
     best = [np.inf, np.inf]
     end = time.perf_counter() + seconds
     turns = 0

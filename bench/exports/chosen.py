@@ -1,10 +1,10 @@
-"""Which files a name means, and forty dynamic exports that stand for all where times are compared.
+"""Selects files by name, and forty dynamic exports that represent all others in timings.
 
     python -m bench.exports --to FOLDER --forty --seconds 1
 
 The forty are convolutional networks, transformers with and without a cache, recurrent ones,
 detectors, sound, and networks of several inputs. They were chosen before any was timed; SSDlite,
-Faster R-CNN and Mamba, which PyTorch 2.13 does not export with open shapes, gave way to others.
+Faster R-CNN and Mamba, which PyTorch 2.13 does not export with dynamic shapes, were replaced.
 """
 
 from __future__ import annotations
@@ -33,6 +33,6 @@ FORTY = tuple(
 
 
 def asked_for(file: str, names: Sequence[str]) -> bool:
-    """Whether a name or pattern means the file, or all files of its row."""
+    """Whether one of the names or patterns selects a file, or all files of its row."""
     row = file.split(".")[0]
     return any(fnmatch(file, pattern) or fnmatch(row, pattern) for pattern in names)

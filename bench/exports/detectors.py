@@ -1,4 +1,4 @@
-"""Rows of detectors, of networks that say what or how deep each pixel is, on small backbones."""
+"""Rows of detectors, and of networks for segmentation and depth, on small backbones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _VIT |= {"intermediate_size": HIDDEN}
 
 
 def resnet(*features: str, kind: str = "ResNet") -> Any:
-    """A backbone's configuration, which gives the stages that are named."""
+    """The configuration of a ResNet backbone whose outputs are the named stages."""
     return getattr(zoo, f"{kind}Config")(**_RESNET, out_features=list(features))
 
 
@@ -40,7 +40,7 @@ def swin() -> Any:
 
 
 def detector(prefix: str, model: str, options: Callable[[], dict[str, Any]]) -> nn.Module:
-    """A model by the names of its classes; `options` are made when it is."""
+    """A model by its class names; `options` are made only when the model is."""
     config = getattr(zoo, f"{prefix}Config")(**options())
     config._attn_implementation = "eager"
     return getattr(zoo, f"{prefix}{model}")(config)
@@ -54,13 +54,13 @@ def row(
     call: Callable[..., object] = boxes_call,
     **inputs: Spec,
 ) -> None:
-    """One of them, on an image unless said otherwise."""
+    """Add a row; its input is an image unless `inputs` are given."""
     make = partial(detector, prefix, model, options)
     ROWS.add(name, lambda: Call(make(), call), **(inputs or {"image": images()}))
 
 
 def sides(layers: bool = True) -> dict[str, Any]:
-    """Sizes of DETR's encoder and decoder."""
+    """The sizes of DETR's encoder and decoder."""
     sizes: dict[str, Any] = {"d_model": WIDTH, "num_queries": 10}
     for side in ("encoder", "decoder"):
         sizes |= {f"{side}_ffn_dim": HIDDEN, f"{side}_attention_heads": HEADS}
@@ -88,7 +88,7 @@ for _name, _prefix, _features in (
 
 
 def rt_detr_options(kind: str) -> dict[str, Any]:
-    """RT-DETR, and D-FINE, which is one by a finer description of boxes."""
+    """The options of RT-DETR, and of D-FINE, which differs in how it describes boxes."""
     backbone = resnet(*STAGES, kind="RTDetrResNet")
     sizes: dict[str, Any] = {"backbone_config": backbone, "encoder_in_channels": [32, 48, 64]}
     sizes |= {"encoder_hidden_dim": WIDTH, "encoder_ffn_dim": HIDDEN, "d_model": WIDTH}
@@ -103,7 +103,7 @@ for _name, _prefix in (("rt_detr", "RTDetr"), ("rt_detr_v2", "RTDetrV2"), ("d_fi
 
 
 def owl_call(model: nn.Module, image: Tensor, input_ids: Tensor) -> object:
-    """How well each patch's box fits each of the texts."""
+    """The logits of each patch for each text, and the predicted boxes."""
     found = model(input_ids=input_ids, pixel_values=image)
     return found.logits, found.pred_boxes
 
@@ -122,13 +122,13 @@ for _name, _prefix in (("owlvit", "OwlViT"), ("owlv2", "Owlv2")):
 
 
 def masks_call(model: nn.Module, image: Tensor) -> object:
-    """Each query's class logits and mask."""
+    """The class logits and the mask of each query."""
     found = model(image)
     return found.class_queries_logits, found.masks_queries_logits
 
 
 def mask2former_options() -> dict[str, Any]:
-    """Mask2Former on Swin."""
+    """The options of Mask2Former on Swin."""
     sizes = {"feature_size": WIDTH, "mask_feature_size": WIDTH, "hidden_dim": WIDTH}
     sizes |= {"encoder_feedforward_dim": HIDDEN, "dim_feedforward": HIDDEN, "num_queries": 10}
     sizes |= {"encoder_layers": LAYERS, "decoder_layers": LAYERS + 1, "num_attention_heads": HEADS}
@@ -164,12 +164,12 @@ row(
 
 
 def depth(model: nn.Module, image: Tensor) -> object:
-    """How far each pixel is."""
+    """The depth of each pixel."""
     return model(image).predicted_depth
 
 
 def depth_anything_options() -> dict[str, Any]:
-    """Depth Anything on DINOv2."""
+    """The options of Depth Anything on DINOv2."""
     backbone = zoo.Dinov2Config(
         **(_VIT | {"num_hidden_layers": 4}),
         out_features=["stage1", *STAGES],

@@ -1,8 +1,9 @@
-"""From a row to files: the model as each exporter writes it, static and dynamic, and inputs.
+"""Exports a row's network: a file from each exporter, static and dynamic, and one with inputs.
 
 For a row `bert` the folder gets `bert.npz`, the inputs at both sizes with PyTorch's outputs, and
 `bert.dynamo.static.onnx`, `bert.dynamo.dynamic.onnx`, `bert.script.static.onnx` and
-`bert.script.dynamic.onnx`, or beside the name `.failed.txt` with what the exporter said.
+`bert.script.dynamic.onnx`. If an exporter fails, its message is in a file with the suffix
+`.failed.txt`.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ def files_of(name: str) -> tuple[str, ...]:
 def export_row(
     row: Row, folder: Path, files: Iterable[str], again: bool = False
 ) -> Iterator[tuple[str, str]]:
-    """Write what is not there yet; each file's name, and what the exporter said if it failed."""
+    """Write the missing files; yields each file's name with the exporter's error message, if it
+    failed.
+    """
     torch.set_num_threads(1)
     module: nn.Module | None = None
     for name in files:
@@ -56,14 +59,16 @@ def export_row(
 
 
 def root_of(error: BaseException) -> str:
-    """What was the matter in the first place; exporters wrap it in what they were about to do."""
+    """The message of the innermost cause of an error; exporters wrap it in several others."""
     while error.__cause__ is not None:
         error = error.__cause__
     return f"{type(error).__name__}: {error}"
 
 
 def write_values(row: Row, module: nn.Module, path: Path) -> None:
-    """The inputs as `0/in/NAME`, the outputs as `0/out/INDEX`, and those at the second size."""
+    """Write the inputs as `0/in/NAME` and the outputs as `0/out/INDEX`, and with `1/` at the second
+    size.
+    """
     arrays: dict[str, np.ndarray] = {}
     for at in (0, 1):
         arguments = row.arguments(at)
@@ -75,7 +80,7 @@ def write_values(row: Row, module: nn.Module, path: Path) -> None:
 
 
 def clones(arguments: dict[str, Tensor]) -> list[Tensor]:
-    """The inputs, for a module that may write into them."""
+    """Copies of the inputs, as a module may overwrite them."""
     return [tensor.clone() for tensor in arguments.values()]
 
 

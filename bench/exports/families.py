@@ -1,4 +1,4 @@
-"""Rows of architectures of `bench/formats/pytorch_models.py` that the other modules lack."""
+"""Rows of architectures in `bench/formats/pytorch_models.py` that the other modules lack."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ IBert RemBert GPTNeo GPTJ StableLm Mpt CodeGen Olmo2 Granite Starcoder2 Persimmo
 BioGpt GPTBigCode SmolLM3 Nemotron
 """
 PAIRS = "Pegasus MT5"
-"""Encoder and decoder."""
+"""Architectures with an encoder and a decoder."""
 PICTURES = "Beit Swinv2 ResNet PoolFormer MobileViT MobileNetV2 RegNet Cvt"
 NETWORKS = """
 bat_resnext26ts botnet26t_256 caformer_s18 convit_tiny convmixer_768_32 crossvit_tiny_240
@@ -27,11 +27,11 @@ nextvit_small pit_ti_224 regnetz_005 repvit_m0_9 rexnet_100 samvit_base_patch16 
 sequencer2d_s shvit_s1 skresnet18 starnet_s1 swiftformer_xs swinv2_cr_tiny_224 tnt_s_patch16_224
 tresnet_m visformer_tiny vitamin_small_224 vit_relpos_small_patch16_224 xception41
 """
-"""Of timm, at the sizes that they have."""
+"""Networks of timm, at their own image sizes."""
 
 
 def first(model: nn.Module, *names: str) -> Call:
-    """A model whose inputs have names; its first output alone."""
+    """A module that passes its inputs to a model by name, and returns only the first output."""
 
     def call(inner: nn.Module, *tensors: Tensor) -> object:
         return inner(**dict(zip(names, tensors, strict=True)))[0]
@@ -40,7 +40,7 @@ def first(model: nn.Module, *names: str) -> Call:
 
 
 def add(name: str, **inputs: Spec) -> None:
-    """An architecture of `transformers` by its prefix there."""
+    """Add the row of an architecture of `transformers`, by its class name."""
     ROWS.add(
         f"{name.removesuffix('Model').lower()}_base",
         lambda: first(transformers(name)[0], *inputs),

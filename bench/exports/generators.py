@@ -1,4 +1,6 @@
-"""Rows of networks of `diffusers` beside Stable Diffusion's, and of images with texts."""
+"""Rows of `diffusers` networks other than Stable Diffusion's, and of networks for images with
+texts.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ TEXT = floats("batch", "tokens", 32)
 
 
 def sample(model: nn.Module, *tensors: Tensor) -> object:
-    """The noise, or the image."""
+    """The predicted noise, or the image."""
     return model(*tensors).sample
 
 
@@ -50,7 +52,7 @@ def sdxl_call(
     pooled: Tensor,
     extents: Tensor,
 ) -> object:
-    """SDXL's conditions are a text, a pooled one, and the sizes of images."""
+    """SDXL, whose conditions are a text, its pooled embedding, and the sizes of images."""
     more = {"text_embeds": pooled, "time_ids": extents}
     return model(latent, timestep, text, added_cond_kwargs=more).sample
 
@@ -84,7 +86,7 @@ ROWS.add(
 def control_call(
     model: nn.Module, latent: Tensor, timestep: Tensor, text: Tensor, image: Tensor
 ) -> object:
-    """What ControlNet adds to each block, and to the middle."""
+    """The residuals that ControlNet adds to each block and to the middle one."""
     return model(latent, timestep, text, image, return_dict=False)
 
 
@@ -140,7 +142,7 @@ _SMALL_DIT |= {"sample_size": 16, "patch_size": 2, "in_channels": 4}
 
 
 def dit_call(model: nn.Module, latent: Tensor, timestep: Tensor, label: Tensor) -> object:
-    """The noise, by a class's label."""
+    """The predicted noise, conditioned on a class label."""
     return model(latent, timestep, class_labels=label).sample
 
 
@@ -176,7 +178,7 @@ ROWS.add(
 def flux_call(
     model: nn.Module, latent: Tensor, text: Tensor, pooled: Tensor, timestep: Tensor
 ) -> object:
-    """Flux, whose positions are those of the latent's tokens and of the text's."""
+    """Flux, with the positions of the latent's tokens and of the text's tokens."""
     places = torch.arange(latent.shape[1], dtype=torch.float32)
     image = torch.stack([0 * places, torch.floor(places / 4), places % 4], dim=1)
     words = torch.zeros(text.shape[1], 3)
@@ -215,7 +217,7 @@ ROWS.add(
 
 
 def both_call(model: nn.Module, input_ids: Tensor, image: Tensor, attention_mask: Tensor) -> object:
-    """How well texts and images fit."""
+    """The similarity of each text to each image."""
     found = model(input_ids=input_ids, pixel_values=image, attention_mask=attention_mask)
     return found.logits_per_image
 

@@ -1,4 +1,6 @@
-"""Keras models, which tf2onnx converts: functions of the `keras` module of TensorFlow."""
+"""Keras models, which tf2onnx converts; each is made by a function of TensorFlow's
+`keras` module.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ def application(name: str, **options: Any) -> Build:
 
 
 def stack(*layers: tuple[str, tuple[Any, ...], dict[str, Any]], shape: tuple[int, ...]) -> Build:
-    """Layers in a row, each by its name, its arguments and its options."""
+    """A sequential model of layers, each given by its name, arguments and options."""
 
     def build(keras: Any) -> Any:
         made = [getattr(keras.layers, name)(*args, **options) for name, args, options in layers]
@@ -29,12 +31,12 @@ def stack(*layers: tuple[str, tuple[Any, ...], dict[str, Any]], shape: tuple[int
 def layer(
     name: str, *arguments: Any, **options: Any
 ) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
-    """One layer of a stack."""
+    """The name, arguments and options of a layer for `stack`."""
     return name, arguments, options
 
 
 def recurrent(kind: str, shape: tuple[int, ...], keras: Any) -> Any:
-    """A recurrent layer in both directions, and one whose last state counts."""
+    """A bidirectional recurrent layer, followed by one whose last state is the output."""
     x = entry = keras.layers.Input(shape)
     make = getattr(keras.layers, kind)
     x = keras.layers.Bidirectional(make(12, return_sequences=True))(x)
@@ -42,7 +44,9 @@ def recurrent(kind: str, shape: tuple[int, ...], keras: Any) -> Any:
 
 
 def unet(shape: tuple[int, ...], keras: Any) -> Any:
-    """Down and up, by a transposed convolution and by resizing, beside what was there before."""
+    """A U-Net: downsampling, then upsampling by a transposed convolution and by resizing, with
+    skips.
+    """
     layers = keras.layers
     entry = layers.Input(shape)
     first = layers.Conv2D(8, 3, padding="same", activation="relu")(entry)
@@ -55,7 +59,7 @@ def unet(shape: tuple[int, ...], keras: Any) -> Any:
 
 
 def attention(shape: tuple[int, ...], keras: Any) -> Any:
-    """A transformer's block in Keras's parts."""
+    """A transformer block made of Keras layers."""
     layers = keras.layers
     entry = layers.Input(shape)
     heads = layers.MultiHeadAttention(2, 8)(entry, entry, use_causal_mask=True)

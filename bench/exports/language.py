@@ -32,7 +32,9 @@ Calls = Callable[..., object]
 
 
 def network(config: str, model: str, **options: Any) -> nn.Module:
-    """A model of a configuration's class, both by name; attention as the exporters know it."""
+    """A model of `transformers`, by the names of its configuration and its class, with eager
+    attention.
+    """
     made = getattr(zoo, config)(**options)
     made._attn_implementation = options.get("attn_implementation", "eager")
     made._experts_implementation = "batched_mm"  # its products are the only ones that export
@@ -50,7 +52,7 @@ def encode(model: nn.Module, input_ids: Tensor, attention_mask: Tensor) -> objec
 
 
 def encoder_row(name: str, prefix: str, **options: Any) -> None:
-    """An encoder: tokens and a mask to hidden states."""
+    """Add the row of an encoder: tokens and a mask to hidden states."""
 
     def make() -> nn.Module:
         return Call(network(f"{prefix}Config", f"{prefix}Model", **(SMALL | options)), encode)
@@ -79,7 +81,7 @@ def logits(model: nn.Module, input_ids: Tensor, attention_mask: Tensor) -> objec
 
 
 def step(model: nn.Module, input_ids: Tensor, attention_mask: Tensor, *past: Tensor) -> object:
-    """The logits and each layer's keys and values, longer by the new tokens."""
+    """The logits, and each layer's keys and values with those of the new tokens appended."""
     cache = zoo.DynamicCache(list(zip(past[::2], past[1::2], strict=True)))
     found = model(
         input_ids=input_ids, attention_mask=attention_mask, past_key_values=cache, use_cache=True
@@ -91,7 +93,7 @@ def step(model: nn.Module, input_ids: Tensor, attention_mask: Tensor, *past: Ten
 def decoder_rows(
     name: str, prefix: str, model: str = "ForCausalLM", heads: int = HEADS, **options: Any
 ) -> None:
-    """A decoder on a whole sequence, and on one more token with a cache."""
+    """Add two rows of a decoder: on a whole sequence, and on one more token with a cache."""
     options = SMALL | options
     head = options.get("head_dim", WIDTH // HEADS)
 
@@ -138,7 +140,7 @@ decoder_rows("mixtral", "Mixtral", **_GROUPED, num_local_experts=4, sliding_wind
 def sequence_to_sequence(
     model: nn.Module, input_ids: Tensor, attention_mask: Tensor, decoder_input_ids: Tensor
 ) -> object:
-    """The decoder's logits and what the encoder made."""
+    """The decoder's logits and the encoder's hidden states."""
     found = model(
         input_ids=input_ids,
         attention_mask=attention_mask,
@@ -172,7 +174,7 @@ for _name, _prefix, _model, _options in (
 
 
 def only_tokens(model: nn.Module, input_ids: Tensor) -> object:
-    """The logits, of a model without a mask."""
+    """The logits of a model that takes no mask."""
     return model(input_ids=input_ids, use_cache=False).logits
 
 
@@ -192,7 +194,7 @@ ROWS.add(
 
 
 class Tagger(nn.Module):
-    """Tokens to tags: an embedding, a recurrent network in both directions, a linear layer."""
+    """A tagger of tokens: an embedding, a bidirectional recurrent network, a linear layer."""
 
     def __init__(self, kind: type[nn.RNNBase], layers: int = 1) -> None:
         super().__init__()
@@ -213,7 +215,7 @@ for _kind in (nn.LSTM, nn.GRU, nn.RNN):
 
 
 class Characters(nn.Module):
-    """A character-wise LSTM whose state goes in and out."""
+    """A character-level LSTM whose states are inputs and outputs."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -236,7 +238,7 @@ ROWS.add(
 
 
 class Translator(nn.Module):
-    """PyTorch's own transformer, in encoder form, with a padding mask."""
+    """PyTorch's own transformer encoder, with a padding mask."""
 
     def __init__(self) -> None:
         super().__init__()

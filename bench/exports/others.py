@@ -1,7 +1,7 @@
 """Models of other libraries by their converters: skl2onnx, onnxmltools, tf2onnx.
 
-A row gives the ONNX model, its input at two batch sizes, and what the library itself says of it.
-Each library is imported when its row is made: one need not have all of them.
+A row gives the ONNX model, its input at two batch sizes, and the outputs of the library itself.
+Each library is imported when its row is made, so that not all have to be installed.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ BATCHES = (5, 64)
 
 @dataclass(frozen=True)
 class Converted:
-    """A row: `make` gives the model and the library's own function."""
+    """A row: `make` returns the model and the library's own function for it."""
 
     make: Callable[[np.ndarray, np.ndarray], Made]
     shape: tuple[int, ...] = (FEATURES,)
 
 
 def learnable() -> tuple[np.ndarray, np.ndarray]:
-    """Points about three centres, and which."""
+    """Training data: points around three centres, and the index of each one's centre."""
     random = np.random.default_rng(0)
     y = random.integers(0, CLASSES, ROWS_TO_LEARN)
     centres = random.standard_normal((CLASSES, FEATURES))
@@ -43,9 +43,9 @@ def learnable() -> tuple[np.ndarray, np.ndarray]:
 
 
 def export_other(name: str, row: Converted, folder: Path, again: bool = False) -> str:
-    """Write the model and its values, as `export.py` does, unless they are there.
+    """Write the model and its values, as `export.py` does, unless they exist.
 
-    What the converter said where it failed, else nothing. Raises ImportError without the library.
+    Returns the converter's error message, or "". Raises ImportError if the library is missing.
     """
     if (folder / f"{name}.npz").exists() and not again:
         return ""
@@ -69,7 +69,7 @@ def export_other(name: str, row: Converted, folder: Path, again: bool = False) -
 
 
 def sklearn_row(module: str, kind: str, **options: Any) -> Converted:
-    """An estimator of scikit-learn, or transformer, learned and converted by skl2onnx."""
+    """An estimator or transformer of scikit-learn, trained and converted by skl2onnx."""
 
     def make(x: np.ndarray, y: np.ndarray) -> Made:
         from skl2onnx import to_onnx
@@ -107,7 +107,7 @@ def boosted_row(package: str, kind: str, **options: Any) -> Converted:
 
 
 def keras_row(build: Callable[[Any], Any], shape: tuple[int, ...]) -> Converted:
-    """A Keras model by tf2onnx; `build` gets the `keras` module of TensorFlow."""
+    """A Keras model converted by tf2onnx; `build` gets TensorFlow's `keras` module."""
 
     def make(_x: np.ndarray, _y: np.ndarray) -> Made:
         import tensorflow

@@ -1,9 +1,9 @@
-"""What was found in each file, kept as lines of JSON; `docs/exports.md` is made of them.
+"""The results for all files, kept as lines of JSON, from which `docs/exports.md` is made.
 
 A line is `{"file": "bert.dynamo.static", "error": 2.6e-07}`. Instead of the error there may be
-`failure`, what nnc says of a file that ONNX Runtime runs, `neither`, what it says of one that
-neither runs, or `unwritten`, why the exporter has no such file. `against` is there where ONNX
-Runtime could not run the file, and the framework is what it was compared with.
+`failure`, nnc's message on a file that ONNX Runtime runs, `neither`, its message on one that
+neither runs, or `unwritten`, why the exporter made no such file. If ONNX Runtime could not run the
+file, `against` names the framework that it was compared with.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from typing import Any
 from .check import Finding
 
 LONGEST = 160
-"""Characters of a message that are kept."""
+"""The most characters of a message that are kept."""
 
 
 NOT_MADE = "not made: "
-"""What `unwritten` starts with where there was no network to export."""
+"""The start of `unwritten` if the network itself could not be made."""
 
 
 class Results:
-    """The lines of a file, by the name of the export; None keeps nothing."""
+    """The lines of a file, by the name of the export; with None nothing is kept."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
@@ -33,9 +33,10 @@ class Results:
         }
 
     def put(self, found: Finding) -> None:
-        """Keep what was found in place of what is there of the same file.
+        """Store a finding in place of an earlier one for the same file.
 
-        Of a row that could not be made nothing is kept: elsewhere there may be what it takes.
+        If the network could not be made, an earlier finding stays: another machine may have had
+        what it needs.
         """
         if found.unwritten.startswith(NOT_MADE):
             return
@@ -48,7 +49,7 @@ class Results:
 
 
 def as_row(found: Finding) -> dict[str, Any]:
-    """A finding as its line says it."""
+    """The JSON data of a finding's line."""
     row: dict[str, Any] = {"file": found.name}
     if found.unwritten:
         return row | {"unwritten": shortened(found.unwritten)}
@@ -60,6 +61,6 @@ def as_row(found: Finding) -> dict[str, Any]:
 
 
 def shortened(text: object) -> str:
-    """A message in one line, as far as it is likely to say what is the matter."""
+    """A message as one line of at most `LONGEST` characters."""
     words = " ".join(str(text).split())
     return words if len(words) <= LONGEST else words[: LONGEST - 3] + "..."

@@ -1,9 +1,9 @@
-"""A row of the table: how a network is made, and what its inputs look like at two sizes.
+"""A row of the table: the function that makes a network, and its inputs at two sizes.
 
     ROWS.add("bert", make_bert, input_ids=integers(300, "batch", "tokens"))
 
-Extents are numbers, names or sums of names: `"past+tokens"`. What a name stands for comes from
-`SIZES`: the first number is what is exported, the second what a dynamic export is run at as well.
+Extents are numbers, names or sums of names: `"past+tokens"`. `SIZES` has two numbers for each name:
+the first is used for the export, the second for a further run of a dynamic export.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 SEED = 20
 STEADY = 0.1
-"""Of its mean: the least standard deviation that a batch norm takes for a channel's."""
+"""The least standard deviation of a channel that a batch norm uses, relative to its mean."""
 
 SIZES: dict[str, tuple[int, int]] = {
     "batch": (2, 1),
@@ -36,7 +36,7 @@ Make = Callable[[], nn.Module]
 
 @dataclass(frozen=True)
 class Spec:
-    """One input: its elements and its extents. `draw` makes it for a shape."""
+    """An input: `draw` makes its elements for a shape, `extents` are its extents."""
 
     draw: Callable[[tuple[int, ...]], Tensor]
     extents: tuple[Extent, ...]
@@ -57,27 +57,27 @@ def _extent(extent: Extent, sizes: Mapping[str, int]) -> int:
 
 
 def floats(*extents: Extent) -> Spec:
-    """Numbers about 0, of unit variance."""
+    """An input of normally distributed numbers, with mean 0 and variance 1."""
     return Spec(lambda shape: torch.randn(shape), extents)
 
 
 def images(channels: int = 3, batch: Extent = "batch") -> Spec:
-    """Images of any size, about zero mean."""
+    """Images of any size, with mean 0 and variance 1."""
     return floats(batch, channels, "height", "width")
 
 
 def unit(*extents: Extent) -> Spec:
-    """Numbers between 0 and 1."""
+    """An input of numbers between 0 and 1."""
     return Spec(lambda shape: torch.rand(shape), extents)
 
 
 def integers(below: int, *extents: Extent) -> Spec:
-    """Integers from 0 on, mostly those of tokens."""
+    """An input of integers from 1 to below `below`, such as token ids."""
     return Spec(lambda shape: torch.randint(1, below, shape), extents)
 
 
 def mask(*extents: Extent) -> Spec:
-    """1 where there is a token; the last row has an end without."""
+    """A padding mask: 1 for tokens; the end of the last row is 0."""
 
     def draw(shape: tuple[int, ...]) -> Tensor:
         ones = torch.ones(shape, dtype=torch.int64)
@@ -88,13 +88,13 @@ def mask(*extents: Extent) -> Spec:
 
 
 def ones(*extents: Extent) -> Spec:
-    """A mask that leaves out nothing."""
+    """A mask of ones."""
     return Spec(lambda shape: torch.ones(shape, dtype=torch.int64), extents)
 
 
 @dataclass(frozen=True)
 class Row:
-    """One architecture. Its module takes the inputs in order and gives tensors."""
+    """One architecture, whose module takes the inputs in order and returns tensors."""
 
     name: str
     make: Make
@@ -102,13 +102,13 @@ class Row:
     sizes: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def arguments(self, at: int) -> dict[str, Tensor]:
-        """The inputs at the first or second size; the same at each call."""
+        """The inputs at the first (0) or second (1) size; the same at each call."""
         torch.manual_seed(SEED + at)
         sizes = {name: both[at] for name, both in (SIZES | self.sizes).items()}
         return {name: spec.draw(spec.shape(sizes)) for name, spec in self.inputs.items()}
 
     def module(self) -> nn.Module:
-        """The network in eval mode, with random weights and the statistics of what it sees."""
+        """The network in evaluation mode, with random weights and statistics of its own inputs."""
         torch.manual_seed(SEED)
         module = self.make()
         if not isinstance(module, Call):
@@ -131,7 +131,7 @@ class Table:
         sizes: dict[str, tuple[int, int]] | None = None,
         **inputs: Spec,
     ) -> None:
-        """One more row; `sizes` are those that are not the table's."""
+        """Add a row; `sizes` override those of `SIZES`."""
         assert name not in self.rows, f"two rows are named {name}"
         self.rows[name] = Row(name, make, inputs, sizes or {})
 
@@ -140,7 +140,7 @@ ROWS = Table()
 
 
 class Call(nn.Module):
-    """A module whose arguments and results are tensors, by a function of the module and them."""
+    """A module of tensors only: calls a function with the wrapped module and its tensors."""
 
     def __init__(self, module: nn.Module, call: Callable[..., object]) -> None:
         super().__init__()
@@ -166,11 +166,11 @@ def flatten(found: object) -> list[Tensor]:
 
 @torch.no_grad()
 def settle(module: nn.Module, arguments: list[Tensor]) -> None:
-    """Give batch norms scales that differ, and the means and variances of the data they see.
+    """Give batch norms differing scales, and the means and variances of the data that they see.
 
-    Without them a deep network's outputs are nearly constant, and prove nothing; neither do those
-    of a last layer that begins with zeros, so matrices of zeros become random. A channel that
-    hardly varies is not blown up to what does: it would show nothing but errors of rounding.
+    Otherwise a deep network's outputs are nearly constant, and prove nothing. The same holds for a
+    last layer of zeros, so matrices of zeros become random. A channel that hardly varies is not
+    scaled up to unit variance, as it would show only rounding errors.
     """
     for parameter in module.parameters():
         if parameter.dim() > 1 and not parameter.any():
@@ -193,6 +193,6 @@ def settle(module: nn.Module, arguments: list[Tensor]) -> None:
 
 
 def _train_on_several(norm: nn.Module, arguments: tuple[Tensor, ...]) -> None:
-    """Let a batch norm learn what it sees, unless that is one value of a channel."""
+    """Let a batch norm learn its input's statistics, unless each channel has only one value."""
     (x,) = arguments
     norm.train(x.numel() > x.shape[1])

@@ -1,4 +1,4 @@
-"""Rows of networks on several kinds of input, on sound, and of Stable Diffusion's parts."""
+"""Rows of networks with several kinds of input, on sound, and of Stable Diffusion's parts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Calls = Callable[..., object]
 def row(
     name: str, prefix: str, model: str, call: Calls, config: dict[str, Any], **inputs: Spec
 ) -> None:
-    """A model of `transformers` by the prefix of its classes; `call` gives its tensors."""
+    """Add a model of `transformers`, by the prefix of its classes; `call` returns its tensors."""
     make = partial(network, f"{prefix}Config", f"{prefix}{model}", **config)
     ROWS.add(name, lambda: Call(make(), call), **inputs)
 
@@ -77,7 +77,7 @@ row(
 
 
 def detr() -> nn.Module:
-    """DETR on a ResNet-18 of timm's, as its configuration says it."""
+    """DETR on a small ResNet backbone."""
     backbone = zoo.ResNetConfig(
         embedding_size=16,
         hidden_sizes=[16, 32, 48, 64],
@@ -107,13 +107,13 @@ ROWS.add("detr", detr, image=images())
 
 
 def clip_call(model: nn.Module, input_ids: Tensor, image: Tensor, attention_mask: Tensor) -> object:
-    """How well texts and images fit, and their embeddings."""
+    """The similarity of each text to each image, and the embeddings of both."""
     found = model(input_ids=input_ids, pixel_values=image, attention_mask=attention_mask)
     return found.logits_per_image, found.text_embeds, found.image_embeds
 
 
 def siglip_call(model: nn.Module, input_ids: Tensor, image: Tensor) -> object:
-    """How well texts and images fit, and their embeddings."""
+    """The similarity of each text to each image, and the embeddings of both."""
     found = model(input_ids=input_ids, pixel_values=image)
     return found.logits_per_image, found.text_embeds, found.image_embeds
 
@@ -141,7 +141,7 @@ row(
 
 
 def sam() -> nn.Module:
-    """SAM: an image and points on it to masks."""
+    """SAM, which predicts masks from an image and points on it."""
     config = zoo.SamConfig(
         vision_config={
             "hidden_size": 64,
@@ -168,7 +168,7 @@ def sam() -> nn.Module:
 
 
 def sam_call(model: nn.Module, image: Tensor, points: Tensor) -> object:
-    """Masks of what lies at the points."""
+    """The masks of the objects at the points."""
     labels = torch.ones_like(points[..., 0]).int()
     found = model(pixel_values=image, input_points=points, input_labels=labels)
     return found.pred_masks, found.iou_scores
@@ -197,7 +197,7 @@ for _side in ("encoder", "decoder"):
 
 
 def whisper_call(model: nn.Module, features: Tensor, decoder_input_ids: Tensor) -> object:
-    """The decoder's logits and what the encoder heard."""
+    """The decoder's logits and the encoder's hidden states."""
     found = model(
         input_features=features,
         decoder_input_ids=decoder_input_ids,
@@ -215,14 +215,16 @@ row(
 
 
 def whisper_step() -> nn.Module:
-    """Whisper's decoder on one more token, with caches of itself and of what was heard."""
+    """Whisper's decoder on one more token, with caches of its own keys and values and the
+    encoder's.
+    """
     config = zoo.WhisperConfig(**_WHISPER)
     config._attn_implementation = "eager"
     return Call(zoo.WhisperForConditionalGeneration(config), decoder_step_call)
 
 
 def decoder_step_call(model: nn.Module, input_ids: Tensor, heard: Tensor, *past: Tensor) -> object:
-    """The logits of one more token, and keys and values longer by one."""
+    """The logits of one more token, and the keys and values extended by one."""
     own = zoo.DynamicCache([tuple(past[4 * i : 4 * i + 2]) for i in range(LAYERS)])
     cross = zoo.DynamicCache([tuple(past[4 * i + 2 : 4 * i + 4]) for i in range(LAYERS)])
     found = model(
@@ -251,7 +253,7 @@ ROWS.add(
 
 
 def diffusion(kind: str, **options: Any) -> nn.Module:
-    """A network of `diffusers`, by its class there."""
+    """A network of `diffusers`, by its class name."""
     import diffusers
 
     return getattr(diffusers, kind)(**options)

@@ -15,7 +15,7 @@ SOUND = floats("batch", "samples")
 
 
 def row(name: str, prefix: str, config: dict[str, Any], call: Any = hidden, **inputs: Spec) -> None:
-    """A model of `transformers` by the prefix of its classes."""
+    """Add a model of `transformers`, by the prefix of its classes."""
     make = partial(network, f"{prefix}Config", f"{prefix}Model", **config)
     ROWS.add(name, lambda: Call(make(), call), **(inputs or {"sound": SOUND}))
 
@@ -31,7 +31,7 @@ row(
 
 
 def heard(model: nn.Module, sound: Tensor, decoder_input_ids: Tensor) -> object:
-    """The decoder's hidden states."""
+    """The hidden states of the decoder."""
     return model(sound, decoder_input_ids=decoder_input_ids, use_cache=False).last_hidden_state
 
 
@@ -64,7 +64,7 @@ row(
 
 
 def codes(model: nn.Module, sound: Tensor) -> object:
-    """A sound's codes, and what the decoder makes of these."""
+    """The sound that the decoder makes of an input sound's codes."""
     return model(sound, return_dict=True).audio_values
 
 

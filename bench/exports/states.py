@@ -1,4 +1,6 @@
-"""Rows of language models with states of their own, with experts, and with unlike attention."""
+"""Rows of language models with recurrent states, with experts, or with attention of
+several kinds.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,7 @@ for _name, _prefix, _sizes in (
 
 
 def gemma3() -> nn.Module:
-    """The text half of Gemma 3: one layer sees a window, one all."""
+    """The text model of Gemma 3: layers with a sliding window and layers with full attention."""
     options = {k: v for k, v in _GROUPED.items() if k != "heads"}
     options |= {"head_dim": 16, "sliding_window": 8}
     options |= {"layer_types": ["sliding_attention", "full_attention"]}
@@ -120,7 +122,7 @@ ROWS.add(
 
 
 class MambaStep(nn.Module):
-    """One more token of Mamba, with each layer's states of convolution and recurrence."""
+    """Mamba on one more token, with the convolution and recurrence states of each layer."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""All modules with rows, which importing them adds to the table."""
+"""Imports all modules that add rows to the table."""
 
 from . import (  # noqa: F401
     detectors,

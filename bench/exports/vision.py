@@ -1,4 +1,4 @@
-"""Rows of networks on images: torchvision's and timm's."""
+"""Rows of networks of torchvision and timm on images."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from torch import Tensor, nn
 from .rows import ROWS, Call, Spec, flatten, floats, images, unit
 
 FIXED = floats("batch", 3, 64, 64)
-"""For networks whose weights or windows hold the image's size."""
+"""The input of networks whose weights or windows depend on the image's size."""
 
 
 def classifier(name: str, **options: Any) -> nn.Module:
-    """A network of torchvision, by its name there."""
+    """A torchvision classifier with ten classes, by its name there."""
     return getattr(zoo, name)(weights=None, num_classes=10, **options)
 
 
 def torchvision_row(name: str, image: Spec | None = None, **options: Any) -> None:
-    """A classifier on images of any size, unless said otherwise."""
+    """Add a classifier; its images may have any size unless `image` is given."""
     ROWS.add(name, partial(classifier, name, **options), image=image or images())
 
 
@@ -82,7 +82,7 @@ ROWS.add(
 
 
 def segmenter(name: str, **options: Any) -> nn.Module:
-    """Pixels' classes."""
+    """A torchvision segmentation network with five classes."""
     made = getattr(zoo.segmentation, name)(
         weights=None, weights_backbone=None, num_classes=5, **options
     )
@@ -94,7 +94,7 @@ for _name in ("fcn_resnet50", "deeplabv3_mobilenet_v3_large", "lraspp_mobilenet_
 
 
 class Detector(nn.Module):
-    """A detector on one image: boxes, scores and labels of what it finds."""
+    """A detector on one image, which returns boxes, scores and labels."""
 
     def __init__(self, name: str, **options: Any) -> None:
         super().__init__()
@@ -132,7 +132,7 @@ for _name in ("r3d_18", "s3d"):
 
 
 class Flow(nn.Module):
-    """RAFT: the motion between two images, after two refinements."""
+    """RAFT: the optical flow between two images, after two refinements."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -147,7 +147,7 @@ ROWS.add("raft_small", Flow, _LARGE, first=images(), second=images())
 
 
 def timm_network(name: str, **options: Any) -> nn.Module:
-    """A network of timm, by its name there."""
+    """A network of timm, by its name there, with ten classes."""
     return timm.create_model(name, pretrained=False, num_classes=10, **options)
 
 

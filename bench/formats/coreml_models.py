@@ -19,7 +19,7 @@ import numpy as np
 
 NAMES = ["mobilenet_v2", "resnet50", "vit_b_16", "bert", "unet", "lstm"]
 KINDS = {"mlprogram": "mlpackage", "neuralnetwork": "mlmodel"}
-"""What coremltools converts to, and the suffix of the file."""
+"""The kinds of models that coremltools writes, each with the suffix of its file."""
 
 
 def unet(width: int = 16) -> Any:
@@ -96,7 +96,7 @@ def _net(name: str) -> tuple[Any, tuple[Any, ...]]:
 
 
 def write(folder: Path, names: list[str]) -> None:
-    """The files of each network, and one with its inputs and outputs."""
+    """Write the files of each network, and one with its inputs and outputs."""
     import coremltools as ct  # type: ignore[import-not-found]
     import torch
 
@@ -129,7 +129,7 @@ def write(folder: Path, names: list[str]) -> None:
 
 
 def _calibrate(net: Any, shape: tuple[int, ...]) -> None:
-    """Parameters of batch normalizations that differ, and the statistics of a batch."""
+    """Give batch normalizations parameters that differ, and the statistics of a batch."""
     import torch
 
     for part in net.modules():
@@ -142,7 +142,7 @@ def _calibrate(net: Any, shape: tuple[int, ...]) -> None:
 
 
 def compare(folder: Path, names: list[str]) -> None:
-    """A row for each file: the largest difference, of the largest value."""
+    """Print a row for each file: the largest difference, relative to the largest value."""
     import nnc
 
     for name in names or NAMES:

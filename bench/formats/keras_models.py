@@ -20,18 +20,20 @@ from typing import Any
 import numpy as np
 
 SIZES = {"Inception": 96, "Xception": 96, "NASNet": 96, "MobileNet": 96}
-"""Height and width of images by the begin of the name."""
+"""The height and width of images, by how the name of the architecture begins."""
 SMALL = 64
-"""Height and width of all others."""
+"""The height and width of images for all other architectures."""
 BATCH = 16
-"""Images that statistics are of; with a few, some variances are so small that errors explode."""
+"""The number of images whose statistics batch normalizations get; with a few, some variances are so
+small that errors explode.
+"""
 ENOUGH = 1e-4
 PATIENCE = 900
-"""Seconds for one architecture."""
+"""The time limit for one architecture. Units: seconds."""
 
 
 def architectures() -> list[str]:
-    """The names of all."""
+    """The names of all architectures of `keras.applications`."""
     import keras
 
     found = vars(keras.applications)
@@ -56,7 +58,7 @@ def _images(rng: np.random.Generator, size: int) -> np.ndarray:
 
 
 def _branches(net: Any) -> set[str]:
-    """The layers with weights that end the branches of residual blocks."""
+    """The names of the layers with weights at the ends of the branches of residual blocks."""
     order = {layer.name: i for i, layer in enumerate(net.layers)}
     found = set()
     for layer in net.layers:
@@ -70,7 +72,7 @@ def _branches(net: Any) -> set[str]:
 
 
 def _randomize(net: Any, rng: np.random.Generator) -> None:
-    """Weights that keep the scale of activations; branches have a quarter of it."""
+    """Set weights that keep the scale of activations; those of branches are a quarter as large."""
     branches = _branches(net)
     for layer in net.layers:
         scale = 0.25 if layer.name in branches else 1.0
@@ -87,7 +89,7 @@ def _randomize(net: Any, rng: np.random.Generator) -> None:
 
 
 def _calibrate(net: Any, images: np.ndarray) -> None:
-    """Statistics of batch normalizations from the images, without dropout."""
+    """Give batch normalizations the statistics of the images, without dropout."""
     for layer in net.layers:
         if "BatchNormalization" in type(layer).__name__:
             layer.momentum = 0.0
@@ -142,7 +144,7 @@ def compare(name: str) -> None:
 
 
 def main() -> None:
-    """A process for each, so that one that fails is a row and not the end."""
+    """Compare each architecture in a process of its own, so that a failure costs only its row."""
     print(
         "| architecture | pixels | weights | apart | nnc off float64 | Keras off float64 |", end=""
     )

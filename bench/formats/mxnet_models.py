@@ -20,7 +20,7 @@ ONE_OF_EACH = [
     "resnet18_v2", "resnet50_v1", "resnet50_v2", "squeezenet1.0", "squeezenet1.1", "vgg11",
     "vgg11_bn",
 ]  # fmt: skip
-"""All families of the zoo."""
+"""One architecture of each family of the zoo."""
 
 SIZES = dict.fromkeys(("alexnet", "densenet121", "squeezenet1.0", "squeezenet1.1"), 224)
 SIZES |= {"inceptionv3": 299, "vgg11": 224, "vgg11_bn": 224}
@@ -28,7 +28,7 @@ SIZES |= {"inceptionv3": 299, "vgg11": 224, "vgg11_bn": 224}
 
 
 def write(folder: Path, names: list[str]) -> None:
-    """The model's files, and one with images and logits, for each architecture."""
+    """Write the model's files, and one with images and logits, for each architecture."""
     import mxnet as mx
 
     mx.random.seed(0)
@@ -55,13 +55,15 @@ def write(folder: Path, names: list[str]) -> None:
 
 
 def _forget(block: Any) -> None:
-    """Statistics are those of the last batch."""
+    """Let a batch normalization keep the statistics of the last batch only."""
     if "momentum" in getattr(block, "_kwargs", {}):
         block._kwargs["momentum"] = 0.0
 
 
 def compare(folder: Path, names: list[str]) -> None:
-    """A row of the table for each: the largest difference, and how outputs vary over images."""
+    """Print a row for each architecture: the largest difference, and how much outputs vary over
+    images.
+    """
     import nnc
 
     for name in names or ONE_OF_EACH:

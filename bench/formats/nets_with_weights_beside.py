@@ -5,8 +5,8 @@
     python bench/formats/nets_with_weights_beside.py write-darknet FOLDER SIZE CFGS...
     python -m nnc.bench.formats.nets_with_weights_beside compare FOLDER    # a row for each
 
-The first three need the framework; weights that are missing are random, with statistics of which
-results depend. `compare` needs nnc.
+The first three need the framework. Missing weights are random, with statistics that make results
+depend on the inputs. `compare` needs nnc.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 
 
 def write_ncnn(folder: Path, size: int, files: list[str]) -> None:
-    """Copies of the files, with an image and ncnn's results."""
+    """Copy the files, and write an image and ncnn's results for each."""
     import ncnn  # type: ignore[import-not-found]
 
     for file in map(Path, files):
@@ -42,7 +42,7 @@ def write_ncnn(folder: Path, size: int, files: list[str]) -> None:
 
 
 def write_paddle(folder: Path, size: int, names: list[str]) -> None:
-    """Programs of nets of paddle.vision, with images and PaddlePaddle's results."""
+    """Write programs of networks of paddle.vision, with images and PaddlePaddle's results."""
     import paddle  # type: ignore[import-not-found]
     from paddle import nn  # type: ignore[import-not-found]
 
@@ -71,7 +71,7 @@ def write_paddle(folder: Path, size: int, names: list[str]) -> None:
 
 
 def write_darknet(folder: Path, size: int, files: list[str]) -> None:
-    """Cfgs for a smaller image with random weights, and OpenCV's results."""
+    """Write cfg files for a smaller image with random weights, and OpenCV's results."""
     import cv2  # type: ignore[import-not-found]
 
     for file in map(Path, files):
@@ -93,7 +93,7 @@ def write_darknet(folder: Path, size: int, files: list[str]) -> None:
 
 
 def _weights(text: str) -> bytes:
-    """Weights for a cfg, as nnc asks for them."""
+    """The bytes of a random weights file with the parameters that a cfg file needs."""
     from nnc.frontends.darknet import weights
     from nnc.frontends.formats import import_model
 
@@ -122,7 +122,9 @@ def _store(path: Path, name: str, given: np.ndarray, results: list[np.ndarray]) 
 
 
 def compare(folder: Path) -> None:
-    """A row for each model: the largest difference over the largest number, and its time."""
+    """Print a row for each model: the largest difference relative to the largest number, and the
+    time.
+    """
     import nnc
 
     for stored in sorted(folder.glob("*.npz")):

@@ -1,9 +1,10 @@
-"""PyTorch's models by nnc against PyTorch: agreement, one process per model.
+"""Compares nnc with PyTorch on PyTorch's models, one process per model.
 
     python -m bench.formats.pytorch --out rows.jsonl [NAME..]
 
-Models come from torchvision, timm, transformers and diffusers with initial weights, none of which
-are nothing; BatchNorm gets the statistics of a batch, so that outputs mean something.
+Models come from torchvision, timm, transformers and diffusers with initial weights, except that
+weights of zero become random; BatchNorm gets the statistics of a batch, so that outputs depend on
+inputs.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from typing import Any
 
 TOLERANCE = 1e-4
 MOST_ELEMENTS = 1 << 22
-"""Of a batch for statistics."""
+"""The most elements of a batch that is used for statistics."""
 
 
 def main() -> None:
-    """Compare the models that are named, or all, and write a row for each."""
+    """Compare the named models, or all, and write a row for each."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--out", type=Path, default=Path("pytorch.jsonl"))
@@ -51,7 +52,7 @@ def main() -> None:
 
 
 def in_process(name: str, seconds: float, read_only: bool) -> dict[str, Any]:
-    """The row of a model, made by a process of its own."""
+    """The row of a model, computed in another process."""
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe()
     process = context.Process(target=_child, args=(name, read_only, theirs))
@@ -79,7 +80,9 @@ def _child(name: str, read_only: bool, pipe: Any) -> None:
 
 
 def compare(name: str, read_only: bool = False) -> dict[str, Any]:
-    """How far nnc's outputs are from PyTorch's, over the largest value."""
+    """The row of a model: the largest difference from PyTorch's outputs, relative to the largest
+    value.
+    """
     import io
 
     import nnc
@@ -149,7 +152,7 @@ def compare(name: str, read_only: bool = False) -> dict[str, Any]:
 
 
 def in_double(model: Any, inputs: Any, ours: Any, theirs: Any) -> dict[str, float]:
-    """How far both are from PyTorch's own result in f64."""
+    """The differences of both from PyTorch's own result in f64."""
     import copy
 
     import numpy as np
@@ -170,7 +173,7 @@ def in_double(model: Any, inputs: Any, ours: Any, theirs: Any) -> dict[str, floa
 
 
 def varied(value: Any) -> Any:
-    """Other elements of the same kind."""
+    """A value of the same type and shape with other elements."""
     import torch
 
     if isinstance(value, torch.Tensor) and value.is_floating_point():
@@ -181,9 +184,9 @@ def varied(value: Any) -> Any:
 
 
 def without_zeros(model: Any) -> None:
-    """Give weights and scales that start as nothing, or nearly so, the size of trained ones.
+    """Give weights and scales that are initialized with zeros, or nearly, the size of trained ones.
 
-    Heads that start as zeros, and branches scaled by 1e-5, hide what is before them.
+    Heads of zeros, and branches scaled by 1e-5, would hide errors of the layers before them.
     """
     import torch
 
@@ -200,8 +203,8 @@ def without_zeros(model: Any) -> None:
 def real_statistics(model: Any, inputs: dict[str, Any]) -> None:
     """Give every BatchNorm the statistics of a batch, and its parameters some variety.
 
-    They shift by a half, as a rectifier behind an unshifted normalization makes a difference 1.2
-    times larger: after fifty of them, PyTorch's own f32 and f64 agree in three digits only.
+    Shifts are about a half: a rectifier after an unshifted normalization makes a difference 1.2
+    times larger, so that after fifty of them PyTorch's own f32 and f64 agree in three digits only.
     Source: Yang et al., "A Mean Field Theory of Batch Normalization" (2019).
     """
     import torch
@@ -223,9 +226,9 @@ def real_statistics(model: Any, inputs: dict[str, Any]) -> None:
 
 
 def _images(example: Any) -> int:
-    """How many images make a batch for statistics.
+    """The number of images in a batch for statistics.
 
-    A last layer has one position of an image: of four numbers a variance is mostly luck, and
+    A last layer has one position of each image: the variance of four numbers is mostly luck, and
     dividing by it multiplies rounding errors by a thousand in a deep network.
     """
     return min(max(MOST_ELEMENTS // example[0].numel(), 4), 32)
@@ -235,7 +238,9 @@ def _images(example: Any) -> int:
 
 
 def all_names() -> list[str]:
-    """About 300 models, of the libraries in turn; `tiny/CLASS` is any class of transformers."""
+    """The names of about 300 models, the libraries alternating; `tiny/CLASS` is any class of
+    transformers.
+    """
     from .pytorch_diffusion import diffusers_names
     from .pytorch_models import timm_names, torchvision_names, transformers_names
 

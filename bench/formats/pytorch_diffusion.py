@@ -1,5 +1,5 @@
 # ruff: noqa: E501  (a table)
-"""Diffusion"s networks that `bench.formats.pytorch` compares: small ones of diffusers" classes."""
+"""Networks of diffusers that `bench.formats.pytorch` compares, in small sizes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _UNET = {
 
 
 def _rows() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
-    """Configurations and inputs by class."""
+    """The configuration and the inputs of each class."""
     import torch
 
     r, step, text = torch.randn, torch.tensor([7]), torch.randn(1, 8, 32)
@@ -64,7 +64,7 @@ def _rows() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
 
 
 def diffusers(name: str) -> tuple[Any, dict[str, Any]]:
-    """A network that gives its outputs as a tuple."""
+    """A network that returns its outputs as a tuple, and its inputs."""
     import diffusers as library
     import torch
 
@@ -83,5 +83,5 @@ def diffusers(name: str) -> tuple[Any, dict[str, Any]]:
 
 
 def diffusers_names() -> list[str]:
-    """All that are in the table."""
+    """The names of all networks here."""
     return [f"diffusers/{name}" for name in _rows()]

@@ -18,7 +18,7 @@ _LARGE = re.compile(
 
 
 def torchvision_names() -> list[str]:
-    """Those of torchvision that are not too large."""
+    """The names of torchvision's models that are not too large."""
     import torchvision
 
     kept = [n for n in torchvision.models.list_models() if not _LARGE.search(n)]
@@ -74,7 +74,7 @@ vovnet39a xception41 xcit_nano_12_p16_224 vit_relpos_small_patch16_224 rdnet_tin
 
 
 def timm_names() -> list[str]:
-    """One of nearly every family of timm."""
+    """The names of timm's models here, one of nearly every family."""
     return [f"timm/{name}" for name in _TIMM.split()]
 
 
@@ -88,7 +88,7 @@ _SIZES = {
 
 
 def timm_side(name: str) -> int:
-    """The pixels of an image's side: few where a network has no size of its own."""
+    """The side of an image in pixels: small if the network does not fix it."""
     import timm as library
 
     config: Any = library.get_pretrained_cfg(name)
@@ -97,7 +97,7 @@ def timm_side(name: str) -> int:
 
 
 def timm(name: str) -> tuple[Any, dict[str, Any]]:
-    """A model of timm, at a small size where it has no size of its own."""
+    """A model of timm, at a small size if it does not fix one, and its input."""
     import timm as library
     import torch
 
@@ -155,12 +155,12 @@ _CLASSES: dict[str, dict[str, Any]] = {
 
 
 def transformers_names() -> list[str]:
-    """Architectures of transformers."""
+    """The names of the architectures of transformers here."""
     return [f"transformers/{name}" for name in _CLASSES]
 
 
 def transformers(name: str) -> tuple[Any, dict[str, Any]]:
-    """A small model of an architecture; one of images, audio or text by what it takes."""
+    """A small model of an architecture, and the inputs that it takes: images, audio or text."""
     import torch
     import transformers as library
 
@@ -211,7 +211,7 @@ _DERIVED = (
 
 
 def scale_up(model: Any) -> None:
-    """Weights that are large enough for outputs to depend on inputs; not what is one number."""
+    """Make weights so large that outputs depend on inputs; parameters of one number stay."""
     import torch
 
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Every type of model of transformers, as small as its configuration lets it be.
+"""Every type of model of transformers, as small as its configuration allows.
 
 `tiny/Qwen2MoeModel` is a class of transformers with the numbers of its configuration made small,
 and with the first inputs that its `forward` takes.
@@ -36,7 +36,7 @@ _SIZES = {
     r"num_queries|num_query_tokens|num_latents": 12,
     r"rotary_dim|state_size": 8,
 }
-"""The most that a number of a configuration may be, by its name."""
+"""The largest allowed value of a configuration's number, by a pattern of its name."""
 
 _NEEDED = {
     "vocab_size": 300,
@@ -46,7 +46,7 @@ _NEEDED = {
     "prediction_length": 8,
     "context_length": 16,
 }
-"""What libraries leave open that models need."""
+"""Values for parameters that libraries leave undefined and models need."""
 
 _TOKENS = re.compile(
     r"_token_(id|index)$|_index$|^(bos|eos|pad|sep|cls|mask|image|video|audio).*_id$"
@@ -73,7 +73,7 @@ def tiny(name: str) -> tuple[Any, dict[str, Any]]:
 
 
 def _made(kind: Any, config: Any) -> Any:
-    """The model, with attention as one operator where it can."""
+    """The model, with fused attention if it supports that."""
     import torch
 
     _without_cache(config)
@@ -98,7 +98,9 @@ def _without_cache(config: Any) -> None:
 
 
 def _parts(config: Any) -> list[Any]:
-    """Configurations inside of one: of a text, of images."""
+    """The configurations nested in a configuration, such as those of the text and
+    the vision model.
+    """
     from transformers import PreTrainedConfig
 
     return [value for value in vars(config).values() if isinstance(value, PreTrainedConfig)]
@@ -108,7 +110,9 @@ def _parts(config: Any) -> list[Any]:
 
 
 def _configurations(kind: Any) -> Iterator[Any]:
-    """The smallest first, then those that keep more of what the library sets."""
+    """Candidate configurations: the smallest first, then those that keep more of the library's
+    values.
+    """
     config = kind()
     _shrink(config, _SIZES)
     yield config
@@ -125,7 +129,9 @@ def _configurations(kind: Any) -> Iterator[Any]:
 
 
 def _shrink(config: Any, sizes: dict[str, int], whole_heads: bool = False) -> None:
-    """Take smaller numbers; with whole heads, a head is as wide as the library has it."""
+    """Reduce a configuration's numbers in place; with `whole_heads`, heads keep their default
+    width.
+    """
     for part in _parts(config):
         _shrink(part, sizes, whole_heads)
     width = _head_width(config)
@@ -154,7 +160,9 @@ def _shrink(config: Any, sizes: dict[str, int], whole_heads: bool = False) -> No
 
 
 def _fit_sections(config: Any) -> None:
-    """Give sections of rotary embeddings, of time, height and width, half of a head together."""
+    """Adjust the sections of rotary embeddings (time, height, width), whose sum must be half of a
+    head.
+    """
     rope = getattr(config, "rope_parameters", None)
     is_split = isinstance(rope, dict) and ("mrope_section" in rope or "glm" in config.model_type)
     if not isinstance(rope, dict) or not is_split:
@@ -166,7 +174,7 @@ def _fit_sections(config: Any) -> None:
 
 
 def _head_width(config: Any) -> int:
-    """How wide a head of attention is; 0 where the configuration does not say."""
+    """The width of an attention head; 0 if the configuration does not define it."""
     width, heads = (getattr(config, key, None) for key in ("hidden_size", "num_attention_heads"))
     return width // heads if isinstance(width, int) and isinstance(heads, int) else 0
 
@@ -175,7 +183,7 @@ def _head_width(config: Any) -> int:
 
 
 def _inputs(model: Any, config: Any) -> dict[str, Any]:
-    """The first of the usual inputs that the model takes."""
+    """The first of the usual sets of inputs that the model accepts."""
     import torch
 
     problem: Any = ValueError("no inputs are known")
@@ -226,7 +234,7 @@ def _usual_inputs(model: Any, config: Any) -> Iterator[dict[str, Any]]:
 
 
 def _needed_inputs(config: Any, takes: Any, given: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """What a part of a model has no default for: images as patches, sound, queries."""
+    """Inputs that some models require besides the usual ones: images as patches, sound, queries."""
     import torch
 
     width, side = _number(config, ("hidden_size", "d_model"), 64), 4
@@ -255,7 +263,7 @@ def _needed_inputs(config: Any, takes: Any, given: dict[str, Any]) -> Iterator[d
 
 
 def _number(config: Any, names: tuple[str, ...], default: int) -> int:
-    """A number of the configuration, or of a part of it."""
+    """The first number with one of these names in a configuration or its parts, else `default`."""
     for one in (config, *_parts(config)):
         for name in names:
             value = getattr(one, name, None)

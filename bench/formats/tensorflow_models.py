@@ -28,14 +28,14 @@ SIZES = {
     "Xception": 96,
     "ConvNeXtTiny": 64,
 }
-"""Height and width of images."""
+"""The height and width of the images of each architecture."""
 
 WITH_SCALING = ("Efficient", "MobileNetV3", "ConvNeXt")
-"""Architectures that take numbers up to 255."""
+"""Architectures that scale their inputs themselves, from numbers up to 255."""
 
 
 def write(folder: Path, names: list[str]) -> None:
-    """A SavedModel and a file with images and logits for each architecture."""
+    """Write a SavedModel and a file with images and logits for each architecture."""
     import keras
 
     rng = np.random.default_rng(0)
@@ -57,7 +57,7 @@ def write(folder: Path, names: list[str]) -> None:
 
 
 def _numbers(weight: Any, rng: np.random.Generator, gain: float) -> np.ndarray | None:
-    """Statistics and weights that keep the scale of activations."""
+    """Random values for a weight or a statistic, which keep the scale of activations."""
     name, shape = weight.path.split("/")[-1], weight.shape
     if name == "moving_variance":
         return rng.uniform(0.5, 1.5, shape)
@@ -72,7 +72,9 @@ def _numbers(weight: Any, rng: np.random.Generator, gain: float) -> np.ndarray |
 
 
 def compare(folder: Path, names: list[str]) -> None:
-    """How far nnc's logits are from those of TensorFlow, relative to the largest."""
+    """Print the largest difference from TensorFlow's logits for each, relative to the largest
+    logit.
+    """
     import nnc
 
     for path in sorted(folder.glob("*.npz")):

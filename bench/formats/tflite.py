@@ -1,10 +1,10 @@
-"""How TensorFlow Lite's files agree with its interpreter, and how fast both are.
+"""Compares TensorFlow Lite models with LiteRT's interpreter, in outputs and time.
 
     python -m bench.formats.tflite expect FOLDER EXPECTED    (needs ai-edge-litert)
     python -m bench.formats.tflite compare FOLDER EXPECTED   (needs nnc)
 
-The first writes for each `.tflite` of a folder what the interpreter makes of random inputs, with
-its own kernels and with XNNPACK, and its time on one thread; the second prints a table's rows.
+The first writes for each `.tflite` file of a folder the interpreter's outputs for random inputs,
+with its own kernels and with XNNPACK, and its time on one thread; the second prints a table's rows.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from pathlib import Path
 import numpy as np
 
 OPEN = 8000
-"""Extents that a file leaves open, but for the batch: half a second of sound."""
+"""The size of dynamic dimensions other than the batch: half a second of sound."""
 
 
 def expect(folder: Path, out: Path) -> None:
-    """Write outputs of three runs, one after the other, of every model."""
+    """Write the outputs of three successive runs of every model."""
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
     kinds = {
@@ -72,9 +72,9 @@ def _set_inputs(interpreter) -> list[np.ndarray]:
 
 
 def _image(rng: np.random.Generator, shape: np.ndarray) -> np.ndarray:
-    """Waves of all channels from 0 to 1 with a little noise, as photos are: of plain noise a
-    segmentation makes 1e3 times what it makes of these, and kernels of one interpreter are 2e-3
-    apart.
+    """Waves in all channels, from 0 to 1, with a little noise, like photos. On pure noise the
+    outputs of a segmentation network are 1000 times as large, and kernels of the same interpreter
+    differ by 2e-3.
     """
     y, x = np.mgrid[: shape[1], : shape[2]] / shape[2]
     by, bx, start = rng.uniform(-6, 6, (3, shape[0], 1, 1, shape[3]))
@@ -83,7 +83,7 @@ def _image(rng: np.random.Generator, shape: np.ndarray) -> np.ndarray:
 
 
 def compare(folder: Path, expected: Path) -> None:
-    """Print for each model how far it is from the interpreter, and both times."""
+    """Print for each model the difference from the interpreter's outputs, and both times."""
     import nnc
 
     print("| model | off own kernels | off XNNPACK | ms | XNNPACK ms |\n|---|---|---|---|---|")
@@ -108,7 +108,7 @@ def compare(folder: Path, expected: Path) -> None:
 
 
 def _off(data, runs: list[dict[str, np.ndarray]]) -> str:
-    """The largest difference, by the largest value, or in steps of a quantized result."""
+    """The largest difference: relative to the largest value, or in quantization steps."""
     worst, steps = 0.0, 0.0
     for run, outputs in enumerate(runs):
         for i, (scale, got) in enumerate(zip(data["scales"], outputs.values(), strict=False)):
@@ -122,7 +122,7 @@ def _off(data, runs: list[dict[str, np.ndarray]]) -> str:
 
 
 def _time(run) -> float:
-    """Milliseconds of a run, the best of several."""
+    """The least time of several runs, in milliseconds."""
     best = float("inf")
     for _ in range(10):
         start = time.perf_counter()

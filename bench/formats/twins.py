@@ -1,11 +1,11 @@
-"""The same networks from every format, beside their ONNX twins: times and kernels.
+"""The same networks in every format, beside their ONNX versions: times and kernels.
 
     python bench/formats/twins.py write FRAMEWORK FOLDER      # torch, coreml, keras, jax, paddle
     python -m nnc.bench.formats.twins compare FOLDER [NAMES] [--seconds 2]
 
-`write` needs the framework alone, each maybe in an environment of its own; `keras` writes Keras',
-TensorFlow's and TensorFlow Lite's files. A network is a function of a builder, its weights are
-drawn by their names, so that all frameworks have the same. `compare` runs all files of a network
+`write` needs only the framework, so that each can have its own environment; `keras` writes files of
+Keras, TensorFlow and TensorFlow Lite. A network is a function of a builder; its weights are random,
+seeded by their names, so that all frameworks have the same. `compare` runs all files of a network
 in turns, on one thread.
 """
 
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def compare(folder: Path, name: str, seconds: float) -> None:
-    """A row for each format of a network, the ONNX twin first."""
+    """Print a row for each format of a network, the ONNX version first."""
     import nnc
 
     files = sorted(folder.glob(f"{name}.*"), key=lambda f: (f.suffix != ".onnx", f.suffix))
@@ -84,7 +84,7 @@ def compare(folder: Path, name: str, seconds: float) -> None:
 
 
 def fixed_batch(file: Path) -> dict[str, list[int]]:
-    """Shapes of one image for a file that leaves their number open."""
+    """The input shapes with a batch of one, for a file with a dynamic batch."""
     from nnc.dialects import func
     from nnc.dialects.marks import INPUT_NAMES
     from nnc.driver.compile import load_module
@@ -100,7 +100,7 @@ def fixed_batch(file: Path) -> dict[str, list[int]]:
 
 
 def kernels(file: Path) -> Counter[str]:
-    """How many calls of kernels a run makes, by the kernels' names."""
+    """The number of calls of each kernel in a run, by the kernels' names."""
     from nnc.dialects import func
     from nnc.dialects.marks import ENTRY
     from nnc.driver.compile import load_module, run_stages
@@ -120,7 +120,7 @@ def _difference(twin: Counter[str], own: Counter[str]) -> str:
 
 
 def in_turns(calls: dict[Path, Any], seconds: float) -> dict[Path, list[float]]:
-    """Seconds of calls that are made in turns."""
+    """The times of calls that take turns. Units: seconds."""
     times: dict[Path, list[float]] = {file: [] for file in calls}
     end = time.perf_counter() + seconds * len(calls)
     while time.perf_counter() < end:
@@ -136,7 +136,7 @@ def _first(found: Any) -> np.ndarray:
 
 
 def _arranged(image: np.ndarray, model: Any) -> np.ndarray:
-    """The input, with channels last where the model has them there."""
+    """The input, transposed to channels-last if the model expects that."""
     shape = model.input_types[0].shape
     return (
         image if shape[1:] == image.shape[1:] else np.ascontiguousarray(np.moveaxis(image, 1, -1))

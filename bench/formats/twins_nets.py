@@ -1,7 +1,7 @@
 """The networks of `twins`, as functions of a builder, and their weights.
 
 A builder has `conv`, `norm`, `relu`, `relu6`, `pool`, `mean`, `dense`, `add`, `attention`,
-`layer_norm` and `gelu`; each takes a value and gives one.
+`layer_norm` and `gelu`; each takes a value and returns one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ import numpy as np
 
 
 def weight(name: str, shape: tuple[int, ...], fan: int = 0) -> np.ndarray:
-    """Random numbers that the name decides: of variance 1/fan, or (without) between 0.5 and 1.5."""
+    """Random numbers seeded by the name: of variance 1/fan, or without `fan`
+    between 0.5 and 1.5.
+    """
     rng = np.random.default_rng(zlib.crc32(name.encode()))
     if not fan:
         return rng.uniform(0.5, 1.5, shape).astype(np.float32)
@@ -22,7 +24,7 @@ def weight(name: str, shape: tuple[int, ...], fan: int = 0) -> np.ndarray:
 
 
 def conv_weight(name: str, taken: int, made: int, side: int, groups: int) -> np.ndarray:
-    """[made, taken / groups, side, side]"""
+    """The weights of a convolution: [made, taken / groups, side, side]."""
     each = taken // groups
     return weight(name, (made, each, side, side), each * side * side)
 
@@ -35,7 +37,7 @@ def norm_weights(name: str, count: int) -> list[np.ndarray]:
 
 
 def dense_weights(name: str, taken: int, made: int) -> tuple[np.ndarray, np.ndarray]:
-    """[taken, made] and [made]"""
+    """The weights [taken, made] and the bias [made] of a linear layer."""
     return weight(f"{name}.kernel", (taken, made), taken), weight(f"{name}.bias", (made,), 100)
 
 
@@ -76,7 +78,7 @@ def mobilenet(b: Any, x: Any) -> Any:
 
 
 def encoder(b: Any, x: Any) -> Any:
-    """Four layers of BERT on 64 tokens of 256 numbers."""
+    """Four layers of BERT on 64 tokens with 256 features."""
     for layer in range(4):
         x = b.layer_norm(b.add(x, b.attention(x, f"{layer}.mix", 256, 4)), f"{layer}.a", 256)
         y = b.gelu(b.dense(x, f"{layer}.up", 256, 1024))
@@ -94,7 +96,7 @@ _SHAPES = {"encoder": (1, 64, 256)}
 
 
 def shape_of(name: str) -> tuple[int, ...]:
-    """[1, channels, height, width], or [1, tokens, width]"""
+    """A network's input shape: [1, channels, height, width], or [1, tokens, width]."""
     return _SHAPES.get(name, (1, 3, 128, 128))
 
 

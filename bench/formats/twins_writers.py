@@ -1,4 +1,4 @@
-"""Writes the networks of `twins` by each framework, as its users would write them."""
+"""Writes the networks of `twins` with each framework, in that framework's usual style."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EPSILON = 1e-5
 
 
 class TorchBuilder:
-    """Layers of `torch.nn`; made at the first call, used again afterwards."""
+    """Layers of `torch.nn`, made at the first call and reused afterwards."""
 
     def __init__(self) -> None:
         import torch
@@ -111,7 +111,7 @@ def torch_network(name: str) -> tuple[Any, Any]:
 
 
 def write_torch(folder: Path, name: str) -> None:
-    """ONNX and torch.export's."""
+    """Write files of ONNX and of torch.export."""
     import torch
 
     module, x = torch_network(name)
@@ -120,7 +120,7 @@ def write_torch(folder: Path, name: str) -> None:
 
 
 def write_coreml(folder: Path, name: str) -> None:
-    """An ML program of single precision."""
+    """Write an ML program in single precision."""
     import coremltools as ct  # type: ignore[import-not-found]
     import torch
 
@@ -143,7 +143,9 @@ def write_coreml(folder: Path, name: str) -> None:
 
 
 class KerasBuilder:
-    """Layers of Keras, channels last; windows of stride 2 are padded before, as its own models'."""
+    """Layers of Keras, channels last; for stride 2, padding is a layer of its own, as in Keras'
+    models.
+    """
 
     def __init__(self) -> None:
         import keras  # type: ignore[import-not-found]
@@ -208,7 +210,7 @@ class KerasBuilder:
 
 
 def write_keras(folder: Path, name: str) -> None:
-    """Keras' own file, a SavedModel, and TensorFlow Lite's."""
+    """Write a Keras file, a SavedModel, and a TensorFlow Lite file."""
     import keras  # type: ignore[import-not-found]
     import tensorflow as tf  # type: ignore[import-not-found]
 
@@ -293,7 +295,7 @@ class JaxBuilder:
 
 
 def write_jax(folder: Path, name: str) -> None:
-    """StableHLO as text."""
+    """Write StableHLO text."""
     import jax  # type: ignore[import-not-found]
 
     shape = shape_of(name)
@@ -307,7 +309,7 @@ def write_jax(folder: Path, name: str) -> None:
 
 
 class PaddleBuilder(TorchBuilder):
-    """Layers of `paddle.nn`, which are much like PyTorch's."""
+    """Layers of `paddle.nn`, which resemble PyTorch's."""
 
     def __init__(self) -> None:
         import paddle  # type: ignore[import-not-found]
@@ -378,7 +380,7 @@ class PaddleBuilder(TorchBuilder):
 
 
 def write_paddle(folder: Path, name: str) -> None:
-    """An inference model of paddle.jit."""
+    """Write an inference model by paddle.jit."""
     import paddle  # type: ignore[import-not-found]
     import twins_nets  # type: ignore[import-not-found]
 

@@ -1,10 +1,10 @@
-"""What a format's rows leave unread, over all files that the tests store: `python -m
-bench.formats.unread` prints a Markdown table.
+"""Counts the fields of models that importers leave unread, in all files stored for the tests.
 
-For each format: its operators; the operators of the files, and how many of these a field that
-nobody knows is an error at; the fields that stay unread for a reason of the format's table (as
-pairs of operator and name), and those that are refused; the rows of the table, and how many of
-them were needed. With `--fields` the pairs and their reasons follow.
+`python -m bench.formats.unread` prints a Markdown table. For each format: its operators; the
+operators in the files, and for how many of these an unknown field is an error; the unread fields
+that the format's table allows with a reason (as pairs of operator and name), and those that are
+refused; the rows of the table, and how many of them were needed. With `--fields` the pairs and
+their reasons follow.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ UNKNOWN = "a_field_of_tomorrow"
 
 
 class Seen:
-    """What the rows of one format left unread."""
+    """The unread fields of one format."""
 
     def __init__(self) -> None:
         self.kinds: dict[str, bool] = {}
@@ -36,7 +36,7 @@ class Seen:
 
 
 def watch() -> dict[IgnoredFields, Seen]:
-    """From now on, remember what all tables are asked."""
+    """Record, from now on, the unread fields that each format's table is asked about."""
     seen: dict[IgnoredFields, Seen] = defaultdict(Seen)
     judge = IgnoredFields.refused
 
@@ -58,7 +58,7 @@ def watch() -> dict[IgnoredFields, Seen]:
 
 
 def files(folder: Path) -> Iterator[Path]:
-    """The stored files below a folder, unpacked where they are in archives of several."""
+    """The stored files below a folder; archives of several files are unpacked."""
     for path in sorted(folder.rglob("*")):
         if path.suffix == ".zip":
             with tempfile.TemporaryDirectory() as place, zipfile.ZipFile(path) as archive:

@@ -1,4 +1,4 @@
-"""nnc's modules for browsers beside onnxruntime-web, in Node and in Chromium: one run, in turns.
+"""nnc's modules for browsers beside onnxruntime-web, in Node and in Chromium, in turns.
 
     npm install onnxruntime-web
     python -m bench.web resnet18.onnx squeezenet.onnx --ort node_modules/onnxruntime-web
@@ -6,12 +6,12 @@
     python -m bench.web squeezenet.onnx --first 5
     python -m bench.web squeezenet.onnx --target webgpu --in chromium --ort ..
 
-With `--target webgpu` both run by WebGPU on the adapter that Chromium has for processors, theirs by
-its provider `webgpu`; where there is a GPU, `--adapter default` takes that.
+With `--target webgpu` both run by WebGPU on Chromium's adapter for processors, onnxruntime-web by
+its provider `webgpu`; `--adapter default` uses the machine's GPU.
 
 Prints a table: the least milliseconds of each runtime and number of threads, how many times as
 fast as onnxruntime-web (one thread) nnc on one is, the largest error relative to the output's
-largest value, and the size of what a page has to fetch. With `--first` instead the time from a
+largest value, and the size of what a page has to download. With `--first` instead the time from a
 page's start to its first result, the least of so many pages each.
 """
 
@@ -38,7 +38,7 @@ from ..compare import write_inputs
 
 HERE = Path(__file__).parent
 _PATIENCE = 600
-"""Seconds that a page may take."""
+"""The time limit of a page. Units: seconds."""
 _PAGE = """<!doctype html><meta charset="utf-8"><script type="module">
 import {{ compare, firstResult }} from "/bench/compare.mjs";
 const read = async (url) => new Uint8Array(await (await fetch(url)).arrayBuffer());
@@ -55,7 +55,7 @@ try {{
 
 
 def prepare(models: list[Path], target: str, folder: Path) -> list[dict[str, Any]]:
-    """Compiles models; for each a case, with paths below the folder."""
+    """Compile models into the folder; returns a case for each, with relative paths."""
     cases = []
     for path in map(model_file, models):
         home = folder / path.stem
@@ -86,7 +86,7 @@ def prepare(models: list[Path], target: str, folder: Path) -> list[dict[str, Any
 
 
 def placed(case: dict[str, Any], base: str) -> dict[str, Any]:
-    """A case whose files are below a path or URL."""
+    """The case with its files' paths below a base path or URL."""
     home = f"{base}/{case['name']}"
     inputs = [one | {"file": f"{home}/{one['file']}"} for one in case["inputs"]]
     return case | {"ours": f"{home}/model.mjs", "onnx": f"{home}/model.onnx", "inputs": inputs}
@@ -95,7 +95,7 @@ def placed(case: dict[str, Any], base: str) -> dict[str, Any]:
 def in_node(
     cases: list[dict[str, Any]], ort: Path | None, folder: Path
 ) -> Iterator[dict[str, Any]]:
-    """The results of each case, in one process each."""
+    """The results of all cases in Node, each in its own process."""
     for case in cases:
         about = folder / "case.json"
         path = ort and str(ort / "dist" / "ort.node.min.mjs")
@@ -108,7 +108,7 @@ def in_node(
 def in_page(
     case: dict[str, Any], ort: Path | None, folder: Path, job: str, flags: tuple[str, ...] = ()
 ) -> dict[str, Any]:
-    """The result of one case in a page of its own. Raises RuntimeError where it failed."""
+    """The result of one case in a page of Chromium. Raises RuntimeError if it failed."""
     path = ort and f"/ort/dist/ort.{case['provider']}.min.mjs"
     about = json.dumps({"ort": path, "cases": [placed(case, "/models")], "job": job})
     (folder / "page.html").write_text(_PAGE.format(case=about))
@@ -121,7 +121,7 @@ def in_page(
 
 
 def table(where: str, rows: list[dict[str, Any]], folder: Path) -> Iterator[str]:
-    """Lines of Markdown."""
+    """The lines of a Markdown table."""
     names = list(rows[0]["best"])
     yield f"| {where} | " + " | ".join(f"{name}, ms" for name in names) + " | times | error | MB |"
     yield "|---" * (len(names) + 4) + "|"
@@ -141,7 +141,7 @@ def table(where: str, rows: list[dict[str, Any]], folder: Path) -> Iterator[str]
 
 
 def main() -> None:
-    """Parses the command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("models", type=Path, nargs="+")
     parser.add_argument("--ort", type=Path, help="the folder of the npm package onnxruntime-web")

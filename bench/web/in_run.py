@@ -1,4 +1,4 @@
-"""What each kernel of a model takes in a run of the whole, in Chromium, as WebAssembly."""
+"""Times each kernel of a model in runs of the whole model, in Chromium, as WebAssembly."""
 
 from __future__ import annotations
 
@@ -33,10 +33,11 @@ _ARRAYS = {
     "bool": "Uint8Array",
 }
 _BLOCKS = 9
-"""Of runs that follow each other. A browser's clock is coarse, so that only means say what lies
-between its steps."""
+"""The number of blocks of consecutive runs. A browser's clock is coarse, so only means resolve
+times below its steps.
+"""
 _STEP = 5_000
-"""Nanoseconds of a step of that clock, in a page that is isolated from others."""
+"""The resolution of that clock in an isolated page. Units: nanoseconds."""
 _PAGE = """<!doctype html><meta charset="utf-8"><script type="module">
 const post = (body) => fetch("/", { method: "POST", body: JSON.stringify(body) });
 try {
@@ -61,8 +62,8 @@ try {
 
 
 class WholeModel:
-    """A model with a clock around each kernel, made ready in a new folder: a page that runs it on
-    random inputs for so many seconds.
+    """A model with a clock around each kernel, and a page in a new folder that runs it on random
+    inputs for so many seconds.
     """
 
     def __init__(
@@ -109,7 +110,7 @@ class WholeModel:
         (self._folder / "page.html").write_text(page)
 
     def times(self, patience: float = 600.0) -> dict[str, InRun]:
-        """What all calls of each kernel take in a run. Raises RuntimeError."""
+        """The times of all calls of each kernel in a run. Raises RuntimeError."""
         with (
             serving({"site": self._folder}) as server,
             showing(f"{server.address}/site/page.html"),
@@ -122,8 +123,8 @@ class WholeModel:
 
 @dataclass(frozen=True)
 class InRun:
-    """Microseconds of all calls of a kernel in a run: the mean of the fastest block of runs, and
-    the median of those of all blocks.
+    """The time of all calls of a kernel in a run, in microseconds: the mean of the fastest block of
+    runs, and the median over all blocks.
     """
 
     low: float
@@ -133,10 +134,10 @@ class InRun:
 def times_of_runs(
     runs: Sequence[Sequence[Sequence[float]]], names: tuple[list[str], list[str]]
 ) -> dict[str, InRun]:
-    """The times of kernels, from stamps in nanoseconds.
+    """The times of kernels, from timestamps in nanoseconds.
 
-    As in the page, runs in which something else had the processor are left out: those that take
-    half as long again as the median, and two steps of the clock.
+    As in the page, runs in which something else used the processor are left out: those that take
+    1.5 times the median and two steps of the clock.
     """
     each: dict[str, list[float]] = {}
     for stamps, inner in runs:

@@ -45,7 +45,7 @@ def carry(
 ) -> Outcome:
     """Run a job in a folder; its results are files there. The job's input files are moved there.
 
-    `kept` has what earlier jobs that tried schedules have compiled of the model.
+    `kept` holds what earlier experiments have compiled of models; only experiments use it.
     Raises LostError if the machine is at fault, CancelledError if the job was cancelled.
     """
     place = Place(job, folder, confinement, limits or Limits(), progress, cancelled)

@@ -1,4 +1,4 @@
-"""Compiled defaults of models, kept from one job that tries a schedule to the next.
+"""Models compiled with their default schedules, kept from one experiment to the next.
 
 The files were written by commands that a hostile model may have taken over. So the files of a model
 are given only to jobs of the same model, and are read only by confined commands.
@@ -23,7 +23,7 @@ _CACHE = ".cache/nnc/models"
 
 
 class Kept:
-    """A folder that keeps the compiled defaults of each model."""
+    """A folder that keeps, for each model, what was compiled of it with default schedules."""
 
     def __init__(self, folder: Path, limit_bytes: int = LIMIT) -> None:
         self._cache = ModelCache(folder, limit_bytes)

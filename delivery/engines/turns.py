@@ -51,9 +51,9 @@ class Effort:
 class Result:
     """The result of one engine on one model with one number of threads.
 
-    Latencies are in ms: `turns` has those of each turn, `pace` that of a run before them. `joules`
-    is the energy of the machine's processors in all turns. `outputs` are those of a run; None if
-    there are none, as `failure` says. `accuracy` is None until they are compared.
+    Latencies are in ms: `turns` has those of each turn, `pace` is the least of the warm-up runs.
+    `joules` is the energy of the machine's processors in all turns. `outputs` are those of a run;
+    None if there are none, as `failure` says. `accuracy` is None until they are compared.
     """
 
     name: str

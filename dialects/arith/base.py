@@ -116,9 +116,9 @@ class IntBinary(Op, traits=(Elementwise,)):
     absorbing: ClassVar[int | str | None] = None
     """The absorbing element z, with x op z = z."""
     of_equals: ClassVar[int | None] = None
+    """The value of x op x, if that is the same for every x."""
 
     example = "%0 = {name} %a, %b : i32"
-    """x op x, where that is a constant."""
 
     def limit(self, which: int | str) -> int:
         """A number, or the limit `signed_min`, `signed_max` or `ones`, as bits of
@@ -283,9 +283,9 @@ class FloatBinary(Op, traits=(Pure, Elementwise)):
     compute: ClassVar[Callable[..., Any]]  # gives a float, or None where it has none
     ufunc: ClassVar[str] = ""
     identity: ClassVar[float | None] = None
+    """The neutral element e: x op e = x for every x, NaN and -0.0 included; may itself be NaN."""
 
     example = "%0 = {name} %a, %b : f32"
-    """e with x op e = x for every x, NaN and -0.0 included; may itself be NaN."""
 
     def fold(self):
         left, right = constant_value(self.lhs), constant_value(self.rhs)

@@ -91,7 +91,7 @@ class LaneId(Op, name="gpu.lane_id", traits=(Pure,)):
 
 
 class _OfSubgroups(Op):
-    """A number of the group's subgroups."""
+    """Base of the ops that give the index of the thread's subgroup or the number of subgroups."""
 
     upper_bound: Any = attribute(INDEX, optional=True)
     out: Result = result(Index)

@@ -9,7 +9,7 @@ from ..vocabulary import *
 
 @attribute_class
 class LinkageAttr(EnumAttr):
-    """`#llvm.linkage<internal>`"""
+    """How a symbol is linked with those of other modules: `#llvm.linkage<internal>`."""
 
     name: ClassVar[str] = "llvm.linkage"
     cases: ClassVar[tuple[str, ...]] = (
@@ -29,7 +29,7 @@ class LinkageAttr(EnumAttr):
 
 @attribute_class
 class CallingConventionAttr(EnumAttr):
-    """`#llvm.cconv<ccc>`"""
+    """The calling convention of a function or call: `#llvm.cconv<ccc>`."""
 
     name: ClassVar[str] = "llvm.cconv"
     cases: ClassVar[tuple[str, ...]] = (
@@ -83,7 +83,7 @@ class OverflowFlagsAttr(EnumAttr):
 
 @attribute_class
 class TailCallKindAttr(EnumAttr):
-    """`#llvm.tailcallkind<none>`"""
+    """Whether a call may (`tail`), must (`musttail`) or must not (`notail`) become a tail call."""
 
     name: ClassVar[str] = "llvm.tailcallkind"
     cases: ClassVar[tuple[str, ...]] = ("none", "tail", "musttail", "notail")

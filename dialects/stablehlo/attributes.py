@@ -160,10 +160,12 @@ def dimension_list(child: Any) -> tuple[str, ...]:
 
 @attribute_class
 class ConvDims(Attribute):
-    """`#stablehlo.conv<[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]>`: what dimensions mean.
+    """The roles of a convolution's dimensions: `#stablehlo.conv<[b, f, 0, 1]x[o, i, 0, 1]->[b, f,
+    0, 1]>`.
 
-    Each list has a letter or the number of a spatial dimension for each dimension of the operand,
-    the kernel and the result; numbers of spatial dimensions that are none are `?`.
+    There is a list each for the operand, the kernel and the result, with an entry for each
+    dimension: a letter (`b` batch, `f` feature, `i` input and `o` output feature), the number of a
+    spatial dimension, or `?` for an unknown one.
     """
 
     lhs: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Vectors and memory seen otherwise: parts of scalable vectors, memory of whole vectors."""
+"""Conversions: between scalable and fixed vectors, and of a memref's elements to whole vectors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _verify_part(op: Operation, whole: Any, part: Any, position: int, words: str
 
 
 class ScalableInsert(Op, name="vector.scalable.insert", traits=(Pure,)):
-    """A scalable vector with the lanes from `pos` on replaced."""
+    """`dest` with its lanes from `pos` on replaced by those of `valueToStore`."""
 
     valueToStore: Operand = operand(Row)  # noqa: N815
     dest: Operand = operand(ScalableRow)
@@ -45,7 +45,7 @@ class ScalableInsert(Op, name="vector.scalable.insert", traits=(Pure,)):
 
 
 class ScalableExtract(Op, name="vector.scalable.extract", traits=(Pure,)):
-    """Lanes of a scalable vector from `pos` on."""
+    """The lanes of a scalable vector from `pos` on, as many as the result has."""
 
     source: Operand = operand(ScalableRow)
     pos = attribute(I64)

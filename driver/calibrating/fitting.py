@@ -30,8 +30,9 @@ UNITS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 3, 4, 6, 8)
 """The possible numbers of multiply-adds that start in a cycle."""
 
 SHORT = 0.94
-"""The part of a measured number that a whole number must reach: the measurement is uncertain by the
-rest."""
+"""A whole number explains a measured one if it is at least this part of it: measurements are
+uncertain by the rest.
+"""
 
 FETCHED = 0.7
 """The least ratio of the instructions fetched to those that can start in a cycle: 4.4 to 5.6 of six
@@ -45,8 +46,9 @@ EDGE = 1.25
 """The least ratio of the bandwidths of neighbouring caches at which a cache's size is visible."""
 
 PART = 1.5
-"""How many times as large as measured the last cache may be described to be: a guest of a
-hypervisor, or a core with busy neighbours, has a half of it or less."""
+"""A described size of the last cache is kept if it is at most this multiple of the measured one: a
+guest of a hypervisor, or a core with busy neighbours, can use half of it or less.
+"""
 
 
 def fit(rounds: Sequence[Round], machine: Processor) -> Fitted:

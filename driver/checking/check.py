@@ -30,7 +30,7 @@ from .dimensions import (
 from .work import Work, work_of, work_on
 
 ASSUMED = 128
-"""The assumed extent of open dimensions; the first one of an input counts as 1."""
+"""The assumed extent of unknown dimensions; the first one of an input counts as 1."""
 
 IR_TEXT = "IR text"
 """The name among formats of a file in IR text."""

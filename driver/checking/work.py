@@ -100,7 +100,7 @@ def _quiet(machine: Machine) -> Machine:
 
 
 def work_of(module: Operation, unknown: int) -> Work:
-    """The work of a module of `nn`, which is consumed; open extents count as `unknown`.
+    """The work of a module of `nn`, which is consumed; unknown extents count as `unknown`.
 
     Raises NncError.
     """

@@ -43,7 +43,7 @@ class Summary:
     """The expected work of a module in a run. Units: microseconds.
 
     `unknown` kernels, such as those with tuned schedules, have no expected time. With `is_open`,
-    some have extents that only a run tells.
+    some have extents known only at run time.
     """
 
     kernels: int
@@ -111,7 +111,7 @@ def summary(module: Operation, decisions: Sequence[Decision]) -> Summary | None:
 
 
 def has_open_extents(call: Operation) -> bool:
-    """Whether an operand of a call has an extent that only a run tells."""
+    """Whether an operand of a call has an extent known only at run time."""
     types = (operand.type for operand in call.operands)
     return any(isinstance(type, MemRefType) and None in type.shape for type in types)
 

@@ -1,4 +1,4 @@
-"""Runs experiments: processes of this machine here, workers of a fleet in `fleet.py`."""
+"""Who runs experiments: processes of this machine here, workers of a fleet in `fleet_crew.py`."""
 
 from __future__ import annotations
 

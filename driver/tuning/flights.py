@@ -1,4 +1,4 @@
-"""Running experiments: on the calling thread, or on one thread each."""
+"""Running experiments ("flights"): on the calling thread, or on one thread each."""
 
 from __future__ import annotations
 

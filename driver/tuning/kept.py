@@ -43,7 +43,7 @@ def kept_schedules(module: Operation, seconds: float, threads: int) -> TunedFold
 
 
 def random_inputs(model: Model) -> dict[str, Any]:
-    """Standard normal floats, integers and bools of 0 and 1. Raises NncError for open shapes."""
+    """Standard normal floats, integers and bools of 0 and 1. Raises NncError for unknown shapes."""
     generator = np.random.default_rng(0)
     found: dict[str, Any] = {}
     for name, type in zip(model.input_names, model.input_types, strict=True):

@@ -53,12 +53,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Counts:
-    """What was counted in training for each combination of values: [combinations, C]."""
+    """Counts from training for each combination of values: [combinations, C]."""
 
     hashes: np.ndarray
     numbers: np.ndarray
     denominator: float
-    """What counts of a combination are divided by, in statistics of how often it occurs."""
+    """The divisor of counts, in statistics of how often a combination occurs."""
 
     @staticmethod
     def of_json(table: Mapping[str, Any]) -> Counts:

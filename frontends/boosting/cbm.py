@@ -164,7 +164,7 @@ def _categories(table: Table, trees: Table) -> dict[str, Any]:
 
 
 def _identity(base: Table) -> str:
-    """What tells the table of a statistic from others."""
+    """A key that distinguishes the table of a statistic from others."""
     return str([base.type, base.target_classifier, _elements(base)])
 
 

@@ -27,7 +27,7 @@ ROWS = Rows(__package__ or "")
 class Leaf:
     """A linear model: a constant, and a factor for each of some features.
 
-    `instead` is what it gives where one of them is missing.
+    `instead` is its value if one of them is missing.
     """
 
     constant: float

@@ -208,7 +208,7 @@ def rolled_at_run_time(n: Layer, x: Value, axis: int, shift: Term) -> Value:
 
 
 def _around(n: Layer, x: Value, axis: int, shift: int) -> Value:
-    """The index of the element that `rolled` puts first, for an open extent."""
+    """The index of the element that `rolled` puts first, for an unknown extent."""
     own = n(nn.Gather(shape_of(n, x), n.constant(axis, i64), axis=0))
     some = n(nn.Max(own, n.constant(1, i64)))
     return n(nn.Mod(n.constant(-shift, i64), some))

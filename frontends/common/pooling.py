@@ -169,7 +169,7 @@ def _shared_out(n: Layer, x: Value, axis: int, extent: int, count: int, largest:
 def _shared_out_at_run_time(
     n: Layer, x: Value, axis: int, count: int | Value, largest: bool
 ) -> Value:
-    """`_shared_out` for an open extent; a matrix [extent, count] says what each window has."""
+    """`_shared_out` for an unknown extent; a matrix [extent, count] says what each window has."""
     total = Term(n, count) if isinstance(count, Value) else constant(n, count)
     own, last = extent(n, (x, axis)), x.type.rank - 1
     at, place = counting(n, total), counting(n, own).spread(0, 1)

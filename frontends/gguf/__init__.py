@@ -1,6 +1,6 @@
 """GGUF models in, a module of `nn` ops out.
 
-`file` reads the tensors and what is said of them, `blocks` knows how numbers are packed, and
+`file` reads the tensors and the metadata, `blocks` knows how numbers are packed, and
 `model` has one description for every architecture, as a file holds no graph; `mixers` has the
 layers with states. `ops/` has the converters.
 

@@ -20,7 +20,7 @@ from .file import GgufFile
 MOST_LAYERS = 4096
 MEAN, FIRST, LAST, RANK = 1, 2, 3, 4
 POOLINGS = {0: None, MEAN: "mean", FIRST: "first", LAST: "last"}
-"""By the numbers of files, which also know RANK: scores of a pooled embedding."""
+"""The poolings by their numbers in files. Files also have RANK: scores of a pooled embedding."""
 
 IGNORED = IgnoredFields(
     Ignored("context_length vocab_size *feed_forward_length", "as the tensors tell, or no limit"),

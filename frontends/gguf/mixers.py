@@ -18,7 +18,7 @@ from .nodes import Nodes
 
 
 def state_inputs(model: Nodes, i: int) -> list[Input]:
-    """The states of layer `i` that its inputs give."""
+    """The inputs for the states of layer `i`."""
     found = []
     for kind, shape in (("conv", _conv_shape(model, i)), ("state", _state_shape(model, i))):
         if shape:
@@ -28,7 +28,7 @@ def state_inputs(model: Nodes, i: int) -> list[Input]:
 
 
 def mixer(model: Nodes, i: int) -> Callable[[Nodes, int, str], str] | None:
-    """What makes the nodes of a layer's state, which its tensors tell; None if it has none."""
+    """The function that makes the nodes of a layer with a state, chosen by its tensors; or None."""
     for tensor, found in _MIXERS:
         if model.has(f"blk.{i}.{tensor}.weight"):
             return found
@@ -180,8 +180,8 @@ def delta_net(model: Nodes, i: int, x: str) -> str:
 
 
 def _by_group(model: Nodes, name: str, x: str, groups: int, sizes: Sequence[int]) -> Sequence[str]:
-    """The parts of a product whose rows are parts of one group after another, each with those of
-    all groups together.
+    """The parts of a product whose rows are stored group by group: each with its rows of all
+    groups.
     """
     x = model.node("Heads", f"{name}_heads", (model.linear(name, x),), heads=groups)
     parts = _split(model, f"{name}_parts", x, sizes)
@@ -189,7 +189,7 @@ def _by_group(model: Nodes, name: str, x: str, groups: int, sizes: Sequence[int]
 
 
 def _leaving(model: Nodes, lead: str, x: str, gate: str) -> str:
-    """What a layer hands on: x, opened by its gate, times the last matrix."""
+    """A layer's result: x times its gate, times the last matrix."""
     x = model.node("Gate", f"{lead}_gated", (gate, x), function="silu")
     return model.linear(f"{lead}_out", x)
 

@@ -21,9 +21,9 @@ from .file import read_file
 from .mixers import mixer, state_inputs
 
 OWN_WIDTH = "embedding_length_per_layer_input"
-"""The key of the width of what each layer reads of the tokens."""
+"""The key of the width of the per-layer embeddings."""
 GROWING = (".key", ".value")
-"""How the names of inputs and outputs end that have an extent of tokens."""
+"""The suffixes of inputs and outputs that have a dimension of tokens."""
 
 
 def read_model(source: Source) -> Graph:
@@ -119,7 +119,9 @@ class _Decoder(Attention, FeedForward):
         return self.node("Embedding", name, (indices, table), packing=kind, scale=scale)
 
     def layer_inputs(self, x: str) -> str:
-        """What each layer reads of the tokens, and their embeddings x: [1, layers, length, D]."""
+        """The per-layer embeddings, from the tokens and their embeddings x: [1,
+        layers, length, D].
+        """
         name = "per_layer_model_proj"
         projected = self.linear(name, x)
         factor = 1 / math.sqrt(self.width)
@@ -132,7 +134,9 @@ class _Decoder(Attention, FeedForward):
         return self.node("Scale", "per_layer_inputs", (found,), factor=1 / math.sqrt(2))
 
     def finished(self, i: int, x: str, own: str | None) -> str:
-        """A layer's result x after what it reads by itself, and its factor, if it has these."""
+        """A layer's result x, plus its per-layer embedding and times its factor,
+        if it has these.
+        """
         lead = f"blk.{i}"
         if own is not None:
             part = self.node("Pick", f"{lead}.inp", (own,), index=i)

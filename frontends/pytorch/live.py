@@ -289,7 +289,7 @@ class _Reader:
         return names
 
     def note(self, name: str, value: Any) -> None:
-        """Record a tensor's layout, and the names of its open extents."""
+        """Record a tensor's layout, and the names of its unknown extents."""
         if not hasattr(value, "stride") or not hasattr(value, "shape"):
             return
         try:

@@ -154,7 +154,7 @@ class _Reader:
         return Graph(inputs, nodes, [(str(i), self.name(v)) for i, v in enumerate(returned)])
 
     def nodes(self, block: Block) -> tuple[list[Node], Sequence[Value]]:
-        """The nodes of a block, and what it returns."""
+        """The nodes of a block, and the values that it returns."""
         *ops, last = block.ops
         return [node for op in ops for node in self.nodes_of(op)], last.operands
 
@@ -212,7 +212,7 @@ def _called(op: Operation) -> list[str]:
 
 
 def _shape_operands(op: Operation) -> frozenset[int]:
-    """The operands of a custom call that only tell the open extents of its results, by position.
+    """The operands of a custom call that only tell the unknown extents of its results, by position.
 
     Source: jax, jax/_src/interpreters/mlir.py, `custom_call`
     """

@@ -149,7 +149,7 @@ def _dense(sparsity: Table, data: np.ndarray, dtype: np.dtype, shape: tuple) -> 
     """A sparse tensor with its zeros.
 
     Dimensions are traversed in `order`, those of blocks, which divide the ones in `block_map`,
-    last; each is dense, or has the indices of what is there in segments.
+    last; each is dense, or sparse with the indices of its parts in segments.
     """
     order, blocks = sparsity.order.tolist(), sparsity.block_map.tolist()
     dims, rank = sparsity.dims, len(shape)

@@ -76,7 +76,7 @@ def log10(x: Float) -> Float:
 
 
 def log1p(x: Float) -> Float:
-    """log(1 + x), within 1.5 ulp: what u = 1 + x lost to rounding, x - (u - 1), joins f."""
+    """log(1 + x), within 1.5 ulp: the rounding error of u = 1 + x, x - (u - 1), is added to f."""
     u = x + 1.0
     lost = x - (u - 1.0)
     f, e = mantissa(u)

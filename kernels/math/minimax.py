@@ -56,7 +56,7 @@ def best_combination(basis: Sequence[Sequence[Number]], target: Sequence[Number]
 
 
 def sign(x: Number) -> int:
-    """-1 for what is below 0, else 1."""
+    """-1 for a negative number, else 1."""
     return -1 if x < 0 else 1
 
 

@@ -1,6 +1,6 @@
-"""Powers and what is computed like them without f64: in pairs of f32, about 44 bits together.
+"""Powers and similar functions without f64: in pairs of f32, about 44 bits together.
 
-The second number of a pair is what the first lost to rounding. Factors are split into numbers of
+The second number of a pair is the rounding error of the first. Factors are split into numbers of
 12 bits, whose products are exact in f32, whether or not a compiler joins a product and a sum into a
 multiply-add. As in `power`, x**y is 2**(y log2(x)).
 """

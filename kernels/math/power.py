@@ -1,8 +1,8 @@
-"""Powers and what is computed like them: in f64, rounded to f32 at the end, or without it in pairs.
+"""Powers and similar functions: in f64, rounded to f32 at the end, or in pairs of f32.
 
 x**y is 2**(y log2(x)), where a relative error of the logarithm becomes one of up to 128 times
 as much in the result. In f64 there are bits enough, f32's denormals are normal numbers, and
-the last rounding is the only one that shows.
+only the last rounding has an effect.
 """
 
 from __future__ import annotations

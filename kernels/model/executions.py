@@ -1,7 +1,7 @@
 """How often a run executes operations outside of kernels, and how long its kernels take together.
 
-A loop multiplies what it contains by its iterations. Their number may be open: it is that of the
-rows of some tensor, which count as other unknown extents do, or depends on values.
+A loop multiplies what it contains by its iterations. Their number may be unknown: it is the number
+of rows of some tensor, which counts as other unknown extents do, or depends on values.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ...targets.costs import ThreadCosts
 from .extents import UNKNOWN_EXTENT
 
 UNKNOWN_TRIPS = ThreadCosts.unknown_trips
-"""The iterations that are assumed of a loop that ends when values say so."""
+"""The assumed number of iterations of a loop that ends depending on values."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def sides(op: Operation) -> list[Region]:
 
 
 def repetitions(op: Operation, region: Region) -> int | None:
-    """How often an operation runs one of its regions; None if that is open."""
+    """How often an operation runs one of its regions; None if that is unknown."""
     match op:
         case scf.For():
             return op.trip_count()
@@ -176,6 +176,6 @@ def iterations(loop: scf.While) -> Value | None:
 
 
 def _assumed(loop: Operation) -> int:
-    """The iterations that are assumed of a loop where they are open."""
+    """The assumed iterations of a loop whose number is unknown."""
     is_counted = not isinstance(loop, scf.While) or iterations(loop) is not None
     return UNKNOWN_EXTENT if is_counted else UNKNOWN_TRIPS

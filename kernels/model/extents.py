@@ -18,14 +18,14 @@ UNKNOWN_EXTENT = 1024
 
 
 def expected(extent: Size | None) -> int:
-    """The extent that cost models use: the number, or what is expected of an unknown one."""
+    """The extent for cost models: the number, or the expected value of an unknown one."""
     if isinstance(extent, Poly) and any(map(expectation, extent.symbols)):
         return evaluated(extent)
     return extent if isinstance(extent, int) else UNKNOWN_EXTENT
 
 
 def evaluated(extent: Size) -> int:
-    """An extent with what is expected of each of its symbols: of `2 * a * b` as of two extents."""
+    """An extent for the expected values of its symbols (`UNKNOWN_EXTENT` for those without one)."""
     if isinstance(extent, int):
         return extent
     return max(1, extent.at(lambda symbol: expectation(symbol) or UNKNOWN_EXTENT))

@@ -44,8 +44,8 @@ COMBINERS: dict[type[Operation], str] = {
 }
 """Operations that combine partial results in any order, and their `vector.reduction` kind.
 
-Floating-point sums count as such, except where a module wants its math as written: a schedule
-may reassociate them.
+Floating-point sums count too, as a schedule may reassociate them, unless math is strict
+(`is_strict`).
 """
 
 ORDERED = (arith.AddF, arith.MulF)
@@ -76,8 +76,8 @@ class Access:
     """One operand of a stage: a buffer and the element that each point touches.
 
     `coefficients` holds the flat stride of each dimension of the stage and `constant` the
-    rest; both are unset where the map is not linear, and `exprs` says all. A scalar operand
-    has no buffer.
+    rest; both are unset where the subscripts `exprs` are not linear. A scalar operand has no
+    buffer.
     """
 
     stage: Stage
@@ -311,7 +311,7 @@ def _through_views(
 def _combiner(stage: Stage, number: int) -> str | None:
     """The kind of reduction into an output whose body is `op(out, f(inputs))`, else None.
 
-    Sums and products of floats have none where the module wants its math as written.
+    Sums and products of floats have none if math is strict.
     """
     argument = stage.outputs[number].argument
     op = stage.combiner_op(number)

@@ -6,12 +6,14 @@ from importlib import import_module
 from typing import Any
 
 POLICIES = {"processor": ".candidates", "groups": ".groups", "pipelines": ".pipelines"}
-"""The modules that write schedules, by what targets call them. Each has `candidates(kernel, block,
-machine, every)`, which writes schedules for the stages of a block and says what they take, and
-`best(found, machine)`, which takes one of them. One that has `margin(machine)` too can be asked for
-its reasons: a later candidate is taken if its cycles are below this part of an earlier one's.
-One whose `READS_REUSE` is True takes, after `every`, the reuse distances of the
-kernel's arguments."""
+"""The modules that write schedules, by their names in targets.
+
+Each has `candidates(kernel, block, machine, every)`, which writes schedules for the stages of a
+block and predicts their cycles, and `best(found, machine)`, which chooses one. If it has
+`margin(machine)` too, choices can be explained: a later candidate is taken if its cycles are below
+this fraction of an earlier one's. If `READS_REUSE` is True, `candidates` also takes, after `every`,
+the reuse distances of the kernel's arguments.
+"""
 VARIANTS = {
     "processor": (".variants", "Variants"),
     "groups": (".group_variants", "GroupVariants"),

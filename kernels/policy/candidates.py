@@ -1,7 +1,7 @@
 """The candidate schedules of a kernel, each with its predicted cycles.
 
-Which way of writing a schedule serves a kernel best is seen only when the schedules are there: one
-may not be legal, since what several stages do to each other is checked at the end.
+Which strategy is best for a kernel is known only once all schedules are written: some may turn out
+to be illegal, since interactions of several stages are checked at the end.
 """
 
 from __future__ import annotations

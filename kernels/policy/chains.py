@@ -1,4 +1,4 @@
-"""Chains of groups that share outer loops: a product, what becomes of its rows, another product.
+"""Chains of groups that share outer loops: a product, operations on its rows, a product.
 
     for each head                                for each head
         scores = queries * keys                      for each block of queries

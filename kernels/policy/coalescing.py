@@ -1,4 +1,4 @@
-"""How well threads that step together use the lines of memory that they ask for.
+"""How well threads that run in lockstep use the memory lines that they request.
 
 It depends on how the elements of a tile are distributed over the threads of a group. Sizes and
 numbers of threads are those of one tile, or arrays of many tiles' (`tile_batches.py`).

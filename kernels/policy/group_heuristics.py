@@ -87,7 +87,7 @@ class GroupHeuristics(Heuristics):
 
         They get one launch where that is expected to be faster. Its groups go over the dimensions
         that all stages have in common (the images of a batch and their channels); all other extents
-        have to be known, since a part of an open extent would need a loop of its own.
+        have to be known, since a part of an unknown extent would need a loop of its own.
         """
         plan = self.writer.plan
         host = max(stages, key=lambda s: prod(map(expected, s.extents)))

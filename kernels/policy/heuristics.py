@@ -84,7 +84,7 @@ class Heuristics(StreamShaping):
             self.group(group)
 
     def block(self, chain: Chain) -> int:
-        """How many rows a block of a chain has: what the second cache holds, unless overridden."""
+        """The rows in a block of a chain: as many as the second cache holds, unless overridden."""
         size, extent = chain.block(self.machine), expected(chain.host.extents[chain.shared[-1]])
         unit = 1 if chain.is_transform else self.costs.loops.block_rows
 

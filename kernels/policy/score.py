@@ -54,7 +54,7 @@ def prediction(plan: Plan, machine: Processor, reuse: Reuse = ()) -> Prediction:
 
 
 def beside(work: Terms, moving: Terms, machine: Processor) -> Terms:
-    """The cycles of computing and of moving what is computed on, which overlap."""
+    """The cycles of computation and of the data movement that overlaps with it."""
     longer, other = sorted((work, moving), key=lambda one: one.cycles, reverse=True)
     return longer + other.scaled(machine.costs.algorithms.hidden)
 

@@ -167,8 +167,8 @@ class StreamShaping(Shaping):
     def ask_ahead(self, host: Stage, stream: Stream) -> None:
         """Prefetch the blocks of a matrix that no cache holds.
 
-        From the last cache the processor's own prefetches bring lines early enough: more of them
-        only take the place of loads.
+        From the last cache the processor itself prefetches lines early enough: further prefetches
+        would only take the place of loads.
         """
         costs = self.costs.loops
         is_held = stream.size <= costs.cache_filled * self.machine.l3_bytes

@@ -34,11 +34,11 @@ class Stream:
     is_narrow: bool
     """Whether rows are as short as in a packed matrix, whose blocks are contiguous."""
     most_blocks: int
-    """How many blocks registers hold the results of, beside what else varies along a row."""
+    """How many blocks' results fit in registers, beside other values that vary along a row."""
     size: int
     """Units: bytes."""
     number: int
-    """Which of the stage's inputs it is."""
+    """The index of the matrix among the stage's inputs."""
 
     def cycles(self, machine: Processor) -> float:
         """The cycles of reading the matrix from the cache that holds it between two calls."""

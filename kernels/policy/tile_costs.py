@@ -2,7 +2,7 @@
 
 For one step of the reduction the model counts the cycles that arithmetic, loads and the latency of
 dependent additions take, and weighs them by the steps that a tile needs for the whole iteration
-space, remainders included. All of it stays apart by resource: what a tile takes is the sum.
+space, remainders included. The cycles are kept by resource; a tile takes their sum.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The register tile of a stage, from an analytical model of the core.
 
 A tile is a block of results that one pass through the innermost straight-line code updates:
-lanes along one dimension, copies along a few others. `tile_costs.py` says what each costs; the
-least is taken.
+lanes along one dimension, copies along a few others. `tile_costs.py` has the cost of each; the
+cheapest is taken.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ With `padded`, where stages make the operand of another buffer and a border of o
         for ko, ki                                y += t[ki + ..] * w[ko + ki]
             y += xp[..] * w[ko + ki]
 
-Where an iteration needs all of a row, what is around it in the copy is written once, before the
+Where an iteration needs whole rows, the border around them in the copy is written once, before the
 loop.
 
 Legal for an input buffer that is subscripted by sums of loops, at a plain loop of the stage. That

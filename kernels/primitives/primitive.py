@@ -1,13 +1,13 @@
-"""A primitive: what carries one kind of scheduling operation out on a plan.
+"""Primitives: functions that each apply one kind of scheduling operation to a plan.
 
     @primitive(schedule.Accumulate)
     def accumulate(plan: Plan, op: schedule.Accumulate, loop: Loop) -> None:
         check_alive(loop, op)
         loop.accumulates = True
 
-The function takes the plan, the operation, and what each operand stands for; it gives what each
-result stands for. It raises IllegalScheduleError where the plan does not allow the operation. What
-concerns several stages at once is left to `model/nest.py`, which sees the whole plan.
+The function takes the plan, the operation, and the loop or stage of each operand; it returns those
+of the results. It raises IllegalScheduleError where the plan does not allow the operation. Checks
+that concern several stages at once are in `model/nest.py`, which sees the whole plan.
 """
 
 from __future__ import annotations

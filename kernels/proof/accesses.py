@@ -51,7 +51,7 @@ class Access:
 
     @property
     def has_exact_extents(self) -> bool:
-        """Whether it is known what its elements have to be below."""
+        """Whether the bounds of its indices are known."""
         size = self.place.size
         bounds = (*(self.limits or ()), *([size] if size is not None else []))
         return all(form.is_exact for form in bounds)
@@ -78,7 +78,7 @@ class Accesses:
     """The enclosing branches and loops whose condition may differ between threads of a group."""
 
     def read(self, kernel: gpu.GPUFuncOp) -> None:
-        """Collect the accesses of a kernel. Raises NncError where threads part at a barrier."""
+        """Collect the accesses of a kernel. Raises NncError where threads diverge at a barrier."""
         self._block(kernel.body.blocks[0])
 
     def _block(self, block: Block) -> None:

@@ -1,4 +1,4 @@
-"""The cases of what a host's function chooses, of which each is proven by itself.
+"""The cases of a host function's selections; each case is proven by itself.
 
 A dimension that may be broadcast has stride 0 if its extent is 1, else another stride. This choice
 is no polynomial in the function's parameters, but in each of the two cases the stride is one.
@@ -17,7 +17,7 @@ from .parameters import Parameters
 from .results import Written
 
 _MOST = 16
-"""Cases of a function that are proven; choices that would make more stay open in each of them."""
+"""The most cases of a function; further selections stay undecided in each of them."""
 
 _Extents = Mapping[tuple[Value, int], tuple[tuple[Value, int], int]]
 

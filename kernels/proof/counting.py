@@ -44,7 +44,7 @@ class Counting:
     """The accesses of a kernel to memory by its first subgroup, each counted once.
 
     A vector is accessed in rows of what a thread accesses at once. `unknown` has the operations
-    whose places are values.
+    whose addresses are not known.
     """
 
     def __init__(self, numbers: Numbers, memory: DeviceMemory) -> None:

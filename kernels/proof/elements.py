@@ -1,6 +1,6 @@
-"""The elements that an access touches, as a set of which each part says little.
+"""The set of elements that an access touches, as a product of small sets.
 
-What a set tells of an index is one condition on all variables of the access: ids, counters, lanes.
+As one set, it would have one condition on all variables of the access: ids, counters, lanes.
 isl removes them one by one, which takes exponential time in their number. Here, conditions that
 have no variable in common make sets of their own, whose product is the same set; and quotients and
 remainders of a thread's id are variables of their own, which are independent:

@@ -311,8 +311,10 @@ class Forms:
         return self._unknown()
 
     def _polynomial(self, value: Value) -> Polynomial | None:
-        """A value that stays the same; what the host computes otherwise, such as a choice, is a
-        parameter of which nothing is known.
+        """The polynomial of a value that is constant during a launch.
+
+        A value that the host computes in another way, such as a selection, becomes a parameter of
+        which nothing is known.
         """
         found = self.polynomial(self.of(value))
         op = self.arguments.get(value, value).defining_op

@@ -27,13 +27,13 @@ class Parameters:
     factors: dict[str, Monomial] = field(default_factory=dict)
     """For each parameter that stands for a product: its factors."""
     definitions: dict[str, str] = field(default_factory=dict)
-    """Of the known conditions that define a parameter: its name. They say nothing of others."""
+    """For each known condition that only defines a parameter: the parameter's name."""
     counts: dict[str, None] = field(default_factory=dict)
     """The parameters that are known to be >= 0."""
     naturals: list[Polynomial] = field(default_factory=list)
     """Further polynomials of parameters that are known to be >= 0."""
     extents: dict[str, dict[Value, int]] = field(default_factory=dict)
-    """By the name of an unknown extent: the buffers that have it, each with the dimension."""
+    """For each unknown extent, by name: the buffers that have it, with the dimension."""
     values_of_host: set[str] = field(default_factory=set)
     """The sizes of buffers that the host reads from memory: not all values of them may occur."""
     related: dict[tuple[Value, int], tuple[tuple[Value, int], int]] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class Parameters:
     chosen: dict[Value, bool] = field(default_factory=dict)
     """The conditions whose outcome is supposed, see `cases.py`."""
     values: dict[str, int] = field(default_factory=dict)
-    """Of parameters that are a number then: which."""
+    """The values of parameters that are numbers in the supposed case."""
 
     def copy(self) -> Parameters:
         """A copy, which knows nothing of what is added to this one."""

@@ -47,25 +47,25 @@ class ProveKernels(
         "uncounted": "Number of accesses whose places are values, which are not counted",
     },
 ):
-    """Prove for every launch, for all grids and unknown extents, that nothing goes wrong unnoticed.
+    """Prove of every launch, for all grids and unknown extents, that it has none of these faults.
 
-    - No two groups touch an element of which one writes, nor two threads of a group between the
-      same barriers.
-    - No barrier stands where threads of a group may part.
-    - Every access is inside its buffer.
-    - Of each result of a function that its launches write before they read, all is written. One
-      that is read first is an operand, and keeps what is not written. Of other buffers, what is
-      read is written.
-    - No launch writes an element of a result twice: `rewritten` counts where one does, which is
-      waste and no fault.
+    - Two groups access the same element and one writes it, or two threads of a group do between
+      the same barriers.
+    - A barrier stands where threads of a group may diverge.
+    - An access is outside its buffer.
+    - A function's result is not written completely. One that is read before it is written is an
+      operand too, whose other elements keep their values. In other buffers, an element is read that
+      was not written.
 
-    What is wrong is an error that names both threads and the element, and the lines of the schedule
-    that the loops around are from. What cannot be proven, since
-    places are values, say, is named in a remark: `nn-run` finds it on data. Nothing changes. Needs
-    islpy: `pip install 'nnc[prove]'`.
+    `rewritten` counts launches that write an element of a result twice: a waste, not a fault.
 
-    With `counts`, each access is counted by which elements the threads of the first subgroup want,
-    in the first iteration of each loop: a remark says where their elements lie in more lines of
+    A fault is an error that names both threads, the element, and the schedule's lines of the loops
+    around. What cannot be proven, for instance since indices are loaded from memory, is named in a
+    remark: `nn-run` finds such faults on data. The IR does not change. Needs islpy:
+    `pip install 'nnc[prove]'`.
+
+    With `counts`, each access is counted by the elements that the threads of the first subgroup
+    access, in the first iteration of each loop: a remark says where these lie in more lines of
     global memory than they would fill, or more often in one bank of workgroup memory than in
     others. Lines and banks are the target's; without a device, lines of 32 bytes and 32 banks.
     """

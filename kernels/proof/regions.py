@@ -91,7 +91,7 @@ class Marks:
 
 
 class SetOfElements:
-    """The elements of a buffer that are left, as an integer set, of open extents also.
+    """The elements of a buffer that are left, as an integer set, also for unknown extents.
 
     Elements are named by their indices in a shape, or by their position if `shape` is None. An
     access by a finer shape, with more dimensions, refines the set to that shape. From then on it

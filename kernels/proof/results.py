@@ -51,8 +51,8 @@ def written(
 
     An argument that a launch reads before any write is an operand, whose other elements keep their
     values. Other arguments and returned buffers must be written completely, and of other buffers
-    all elements that are read: else raises NncError. Buffers `given_up`, of which the question took
-    too long in another case, are not asked about again; new ones are added.
+    all elements that are read: else raises NncError. `given_up` has the buffers whose check took
+    too long in another case: they are not checked again, and new ones are added.
     """
     for buffer in dict.fromkeys(
         access.place.buffer

@@ -333,7 +333,7 @@ class Sets:
         return tuple(group), numbers[len(GROUPS) :]
 
     def is_possible(self, part: Any) -> bool:
-        """Whether a part of a buffer is not empty for some open extents."""
+        """Whether a part of a buffer is not empty for some values of unknown extents."""
         return self._with_extents(part) is not None
 
     def _with_extents(self, relation: Any) -> Any:

@@ -1,8 +1,8 @@
 """Elements of views with unknown strides, as indices of the underlying buffer.
 
-Of a view of n x 16 x h x w elements as n x 16 x (h*w), [b, c, i] is b*16*h*w + c*h*w + i elements
-from the first. Where b, c and i are inside of n, 16 and h*w, two such elements are one only if all
-three are equal. That integer sets can tell, which know nothing of products of two variables.
+In a view of n x 16 x h x w elements as n x 16 x (h*w), element [b, c, i] is b*16*h*w + c*h*w + i
+elements from the first. Integer sets cannot express such products of variables. But where b, c and
+i are inside of n, 16 and h*w, two elements are the same only if all three indices are equal.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from .views import Place, Shape
 
 
 def by_indices(forms: Forms, sets: Sets, accesses: Sequence[Access]) -> list[Access]:
-    """The accesses of a launch, as indices of their buffers where views of open strides are known.
+    """The accesses of a launch, as indices of their buffers where views with unknown strides allow
+    it.
 
     All accesses to a buffer are given by indices in one shape: the finest one in whose extents
     all of them certainly are.

@@ -47,7 +47,7 @@ class Place:
 
     @property
     def is_exact(self) -> bool:
-        """Whether no part of its position is a value of which nothing is known."""
+        """Whether all parts of its position are known."""
         return all(form.is_exact for form in (*(self.indices or ()), self.flat or number(0)))
 
 
@@ -193,7 +193,7 @@ def _distance(forms: Forms, step: int | Value) -> Polynomial | None:
 
 
 def _by_type(forms: Forms, buffer: Value) -> tuple[Polynomial, ...] | None:
-    """The strides from a memref's type and extents; None if the type leaves some open."""
+    """The strides from a memref's type and extents; None if the type leaves some unknown."""
     type = buffer.type
     if not isinstance(type, MemRefType):
         return None

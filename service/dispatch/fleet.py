@@ -73,7 +73,9 @@ class Members:
 
 
 class OfFleet:
-    """One pair of hands: any idle worker, reserved from one call of `wanted` to the next."""
+    """Hands that run each job on any idle worker, reserved from one call of
+    `wanted` to the next.
+    """
 
     def __init__(self, name: str, members: Members) -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""Hands run jobs: each pair of hands runs one at a time."""
+"""Hands, which run jobs: slots of this machine or of a fleet, each for one job at a time."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class Remote:
         """The server's address."""
         return self._exchange.url
 
-    # -- who asks ----------------------------------------------------------------------------------
+    # -- the user and its tokens -------------------------------------------------------------------
 
     def me(self) -> Me:
         """The token's user, with limits and use."""
@@ -100,7 +100,7 @@ class Remote:
         """Revoke the token of this id."""
         self._exchange.read(routes.DELETE_TOKEN, token, about=f"token '{token}'")
 
-    # -- what there is -----------------------------------------------------------------------------
+    # -- lists and states --------------------------------------------------------------------------
 
     def targets(self) -> list[Target]:
         """The targets that the server compiles for, and whether it can measure there."""
@@ -235,7 +235,7 @@ class Remote:
             routes.NEW_EXPERIMENT, model, shape=answers.JOB, json=asked, about=f"model '{model}'"
         )
 
-    # -- what came of it ---------------------------------------------------------------------------
+    # -- results, and deletion ---------------------------------------------------------------------
 
     def download(self, job: str, path: str | PathLike[str], *, progress: Told = _untold) -> None:
         """Write a job's package into a file, completely and with the server's digest, or not at

@@ -23,7 +23,7 @@ MOST_FILES = 10_000
 
 @contextmanager
 def as_file(path: Path) -> Iterator[Path]:
-    """A file itself; a folder as an archive in a temporary place.
+    """The path itself for a file; for a folder, the path of a temporary archive of it.
 
     Raises NncError.
     """

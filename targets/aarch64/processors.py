@@ -110,8 +110,9 @@ _V1 = replace(
     l2_bytes=1 << 20,
     gigahertz=2.6,
 )
-"""Neoverse V1, as in AWS Graviton 3. SVE's multiply-adds take a lane of their own 128 bits only, so
-one element is repeated for all lanes by a load."""
+"""Neoverse V1, as in AWS Graviton 3. SVE's indexed multiply-adds take their lane from the same
+segment of 128 bits only, so an element that all lanes need is repeated by a load.
+"""
 
 _A64FX = replace(
     _V1,

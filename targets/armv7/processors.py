@@ -1,4 +1,5 @@
-"""Processors of 32-bit Arm, with NEON's vectors of 128 bits, which the early ones take in halves.
+"""Processors of 32-bit Arm, with NEON's vectors of 128 bits, which early ones compute in two
+halves.
 
 Code is Thumb-2. Units and latencies of the Cortex-A9 are those of Arm's Cortex-A9 NEON Media
 Processing Engine Technical Reference Manual, of the Cortex-A7 those of GCC's description of its

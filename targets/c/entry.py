@@ -17,7 +17,7 @@ WEIGHTS_HERE = "/* -- weights -- */"
 
 
 def c_text(module: Operation, prefix: str = "nnc", pointer_bits: int = 64) -> str:
-    """A module after the `text` stage as C; a function that is no model's entry as itself alone.
+    """The C text of a module after the `text` stage, with the model's entry if the module has one.
 
     Raises NncError.
     """

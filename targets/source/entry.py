@@ -126,7 +126,7 @@ def entry_lines(module: Operation, text: Text, prefix: str) -> Iterator[str]:
 
 
 def _extents(i: int, type: MemRefType) -> list[str]:
-    """The extents of an output of open shape, as text; unknown ones are results of the entry."""
+    """The extents of an output of unknown shape, as text; unknown ones are results of the entry."""
     opened = [k for k, n in enumerate(type.shape) if n is None]
     return [
         str(n) if n is not None else f"out{i}_{opened.index(k) + 1}"
@@ -135,7 +135,7 @@ def _extents(i: int, type: MemRefType) -> list[str]:
 
 
 def _copied(i: int, type: MemRefType) -> Iterator[str]:
-    """Lines that copy an output of open shape into memory of its own, which the caller frees."""
+    """Lines that copy an output of unknown shape into memory of its own, which the caller frees."""
     count = str(bytes_of(type.element_type))
     for size in _extents(i, type):
         count = f"nnc_product({count}, {size})"

@@ -1,4 +1,4 @@
-"""Operators and layers of each framework in configurations that nobody thought of, against it.
+"""Compares nnc with each framework on its operators and layers, in systematically chosen variants.
 
     python -m bench.formats.sweep run keras     # needs Keras; writes bench/results/sweep
     python -m bench.formats.sweep run onnx --subject 'Resize*' --strength 3
@@ -7,5 +7,6 @@
 
 A file of this folder for each framework names its *subjects*: an operator or a layer, and for each
 of its parameters the values to try. The sweep takes all pairs of values (`cases.py`), makes a model
-file of each configuration with the framework, computes what it gives, and compares (`judge.py`).
+file of each configuration with the framework, computes its outputs there, and compares nnc's
+(`judge.py`).
 """

@@ -8,7 +8,7 @@ from . import __doc__ as about
 
 
 def main() -> None:
-    """Run, tabulate or store."""
+    """Run the command line: `run`, `table` or `store`."""
     parser = argparse.ArgumentParser(
         "python -m bench.formats.sweep", None, about, formatter_class=argparse.RawTextHelpFormatter
     )

@@ -1,4 +1,6 @@
-"""XGBoost, LightGBM and CatBoost: parameters of training, rows to predict, and forms of files."""
+"""Subjects of XGBoost, LightGBM and CatBoost: training parameters, rows to
+predict, file formats.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +19,14 @@ from .cases import Config, Made, Subject, UnmakableError
 ROWS = {
     "plain": ["plain", "one", "none", "missing", "huge", "zeros", "thresholds"],
 }
-"""Which rows are predicted: as in training, one, none at all, with NaN, with the largest numbers,
-with zeros of both signs, and with the numbers that trees compare with."""
+"""The kinds of rows to predict: as in training, a single one, none, with NaN, with the largest
+numbers, with zeros of both signs, and with the thresholds of the trees.
+"""
 CATEGORIES = {"none": 0, "few": 3, "many": 40}
 
 
 def _training(rng: np.random.Generator, config: Config) -> np.ndarray:
-    """Numbers [200, 5], of which the last two may be categories."""
+    """Training data [200, 5], whose last two columns may be categories."""
     x = rng.normal(0, 1, (200, 5)).astype(np.float32)
     x[:, 2] = np.round(x[:, 2], 1)
     x[rng.random(200) < 0.3, 1] = 0
@@ -39,7 +42,7 @@ def _training(rng: np.random.Generator, config: Config) -> np.ndarray:
 
 
 def _given(x: np.ndarray, kind: str, rng: np.random.Generator, categories: bool) -> np.ndarray:
-    """The rows that are predicted."""
+    """The rows to predict, of a kind of `ROWS`."""
     rows = x[rng.integers(0, len(x), {"one": 1, "none": 0}.get(kind, 24))].copy()
     numbers = rows[:, :3] if categories else rows
     match kind:
@@ -60,7 +63,7 @@ def _given(x: np.ndarray, kind: str, rng: np.random.Generator, categories: bool)
 
 
 def _labels(x: np.ndarray, kind: str) -> np.ndarray:
-    """What is learnt, as an objective needs it."""
+    """Labels of the form that an objective needs."""
     known = np.nan_to_num(x)
     score = known[:, 1] - np.abs(known[:, 2]) + (known[:, 3] % 3 == 1) + 0.3 * known[:, 4]
     match kind:
@@ -150,7 +153,9 @@ def _xgboost(config: Config, rng: np.random.Generator, folder: Path) -> Made:
 
 
 def _at_thresholds(rows: np.ndarray, dumps: list[str], categories: bool) -> np.ndarray:
-    """Rows with the numbers that trees compare with, as `[f2<0.5]` in texts of trees."""
+    """The rows with some numbers replaced by thresholds, found as `[f2<0.5]` in text dumps of
+    trees.
+    """
     import re
 
     for i, (name, number) in enumerate(re.findall(r"\[f(\d+)<([^\]]+)\]", " ".join(dumps))):
@@ -244,7 +249,7 @@ def _lightgbm(config: Config, rng: np.random.Generator, folder: Path) -> Made:
 
 
 def _thresholds(value: Any) -> Iterator[tuple[int, float]]:
-    """The features and numbers that trees compare, of nodes within each other."""
+    """Yields the feature and the threshold of each node, in nested JSON of trees."""
     if isinstance(value, list):
         for one in value:
             yield from _thresholds(one)
@@ -354,7 +359,7 @@ def _catboost(config: Config, rng: np.random.Generator, folder: Path) -> Made:
 
 
 def _word(value: float, form: str) -> Any:
-    """A category as an integer, or as text of a few or many letters."""
+    """A category as an integer, or as short or long text."""
     number = -1 if np.isnan(value) else int(value)
     return number if form == "integers" else f"{'kind of ' * (number % 11)}{number}"
 
@@ -398,7 +403,7 @@ def _catboost_subject() -> Subject:
 
 
 def subjects() -> Iterator[Subject]:
-    """All subjects."""
+    """Yield the subjects of this file."""
     warnings.filterwarnings("ignore")
     for booster in ("gbtree", "dart", "gblinear"):
         yield _xgboost_subject(f"XGBoost {booster}", booster)

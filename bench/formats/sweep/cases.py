@@ -18,15 +18,17 @@ Arrays = Mapping[str, Any] | Sequence[Any]
 
 
 class UnmakableError(Exception):
-    """The framework itself does not take this configuration."""
+    """The framework itself rejects this configuration."""
 
 
 @runtime_checkable
 class Runnable(Protocol):
-    """A model that a framework runs, with nnc inside it."""
+    """A model that the framework runs, with parts of it computed by nnc."""
 
     def callable(self, interpreted: bool) -> Callable[..., Any]:
-        """What is called with a run's inputs; nnc's part may be interpreted."""
+        """A function of a run's inputs; with `interpreted`, nnc's part is interpreted, not
+        compiled.
+        """
         ...
 
 
@@ -34,11 +36,12 @@ class Runnable(Protocol):
 class Made:
     """A model of a configuration, and what the framework computes with it.
 
-    `model` is what `nnc.compile` takes, mostly a path, or a Runnable. Each run has the inputs, by
-    name or in order, and the outputs in order; models of open extents have several. `options` are
-    further arguments of `nnc.compile`; `tolerance` replaces those by element type, see `judge.py`.
-    Where oracles disagree, `alternatives` has the outputs of the others for the one run. What is
-    `interpreted` is judged without being compiled: its subjects are about reading files.
+    `model` is the argument of `nnc.compile`, usually a path, or a Runnable. Each run has the
+    inputs, by name or in order, and the outputs in order; models with dynamic shapes have several
+    runs. `options` are further arguments of `nnc.compile`; `tolerance` replaces those by element
+    type, see `judge.py`. If reference implementations disagree, `alternatives` has the outputs of
+    the others for the only run. If `interpreted`, the model is not compiled: such subjects test the
+    reading of files.
     """
 
     model: Any
@@ -53,9 +56,9 @@ class Made:
 class Subject:
     """An operator or a layer.
 
-    `choices` has for each parameter the values to try, which JSON can hold, the plainest first.
-    `make(config, rng, folder)` makes the model of a configuration in an empty folder, or raises
-    UnmakableError. `allowed` leaves out configurations that cannot be.
+    `choices` has for each parameter the values to try, which JSON can represent, the simplest
+    first. `make(config, rng, folder)` makes the model of a configuration in an empty folder, or
+    raises UnmakableError. `allowed` excludes invalid configurations.
     """
 
     name: str
@@ -64,14 +67,16 @@ class Subject:
     allowed: Callable[[Config], bool] = lambda config: True
 
     def has(self, config: Config) -> bool:
-        """Whether it is a configuration of this subject."""
+        """Whether a dictionary is a configuration of this subject."""
         is_one = config.keys() == self.choices.keys()
         return (
             is_one and all(v in self.choices[n] for n, v in config.items()) and self.allowed(config)
         )
 
     def configurations(self, strength: int = 2, most: int = 10_000) -> Iterator[Config]:
-        """So few configurations that each pair (or so many) of values is in one of them."""
+        """A small set of configurations such that each pair (or `strength`-tuple) of values is in
+        one.
+        """
         first = {name: values[0] for name, values in self.choices.items()}
         if not self.allowed(first):
             raise ValueError(f"{self.name}: the first values of all parameters are not allowed")
@@ -84,8 +89,8 @@ class Subject:
                 yield config
 
     def _rows(self, free: Config, first: Config, strength: int) -> Iterator[Config]:
-        """The plainest row, those of the covering array that are allowed, and for each combination
-        that these lack one that chance completes.
+        """The simplest configuration, the allowed ones of the covering array, and for each
+        combination that is still missing a random completion.
         """
         from allpairspy import AllPairs  # not there where stored cases are tested
 
@@ -118,7 +123,7 @@ class Subject:
 
 
 TRIALS = 100
-"""How often chance may try to complete a combination; most that fail cannot be."""
+"""The most random attempts to complete a combination; most that fail are impossible."""
 
 
 def _values(choices: Config, row: Mapping[str, int]) -> dict[str, Any]:
@@ -126,7 +131,7 @@ def _values(choices: Config, row: Mapping[str, int]) -> dict[str, Any]:
 
 
 def id_of(subject: str, config: Config) -> str:
-    """What names a configuration of a subject."""
+    """The text that identifies a configuration of a subject."""
     return f"{subject} {json.dumps(config, sort_keys=True)}"
 
 
@@ -139,10 +144,12 @@ class Case:
 
     @property
     def id(self) -> str:
-        """What names it, the same in each run."""
+        """The text that identifies the case, the same in each run."""
         return id_of(self.subject.name, self.config)
 
     def make(self, folder: Path) -> Made:
-        """Its model in an empty folder, from numbers that its name gives. Raises UnmakableError."""
+        """Make the model in an empty folder, with random numbers seeded by `id`. Raises
+        UnmakableError.
+        """
         rng = np.random.default_rng(zlib.crc32(self.id.encode()))
         return self.subject.make(self.config, rng, folder)

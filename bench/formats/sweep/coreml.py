@@ -1,7 +1,8 @@
-"""CoreML's operations by their own value inference, and PyTorch's by coremltools' converter.
+"""CoreML's operations, and PyTorch's functions converted by coremltools.
 
-CoreML predicts on macOS only. What judges is how coremltools evaluates an operation of constants,
-where it has no such rule PyTorch or NumPy, and for converted models the PyTorch model.
+CoreML predicts on macOS only. The expected outputs are those of coremltools' evaluation of
+operations on constants; if it has no rule for one, those of PyTorch or NumPy; for converted models,
+those of the PyTorch model.
 """
 
 from __future__ import annotations
@@ -22,6 +23,6 @@ PARTS = (
 
 
 def subjects() -> Iterator[Subject]:
-    """All subjects."""
+    """Yield the subjects of this file."""
     for part in PARTS:
         yield from import_module(f"{__package__}.{part}").subjects()

@@ -1,4 +1,4 @@
-"""How a configuration becomes a program of MIL, and what judges it."""
+"""Makes MIL programs of configurations, and computes their expected outputs."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ warnings.simplefilter("ignore")
 gc.freeze()  # the converter collects garbage at each call
 
 TARGETS = {"target": ["iOS17", "iOS15", "iOS18"]}
-"""Versions of the operations, whose inputs and defaults differ."""
+"""The versions of the operations, which differ in inputs and defaults."""
 NUMBERS = {"numbers": ["plain", "odd"]}
 ODD = [np.inf, -np.inf, np.nan, 0.0, -0.0, 1e4, 0.5, 3.0]
 _MIL = {"float32": types.fp32, "float16": types.fp16, "int32": types.int32, "bool": types.bool}
 _SPEC = {65552: np.float16, 65568: np.float32, 65600: np.float64, 131104: np.int32, 131080: np.int8}
-"""The element types of a description's outputs."""
+"""The element types of outputs, by their numbers in a model's description."""
 Arrays = Sequence[np.ndarray]
 Body = Callable[..., Any]
-"""From values to a value, or a list of them."""
+"""A function of MIL values that returns a value, or a list of them."""
 
 
 def array(
     rng: np.random.Generator, shape: Sequence[int], dtype: str = "float32", kind: str = ""
 ) -> Any:
-    """Numbers of a kind: `odd` ones have infinities and NaN, of `ties` many are equal."""
+    """Random numbers of a kind: `odd` ones include infinities and NaN, of `ties` many are equal."""
     if dtype.startswith("int"):
         return rng.integers(-4, 5, shape).astype(dtype)
     x = np.array(rng.normal(0, 2, shape))
@@ -51,14 +51,14 @@ def array(
 
 
 def _outputs(found: Any) -> list[Any]:
-    """Values as outputs may be: truth values and short integers as numbers."""
+    """The values, converted to types that outputs may have."""
     values = list(found) if isinstance(found, list | tuple) else [found]
     wide = (types.fp32, types.fp16, types.int32)
     return [mb.identity(x=v) if v.dtype in wide else mb.cast(x=v, dtype="int32") for v in values]
 
 
 def _inferred(body: Body, inputs: Arrays, target: Any) -> list[np.ndarray]:
-    """What coremltools computes at conversion."""
+    """The values that coremltools computes at conversion."""
     with Function({}, opset_version=target):
         found = body(*(mb.const(val=x) for x in inputs))
         values = list(found) if isinstance(found, list | tuple) else [found]
@@ -75,7 +75,7 @@ def program(
     reference: Callable[..., Any] | None = None,
     tolerance: float | None = None,
 ) -> Made:
-    """The file of a program, and what the reference, or coremltools itself, computes."""
+    """The file of a program, with the outputs of `reference`, or of coremltools itself."""
     target = getattr(ct.target, config["target"])
     names = [f"x{i}" for i in range(len(inputs))]
     try:
@@ -118,7 +118,7 @@ def program(
 
 
 def described(model: Any, values: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Values in the types of the model's outputs."""
+    """The values converted to the types of the model's outputs."""
     outputs = model.get_spec().description.output
     if len(outputs) != len(values):
         raise UnmakableError(f"{len(values)} results of {len(outputs)} outputs")
@@ -135,7 +135,7 @@ def subject(
     reference: Callable[[Config], Callable[..., Any]] | None = None,
     allowed: Callable[[Config], bool] = lambda config: True,
 ) -> Subject:
-    """A subject whose programs are `body(config)` of the inputs."""
+    """A subject whose programs are made by `body(config)`, a function of the inputs."""
 
     def make(config: Config, rng: np.random.Generator, folder: Path) -> Made:
         judge = None if reference is None else reference(config)
@@ -148,12 +148,12 @@ def subject(
 
 
 def _fits(config: Config) -> bool:
-    """Halves are inputs since version 16."""
+    """Whether the target supports the input types: float16 since iOS 16."""
     return "float16" not in config.values() or config["target"] != "iOS15"
 
 
 def of_torch(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of tensors as one of arrays."""
+    """A function of tensors wrapped as one of arrays."""
 
     def computed(*inputs: np.ndarray) -> Any:
         halves = any(x.dtype == np.float16 for x in inputs)
@@ -170,5 +170,5 @@ def of_torch(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def given(config: Config, *names: str) -> dict[str, Any]:
-    """Parameters of a configuration as arguments: those that are not None."""
+    """The parameters of a configuration that are not None, as keyword arguments."""
     return {name: config[name] for name in names if config[name] is not None}

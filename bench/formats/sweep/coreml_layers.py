@@ -32,7 +32,9 @@ def _weight(config: Config, *shape: int) -> np.ndarray:
 
 
 def _pairs(config: Config, extents: Any, kernel: int, steps: Any, dilation: int) -> list[int]:
-    """Padding of begin and end of each dimension: TensorFlow's where it is named."""
+    """The padding before and after each dimension; with a named padding, computed as TensorFlow
+    does.
+    """
     rank, kind = config["rank"], config["pad_type"]
     if kind == "custom":
         return list(config["pad"][: 2 * rank])
@@ -364,6 +366,6 @@ def _products() -> Iterator[Subject]:
 
 
 def subjects() -> Iterator[Subject]:
-    """All subjects."""
+    """Yield the subjects of this file."""
     for made in (_convolutions, _pools, _norms, _products):
         yield from made()

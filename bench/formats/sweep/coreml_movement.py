@@ -1,4 +1,4 @@
-"""Operations that move, choose and make elements."""
+"""Operations that rearrange, select and create elements."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _sliced() -> Iterator[Subject]:
 
 
 def _since_18(made: Subject) -> Subject:
-    """The same where the newest target comes first."""
+    """The subject for the newest version only."""
     choices = {**made.choices, "target": ["iOS18"]}
     return Subject(made.name, choices, made.make, made.allowed)
 
@@ -437,6 +437,6 @@ def _blocks() -> Iterator[Subject]:
 
 
 def subjects() -> Iterator[Subject]:
-    """All subjects."""
+    """Yield the subjects of this file."""
     for made in (_moved, _padded, _sliced, _by_index, _made, _blocks):
         yield from made()

@@ -1,4 +1,4 @@
-"""Operations of single elements, reductions and orders."""
+"""Elementwise operations, reductions and sorting."""
 
 from __future__ import annotations
 
@@ -281,6 +281,6 @@ def _orders() -> Iterator[Subject]:
 
 
 def subjects() -> Iterator[Subject]:
-    """All subjects."""
+    """Yield the subjects of this file."""
     for made in (_unary, _parametric, _binary, _casts, _reductions, _orders):
         yield from made()

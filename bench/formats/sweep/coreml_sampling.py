@@ -110,11 +110,15 @@ def _recurrences() -> Iterator[Subject]:
 
 
 _MIRRORS = {"reflection": True, "symmetric": False}
-"""By paddings around: PyTorch has the one where corners are aligned, the other where not."""
+"""For each mirroring padding mode: the `align_corners` with which PyTorch's
+reflection equals it.
+"""
 
 
 def _line(mode: str, size: int, out: int) -> np.ndarray:
-    """Where elements of the result lie in the input, as coremltools' documentation has it."""
+    """The input coordinates of the result's elements, as coremltools'
+    documentation defines them.
+    """
     i = np.arange(out)
     if mode in ("STRICT_ALIGN_CORNERS", "ALIGN_CORNERS"):
         centre = (size - 1) / 2 if mode == "ALIGN_CORNERS" else 0.0
@@ -255,6 +259,6 @@ def _resampling() -> Iterator[Subject]:
 
 
 def subjects() -> Iterator[Subject]:
-    """All subjects."""
+    """Yield the subjects of this file."""
     yield from _recurrences()
     yield from _resampling()

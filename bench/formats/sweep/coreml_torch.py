@@ -16,14 +16,16 @@ from .cases import Config, Made, Subject, UnmakableError
 from .coreml_base import array, described
 
 MORE = 2
-"""By how much an open extent is larger in the second run."""
+"""How much larger a dynamic dimension is in the second run."""
 FORMS = {"form": ["program", "network", "half"], "open": [False, True]}
-"""An `.mlpackage`, an `.mlmodel` of the older kind, and an `.mlpackage` of halves."""
+"""The file formats: an `.mlpackage`, an `.mlmodel` (`network`), and an `.mlpackage` in float16
+(`half`); each with fixed and with dynamic shapes.
+"""
 Function = Callable[..., Any]
 
 
 class _Net(nn.Module):
-    """A function of tensors."""
+    """A function of tensors as a module."""
 
     def __init__(self, function: Function) -> None:
         super().__init__()
@@ -93,9 +95,10 @@ def subject(
     whole: Sequence[int] = (),
     allowed: Callable[[Config], bool] = lambda config: True,
 ) -> Subject:
-    """A subject of a table of functions, each with the shapes of its inputs.
+    """A subject for a table of functions, each with the shapes of its inputs.
 
-    A function gets the configuration, then tensors; those at positions `whole` are integers.
+    A function is called with the configuration, then tensors; those at positions `whole` are
+    integers.
     """
 
     def make(config: Config, rng: np.random.Generator, folder: Path) -> Made:
@@ -329,6 +332,6 @@ def _moves() -> Iterator[Subject]:
 
 
 def subjects() -> Iterator[Subject]:
-    """All subjects."""
+    """Yield the subjects of this file."""
     for made in (_elements, _reductions, _moves):
         yield from made()

@@ -14,7 +14,7 @@ from .coreml_torch import Function, Shapes, subject
 
 
 def subjects() -> Iterator[Subject]:
-    """All subjects."""
+    """Yield the subjects of this file."""
     image, line, volume, rows = [[2, 4, 9, 8]], [[2, 4, 9]], [[2, 4, 5, 6, 7]], [[2, 5, 8]]
     layers: list[tuple[str, Function, Shapes]] = [
         ("Conv1d", lambda: nn.Conv1d(4, 6, 3, 2, 1), line),
@@ -156,20 +156,20 @@ def _once(make: Function) -> Function:
 
 
 class _Flat(nn.Module):
-    """A recurrent layer whose results are a flat list."""
+    """A recurrent layer that returns its results as a flat tuple."""
 
     def __init__(self, layer: Any) -> None:
         super().__init__()
         self.layer = layer
 
     def forward(self, x: Any) -> Any:
-        """Outputs, then states."""
+        """The outputs, then the states."""
         outputs, states = self.layer(x)
         return (outputs, *states) if isinstance(states, tuple) else (outputs, states)
 
 
 def _filled(layer: Any) -> Any:
-    """With statistics and weights that make a difference."""
+    """The layer with random weights and statistics."""
     with torch.no_grad():
         for name, value in [*layer.named_parameters(), *layer.named_buffers()]:
             if value.is_floating_point():

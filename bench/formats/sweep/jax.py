@@ -1,7 +1,7 @@
-"""JAX's functions by their signatures, through `jax.export` as bytecode and as text, against JAX.
+"""JAX's functions by their signatures, exported by `jax.export` as bytecode and as text.
 
-Which parameters are arrays, and what else is tried for a parameter, is told by its name. A function
-whose plain call JAX does not take is left out as unmakable.
+A parameter's name tells whether it is an array, and which other values to try. A function whose
+simplest call JAX rejects is left out as unmakable.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ OTHERS: Mapping[str, Sequence[Any]] = {
     "nan": [0.0, 1.5], "posinf": [None, 2.0], "direction": ["forward"], "equal_nan": [False, True],
     "interpolation": ["linear"], "repeat": [2], "copy": [None], "order": [None],
 }  # fmt: skip
-"""Values to try by a parameter's name; the first is the plain one where the signature has none."""
+"""Values to try for a parameter, by its name; the first is used if the signature has no default."""
 
 ELEMENTS = "float32 float64 float16 bfloat16 int32 int8 uint8 int64 uint32 bool complex64".split()  # noqa: SIM905
 SHAPES: Sequence[Any] = [[4, 4], [3, 4], [4], [], [2, 3, 4], [1, 4], [3, 1], [0, 4]]
@@ -91,14 +91,16 @@ UNDECIDED: Sequence[tuple[str, str, Callable[[Config], bool]]] = [
         lambda c: c["elements"] == "bool",
     ),
 ]
-"""Subjects, why rounding alone decides on what they give, and of which configurations."""
+"""Subjects whose results depend on rounding alone: their names, the reason, and the
+configurations.
+"""
 
 HALVES = ("float16", "bfloat16")
 SKIPPED = ("print", "debug", "load", "save", "from", "vectorize", "callback", "feed", "custom")
 
 
 def subjects() -> Iterator[Subject]:
-    """All subjects."""
+    """Yield the subjects of this file."""
     for room, module in ROOMS.items():
         for name in sorted(dir(module)):
             function = getattr(module, name)
@@ -153,7 +155,7 @@ def _subject(name: str, function: Callable[..., Any]) -> Subject | None:
 
 
 def _plain(default: Any) -> Any:
-    """A default that JSON can hold."""
+    """The default value, if JSON can represent it; else None."""
     return default if default is None or isinstance(default, int | float | str) else None
 
 
@@ -190,7 +192,7 @@ def _maker(function: Callable[..., Any], arrays: Sequence[str], names: Sequence[
 
 
 def _leading(names: Sequence[str], fixed: Mapping[str, Any], given: Sequence[Any]) -> list[str]:
-    """Parameters that stand before the last array, which are given by position."""
+    """The parameters up to the last array, which are passed by position."""
     arrays = [i for i, n in enumerate(names) if n in (*ARRAYS, *INDICES) and n not in fixed]
     return list(names[: arrays[min(len(given), len(arrays)) - 1] + 1]) if arrays else []
 
@@ -202,7 +204,7 @@ def _frozen(value: Any) -> Any:
 def _given(
     arrays: Sequence[str], shape: Sequence[int], config: Config, rng: np.random.Generator
 ) -> list[np.ndarray]:
-    """An array for each parameter that is one."""
+    """An array for each array parameter."""
     found = []
     for i, name in enumerate(arrays):
         own = list(shape)
@@ -235,7 +237,7 @@ def _numbers(shape: Sequence[int], config: Config, rng: np.random.Generator) -> 
 
 
 def _specs(arrays: Sequence[str], config: Config, given: Sequence[np.ndarray]) -> list[Any]:
-    """The types that the function is exported for."""
+    """The argument types for which the function is exported."""
     if not config["open"]:
         return [jax.ShapeDtypeStruct(v.shape, v.dtype) for v in given]
     scope, letters = export.SymbolicScope(), "abcdef"[: len(config["shape"])]

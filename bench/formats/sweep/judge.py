@@ -1,4 +1,4 @@
-"""Whether nnc gives what the framework gives: the verdict on a case."""
+"""Compares nnc's outputs with the framework's: the verdict on a case."""
 
 from __future__ import annotations
 
@@ -21,15 +21,17 @@ TOLERANCES |= {"complex64": 1e-4, "complex128": 1e-9}
 """By element type: how far from the framework an element may be, of the largest one."""
 
 LEAST = {"float16": 2**-24}
-"""The distance of the smallest numbers of types where results may be such; it is no fault."""
+"""The smallest positive number of types whose results may be subnormal; a difference of one is
+accepted.
+"""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """How a case ended.
+    """The result of a case.
 
-    `kind` is "right"; "refused", by an NncError; "wrong"; "crash", any other exception;
-    "unmakable", where the framework takes no such configuration; "died", with the process.
+    `kind` is "right"; "refused", by an NncError; "wrong"; "crash", by any other exception;
+    "unmakable", if the framework rejects the configuration; "died", if the process ended.
     """
 
     kind: str
@@ -37,12 +39,12 @@ class Verdict:
 
     @property
     def is_fault(self) -> bool:
-        """Whether it is one of nnc's."""
+        """Whether nnc is at fault."""
         return self.kind in ("wrong", "crash", "died")
 
 
 def judge(made: Made, interpreted: bool = False) -> Verdict:
-    """Compile the model, or have it interpreted, and compare each of its runs."""
+    """Compile or interpret the model, and compare the outputs of each run."""
     try:
         model = _model(made, made.interpreted or interpreted)
         for i, (inputs, expected) in enumerate(made.runs):
@@ -73,7 +75,7 @@ def _model(made: Made, interpreted: bool) -> Any:
 
 
 class Interpreted:
-    """A model as a callable, by the interpreter of its operations."""
+    """A model as a callable, run by the reference interpreter."""
 
     def __init__(self, made: Made) -> None:
         module = nnc.load(made.model, **made.options)
@@ -91,7 +93,7 @@ class Interpreted:
         self.interpreter = Interpreter(module)
 
     def run(self, inputs: Any) -> dict[str, Any]:
-        """The outputs by name, from inputs by name; states that are left out start anew."""
+        """The outputs by name, from inputs by name; missing states have their initial values."""
         given = dict(inputs)
         for name, type in zip(self.input_names, self.types, strict=True):
             if name not in given:
@@ -115,14 +117,14 @@ class Interpreted:
 
 
 def _real_dtype(value: Any) -> np.dtype:
-    """The type of an array's elements, or of their parts."""
+    """The type of an array's elements; of complex numbers, that of their parts."""
     return np.asarray(value).real.dtype if np.iscomplexobj(value) else np.asarray(value).dtype
 
 
 def difference(
     found: Sequence[Any], expected: Sequence[Any], tolerance: float | None = None
 ) -> str | None:
-    """The first output that is not as expected, and how; None where all are."""
+    """A description of the first output that differs from the expected one; None if none does."""
     if len(found) != len(expected):
         return f"{len(found)} outputs, expected {len(expected)}"
     for i, (a, b) in enumerate(zip(found, expected, strict=True)):

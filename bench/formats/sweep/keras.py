@@ -11,6 +11,6 @@ PARTS = ("keras_models", "keras_sequences", "keras_layers", "keras_ops")
 
 
 def subjects() -> Iterator[Subject]:
-    """All subjects."""
+    """Yield the subjects of this file."""
     for part in PARTS:
         yield from import_module(f"{__package__}.{part}").subjects()

@@ -1,4 +1,4 @@
-"""How a configuration of Keras becomes a file and what Keras computes with it."""
+"""Makes Keras files of configurations, and computes Keras' outputs."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ POLICIES = {"policy": ["float32", "mixed_float16", "float64", "mixed_bfloat16"]}
 BATCHES = {"batch": [3, 1, 0]}
 OPEN = {"open": [False, True]}
 COMMON = FORMS | POLICIES | BATCHES
-"""Parameters that all layers are crossed with."""
+"""Parameters that are combined with those of all layers."""
 TOLERANCES = {"mixed_float16": 2**-8, "mixed_bfloat16": 2**-5}
-"""Of policies by which Keras rounds each step of a layer."""
+"""The tolerances for policies under which Keras rounds after each step of a layer."""
 COARSE = {
     "Resizing": "TensorFlow resizes images in f32",
     "image.resize": "TensorFlow resizes images in f32",
@@ -36,11 +36,11 @@ COARSE = {
     "masks passed on": "the scale of scores is an f32",
     "vectors": "Python's numbers become f32 first, as those of elu",
 }
-"""Subjects of which results in f64 are exact to 32 bits only, and why."""
+"""Subjects whose results in f64 are exact to 32 bits only, and why."""
 CANCELLING = ("model: siamese", "model: transformer")
-"""Subjects whose results are small differences of numbers that are rounded to 16 bits."""
+"""Subjects whose results are small differences of numbers that were rounded to 16 bits."""
 EXTENT = 3
-"""By how much an open extent is larger in the second run."""
+"""How much larger a dynamic dimension is in the second run."""
 
 
 class Inputs:
@@ -54,7 +54,7 @@ class Inputs:
         self._fills: list[tuple[Sequence[int], Callable[[tuple[int, ...]], np.ndarray]]] = []
 
     def add(self, shape: Sequence[int], fill: Any, dtype: str, batch: int | None = None) -> Any:
-        """A new input; open extents are those behind the batch but the last one."""
+        """A new input; all dimensions but the batch and the last one may be dynamic."""
         known = [None if self.open and i < len(shape) - 1 else d for i, d in enumerate(shape)]
         how = {"batch_shape": (batch, *known)} if batch else {"shape": known}
         tensor = keras.Input(**how, dtype=dtype, name=f"x{len(self.tensors)}")
@@ -63,16 +63,16 @@ class Inputs:
         return tensor
 
     def floats(self, *shape: int, batch: int | None = None, dtype: str = "float32") -> Any:
-        """Normal numbers."""
+        """A new input of normally distributed numbers."""
         return self.add(shape, lambda s: self.rng.standard_normal(s).astype(dtype), dtype, batch)
 
     def integers(self, *shape: int, least: int = 0, most: int = 5, dtype: str = "int32") -> Any:
-        """From `least` to below `most`."""
+        """A new input of integers from `least` to below `most`."""
         fill = lambda s: self.rng.integers(least, most, s).astype(dtype)  # noqa: E731
         return self.add(shape, fill, dtype)
 
     def given(self, larger: bool) -> list[np.ndarray]:
-        """Values of all inputs; open extents are larger in the second run."""
+        """Values for all inputs; if `larger`, dynamic dimensions are larger, for the second run."""
         found = []
         for (shape, fill), tensor in zip(self._fills, self.tensors, strict=True):
             more = [d + EXTENT * (larger and own is None)
@@ -83,7 +83,9 @@ class Inputs:
 
 
 Build = Callable[[Config, Inputs], Any]
-"""From a configuration to the outputs, a tensor or any structure of them."""
+"""A function of a configuration and inputs that returns the outputs: a tensor, or
+nested tensors.
+"""
 
 
 def made(name: str, build: Build, config: Config, rng: np.random.Generator, folder: Path) -> Made:
@@ -111,7 +113,7 @@ def made(name: str, build: Build, config: Config, rng: np.random.Generator, fold
 
 
 def _states(model: Any) -> list[Any]:
-    """What stateful layers have learned from the last call."""
+    """The states of stateful layers after the last call."""
     layers = [layer for layer in model.layers if getattr(layer, "stateful", False)]
     return [state.value for layer in layers for state in keras.tree.flatten(layer.states)]
 
@@ -121,7 +123,7 @@ def _named(inputs: Inputs, values: list[np.ndarray]) -> Mapping[str, np.ndarray]
 
 
 def _values(weight: Any, rng: np.random.Generator) -> np.ndarray:
-    """Numbers that make a difference; variances are positive."""
+    """Random values for a weight; variances are positive."""
     own = keras.ops.convert_to_numpy(weight)
     if "float" not in str(weight.dtype):
         return own
@@ -138,11 +140,11 @@ def subject(
     allowed: Callable[[Config], bool] = lambda config: True,
     common: Mapping[str, Sequence[Any]] = COMMON,
 ) -> Subject:
-    """A subject whose models `build` makes, in both forms of files."""
+    """A subject whose models are made by `build`, in both file formats."""
     make = lambda config, rng, folder: made(name, build, config, rng, folder)  # noqa: E731
     return Subject(name, {**choices, **common}, make, allowed)
 
 
 def arguments(config: Config, *names: str) -> dict[str, Any]:
-    """Those of a configuration's parameters that a layer is made with."""
+    """The parameters of a configuration with these names, as keyword arguments."""
     return {name: config[name] for name in names}

@@ -13,8 +13,8 @@ from .keras_base import BATCHES, COMMON, FORMS, OPEN, Inputs, L, arguments, subj
 
 YES = [False, True]
 PLACES = (9, 10, 7)
-"""Extents of images, none of which is a number of channels: where one is, Keras 3.15 may add a bias
-along it.
+"""The extents of images. None equals a number of channels, as Keras 3.15 may then add a bias along
+the wrong dimension.
 """
 FORMATS = {"data_format": ["channels_last", "channels_first"]}
 ACTIVATIONS = [
@@ -26,14 +26,14 @@ ACTIVATIONS = [
 
 
 def images(config: Config, inputs: Inputs, rank: int, channels: int = 4) -> Any:
-    """Images of one dimension to three."""
+    """An input of images with `rank` spatial dimensions, 1 to 3."""
     places = PLACES[:rank]
     first = config.get("data_format") == "channels_first"
     return inputs.floats(*((channels, *places) if first else (*places, channels)))
 
 
 def _numbers(config: Config, *names: str, rank: int) -> dict[str, Any]:
-    """Arguments that are one number, or one of each dimension."""
+    """Arguments that are one number for all dimensions, or a list of one for each."""
     found = {}
     for name in names:
         value = config[name]
@@ -327,7 +327,7 @@ def _merging(config: Config, inputs: Inputs) -> Any:
 
 
 def subjects() -> Iterator[Subject]:
-    """All subjects."""
+    """Yield the subjects of this file."""
     kernel = {"rank": [2, 1, 3], "kernel_size": [3, 1, [2, 3, 2]], "padding": ["valid", "same"]}
     more = {"use_bias": [True, False]} | FORMATS
     yield subject(

@@ -1,4 +1,4 @@
-"""Whole models of Keras: shared layers and models, masks that pass, types that change within."""
+"""Whole models of Keras: shared layers and models, propagated masks, mixed element types."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ops = keras.ops
 
 
 def siamese(config: Config, inputs: Inputs) -> Any:
-    """A model with its own inputs that is called twice, and how far its results are apart."""
+    """A model called twice on different inputs, and the distance of its results."""
     image = keras.Input((None, None, 3) if config["open"] else (8, 8, 3))
     y = L.BatchNormalization()(L.Conv2D(4, 3, activation="relu")(image))
     y = L.GlobalAveragePooling2D()(L.MaxPooling2D()(y))
@@ -29,7 +29,7 @@ def siamese(config: Config, inputs: Inputs) -> Any:
 
 
 def shared(config: Config, inputs: Inputs) -> Any:
-    """Layers that are called several times, on tensors of other extents and masks."""
+    """Layers called several times, on tensors of different extents and with different masks."""
     tokens, others = inputs.integers(6), inputs.integers(4)
     words = L.Embedding(5, 8, mask_zero=config["variant"] != 1)
     unit = L.Bidirectional(L.GRU(3, return_sequences=config["variant"] == 2))
@@ -41,7 +41,7 @@ def shared(config: Config, inputs: Inputs) -> Any:
 
 
 def masked(config: Config, inputs: Inputs) -> Any:
-    """A mask that goes through layers that keep it, change it or end it."""
+    """A mask that passes through layers that keep, change or drop it."""
     tokens = inputs.integers(6)
     x = L.Embedding(5, 8, mask_zero=True)(tokens)
     x = L.Dropout(0.3)(L.LayerNormalization()(x))
@@ -57,7 +57,7 @@ def masked(config: Config, inputs: Inputs) -> Any:
 
 
 def typed(config: Config, inputs: Inputs) -> Any:
-    """Layers whose types are not those of the model's policy."""
+    """Layers whose element types differ from the model's policy."""
     x = inputs.floats(6, 8)
     y = L.Dense(8, dtype="float32" if config["variant"] else "mixed_float16")(x)
     y = L.Conv1D(
@@ -71,7 +71,7 @@ def typed(config: Config, inputs: Inputs) -> Any:
 
 
 def residual(config: Config, inputs: Inputs) -> Any:
-    """Convolutions with shortcuts, in training and out of it."""
+    """Convolutions with shortcuts, with layers in training mode and not."""
     x = inputs.floats(9, 8, 4)
     y = L.ZeroPadding2D(((0, 1), (0, 1)))(x)
     y = L.DepthwiseConv2D(3, 2 if config["variant"] else 1, padding="valid", use_bias=False)(y)
@@ -86,7 +86,7 @@ def residual(config: Config, inputs: Inputs) -> Any:
 
 
 def u_net(config: Config, inputs: Inputs) -> Any:
-    """Down and up, joined with what was there before."""
+    """A U-Net: downsampling and upsampling with skip connections."""
     x = inputs.floats(8, 12, 3)
     a = L.LeakyReLU(0.1)(L.Conv2D(4, 3, padding="same")(x))
     b = L.PReLU(shared_axes=[1, 2])(L.Conv2D(6, 3, 2, padding="same")(a))
@@ -102,7 +102,7 @@ def u_net(config: Config, inputs: Inputs) -> Any:
 
 
 def transformer(config: Config, inputs: Inputs) -> Any:
-    """Patches or tokens with positions, attention and products of gates."""
+    """Patches or tokens with positional embeddings, attention and gated products."""
     x = inputs.floats(6, 8)
     if config["variant"] == 1:
         x = x + L.Embedding(32, 8)(ops.arange(ops.shape(x)[1], dtype="int32"))
@@ -119,7 +119,7 @@ def transformer(config: Config, inputs: Inputs) -> Any:
 
 
 def nested(config: Config, inputs: Inputs) -> Any:
-    """Models in models, with several inputs and outputs."""
+    """Models inside models, with several inputs and outputs."""
     a, b = keras.Input((8,)), keras.Input((4,))
     inner = keras.Model([a, b], [L.Dense(6)(a), L.Dense(6)(L.Concatenate()([a, b]))], name="inner")
     block = keras.Sequential(
@@ -137,7 +137,7 @@ def nested(config: Config, inputs: Inputs) -> Any:
 
 
 def seq2seq(config: Config, inputs: Inputs) -> Any:
-    """States of one recurrence as those of another, and what it looks at."""
+    """An encoder whose states initialize a decoder, and attention to the encoder's outputs."""
     source, target = inputs.integers(5, least=1), inputs.integers(4)
     words = L.Embedding(5, 6, mask_zero=config["variant"] == 1)
     if config["variant"] == 0:

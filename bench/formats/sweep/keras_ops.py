@@ -1,4 +1,4 @@
-"""Operations of `keras.ops`, by the values of their arguments."""
+"""Functions of `keras.ops`, with various values of their arguments."""
 
 from __future__ import annotations
 
@@ -49,10 +49,9 @@ UNDEFINED: Mapping[str, tuple[str, Callable[[Config], bool]]] = {
     "the next f64, rounded": ("nextafter", lambda c: c["values"] == "special"),
     "sums with infinities": ("linspace", lambda c: c["values"] == "special"),
 }  # fmt: skip
-"""Why configurations of operations are left out (Keras 3.15 with TensorFlow), and which.
-
-All of `argpartition` are, which casts to int32 first, and places of higher rank in `unravel_index`,
-which takes their extents in reverse.
+"""Reasons for leaving out configurations of operations (Keras 3.15 with TensorFlow), and which
+ones. `argpartition` is left out entirely, as it casts to int32 first; so are indices of rank above
+1 in `unravel_index`, which reads the extents in reverse.
 """
 
 
@@ -64,7 +63,7 @@ def _defined(config: Config) -> bool:
 
 
 def _values(config: Config, inputs: Inputs, dtype: str, *shape: int) -> Any:
-    """Numbers, or the special ones among them: extremes, NaN, infinities, ties."""
+    """An input of plain numbers, or of special ones: extremes, NaN, infinities, ties."""
     rng = inputs.rng
 
     def fill(extents: tuple[int, ...]) -> Any:
@@ -216,7 +215,7 @@ PLACES: dict[str, Any] = {
 
 INDEXED = ["take", "take_along_axis", "one_hot", "multi_hot", "in_top_k", "segment_sum",
            "segment_max", "scatter", "unravel_index", "isin"]  # fmt: skip
-"""Of which the indices may be negative."""
+"""Operations whose indices may be negative."""
 
 
 def _placed(config: Config, inputs: Inputs) -> Any:
@@ -227,7 +226,7 @@ def _placed(config: Config, inputs: Inputs) -> Any:
 
 
 def subjects() -> Iterator[Subject]:
-    """All subjects."""
+    """Yield the subjects of this file."""
     values = {"values": ["plain", "special", "positive", "ties"]}
     names = [name for name in UNARY.split() if hasattr(ops, name)]
     for name in names:

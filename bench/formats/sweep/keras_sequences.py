@@ -1,4 +1,4 @@
-"""Layers of sequences: recurrent ones, attention, and what passes masks on."""
+"""Layers on sequences: recurrent ones, attention, and layers that propagate masks."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ MASKS = ["none", "trailing", "scattered", "masking", "explicit"]
 
 
 def masked(config: Config, inputs: Inputs, how: str, steps: int, width: int, **more: Any) -> Any:
-    """A sequence with a mask: numbers behind its end, anywhere, or rows that are all alike.
+    """A sequence with a mask: padding at its end, masked steps anywhere, or identical rows.
 
-    With "explicit" the mask is a second result, to be given to the layer.
+    With "explicit" the mask is a second result, which the caller passes to the layer.
     """
     if how in ("none", "explicit"):
         x = inputs.floats(steps, width, **more)
@@ -81,7 +81,7 @@ STATES = {"LSTM": 2, "GRU": 1, "SimpleRNN": 1, "RNN": 1, "StackedRNN": 4}
 
 
 def _called(config: Config, inputs: Inputs, layer: Any, states: int) -> Any:
-    """The layer on a sequence, with its mask and perhaps states."""
+    """The layer applied to a sequence, with its mask and perhaps initial states."""
     batch = inputs.batch if config["stateful"] else None
     more = {"batch": batch} if batch else {}
     kwargs: dict[str, Any] = {}
@@ -166,12 +166,12 @@ PASSING = {
     "GaussianNoise": lambda: L.GaussianNoise(0.1),
     "Sequential": lambda: keras.Sequential([L.Dense(4), L.Dropout(0.2)]),
 }
-"""Layers between a mask and what looks at it."""
+"""Layers between the one that makes a mask and the one that uses it."""
 MERGING = ["Add", "Multiply", "Maximum", "Concatenate"]
 
 
 def _pass_on(config: Config, inputs: Inputs) -> Any:
-    """A layer between a mask and what looks at it."""
+    """The outputs of a layer that uses a mask, behind another layer that propagates it."""
     x = masked(config, inputs, config["mask"], 5, 4)
     kind = config["layer"]
     if kind in PASSING:
@@ -271,7 +271,7 @@ def _heads_may_be(config: Config) -> bool:
 
 
 def _distributed(config: Config, inputs: Inputs) -> Any:
-    """A layer for each step, perhaps with a mask of each."""
+    """A layer applied to each step (TimeDistributed), perhaps with a mask for each."""
     inner = {
         "LSTM": lambda: L.LSTM(3), "Bidirectional": lambda: L.Bidirectional(L.GRU(2)),
         "Dense": lambda: L.Dense(3), "GlobalAveragePooling1D": L.GlobalAveragePooling1D,
@@ -288,7 +288,7 @@ def _distributed(config: Config, inputs: Inputs) -> Any:
 
 
 def subjects() -> Iterator[Subject]:
-    """All subjects."""
+    """Yield the subjects of this file."""
     for kind in STATES:
         more = {"GRU": {"reset_after": [True, False]}}.get(kind, {})
         if kind in ("GRU", "LSTM"):

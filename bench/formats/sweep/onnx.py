@@ -1,9 +1,9 @@
 """ONNX's operators in all their versions, against onnx.reference and ONNX Runtime.
 
-Each version of an operator is a subject. ONNX's own cases are the plainest configurations, see
-`onnx_models.py`; others differ from one of these in one thing, or in two that chance pairs. Where
-both oracles compute something and disagree, nnc has to agree with one of them, and with the right
-one where the text of the version tells which it is, see `onnx_slips.py`.
+Each version of an operator is a subject. ONNX's own test cases are the simplest configurations, see
+`onnx_models.py`; others differ from one of these in one parameter, or in two of a random pair. If
+both reference implementations compute something and disagree, nnc has to agree with one of them,
+and with the right one if the specification of the version decides, see `onnx_slips.py`.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from .onnx_slips import REFERENCE_SLIPS, RUNTIME_SLIPS, Trial
 from .sampled import SampledSubject
 
 CASES = 3
-"""So many of ONNX's own cases of an operator."""
+"""The most test cases of ONNX's own that are used for each operator."""
 
 SECONDS = 20
-"""ONNX's reference may take so long for one model."""
+"""The time limit of ONNX's reference implementation for one model. Units: seconds."""
 
 DRAWN = "Bernoulli Dropout Multinomial RandomNormal* RandomUniform*"
-"""Their results are drawn; no two runtimes draw the same numbers."""
+"""Operators with random results, which differ between runtimes."""
 
 
 def subjects() -> Iterator[Subject]:
-    """All subjects."""
+    """Yield the subjects of this file."""
     everything = onnx.defs.get_all_schemas_with_history()
     for schema in sorted(everything, key=lambda s: (s.domain, s.name, -s.since_version)):
         known = seeds().get((schema.domain, schema.name), [])
@@ -67,7 +67,9 @@ def _maker(schema: Any, chosen: list[Any]) -> Any:
 
 
 def _expected(trial: Trial) -> list[list[Any]]:
-    """What the oracles compute, once where they agree. Raises UnmakableError where none does."""
+    """The outputs of each reference implementation, once if they agree. Raises UnmakableError
+    without any.
+    """
     found, reasons = [], []
     for oracle, slips in ((_reference, REFERENCE_SLIPS), (_runtime, RUNTIME_SLIPS)):
         if reason := trial.reason(slips):

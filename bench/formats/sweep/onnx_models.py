@@ -1,7 +1,7 @@
-"""Models of one ONNX operator, made of one of ONNX's own cases with something else about it.
+"""Models of one ONNX operator, made from one of ONNX's own test cases with some changes.
 
-What a configuration may change: an attribute, the element types, an extent wherever it stands, the
-numbers, whether shapes and operands are known at import, and which optional operands are there.
+A configuration may change: an attribute, the element types, an extent wherever it occurs, the
+numbers, whether shapes and operands are known at import, and which optional operands are present.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ KINDS: Any = onnx.defs.OpSchema.AttrType
 OPTIONAL = onnx.defs.OpSchema.FormalParameterOption.Optional
 
 OWN = "own"
-"""As ONNX's case has it."""
+"""The value of a parameter that leaves ONNX's test case unchanged."""
 
 ELEMENTS: Mapping[str, Any] = {
     "float": np.float32, "double": np.float64, "float16": np.float16,
@@ -35,12 +35,14 @@ ELEMENTS: Mapping[str, Any] = {
     "uint64": np.uint64, "bool": np.bool_, "string": object,
 }  # fmt: skip
 LARGEST = 20_000
-"""Elements of a case's operands; ONNX's reference takes long for more."""
+"""The most elements of a test case's operands; for more, ONNX's reference takes long."""
 
 
 @dataclass(frozen=True)
 class Seed:
-    """One of ONNX's own cases of one node: its operands, None for one that is left out."""
+    """One of ONNX's own test cases with one node, and its operands, None for one
+    that is left out.
+    """
 
     name: str
     node: Any
@@ -72,7 +74,9 @@ def seeds() -> dict[tuple[str, str], list[Seed]]:
 
 
 def choices(schema: Any, chosen: Sequence[Seed], rng: random.Random) -> dict[str, list[Any]]:
-    """For each thing that may be changed the values to try, the case's own first."""
+    """For each parameter that may be changed, the values to try; the first is that of the test
+    case.
+    """
     found: dict[str, list[Any]] = {"case": [seed.name for seed in chosen]}
     for name in sorted(schema.attributes):
         values = _attribute_values(schema.attributes[name], chosen)
@@ -96,7 +100,7 @@ def choices(schema: Any, chosen: Sequence[Seed], rng: random.Random) -> dict[str
 
 
 def _attribute_values(attribute: Any, chosen: Sequence[Seed]) -> list[Any]:
-    """Those of the cases, and others of the type; only what JSON can hold."""
+    """The attribute's values in the test cases, and others of its type that JSON can represent."""
     seen: list[Any] = []
 
     def add(*values: Any) -> None:
@@ -168,7 +172,9 @@ def _tensor(name: str, operand: np.ndarray, kind: int) -> Any:
 
 
 def _declare_outputs(model: Any, schema: Any) -> None:
-    """The outputs' types, without shapes, as ONNX infers them; the version has to have them."""
+    """Declare the output types that ONNX infers, without shapes; the operator's version must allow
+    them.
+    """
     try:
         inferred = onnx.shape_inference.infer_shapes(model).graph.output
     except Exception as error:  # the binding raises several kinds
@@ -183,7 +189,7 @@ def _declare_outputs(model: Any, schema: Any) -> None:
 
 
 def _attributes(schema: Any, seed: Seed, config: Config) -> dict[str, Any]:
-    """Protos by name."""
+    """The attribute protos by name."""
     found = {p.name: p for p in seed.node.attribute if p.name in schema.attributes}
     for key, value in config.items():
         name = key[1:]
@@ -205,7 +211,7 @@ def _attributes(schema: Any, seed: Seed, config: Config) -> dict[str, Any]:
 def _operands(
     schema: Any, seed: Seed, config: Config, attributes: dict[str, Any]
 ) -> list[np.ndarray | None]:
-    """The operands; what was an attribute in this version becomes one."""
+    """The operands, including those that were attributes in earlier versions."""
     operands = list(seed.operands)
     newest = onnx.defs.get_schema(schema.name, seed.opset, schema.domain)
     for i in range(schema.max_input, len(operands)):
@@ -250,7 +256,9 @@ def _converted(operand: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 
 def _with_extent(operand: np.ndarray, old: int, new: int | None) -> np.ndarray:
-    """Each dimension of an extent with another one, one more for None."""
+    """The operand with each dimension of extent `old` changed to `new`, or to one more if that is
+    None.
+    """
     count = old + 1 if new is None else new
     for axis, extent in enumerate(operand.shape):
         if extent == old:
@@ -259,7 +267,7 @@ def _with_extent(operand: np.ndarray, old: int, new: int | None) -> np.ndarray:
 
 
 def _with_numbers(operand: np.ndarray, which: str, first: bool) -> np.ndarray:
-    """The operand with other numbers; NaN, infinities and the like in the first one only."""
+    """The operand with other numbers; only the first one gets NaN, infinities and the like."""
     floats = operand.dtype.kind == "f" or operand.dtype == ml_dtypes.bfloat16
     if not (floats or operand.dtype.kind in "iu") or not operand.size:
         return operand

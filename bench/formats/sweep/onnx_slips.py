@@ -1,4 +1,4 @@
-"""Where ONNX's oracles do not compute what the text says, and where the text says nothing."""
+"""Known deviations of ONNX's reference implementations from the specification, and gaps in it."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Trial:
 
     @property
     def operands(self) -> list[np.ndarray]:
-        """The operands that are tensors, constants too."""
+        """The operands that are tensors, including constants."""
         constants = [numpy_helper.to_array(one) for one in self.model.graph.initializer]
         return [np.asarray(v) for v in self.feeds.values()] + constants
 
     def has(self, attribute: str) -> bool:
-        """Whether the node has an attribute."""
+        """Whether the node has an attribute of this name."""
         return any(one.name == attribute for one in self.model.graph.node[0].attribute)
 
     def has_type(self, *types: str) -> bool:
@@ -34,34 +34,38 @@ class Trial:
         return any(one.dtype.name in types for one in self.operands)
 
     def has_numbers(self, test: Callable[[np.ndarray], Any]) -> bool:
-        """Whether a float among the operands passes a test."""
+        """Whether a test is true for any float among the operands."""
         floats = [v for v in self.operands if v.dtype.kind not in "OUSbiu"]
         return any(np.any(test(v.astype(np.float64))) for v in floats)
 
     def reason(self, slips: Sequence[Slip]) -> str | None:
-        """Why it is one of them; None where it is not."""
+        """The reason of the first deviation that applies to this trial; None if none does."""
         return next((slip.why for slip in slips if slip.is_met(self)), None)
 
     def undefined(self) -> str | None:
-        """Why the text does not say what is right; None where it does."""
+        """Why the specification does not define the result; None if it does."""
         return self.reason(UNDEFINED)
 
     def tolerance(self, wanted: Sequence[Any]) -> float | None:
-        """That of f32 for f64 where the text has f32 in between; None for that by type."""
+        """The tolerance of f32 for results in f64 if the specification computes in f32 in between;
+        else None.
+        """
         doubles = any(np.asarray(one).dtype == np.float64 for one in wanted if one is not None)
         return 1e-6 if doubles and self.reason(IN_SINGLE) else None
 
 
 @dataclass(frozen=True)
 class Slip:
-    """Subjects, by patterns of their names, and which of their trials are meant."""
+    """A known deviation: patterns of subjects' names, the reason, and a test of the trials it
+    applies to.
+    """
 
     names: str
     why: str
     when: Callable[[Trial], Any] = lambda trial: True
 
     def is_met(self, trial: Trial) -> bool:
-        """Whether it is about a trial."""
+        """Whether the deviation applies to a trial."""
         named = any(fnmatchcase(trial.name, pattern) for pattern in self.names.split())
         return named and bool(self.when(trial))
 
@@ -84,7 +88,7 @@ def _is_dilated_same(trial: Trial) -> bool:
 
 
 INTEGERS = (2, 3, 4, 5, 6, 7, 12, 13, 21, 22)
-"""The numbers of ONNX's integer types, those of 4 bits too."""
+"""The numbers of ONNX's integer types, including those of 4 bits."""
 
 UNDEFINED = (
     Slip(
@@ -151,11 +155,11 @@ REFERENCE_SLIPS = (
     ),
     Slip("Selu-1", "its constants are those of version 6"),
 )
-"""Where ONNX's reference does not compute what the text of the version says."""
+"""Deviations of ONNX's reference implementation from the specification of the version."""
 
 RUNTIME_SLIPS = (
     Slip("Hardmax-1 Hardmax-11", "it passes over NaN, the reference of 13 takes it", _has_nan),
     Slip("GRU-* LSTM-* RNN-*", "it loses NaN in activations", _has_nan),
     Slip("LpPool-*", "its SAME padding is that of windows without dilation", _is_dilated_same),
 )
-"""Where ONNX Runtime does not compute what the text of the version says."""
+"""Deviations of ONNX Runtime from the specification of the version."""

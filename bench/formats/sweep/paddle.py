@@ -11,6 +11,6 @@ PARTS = ("paddle_elementwise", "paddle_movement", "paddle_images", "paddle_layer
 
 
 def subjects() -> Iterator[Subject]:
-    """All subjects."""
+    """Yield the subjects of this file."""
     for part in PARTS:
         yield from import_module(f"{__package__}.{part}").subjects()

@@ -12,5 +12,5 @@ from .paddle import subjects as of_either_form
 
 
 def subjects() -> Iterator[Subject]:
-    """All subjects."""
+    """Yield the subjects of this file."""
     return of_either_form()

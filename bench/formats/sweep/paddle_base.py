@@ -1,6 +1,6 @@
-"""How a configuration of PaddlePaddle becomes a file, and what Paddle computes with it.
+"""Makes PaddlePaddle files of configurations, and computes Paddle's outputs.
 
-The file has the form of version 3, or with `FLAGS_enable_pir_api=0` that of version 2.
+The file has the format of version 3, or with `FLAGS_enable_pir_api=0` that of version 2.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from .cases import Config, Made, Subject, UnmakableError
 Function = Callable[..., Any]
 IS_OLD = os.environ.get("FLAGS_enable_pir_api") == "0"  # noqa: SIM112
 OPEN = {"open": ["", "batch", "all"]}
-"""Which extents of the operands are open: those of 1 stay as they are."""
+"""Which dimensions of the operands are dynamic; dimensions of 1 are not."""
 FLOATS = ["float32", "float64", "float16"]
 TYPES = ["float32", "float64", "int32", "int64", "float16", "bool"]
 ODD = [np.inf, -np.inf, np.nan, 0.0, -0.0, 1e30, 0.5, 3.0]
 MORE = 2
-"""By how much an open extent is larger in the second run."""
+"""How much larger a dynamic dimension is in the second run."""
 
 
 @dataclass(frozen=True)
 class Operand:
-    """An input: numbers of a kind, `odd` ones with infinities, NaN and large ones.
+    """An input: random numbers of a kind; `odd` ones include infinities, NaN and large ones.
 
-    Integers are from `least` to below `most`; the axes `closed` are never open.
+    Integers are from `least` to below `most`; the axes `closed` are never dynamic.
     """
 
     shape: Sequence[int]
@@ -45,18 +45,18 @@ class Operand:
     closed: Sequence[int] = ()
 
     def is_open(self, axis: int, config: Config) -> bool:
-        """Whether this extent is open."""
+        """Whether the dimension is dynamic."""
         if self.shape[axis] == 1 or axis in self.closed:
             return False
         return config["open"] == "all" or (config["open"] == "batch" and axis == 0)
 
     def spec(self, config: Config, name: str) -> Any:
-        """What a program is made for."""
+        """The input's type for `paddle.static`."""
         dims = [None if self.is_open(i, config) else d for i, d in enumerate(self.shape)]
         return paddle.static.InputSpec(dims, self.dtype, name)
 
     def numbers(self, rng: np.random.Generator, config: Config, larger: bool) -> np.ndarray:
-        """Values, of larger open extents where `larger`."""
+        """The values; if `larger`, dynamic dimensions are larger."""
         shape = [d + MORE * (larger and self.is_open(i, config)) for i, d in enumerate(self.shape)]
         if self.dtype == "bool":
             return rng.random(shape) < 0.5
@@ -77,14 +77,14 @@ class Operand:
 
 
 class _Program(nn.Layer):
-    """A function of tensors, whose results become a list of tensors."""
+    """A function of tensors as a layer that returns a list of tensors."""
 
     def __init__(self, function: Function) -> None:
         super().__init__()
         self.function = function
 
     def results(self, *inputs: Any) -> list[Any]:
-        """The function's results, without those that are missing."""
+        """The function's results, without those that are None."""
         found = paddle.utils.flatten(self.function(*inputs))
         return [
             v if isinstance(v, _TENSORS) else paddle.to_tensor(v) for v in found if v is not None
@@ -130,7 +130,7 @@ def saved(
     operands: Sequence[Operand],
     training: bool = False,
 ) -> Made:
-    """The file of a function, and what Paddle gives for one or two sets of inputs."""
+    """The file of a function, and Paddle's outputs for one or two sets of inputs."""
     names = [f"x{i}" for i in range(len(operands))]
     try:
         program = _PROGRAMS[len(operands)](function)
@@ -160,7 +160,7 @@ def subject(
     allowed: Callable[[Config], bool] = lambda config: True,
     opens: Sequence[str] = ("", "batch", "all"),
 ) -> Subject:
-    """A subject whose programs are `build(config)` of the operands."""
+    """A subject whose programs are made by `build(config)`, a function of the operands."""
 
     def make(config: Config, rng: np.random.Generator, folder: Path) -> Made:
         paddle.seed(int(rng.integers(1 << 30)))
@@ -171,6 +171,6 @@ def subject(
 
 
 def given(config: Config, *names: str, **renamed: str) -> dict[str, Any]:
-    """Parameters of a configuration as arguments: those that are not None."""
+    """The parameters of a configuration that are not None, as keyword arguments."""
     pairs = {**{name: name for name in names}, **renamed}
     return {key: config[name] for key, name in pairs.items() if config[name] is not None}

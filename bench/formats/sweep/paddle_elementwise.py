@@ -1,4 +1,4 @@
-"""Functions of single elements and reductions, from the signatures of `paddle.*`."""
+"""Elementwise functions and reductions, from the signatures of `paddle.*`."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def _one(config: Config) -> list[Operand]:
 
 
 def _is_replaced(op: str, config: Config) -> bool:
-    """Whether versions of Paddle differ: 3.0 rounds ties away from zero, its extremes lose NaN, and
-    its integers to negative powers are what floats become; nnc follows 3.3.
+    """Whether Paddle 3.0 differs from 3.3, which nnc follows: 3.0 rounds ties away from zero, drops
+    NaN in minima and maxima, and computes negative powers of integers in floats.
     """
     if not IS_OLD:
         return False
@@ -273,7 +273,7 @@ def _norms() -> Subject:
 
 
 def subjects() -> Iterator[Subject]:
-    """All subjects."""
+    """Yield the subjects of this file."""
     yield _unary()
     for name, parameters in ACTIVATIONS.items():
         yield _activation(name, parameters)

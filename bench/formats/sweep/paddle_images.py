@@ -21,7 +21,7 @@ RANK = {"rank": [2, 1, 3]}
 
 
 def _image(config: Config, channels: int = 4, dtype: str = "float32") -> Operand:
-    """An image of one dimension to three; channels and, unless all are, extents are known."""
+    """An image operand with `rank` spatial dimensions, whose channels are never dynamic."""
     places = PLACES[: config["rank"]]
     last = config.get("last", False)
     shape = [2, *places, channels] if last else [2, channels, *places]
@@ -34,7 +34,7 @@ def _format(config: Config) -> str:
 
 
 def _each(value: Any, rank: int) -> Any:
-    """The first `rank` of a list; pairs of begin and end of each."""
+    """The first `rank` numbers of a list, or pairs if it holds padding before and after."""
     if not isinstance(value, list):
         return value
     return value[:rank] if len(value) == 3 else value[: 2 * rank]
@@ -216,7 +216,7 @@ def _normalized(config: Config) -> Function:
 
 
 class _Held:
-    """A layer as a function, which keeps the mode that it has."""
+    """A layer as a function, which keeps its mode (training or evaluation)."""
 
     def __init__(self, layer: Any) -> None:
         self.layer = layer
@@ -332,7 +332,7 @@ def _deformed() -> Subject:
 
 
 def subjects() -> Iterator[Subject]:
-    """All subjects."""
+    """Yield the subjects of this file."""
     yield from _convolutions()
     yield from _poolings()
     yield _interpolations()

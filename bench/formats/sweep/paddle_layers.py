@@ -385,7 +385,7 @@ def _control() -> Subject:
 
 
 def subjects() -> Iterator[Subject]:
-    """All subjects."""
+    """Yield the subjects of this file."""
     yield from _recurrences()
     yield from _attentions()
     yield _products()

@@ -1,4 +1,4 @@
-"""Operators that move, choose, sort and make elements."""
+"""Operators that rearrange, select, sort and create elements."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def _one() -> Subject:
     choices = {"op": list(ONE), **DTYPES, **SHAPES}
 
     def allowed(config: Config) -> bool:
-        """Where Paddle writes what the program does: nonsense of open extents, and of nothing."""
+        """Whether Paddle writes the operator correctly: not for some unknown or empty extents."""
         op = config["op"]
         closed = op.startswith(("trapezoid", "cumulative", "unbind", "unstack", "tensor_split"))
         empty = op in ("reshape 0 late", "unique axis") and 0 in config["shape"]
@@ -351,7 +351,7 @@ def _made() -> Subject:
 
 
 def subjects() -> Iterator[Subject]:
-    """All subjects."""
+    """Yield the subjects of this file."""
     yield _one()
     yield _indexed()
     yield _written()

@@ -1,4 +1,4 @@
-"""PyTorch's operators and layers, through torch.export and torch.compile, against eager PyTorch."""
+"""PyTorch's operators and layers, by torch.export and torch.compile, against eager PyTorch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from .cases import Subject
 
 
 def subjects() -> Iterator[Subject]:
-    """Parts of models; then all others, mixed, so that a part of a run has something of all."""
+    """Yield parts of models, then all other subjects, shuffled so that a partial run covers all
+    kinds.
+    """
     for module in (pytorch_vision, pytorch_language, pytorch_routines):
         yield from module.subjects()
     modules = (pytorch_shapes, pytorch_operands, pytorch_layers, pytorch_samples)

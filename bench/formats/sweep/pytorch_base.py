@@ -1,4 +1,4 @@
-"""How a function of tensors becomes a program or a compiled function, and what PyTorch computes."""
+"""Exports or compiles functions of tensors, and computes PyTorch's outputs."""
 
 from __future__ import annotations
 
@@ -19,21 +19,25 @@ logging.disable(logging.WARNING)
 torch.set_num_threads(1)
 
 WAYS = {"way": ["program", "file", "open", "compile", "compile open"]}
-"""How nnc gets the function: `torch.export` in memory, as a file, with open extents;
-`torch.compile` for the extents at hand, or for open ones.
+"""How nnc gets the function: by `torch.export` in memory, as a file, or with dynamic shapes
+(`open`); by `torch.compile` with static or dynamic shapes.
 """
 LAYOUTS = {"layout": ["plain", "transposed", "strided", "expanded"]}
 FLOATS = "float32 float64 float16 bfloat16".split()  # noqa: SIM905
 ALL = [*FLOATS, *"int64 int32 int8 uint8 bool complex64 int16".split()]  # noqa: SIM905
 ODD = [float("nan"), float("inf"), -float("inf"), -0.0, 0.0, 1.0, -1.0, 0.5, 2.5, -2.5]
 TOLERANCES = {"float16": 2**-8, "bfloat16": 2**-5}
-"""Of element types in which PyTorch rounds between the steps of an operator."""
+"""The tolerances for element types in which PyTorch rounds between the steps of an operator."""
 ROUGH = 2e-7
-"""Of Bessel's functions in f64, which PyTorch has to seven digits: at -4.6, j1 is 1.4e-9 off."""
+"""The tolerance of Bessel functions in f64, which PyTorch computes to seven digits: at -4.6, its j1
+is 1.4e-9 off.
+"""
 
 
 def laid_out(x: torch.Tensor, how: str) -> torch.Tensor:
-    """The same elements with other strides; those that are expanded are all those of the first."""
+    """The tensor in another memory layout; an expanded one repeats the first element of a
+    dimension.
+    """
     if not x.dim():
         return x
     match how:
@@ -49,7 +53,7 @@ def laid_out(x: torch.Tensor, how: str) -> torch.Tensor:
 
 
 def _eager(module: Of, given: Sequence[torch.Tensor]) -> Outcome:
-    """What PyTorch computes. Raises UnmakableError where it does not, or not the same twice."""
+    """PyTorch's outcome. Raises UnmakableError if it fails, or if two runs differ."""
     try:
         torch.manual_seed(0)
         found = run(module, module, given)
@@ -74,7 +78,7 @@ def made(
     folder: Path,
     tolerance: float | None = None,
 ) -> Made:
-    """The function for nnc, and what PyTorch gives in each run, of which the first is traced."""
+    """The function as nnc gets it, and PyTorch's outputs for each run; the first run is traced."""
     module = Of(function).eval()
     way = config["way"]
     runs = runs if "open" in way else runs[:1]
@@ -114,7 +118,7 @@ def made(
 
 
 def _exported(module: Of, given: Sequence[torch.Tensor], is_open: bool) -> Any:
-    """The program of a module, of which all extents are open, or none. Raises UnmakableError."""
+    """The exported program of a module, with all shapes dynamic or none. Raises UnmakableError."""
     dims = [dict.fromkeys(range(x.dim()), torch.export.Dim.AUTO) for x in given]
     shapes = {"given": tuple(dims)} if is_open else None
     try:
@@ -127,7 +131,9 @@ def _exported(module: Of, given: Sequence[torch.Tensor], is_open: bool) -> Any:
 
 
 def _may_write(program: Any) -> bool:
-    """Whether operators may write to what they are given, be it what is there already."""
+    """Whether an operator of the program may write to its arguments, even if it leaves them
+    unchanged.
+    """
     targets = [node.target for node in program.graph.nodes if node.op == "call_function"]
     return any(
         "_norm" in str(target) or (schema and schema.is_mutable)
@@ -143,10 +149,10 @@ def _changes(module: Of, given: Sequence[torch.Tensor], found: Outcome) -> bool:
 
 
 def _own(program: Any, module: Of, given: Sequence[torch.Tensor], eager: Outcome) -> Outcome | None:
-    """The eager outcome; the program's own where its types differ, None if it takes no such inputs.
+    """The eager outcome, or the program's own if its types differ; None if it rejects the inputs.
 
-    A trace may promote otherwise than PyTorch does, numbers and tensors without dimensions. The
-    file has no more than the trace, so that PyTorch's run of it is what nnc has to give.
+    Tracing may promote types of numbers and 0-d tensors differently from PyTorch. The file contains
+    only the trace, so nnc has to agree with PyTorch's run of that.
     """
     try:
         own = run(program.module(check_guards=False), module, given)
@@ -160,7 +166,9 @@ def _own(program: Any, module: Of, given: Sequence[torch.Tensor], eager: Outcome
 
 
 def _takes(program: Any, given: Sequence[torch.Tensor]) -> bool:
-    """Whether the program takes these extents, of which some may be fixed."""
+    """Whether the program accepts the shapes of these tensors, some dimensions of which may be
+    static.
+    """
     vals = [n.meta["val"] for n in program.graph.nodes if n.op == "placeholder"]
     inputs = [v for v, spec in zip(vals, program.graph_signature.input_specs, strict=True)
               if spec.kind.name == "USER_INPUT"]  # fmt: skip
@@ -203,9 +211,9 @@ def subject(
     tolerances: Mapping[str, float] = {},
     **choices: Sequence[Any],
 ) -> Subject:
-    """A subject of which `give(config, rng)` makes the function, and the tensors of each run.
+    """A subject for which `give(config, rng)` makes the function, and the tensors of each run.
 
-    `tolerances` are those of some element types, see `judge`.
+    `tolerances` are those for some element types, see `judge`.
     """
 
     def make(config: Config, rng: np.random.Generator, folder: Path) -> Made:

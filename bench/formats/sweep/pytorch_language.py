@@ -1,4 +1,4 @@
-"""Parts of models of sequences as `torch.nn` modules: masks, positions, caches and states."""
+"""Parts of language models as `torch.nn` modules: masks, positions, caches and states."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .pytorch_modules import Block, Part, part_subject
 
 
 class Causal(nn.Module):
-    """Tied embeddings, a mask that is a buffer, scores under it."""
+    """Causal attention with tied embeddings and a mask in a buffer."""
 
     def __init__(self, how: str) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class Causal(nn.Module):
 
 
 class Rotated(nn.Module):
-    """Keys and queries turned by their positions, shared keys, a cache of what was before."""
+    """Grouped-query attention with rotary embeddings and a cache of keys and values."""
 
     def __init__(self, how: str) -> None:
         super().__init__()
@@ -85,7 +85,7 @@ class Rotated(nn.Module):
 
 
 class Relative(nn.Module):
-    """Scores with a bias by the distance, in buckets that widen."""
+    """Attention with a bias by relative position, in buckets of growing width (as T5)."""
 
     def __init__(self, how: str) -> None:
         super().__init__()
@@ -118,7 +118,7 @@ class Relative(nn.Module):
 
 
 class Encoded(nn.Module):
-    """Kinds of tokens, a mask of padding, and what the first token says."""
+    """An encoder with token types, a padding mask, and a pooled first token (as BERT)."""
 
     def __init__(self, how: str) -> None:
         super().__init__()
@@ -144,7 +144,7 @@ class Encoded(nn.Module):
 
 
 class Decoded(nn.Module):
-    """A decoder that looks at another sequence, under masks."""
+    """A decoder with cross-attention to another sequence, and masks."""
 
     def __init__(self, how: str) -> None:
         super().__init__()
@@ -168,7 +168,7 @@ class Decoded(nn.Module):
 
 
 class Attended(nn.Module):
-    """Multi-head attention as its own layer has it, with masks of each kind and the weights."""
+    """`nn.MultiheadAttention` with masks of each kind, and its weights as outputs."""
 
     def __init__(self, how: str) -> None:
         super().__init__()
@@ -193,7 +193,7 @@ class Attended(nn.Module):
 
 
 class Remembered(nn.Module):
-    """Recurrent layers one after the other, with states that are given."""
+    """Stacked recurrent layers with given initial states."""
 
     def __init__(self, how: str) -> None:
         super().__init__()
@@ -220,7 +220,7 @@ class Remembered(nn.Module):
 
 
 class Waves(nn.Module):
-    """Dilated causal convolutions with gates."""
+    """Gated dilated causal convolutions (as WaveNet)."""
 
     def __init__(self, how: str) -> None:
         super().__init__()
@@ -242,7 +242,7 @@ class Waves(nn.Module):
 
 
 class Scanned(nn.Module):
-    """A recurrence of states, step by step or by cumulative sums."""
+    """A state-space recurrence, step by step or by cumulative sums."""
 
     def __init__(self, how: str) -> None:
         super().__init__()
@@ -271,7 +271,7 @@ class Scanned(nn.Module):
 
 
 class Routed(nn.Module):
-    """Tokens that go to the best of several nets."""
+    """A mixture of experts: each token is computed by the best of several networks."""
 
     def __init__(self, how: str) -> None:
         super().__init__()
@@ -297,7 +297,7 @@ class Routed(nn.Module):
 
 
 class Bags(nn.Module):
-    """Embeddings of bags, products of all pairs of features."""
+    """Embedding bags, and products of all pairs of features."""
 
     def __init__(self, how: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Layers of `torch.nn`, made with values for the arguments that their signatures name."""
+"""Layers of `torch.nn`, with values for the arguments that their signatures name."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ARGUMENTS: Mapping[str, Sequence[Any]] = {
     "groups_": [2], "inplace": [False, True], "unflattened_size": [[2, -1]],
     "start_dim": [1, 0, -2], "end_dim": [-1, 2],
 }  # fmt: skip
-"""Values by the argument's name; the first is the plain one."""
+"""Values by the argument's name; the first is the simplest."""
 
 IMAGES = """Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d MaxPool1d MaxPool2d
 MaxPool3d AvgPool1d AvgPool2d AvgPool3d LPPool1d LPPool2d LPPool3d AdaptiveAvgPool1d

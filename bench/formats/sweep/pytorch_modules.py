@@ -1,4 +1,4 @@
-"""Parts of models as subjects: modules with weights, under a policy of types or in training."""
+"""Parts of models as subjects: modules with weights, under autocast or in training mode."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from .sampled import SampledSubject
 Block = Callable[[Config], nn.Module]
 """Makes the module of a configuration."""
 Part = Callable[[Callable[..., torch.Tensor], int], Sequence[torch.Tensor]]
-"""The tensors of a run, of a function that makes one of a shape; in the second run larger by 1."""
+"""A function that returns the tensors of a run. It gets a function that makes a tensor of a shape,
+and by how much dimensions are larger: 0, or 1 in the second run.
+"""
 
 
 class Autocast(nn.Module):
-    """A module of which PyTorch computes parts in 16 bits."""
+    """A module under autocast: PyTorch computes parts of it in 16 bits."""
 
     def __init__(self, module: nn.Module) -> None:
         super().__init__()
@@ -32,7 +34,9 @@ class Autocast(nn.Module):
 
 
 class Trained(nn.Module):
-    """A module in training, which begins with the same buffers each time; it gives them too."""
+    """A module in training mode, which resets its buffers before each call and
+    also returns them.
+    """
 
     def __init__(self, module: nn.Module) -> None:
         super().__init__()
@@ -40,11 +44,11 @@ class Trained(nn.Module):
         self.start = [x.clone() for x in module.buffers()]
 
     def eval(self) -> Trained:
-        """Stays in training."""
+        """Does nothing: the module stays in training mode."""
         return self.train()
 
     def train(self, mode: bool = True) -> Trained:
-        """Goes into training."""
+        """Enters training mode, whatever `mode` is."""
         return super().train(True)
 
     def forward(self, *given: torch.Tensor) -> Any:
@@ -63,7 +67,7 @@ def part_subject(
     variants: Sequence[str] = ("first", "second", "third"),
     **choices: Sequence[Any],
 ) -> Subject:
-    """A subject of a module, that is trained or not, of an element type or under autocast."""
+    """A subject for a module: in training mode or not, in an element type or under autocast."""
 
     def make(config: Config, rng: np.random.Generator, folder: Any) -> Made:
         torch.manual_seed(int(rng.integers(2**31)))

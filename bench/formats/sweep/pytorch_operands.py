@@ -1,4 +1,4 @@
-"""Functions of two tensors or of a tensor and a number, of any two element types."""
+"""Functions of two tensors, or of a tensor and a number, of any two element types."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Tensors = Sequence[Sequence[torch.Tensor]]
 
 ELEMENTS = [*FLOATS, *"int64 int32 int8 uint8 bool".split()]  # noqa: SIM905
 NUMBERS = [2, -1, 300, 2**33, 2.5, True, 0, -3.5, 0.1, -300]
-"""Numbers of Python, among them such as the tensor's type cannot hold."""
+"""Python numbers, some of which a tensor's type cannot represent."""
 EXTENTS = ([3, 4], [5, 7])
-"""Of the two runs of open extents."""
+"""The shapes of the two runs with dynamic shapes."""
 
 MAIN = """add sub mul div floor_divide true_divide remainder fmod pow maximum minimum fmax fmin eq
 ne lt le gt ge hypot atan2 copysign xlogy where logical_and""".split()  # noqa: SIM905
@@ -72,7 +72,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "ipow": lambda x, y: x.clone().pow_(y),
     "itrue_copy": lambda x, y: x.clone().copy_(y),
 }
-"""Those that are not PyTorch's function of this name with two operands."""
+"""The functions that are not simply `torch.NAME` of two operands."""
 
 UNARY = """abs acos acosh angle asin asinh atan atanh bitwise_not ceil conj_physical cos cosh
 deg2rad digamma erf erfc erfinv exp exp2 expm1 floor frac i0 isfinite isinf isnan isneginf
@@ -129,7 +129,9 @@ def _unary(name: str, config: Config, rng: np.random.Generator) -> tuple[Any, Te
 
 
 def sampled(found: Subject, single: int, pairs: int) -> Subject:
-    """So many configurations of a subject, of one changed value and of two."""
+    """The subject with random configurations: `single` with one changed value and
+    `pairs` with two.
+    """
     return SampledSubject(
         found.name, found.choices, found.make, found.allowed, single=single, pairs=pairs
     )

@@ -1,4 +1,4 @@
-"""What is compared of operators that name places of elements, of which several are equal."""
+"""Comparison of operators that return indices of elements, several of which may be equal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import torch
 
 
 def _sorted(found: Any, x: torch.Tensor, dim: int = -1, *_: Any, **given: Any) -> Any:
-    """What lies at the places of a sort, and the places in order; a stable sort as it is."""
+    """For a stable sort its result; else the elements at the returned indices, and the sorted
+    indices.
+    """
     if given.get("stable"):
         return found
     at = found if isinstance(found, torch.Tensor) else found[1]
@@ -18,7 +20,7 @@ def _sorted(found: Any, x: torch.Tensor, dim: int = -1, *_: Any, **given: Any) -
 
 
 def _chosen(found: Any, x: torch.Tensor, k: int, dim: int = -1, *_: Any, **given: Any) -> Any:
-    """The chosen elements, and what lies at their places."""
+    """The selected elements, and the elements at the returned indices."""
     values, at = found
     return values, x.gather(dim, at if values.dim() == x.dim() else at.unsqueeze(dim))
 
@@ -29,11 +31,9 @@ COMPARED: Mapping[str, Callable[..., Any]] = {
     "topk": _chosen,
     "kthvalue": _chosen,
 }
-"""What is compared of operators that leave open which of equal elements they name.
-
-PyTorch's documentation promises an order of equal elements where `stable` asks for it alone, of
-`topk` none, and of `kthvalue` "the index location of each element found", which of several
-"multiple valid k th values" may be any. (On a CPU it is that which a partition has swapped there:
-of 40 zeros behind a -1 in place 7, the second least is in place 27, in 26 where they lie in
-reverse.)
+"""What is compared for operators that do not define which of equal elements they return. PyTorch's
+documentation promises an order of equal elements only with `stable`; for `topk` it promises none;
+for `kthvalue` it returns "the index location of each element found", any of several "multiple valid
+k th values". (On a CPU it depends on the swaps of a partition: of 40 zeros after a -1 at index 7,
+the second least is at index 27, and at 26 in reverse order.)
 """

@@ -1,4 +1,4 @@
-"""What models compute beside layers: graphs, slices that are written, loops, signals, chains."""
+"""Computations of models other than layers: graphs, writes to slices, loops, signals, chains."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .cases import Config, Subject
 from .pytorch_modules import Part, part_subject
 
 Routine = Callable[[str, torch.nn.ParameterDict, Sequence[torch.Tensor]], Any]
-"""What a variant computes with weights and tensors."""
+"""A function of a variant's name, weights and tensors that returns the results."""
 
 
 class Computed(nn.Module):
@@ -32,7 +32,7 @@ class Computed(nn.Module):
 
 
 def slices(how: str, w: Any, given: Sequence[torch.Tensor]) -> Any:
-    """Slices and views that are written in turn."""
+    """Writes to slices and views, one after another."""
     (x,) = given
     y = x.clone() if how != "second" else torch.zeros_like(x)
     y[:, 1:-1] += x[:, 2:] * 0.5
@@ -53,7 +53,7 @@ def slices(how: str, w: Any, given: Sequence[torch.Tensor]) -> Any:
 
 
 def coupled(how: str, w: Any, given: Sequence[torch.Tensor]) -> Any:
-    """Halves that change each other, and the logarithm of the volume."""
+    """Coupling layers of a normalizing flow, and the log-determinant."""
     (x,) = given
     out, volume = torch.empty_like(x), 0
     if how == "first":
@@ -75,7 +75,7 @@ def coupled(how: str, w: Any, given: Sequence[torch.Tensor]) -> Any:
 
 
 def messages(how: str, w: Any, given: Sequence[torch.Tensor]) -> Any:
-    """Nodes that get what their neighbours send."""
+    """Message passing on a graph: each node aggregates its neighbours."""
     x, edges = given
     source, target = edges
     sent, count = (x @ w["w"])[source], x.shape[0]
@@ -98,7 +98,7 @@ def messages(how: str, w: Any, given: Sequence[torch.Tensor]) -> Any:
 
 
 def sampled_rays(how: str, w: Any, given: Sequence[torch.Tensor]) -> Any:
-    """Waves of positions, and what light is left along a ray."""
+    """Sinusoidal encodings of positions, and transmittance along a ray (as NeRF)."""
     (x,) = given
     rates = 2.0 ** torch.arange(3)
     waves = (x[..., None, :2] * rates[:, None].to(x.dtype)).flatten(-2)
@@ -119,7 +119,7 @@ def sampled_rays(how: str, w: Any, given: Sequence[torch.Tensor]) -> Any:
 
 
 def coded(how: str, w: Any, given: Sequence[torch.Tensor]) -> Any:
-    """The nearest entry of a table."""
+    """Vector quantization: the nearest entry of a codebook."""
     (x,) = given
     flat = x.reshape(-1, 8)
     if how == "first":
@@ -139,7 +139,7 @@ def coded(how: str, w: Any, given: Sequence[torch.Tensor]) -> Any:
 
 
 def best_path(how: str, w: Any, given: Sequence[torch.Tensor]) -> Any:
-    """The best chain of labels, found backwards."""
+    """The most likely sequence of labels (Viterbi), traced backwards."""
     (x,) = given
     score, back = x[:, 0], []
     for i in range(1, 3):
@@ -157,7 +157,7 @@ def best_path(how: str, w: Any, given: Sequence[torch.Tensor]) -> Any:
 
 
 def signals(how: str, w: Any, given: Sequence[torch.Tensor]) -> Any:
-    """Frames of a signal, their spectra, and the signal again."""
+    """Frames of a signal, their spectra, and the reconstructed signal."""
     (x,) = given
     x = x.flatten(1).float()
     window = torch.hann_window(8)
@@ -175,7 +175,7 @@ def signals(how: str, w: Any, given: Sequence[torch.Tensor]) -> Any:
 
 
 def looped(how: str, w: Any, given: Sequence[torch.Tensor]) -> Any:
-    """Loops and branches of the graph."""
+    """Control flow in the graph: loops and branches."""
     (x,) = given
     matrix = w["w"] * 0.4
     if how == "first":
@@ -194,7 +194,7 @@ def looped(how: str, w: Any, given: Sequence[torch.Tensor]) -> Any:
 
 
 def transformed(how: str, w: Any, given: Sequence[torch.Tensor]) -> Any:
-    """Functions over rows, and gradients within the model."""
+    """Functions mapped over rows (vmap), and gradients inside the model."""
     (x,) = given
     if how == "first":
         return torch.vmap(lambda row: (row @ w["w"]).softmax(-1).cumsum(0))(x)
@@ -221,7 +221,7 @@ def solved(how: str, w: Any, given: Sequence[torch.Tensor]) -> Any:
 
 
 def quantized(how: str, w: Any, given: Sequence[torch.Tensor]) -> Any:
-    """Weights of integers, and numbers rounded as such."""
+    """Products with integer weights, and numbers rounded to integers."""
     (x,) = given
     matrix, scale = (w["w"] * 40).round().clamp(-128, 127).to(torch.int8), w["b"].abs() / 100 + 0.01
     if how == "first":
@@ -238,7 +238,7 @@ def quantized(how: str, w: Any, given: Sequence[torch.Tensor]) -> Any:
 
 
 def chosen(how: str, w: Any, given: Sequence[torch.Tensor]) -> Any:
-    """Shares of the likeliest classes, drawn by none."""
+    """Sampling's filters of the most likely classes (top-k, top-p), without random draws."""
     (x,) = given
     logits = x[:, -1] / 0.7
     if how == "first":

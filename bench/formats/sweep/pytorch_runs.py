@@ -1,4 +1,4 @@
-"""A run of a module: by PyTorch, by torch.compile with nnc inside it, or by nnc of its program."""
+"""Runs a module: by PyTorch, by torch.compile with nnc as its backend, or by nnc on its program."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Tensors = Sequence[torch.Tensor]
 
 
 class Of(torch.nn.Module):
-    """A function, or what holds weights, as a module that gives a list of tensors."""
+    """A function, or an object with weights, as a module that returns a list of tensors."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class Of(torch.nn.Module):
 
 @dataclass(frozen=True)
 class Outcome:
-    """The results of a run, and the inputs and the module's buffers as they are after it."""
+    """The results of a run, and the inputs and the module's buffers after it."""
 
     results: Tensors
     inputs: Tensors
@@ -45,17 +45,19 @@ class Outcome:
 
     @property
     def arrays(self) -> list[np.ndarray]:
-        """The elements of all."""
+        """The elements of all results, inputs and buffers."""
         return [array_of(x) for x in (*self.results, *self.inputs, *self.buffers)]
 
     @property
     def strides(self) -> list[list[int]]:
-        """Where the elements of each result lie, in dimensions that have several."""
+        """The strides of each result, in dimensions of more than one element."""
         return [_strides(x) for x in self.results]
 
     @property
     def sharing(self) -> list[int]:
-        """The input in whose memory each result lies; -1 for one in its own."""
+        """The index of the input whose memory each result shares; -1 for one with
+        its own memory.
+        """
         inputs = [_memory(x) for x in self.inputs]
         return [
             inputs.index(_memory(x)) if x.numel() and _memory(x) in inputs else -1
@@ -77,7 +79,9 @@ def _strides(x: torch.Tensor) -> list[int]:
 
 
 def run(function: Callable[..., Any], module: torch.nn.Module, given: Tensors) -> Outcome:
-    """Call what is made of a module with copies of tensors; its buffers are then as before."""
+    """Call a function made from a module with copies of tensors; the module's
+    buffers are restored.
+    """
     inputs, before = [*map(same, given)], [x.clone() for x in module.buffers()]
     with torch.no_grad():
         try:
@@ -91,7 +95,7 @@ def run(function: Callable[..., Any], module: torch.nn.Module, given: Tensors) -
 
 
 def same(x: torch.Tensor) -> torch.Tensor:
-    """A copy that lies as the tensor does, so that a function may write to it."""
+    """A copy with the same memory layout, so that a function may write to it."""
     expanded = [not s and d > 1 for s, d in zip(x.stride(), x.shape, strict=True)]
     if any(expanded):
         return x[tuple(slice(0, 1 if e else None) for e in expanded)].clone().expand(x.shape)
@@ -106,12 +110,14 @@ def equal(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 
 def array_of(x: torch.Tensor) -> np.ndarray:
-    """The elements of a tensor."""
+    """The tensor as an array."""
     return as_array(x.detach().resolve_conj().resolve_neg())
 
 
 class Compiled:
-    """A module that torch.compile hands to nnc. It gives an outcome's arrays and its layout."""
+    """A module that torch.compile passes to nnc; calls return an outcome's arrays
+    and its layout.
+    """
 
     def __init__(self, module: Of, is_open: bool) -> None:
         self.module, self.is_open = module, is_open
@@ -137,7 +143,7 @@ class Compiled:
         return call
 
     def check_traced(self, given: Tensors) -> None:
-        """Raises UnmakableError where torch.compile takes no such function either without nnc."""
+        """Raise UnmakableError if torch.compile rejects the function even without nnc."""
         try:
             self.traced(given, self.is_open or None)
         except Exception as error:
@@ -145,18 +151,18 @@ class Compiled:
             raise UnmakableError(reason) from None
 
     def traced(self, given: Tensors, dynamic: bool | None) -> Outcome:
-        """What PyTorch computes by its own trace."""
+        """The outcome of PyTorch's own trace."""
         torch.compiler.reset()
         function = torch.compile(self.module, backend="aot_eager", dynamic=dynamic)
         return run(function, self.module, given)
 
     def layout(self, found: Outcome, given: Tensors) -> list[np.ndarray]:
-        """That of the results; the eager one where they lie as may be.
+        """The layout of the results; the eager one if the results' own layout is also allowed.
 
-        A result that is part of what was computed may come without the rest, in the order of
-        dimensions that PyTorch gives a copy of it: callers see the same elements, and no graph of
-        torch.compile promises more. One that lies in an input has to lie there. What PyTorch's own
-        trace gives is right, too.
+        A result that is a view of a computed tensor may be returned without the rest of that
+        tensor, with the dimensions in the order that PyTorch gives a copy of it: callers see the
+        same elements, and torch.compile promises no more. A view of an input must share the input's
+        memory. The layout of PyTorch's own trace is also right.
         """
         eager = run(self.module, self.module, given)
         may_be = [
@@ -173,10 +179,10 @@ class Compiled:
 
 
 class Writing:
-    """A program that writes to its inputs or buffers; it gives an outcome's arrays.
+    """A program that writes to its inputs or buffers; calls return an outcome's arrays.
 
-    Buffers are left out, so that they start as the program has them. An input or buffer that nnc
-    does not give is as it was.
+    Buffers are not passed, so that they start with the program's values. An input or buffer that
+    nnc does not return is unchanged.
     """
 
     def __init__(self, model: Any, buffers: Mapping[str, torch.Tensor], count: int) -> None:
@@ -200,7 +206,7 @@ class Writing:
 
 
 class _StandIn:
-    """The interpreter of a module where torch.compile expects a compiled model."""
+    """The interpreter of a module, in place of the compiled model that torch.compile expects."""
 
     def __init__(self, module: Any, **_: Any) -> None:
         (main,) = (op for op in module.body_block if INPUT_NAMES in op.attributes)
@@ -211,7 +217,7 @@ class _StandIn:
         self.interpreter = Interpreter(module)
 
     def run(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The outputs by name, in memory of their own."""
+        """The outputs by name, as copies."""
         found = self.interpreter.call("main", [given[name] for name in self.input_names])
         return dict(zip(self.output_names, map(np.array, found), strict=True))
 

@@ -1,4 +1,6 @@
-"""PyTorch's operators with the arguments of its own tests: `torch.testing`'s table of operators."""
+"""PyTorch's operators with the arguments of its own tests, from `torch.testing`'s
+operator table.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,7 @@ KEPT = "linalg.eigvals linalg.eigvalsh linalg.svdvals nn.functional.normalize".s
 
 
 def subjects() -> Iterator[Subject]:
-    """One for each operator and variant."""
+    """Yield a subject for each operator and variant."""
     for op in op_db:
         name = f"{op.name}.{op.variant_test_name}" if op.variant_test_name else op.name
         if any(part in name for part in SKIPPED) and name not in KEPT:
@@ -107,7 +109,9 @@ def _make(op: Any, config: Config, rng: np.random.Generator, folder: Path) -> Ma
 
 
 def _changed(x: torch.Tensor, config: Config, rng: np.random.Generator) -> torch.Tensor:
-    """The sample's tensor with other elements, and lying otherwise."""
+    """The sample's tensor with other elements and another memory layout, as the
+    configuration says.
+    """
     if x.layout != torch.strided:
         raise UnmakableError("a sparse tensor")
     if x.is_floating_point() and x.numel() and config["values"] != "own":

@@ -1,4 +1,4 @@
-"""Reductions, views, and what reads and writes by positions: dimensions, extents and indices."""
+"""Reductions, views, and indexed reads and writes: dimensions, extents and indices."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MORE: dict[str, dict[str, Any]] = {
     "norm": {"p": 3},
     "linalg.vector_norm": {"ord": 1},
 }
-"""Arguments of reductions that are needed or seldom tried."""
+"""Further arguments of reductions: required ones, and rarely used ones."""
 KEEPING = """sum mean prod amax amin any all logsumexp nansum nanmean var std norm argmax argmin max
 min median nanmedian mode aminmax var_mean std_mean quantile nanquantile linalg.vector_norm
 kthvalue""".split()  # noqa: SIM905
@@ -159,7 +159,9 @@ VIEWS: dict[str, Callable[[torch.Tensor], Any]] = {
 }
 
 TRANSFORMS = ("stft", "fft", "fft 2")
-"""Where NaN and infinities spread as the library has it; see `pytorch_samples.AS_THE_LIBRARY`."""
+"""Functions in which the spread of NaN and infinities depends on the library; see
+`pytorch_samples.AS_THE_LIBRARY`.
+"""
 
 INDEXING: dict[str, Callable[[torch.Tensor, torch.Tensor], Any]] = {
     "x[i]": lambda x, i: x[i],
@@ -223,7 +225,7 @@ WRITES: dict[str, Callable[..., Any]] = {
     "diagonal": lambda x: x.diagonal().add_(2),
     "halves": lambda x: [y.mul_(i + 2) for i, y in enumerate(x.chunk(2, 1))],
 }
-"""What writes to its argument, an input of the program."""
+"""Functions that write to their argument, an input of the program."""
 
 
 def _put(x: torch.Tensor, at: Any, value: Any) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""Parts of vision models as `torch.nn` modules: layers in sequence, shared ones, views, slices."""
+"""Parts of vision models as `torch.nn` modules: sequential and shared layers, views, slices."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from .pytorch_modules import Block, Part, part_subject
 
 
 class Residual(nn.Module):
-    """Convolutions with the same weights twice, in-place activations, a projected shortcut."""
+    """A residual block with shared convolution weights, in-place activations and a projected
+    shortcut.
+    """
 
     def __init__(self, how: str) -> None:
         super().__init__()
@@ -51,7 +53,7 @@ class Mobile(nn.Module):
 
 
 class UNet(nn.Module):
-    """Down, up and together, padded to the extents of what was there before."""
+    """A U-Net with skip connections, padded to matching extents."""
 
     def __init__(self, how: str) -> None:
         super().__init__()
@@ -74,7 +76,7 @@ class UNet(nn.Module):
 
 
 class Windows(nn.Module):
-    """Attention within windows that are shifted, with a table of relative positions."""
+    """Shifted-window attention with a table of relative positions (as Swin)."""
 
     def __init__(self, how: str) -> None:
         super().__init__()
@@ -98,7 +100,7 @@ class Windows(nn.Module):
 
 
 class Patches(nn.Module):
-    """A transformer of patches with a class token; positions are resized to the image."""
+    """A vision transformer with a class token; positional embeddings are resized to the image."""
 
     def __init__(self, how: str) -> None:
         super().__init__()
@@ -117,7 +119,7 @@ class Patches(nn.Module):
 
 
 class Next(nn.Module):
-    """Normalization over the last dimension of an image laid out so, and a learned scale."""
+    """Layer normalization of a channels-last image, and a learned scale (as ConvNeXt)."""
 
     def __init__(self, how: str) -> None:
         super().__init__()
@@ -135,7 +137,7 @@ class Next(nn.Module):
 
 
 class Pyramid(nn.Module):
-    """Features of several sizes, the coarser added to the finer."""
+    """A feature pyramid: coarser features are upsampled and added to finer ones."""
 
     def __init__(self, how: str) -> None:
         super().__init__()
@@ -154,7 +156,7 @@ class Pyramid(nn.Module):
 
 
 class Warped(nn.Module):
-    """Images sampled where a part of the net says."""
+    """Images sampled at positions that the network computes (grid sampling)."""
 
     def __init__(self, how: str) -> None:
         super().__init__()
@@ -170,7 +172,9 @@ class Warped(nn.Module):
 
 
 class Larger(nn.Module):
-    """An image of twice the size, beside one that is resized."""
+    """Super-resolution by two: a pixel shuffle added to an interpolated image, with normalized
+    weights.
+    """
 
     def __init__(self, how: str) -> None:
         super().__init__()
@@ -185,7 +189,7 @@ class Larger(nn.Module):
 
 
 class Boxes(nn.Module):
-    """The best of many boxes, in corners."""
+    """Detection: the boxes with the best scores, as corners, with their classes."""
 
     def __init__(self, how: str) -> None:
         super().__init__()
@@ -208,7 +212,7 @@ class Boxes(nn.Module):
 
 
 class Shuffled(nn.Module):
-    """Halves of the channels, of which one is computed with, and all then mixed."""
+    """Half of the channels are computed with, then all are shuffled (as ShuffleNet)."""
 
     def __init__(self, how: str) -> None:
         super().__init__()
@@ -224,7 +228,7 @@ class Shuffled(nn.Module):
 
 
 class Atrous(nn.Module):
-    """Dilated convolutions beside each other, with one of the whole image."""
+    """Parallel dilated convolutions, with one of the pooled image (as DeepLab's ASPP)."""
 
     def __init__(self, how: str) -> None:
         super().__init__()
@@ -240,7 +244,7 @@ class Atrous(nn.Module):
 
 
 class Looked(nn.Module):
-    """Weights by channel and by place, from means and largest elements."""
+    """Channel and spatial attention from means and maxima (as CBAM)."""
 
     def __init__(self, how: str) -> None:
         super().__init__()
@@ -255,7 +259,7 @@ class Looked(nn.Module):
 
 
 class Unpooled(nn.Module):
-    """Pooling whose places are used again, and patches that are taken apart and put together."""
+    """Pooling with indices and unpooling; patches extracted and recombined."""
 
     def __init__(self, how: str) -> None:
         super().__init__()
@@ -272,7 +276,7 @@ class Unpooled(nn.Module):
 
 
 class Raw(nn.Module):
-    """Bytes of a camera, normalized by buffers."""
+    """Camera bytes, normalized by buffers."""
 
     def __init__(self, how: str) -> None:
         super().__init__()

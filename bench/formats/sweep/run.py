@@ -1,6 +1,6 @@
-"""Runs a framework's cases in a process of their own, again after each one that ends it.
+"""Runs a framework's cases in another process, which is restarted after each case that ends it.
 
-A case whose model nnc has not seen yet when the process ends is unmakable: the framework ended it.
+A case is unmakable if it ends the process before nnc gets the model: the framework ended it.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import Any
 
 RESULTS = Path(__file__).parents[2] / "results" / "sweep"
 PATIENCE = 120
-"""Seconds of the processor's time for one case; other processes of the machine do not count."""
+"""The most processor time of one case, so that other processes do not count. Units: seconds."""
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """The rows of a file of results, the last of each case; none where it is not there.
+    """The rows of a file of results, the last one of each case; none if the file does not exist.
 
-    Those of cases that are no longer made are left out.
+    Rows of cases that no longer exist are left out.
     """
     if not path.exists():
         return []
@@ -40,11 +40,12 @@ def run(
     again: str = "",
     interpreted: bool = False,
 ) -> Path:
-    """Run those again whose verdict is in `again`, then what has no result yet. The results' file.
+    """Repeat the cases whose verdict is in `again`, then run those without a result; returns the
+    file.
 
-    `pattern` names subjects, `strength` how many parameters are combined in all ways, `most` how
-    many cases a subject has. If `interpreted`, the reference interpreter computes. A result stands
-    until a new one replaces it.
+    `pattern` selects subjects by name, `strength` is the number of parameters whose values are
+    combined in all ways, `most` the most cases of a subject. With `interpreted`, the reference
+    interpreter computes. A result stays until a new one replaces it.
     """
     RESULTS.mkdir(parents=True, exist_ok=True)
     path = RESULTS / f"{framework}.jsonl"
@@ -63,7 +64,9 @@ def run(
 
 
 class _Watch:
-    """Ends a process that has computed for too long at one case, or sleeps tenfold that time."""
+    """Kills a process that spends more than `PATIENCE` of processor time, or ten times that in all,
+    on a case.
+    """
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process, self.is_over = process, False
@@ -72,11 +75,11 @@ class _Watch:
         threading.Thread(target=self._look, daemon=True).start()
 
     def begin(self) -> None:
-        """A case begins."""
+        """Start the clock of a new case."""
         self._began = time.monotonic(), self._computed()
 
     def end(self) -> None:
-        """The process has ended."""
+        """Stop watching, as the process has ended."""
         self._ended.set()
 
     def _look(self) -> None:
@@ -89,7 +92,7 @@ class _Watch:
                 return
 
     def _computed(self) -> float:
-        """Seconds of the processor's time that the process has had."""
+        """The processor time of the process so far. Units: seconds."""
         try:
             fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         except OSError:  # it has ended, or the system has no such files
@@ -98,7 +101,7 @@ class _Watch:
 
 
 def _part(arguments: list[Any], rows: dict[str, Any], file: Any) -> bool:
-    """Run cases until one ends the process, or all are done, which is True."""
+    """Run cases until one ends the process (returns False), or all are done (returns True)."""
     process = subprocess.Popen(
         [sys.executable, "-m", f"{__package__}.worker"],
         stdin=subprocess.PIPE,

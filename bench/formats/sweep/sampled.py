@@ -1,4 +1,4 @@
-"""Subjects whose parameters are too many for all pairs: a sample of them, the same in each run."""
+"""Subjects with too many parameters for all pairs: a random sample, the same in each run."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from .cases import Config, Subject
 
 @dataclass(frozen=True)
 class SampledSubject(Subject):
-    """A subject with the plainest configuration, so many changes of it alone, and so many pairs."""
+    """A subject with its simplest configuration, `single` random changes of one parameter, and
+    `pairs` of two.
+    """
 
     single: int = 12
     pairs: int = 10
 
     def configurations(self, strength: int = 2, most: int = 10_000) -> Iterator[Config]:
-        """As many as that, drawn by the subject's name."""
+        """The sampled configurations, seeded by the subject's name."""
         plain = {name: values[0] for name, values in self.choices.items()}
         changes = [(name, v) for name, values in self.choices.items() for v in values[1:]]
         both = [pair for pair in combinations(changes, 2) if pair[0][0] != pair[1][0]]

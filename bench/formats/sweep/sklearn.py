@@ -1,8 +1,8 @@
-"""scikit-learn's estimators by their own constraints of parameters, through skl2onnx.
+"""scikit-learn's estimators, with values that their own parameter constraints allow, by skl2onnx.
 
-The model is what skl2onnx makes of a fitted estimator. What is right is what ONNX Runtime computes
-with it, as the converter itself differs from scikit-learn in places; where it has no kernel for it,
-what scikit-learn predicts or transforms. Models that are not valid are no cases.
+The model is what skl2onnx makes of a fitted estimator. The expected outputs are ONNX Runtime's, as
+the converter itself differs from scikit-learn in places; if it lacks an operator, those of
+scikit-learn. Invalid models are unmakable.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from .judge import difference
 from .sampled import SampledSubject
 
 FIXED: Mapping[str, Any] = {"random_state": 0, "max_iter": 50, "n_estimators": 4, "n_jobs": None}
-"""Parameters that are not tried: they change how long fitting takes, or nothing."""
+"""Parameters with fixed values: they affect only how long fitting takes, or nothing."""
 
 IGNORED = "verbose warm_start copy copy_X copy_x cache_size memory tol random_state n_jobs".split()  # noqa: SIM905
 KINDS = ("classes", "two classes", "texts", "numbers", "several numbers")
 
 
 def subjects() -> Iterator[Subject]:
-    """All subjects."""
+    """Yield the subjects of this file."""
     known = {name.removeprefix("Sklearn") for name in supported_converters()}
     for name, estimator in all_estimators():
         constraints = getattr(estimator, "_parameter_constraints", None)
@@ -54,7 +54,7 @@ def subjects() -> Iterator[Subject]:
 
 
 def _values(constraint: Any) -> list[Any]:
-    """Some that a constraint allows, and JSON can hold."""
+    """Some values that a constraint allows and JSON can represent."""
     match constraint:
         case "boolean":
             return [False, True]
@@ -99,7 +99,7 @@ def _maker(estimator: Any) -> Any:
 
 
 def _check_target(fitted: Any, target: str) -> None:
-    """Raises UnmakableError where the kind of target is not the estimator's."""
+    """Raise UnmakableError if the estimator does not accept this kind of target."""
     classes = target in KINDS[:3]
     if (is_classifier(fitted) and not classes) or (is_regressor(fitted) and classes):
         raise UnmakableError("another kind of target")
@@ -122,7 +122,7 @@ def _data(config: Config, rng: np.random.Generator) -> tuple[np.ndarray, np.ndar
 
 
 def _check_digits(fitted: Any, x: np.ndarray, wanted: Sequence[Any]) -> None:
-    """Raises UnmakableError where sums cancel to what f32 leaves no digits of."""
+    """Raise UnmakableError if sums cancel so far that no digit of f32 is left."""
     if is_outlier_detector(fitted) and len(x):
         own, found = fitted.decision_function(x), wanted[1]
     elif isinstance(fitted, GaussianProcessRegressor) and len(x):
@@ -135,7 +135,7 @@ def _check_digits(fitted: Any, x: np.ndarray, wanted: Sequence[Any]) -> None:
 
 
 def _computed(proto: Any, x: np.ndarray, fitted: Any) -> list[Any]:
-    """The outputs by ONNX Runtime, else by scikit-learn."""
+    """The outputs by ONNX Runtime, or by scikit-learn if ONNX Runtime cannot run the model."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = 1

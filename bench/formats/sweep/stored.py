@@ -25,11 +25,11 @@ from .worker import subjects
 
 SAMPLES = Path(__file__).parents[3] / "test" / "frontends" / "sweep"
 LARGEST = 40_000
-"""Bytes of the files of a case."""
+"""The most bytes of a stored case's files."""
 
 
 def store(framework: str, count: int) -> None:
-    """Store so many cases that are right or refused, spread over the subjects."""
+    """Store `count` cases whose verdict is "right" or "refused", spread over the subjects."""
     rows = [r for r in read(RESULTS / f"{framework}.jsonl") if r["verdict"] in ("right", "refused")]
     by_name = {subject.name: subject for subject in subjects(framework)}
     draw = random.Random(1)
@@ -85,7 +85,7 @@ def _store(archive: zipfile.ZipFile, number: int, case: Case, verdict: str) -> b
 
 
 def _stripped(program: bytes) -> bytes:
-    """A program of PyTorch without examples of inputs and traces of the source."""
+    """A PyTorch program without example inputs and stack traces."""
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(program)) as whole, zipfile.ZipFile(out, "w") as made:
         for name in whole.namelist():
@@ -100,7 +100,9 @@ def _stripped(program: bytes) -> bytes:
 
 
 def _as_file(model: Any, folder: Path) -> Path | None:
-    """Where the model is; models in memory are written. None for what cannot be."""
+    """The path of the model; one in memory is written to the folder. None if it
+    cannot be written.
+    """
     if isinstance(model, str | Path):
         return Path(model)
     data = model if isinstance(model, bytes) else None
@@ -122,13 +124,13 @@ def _as_program(model: Any, path: Path) -> Path:
 
 
 def names(framework: Path) -> list[str]:
-    """The folders of an archive's cases."""
+    """The names of the cases in an archive."""
     with zipfile.ZipFile(framework) as archive:
         return sorted({name.split("/")[0] for name in archive.namelist()})
 
 
 def load(framework: Path, name: str, folder: Path) -> tuple[Made, dict[str, Any]]:
-    """A case, its files in an empty folder, and what is known of it."""
+    """A case, with its files written to an empty folder, and its stored description."""
     with zipfile.ZipFile(framework) as archive:
         members = [one for one in archive.namelist() if one.startswith(f"{name}/")]
         archive.extractall(folder, members)

@@ -1,4 +1,4 @@
-"""The page of what the sweep found: counts by framework, what differs, what is refused."""
+"""Writes the page of the sweep's results: counts by framework, differences, refusals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .run import RESULTS, read
 
 PAGE = Path(__file__).parents[3] / "docs" / "sweep.md"
 MESSAGES = 15
-"""How many messages of refusals are shown of each framework."""
+"""The most refusal messages that are shown for each framework."""
 KINDS = ("right", "refused", "wrong", "crash", "died", "unmakable")
 
 HEAD = """# Configurations of operators and layers, against their frameworks
@@ -35,7 +35,7 @@ PyTorch's resampling of f64: nnc holds scales as f32. CoreML: its converter writ
 
 
 def write() -> None:
-    """Write the page from all results that are there."""
+    """Write the page from all results."""
     results = {path.stem: read(path) for path in sorted(RESULTS.glob("*.jsonl"))}
     PAGE.write_text(HEAD + "".join(_page(results)))
     print(f"wrote {PAGE}")
@@ -64,7 +64,7 @@ def _page(results: Mapping[str, list[dict[str, Any]]]) -> Iterable[str]:
 
 
 def _faults(rows: Iterable[dict[str, Any]]) -> list[list[str]]:
-    """A row for each subject and minimal configuration."""
+    """A table row for each subject and minimal configuration."""
     found: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         if row["verdict"] in ("wrong", "crash", "died"):
@@ -74,7 +74,7 @@ def _faults(rows: Iterable[dict[str, Any]]) -> list[list[str]]:
 
 
 def _commonest(refusals: Counter[str]) -> Iterable[str]:
-    """A row for each of the commonest messages, and one for all others."""
+    """A table row for each of the most frequent messages, and one for all others."""
     ordered = refusals.most_common()
     yield from (_cells([count, text]) for text, count in ordered[:MESSAGES])
     if rest := ordered[MESSAGES:]:
@@ -82,7 +82,9 @@ def _commonest(refusals: Counter[str]) -> Iterable[str]:
 
 
 def _reason(row: dict[str, Any]) -> str:
-    """The message without names of layers and numbers, by which equal ones are counted."""
+    """The message with names of layers and numbers removed, so that equal reasons are counted
+    together.
+    """
     text = row["detail"].splitlines()[0] if row["detail"] else ""
     text = re.sub(r"(layer|node|node of output|output|input) '[^']*'", r"\1 '..'", text)
     return re.sub(r"-?\d+(\.\d+)?(e-?\d+)?", "N", text)[:200]

@@ -21,7 +21,7 @@ from .cases import Subject
 
 
 def subjects() -> Iterator[Subject]:
-    """All subjects."""
+    """Yield the subjects of this file."""
     yield from tflite_elementwise.subjects()
     yield from tflite_products.subjects()
     yield from tflite_images.subjects()

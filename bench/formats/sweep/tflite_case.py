@@ -1,4 +1,6 @@
-"""What the subjects of TensorFlow Lite share: types and steps, operands, the kernels' results."""
+"""Common parts of TensorFlow Lite's subjects: types, quantization, operands, the
+kernels' results.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ IMAGES = [[1, 6, 7, 4], [2, 5, 5, 3], [1, 1, 1, 8], [3, 9, 4, 1], [0, 4, 4, 2]]
 
 
 def steps_of(rng: np.random.Generator, kind: str, name: str) -> dict[str, Any]:
-    """A scale and a zero point; none for floats."""
+    """A scale and a zero point, as keyword arguments; none for floats."""
     if kind not in QUANTIZED:
         return {}
     low, high = {"i8": (-128, 127), "u8": (0, 255), "i16": (0, 0)}[kind]
@@ -35,7 +37,7 @@ def steps_of(rng: np.random.Generator, kind: str, name: str) -> dict[str, Any]:
 
 
 def values(rng: np.random.Generator, shape: Sequence[int], kind: str) -> np.ndarray:
-    """Numbers of a type, the least and the largest among them."""
+    """Random numbers of a type, which include its minimum and maximum."""
     if kind in ("f32", "f16"):
         return rng.standard_normal(shape).astype(KINDS[kind][1]) * 2
     if kind == "bool":
@@ -49,7 +51,7 @@ def values(rng: np.random.Generator, shape: Sequence[int], kind: str) -> np.ndar
 
 
 class Built:
-    """An operator that is being made: its operands, its results, and the case."""
+    """Builds the model of one case: an operator with its operands and results."""
 
     def __init__(self, config: Config, rng: np.random.Generator, folder: Path) -> None:
         self.config, self.rng, self.folder = config, rng, folder
@@ -59,19 +61,21 @@ class Built:
 
     @property
     def element(self) -> str:
-        """The type of activations."""
+        """The element type of activations."""
         return self.kind if self.kind in KINDS else "f32"
 
     def asked_rounding(self) -> dict[str, bool]:
-        """The option of products of floats with dynamic weights."""
+        """The option that says how float products with 8-bit weights ("dynamic") quantize their
+        inputs.
+        """
         return {"asymmetricQuantizeInputs": self.config["rounding"] == "asymmetric"}
 
     def steps(self, name: str | None = None) -> dict[str, Any]:
-        """Of an operand or result, as the configuration says."""
+        """The quantization of an operand or result, as `name` or the configuration says."""
         return steps_of(self.rng, self.element, name or self.config.get("steps", "plain"))
 
     def x(self, shape: Sequence[int], kind: str = "", data: Any = None, **about: Any) -> int:
-        """An input."""
+        """Add an input; returns its tensor number."""
         kind = kind or self.element
         about = about or (self.steps() if kind == self.element else {})
         value = values(self.rng, shape, kind) if data is None else np.asarray(data)
@@ -80,17 +84,19 @@ class Built:
         return self.w.input(value, kind, tuple(a for a in axes if a < value.ndim), **about)
 
     def constant(self, shape: Sequence[int], kind: str = "", **about: Any) -> int:
-        """A constant operand."""
+        """Add a random constant operand; returns its tensor number."""
         kind = kind or self.element
         about = about or (self.steps() if kind == self.element else {})
         return self.w.constant(values(self.rng, shape, kind), kind, **about)
 
     def ints(self, *numbers: int) -> int:
-        """A constant vector of i32."""
+        """Add a constant vector of i32; returns its tensor number."""
         return self.w.constant(np.array(numbers, np.int32))
 
     def weight(self, shape: Sequence[int], axis: int, x: int) -> tuple[int, int | None]:
-        """Weights of a product with data x, and a bias of as many channels, or None."""
+        """The tensor numbers of weights for a product with input `x`, and of a bias (None without).
+        `axis` is the weights' output channels.
+        """
         rng, w, channels = self.rng, self.w, shape[axis]
         has_bias = self.config.get("bias", True)
         real = (rng.standard_normal(shape) * 0.4).astype(np.float32)
@@ -125,7 +131,9 @@ class Built:
         )
 
     def out(self, kind: str = "", like: int | None = None, **about: Any) -> int:
-        """A result; with the steps of a tensor, or its own."""
+        """Add a result, quantized like the tensor `like` or on its own; returns its
+        tensor number.
+        """
         kind = kind or self.element
         number = self.w.tensor((), kind, **(about or (self.steps() if kind in QUANTIZED else {})))
         if like is not None:
@@ -134,9 +142,10 @@ class Built:
         return number
 
     def made(self, outputs: Sequence[int]) -> Made:
-        """The model, with the shapes that the kernels find.
+        """The model, with the output shapes that the kernels compute.
 
-        Which kernels round the floats that meet dynamic weights is part of what is computed.
+        For dynamic weights, the expected outputs depend on how the kernels quantize the float
+        inputs.
         """
         expected = self._expected(outputs)
         for number, array in zip(outputs, expected, strict=True):
@@ -147,9 +156,9 @@ class Built:
         return Made(write(data, self.folder), [(list(self.w.given), expected)])
 
     def _expected(self, outputs: Sequence[int]) -> list[np.ndarray]:
-        """What the kernels compute, by the newest version of the operator that they have.
+        """The kernels' outputs, with the newest version of the operator that the kernels support.
 
-        Few operators have no reference kernel, so that the optimized one is asked.
+        A few operators have no reference kernel; for these, the optimized one is used.
         """
         codes = self.w.model.operatorCodes
         while True:
@@ -167,13 +176,13 @@ class Built:
 
 
 Build = Callable[[Built], Sequence[int]]
-"""Puts the operator of a configuration into the writer; its outputs."""
+"""A function that adds the operator to the writer and returns the tensor numbers of its outputs."""
 
 
 def subject(
     name: str, choices: Mapping[str, Sequence[Any]], build: Build, allowed: Any = None
 ) -> Subject:
-    """A subject that writes one operator."""
+    """A subject of one operator."""
 
     def make(config: Config, rng: np.random.Generator, folder: Path) -> Made:
         built = Built(config, rng, folder)
@@ -183,5 +192,5 @@ def subject(
 
 
 def activation(b: Built) -> int:
-    """The number of the activation that the configuration names."""
+    """The number of the activation function that the configuration names."""
     return {**ACTIVATIONS, "tanh": 4}[b.config["activation"]]

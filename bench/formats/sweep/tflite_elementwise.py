@@ -1,4 +1,4 @@
-"""TensorFlow Lite's arithmetic, functions of single elements and of rows, and changes of types."""
+"""TensorFlow Lite's arithmetic, elementwise functions, functions of rows, and casts."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ PAIRS = [
 
 
 def _large(b: Built, shape: Sequence[int], steps: Mapping[str, Any]) -> np.ndarray | None:
-    """Dividends that are not near 0.
+    """Dividends that are not near 0; None for floats.
 
-    Of small quotients kernels shift by more than 31 bits, which has no meaning in C.
+    For small quotients, kernels shift by more than 31 bits, which is undefined in C.
     """
     found = values(b.rng, shape, b.element)
     if b.element not in QUANTIZED:
@@ -133,7 +133,7 @@ _OLD = [
     "ATAN2",
     "SIGN",
 ]
-"""Operators of which there is one version."""
+"""Operators that have only one version."""
 
 
 def _version(kind: str) -> int:
@@ -141,7 +141,7 @@ def _version(kind: str) -> int:
 
 
 FIXED = {"LOGISTIC": (1 / 256, 1 / 256, 1 / 32768), "TANH": (1 / 128, 1 / 128, 1 / 32768)}
-"""Scales of results that kernels demand, of i8, u8 and i16."""
+"""The scales of results that kernels require, for i8, u8 and i16."""
 UNARY: dict[str, tuple[str, list[str]]] = {
     "RELU": ("", TYPES),
     "RELU6": ("", TYPES),
@@ -208,7 +208,7 @@ def _unary(kind: str) -> Subject:
 
 
 def _rows(kind: str) -> Subject:
-    """What looks at the last dimension."""
+    """A subject for functions of the last dimension."""
     types = {"SOFTMAX": TYPES, "LOG_SOFTMAX": TYPES[:3], "L2_NORMALIZATION": TYPES[:3]}[kind]
     choices: dict[str, Any] = {
         "type": types,
@@ -244,7 +244,7 @@ def _rows(kind: str) -> Subject:
 
 
 def _bits() -> Iterator[Subject]:
-    """Sums of many, and what works on bits."""
+    """Subjects for sums of many operands, and for operations on bits."""
 
     def add_all(b: Built) -> Sequence[int]:
         parts = [b.x(b.config["shape"]) for _ in range(b.config["count"])]
@@ -351,7 +351,7 @@ def _quantize() -> Iterator[Subject]:
 
 
 def subjects() -> Iterator[Subject]:
-    """All of this file."""
+    """Yield the subjects of this file."""
     yield from _binaries()
     yield from map(_unary, UNARY)
     yield from map(_rows, ("SOFTMAX", "LOG_SOFTMAX", "L2_NORMALIZATION"))

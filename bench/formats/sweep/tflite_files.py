@@ -1,4 +1,4 @@
-"""Writes .tflite files of single operators, and computes what LiteRT's kernels make of them."""
+"""Writes .tflite files of single operators, and runs LiteRT's kernels on them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ QUANTIZED = ("i8", "u8", "i16")
 
 
 class Writer:
-    """A graph that is being written."""
+    """Builds a graph."""
 
     def __init__(self) -> None:
         self.graph = schema.SubGraphT()
@@ -49,7 +49,7 @@ class Writer:
         signature: Sequence[int] | None = None,
         variable: bool = False,
     ) -> int:
-        """The number of a new tensor; with data, of a constant."""
+        """Add a tensor; returns its number. With `data`, it is a constant."""
         made = schema.TensorT()
         made.name, made.shape = f"t{len(self.graph.tensors)}", list(shape)
         made.type = getattr(schema.TensorType, KINDS[kind][0])
@@ -71,7 +71,9 @@ class Writer:
         return len(self.graph.tensors) - 1
 
     def input(self, value: np.ndarray, kind: str, open: Sequence[int] = (), **about: Any) -> int:
-        """An input, and what it is in the run; the axes in `open` are of any extent."""
+        """Add an input with its value in the run; returns its number. The axes in `open` are
+        dynamic.
+        """
         shape = [1 if i in open else d for i, d in enumerate(value.shape)]
         signature = [-1 if i in open else d for i, d in enumerate(value.shape)] if open else None
         number = self.tensor(shape, kind, signature=signature, **about)
@@ -80,7 +82,7 @@ class Writer:
         return number
 
     def constant(self, value: Any, kind: str = "i32", **about: Any) -> int:
-        """A constant."""
+        """Add a constant; returns its number."""
         array = np.asarray(value, KINDS[kind][1])
         return self.tensor(array.shape, kind, array, **about)
 
@@ -94,7 +96,7 @@ class Writer:
         intermediates: Sequence[int] = (),
         **fields: Any,
     ) -> Sequence[int]:
-        """An operator with options of that name; its outputs."""
+        """Add an operator whose options are of the class `options`; returns its outputs."""
         code = schema.OperatorCodeT()
         code.version, code.builtinCode = version, getattr(schema.BuiltinOperator, kind)
         code.deprecatedBuiltinCode = min(code.builtinCode, 127)
@@ -113,7 +115,7 @@ class Writer:
         return outputs
 
     def data(self, outputs: Sequence[int]) -> bytes:
-        """The file."""
+        """The bytes of the file."""
         self.graph.outputs = list(outputs)
         builder = flatbuffers.Builder(1024)
         builder.Finish(self.model.Pack(builder), b"TFL3")
@@ -123,13 +125,13 @@ class Writer:
 REFERENCE = OpResolverType.BUILTIN_REF
 OPTIMIZED = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
 DEFAULT = OpResolverType.AUTO
-"""With XNNPACK where it takes an operator."""
+"""The resolver that uses XNNPACK for the operators that it supports."""
 
 
 def kernels(
     data: bytes, given: Sequence[np.ndarray], steps: int = 1, which: OpResolverType = REFERENCE
 ) -> list[np.ndarray]:
-    """What the reference kernels compute. Raises UnmakableError where they take no such model."""
+    """The outputs of the reference kernels. Raises UnmakableError if they reject the model."""
     try:
         interpreter = Interpreter(
             model_content=data,
@@ -151,7 +153,7 @@ def kernels(
 
 
 def write(data: bytes, folder: Path) -> Path:
-    """The file's place."""
+    """Write the file; returns its path."""
     path = folder / "model.tflite"
     path.write_bytes(data)
     return path

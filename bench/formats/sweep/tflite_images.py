@@ -1,4 +1,4 @@
-"""TensorFlow Lite's pooling, images in other sizes, and their blocks."""
+"""TensorFlow Lite's pooling, resizing, and conversions between space, depth and batch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .tflite_case import ACTIVATIONS, IMAGES, OPEN, STEPS, TYPES, Build, Built, 
 
 
 def subjects() -> Iterator[Subject]:
-    """All of this file."""
+    """Yield the subjects of this file."""
 
     def pool(kind: str) -> Build:
         def build(b: Built) -> Sequence[int]:

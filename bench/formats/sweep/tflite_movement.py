@@ -1,4 +1,4 @@
-"""What moves, repeats and joins elements in TensorFlow Lite."""
+"""TensorFlow Lite's operators that rearrange, repeat and concatenate elements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .tflite_case import MOVED, OPEN, STEPS, TYPES, Built, subject, values
 
 
 def subjects() -> Iterator[Subject]:
-    """All of this file."""
+    """Yield the subjects of this file."""
 
     def moved(
         kind: str,

@@ -1,4 +1,4 @@
-"""TensorFlow Lite's operators that make tensors, and that read or write at computed places."""
+"""TensorFlow Lite's operators that create tensors, and that read or write at computed indices."""
 
 from __future__ import annotations
 
@@ -283,7 +283,7 @@ def _suppressed() -> Iterator[Subject]:
 
 
 def subjects() -> Iterator[Subject]:
-    """All of this file."""
+    """Yield the subjects of this file."""
     yield from _parts()
     yield from _new()
     yield from _written()

@@ -150,7 +150,7 @@ def _convolutions() -> Iterator[Subject]:
 
 
 def _shape_with_batch(b: Built, x: int, rest: Sequence[int]) -> int:
-    """A shape whose first extent is that of x, computed at run time."""
+    """The tensor number of a shape whose first extent, computed at run time, is that of `x`."""
     shape, first, whole = (b.w.tensor(s, "i32") for s in ((len(rest) + 1,), (1,), (len(rest) + 1,)))
     b.w.operator("SHAPE", [x], [shape], "ShapeOptions", outType=2)
     b.w.operator(
@@ -235,6 +235,6 @@ def _matrices() -> Iterator[Subject]:
 
 
 def subjects() -> Iterator[Subject]:
-    """All of this file."""
+    """Yield the subjects of this file."""
     yield from _convolutions()
     yield from _matrices()

@@ -11,7 +11,9 @@ from .tflite_case import OPEN, ROUNDING, Built, steps_of, subject, values
 
 
 def _lstm(b: Built) -> Sequence[int]:
-    """An LSTM over a sequence, of floats, with weights of 8 bits, or of 8 bits with cells of 16."""
+    """An LSTM over a sequence: in floats, with 8-bit weights, or in 8 bits with
+    16-bit cell states.
+    """
     rng, w, is_real = b.rng, b.w, b.element == "f32"
     batch, steps, size = b.config["shape"]
     cells, projects = b.config["cells"], b.config["projection"]
@@ -62,7 +64,7 @@ def _weight(b: Built, *extents: int) -> int:
 
 
 def _rnn(b: Built) -> Sequence[int]:
-    """Plain recurrence over a sequence."""
+    """A simple recurrent network over a sequence."""
     (batch, steps, size), cells, w = b.config["shape"], b.config["cells"], b.w
     shape = [steps, batch, size] if b.config["time_major"] else [batch, steps, size]
     x = w.input(values(b.rng, shape, "f32"), "f32")
@@ -81,7 +83,7 @@ def _rnn(b: Built) -> Sequence[int]:
 
 
 def subjects() -> Iterator[Subject]:
-    """All of this file."""
+    """Yield the subjects of this file."""
     yield subject(
         "UNIDIRECTIONAL_SEQUENCE_LSTM",
         {

@@ -1,4 +1,4 @@
-"""TensorFlow Lite's reductions, searches and choices."""
+"""TensorFlow Lite's reductions, searches and selections."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .tflite_files import OPTIMIZED, QUANTIZED, number_of
 
 
 def subjects() -> Iterator[Subject]:
-    """All of this file."""
+    """Yield the subjects of this file."""
     shapes = [[2, 3, 4], [6], [1, 4, 5, 8], [3, 1], [0, 3], [2, 70, 3]]
 
     def reduction(kind: str, types: Sequence[str]) -> Subject:

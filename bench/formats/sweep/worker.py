@@ -1,6 +1,6 @@
-"""Runs cases of one framework in this process, a line of JSON before and after each.
+"""Runs cases of one framework in this process; writes a line of JSON before and after each.
 
-A model that ends the process is found by the line before it, see `run.py`.
+If a model ends the process, the line before it tells which, see `run.py`.
 """
 
 from __future__ import annotations
@@ -30,10 +30,9 @@ def cases(
     most: int,
     repeated: Iterable[tuple[str, dict[str, Any]]] = (),
 ) -> Iterator[Case]:
-    """The repeated cases, then all of the subjects, at most so many of each.
+    """The repeated cases, then all cases of subjects that fit the pattern, at most `most` of each.
 
-    Only those of subjects whose names fit the pattern. Repeated ones that are cases no longer are
-    told.
+    Prints a line for each repeated case that no longer exists.
     """
     from fnmatch import fnmatchcase
 
@@ -69,14 +68,16 @@ def verdict_of(
 
 
 class Minimizer:
-    """Finds the plainest configuration that is as wrong, and remembers those of each subject."""
+    """Finds the simplest configuration with the same verdict, and remembers those
+    of each subject.
+    """
 
     def __init__(self, interpreted: bool = False) -> None:
         self.interpreted = interpreted
         self.known: dict[str, list[dict[str, Any]]] = {}
 
     def minimal(self, case: Case, verdict: Verdict) -> dict[str, Any]:
-        """Those parameters without whose values the case is no fault."""
+        """The parameters whose values the fault depends on, with these values."""
         known = self.known.setdefault(case.subject.name, [])
         for one in known:
             if all(case.config[name] == value for name, value in one.items()):
@@ -111,9 +112,9 @@ def main(
     *,
     done: set[str],
 ) -> None:
-    """Run all cases but those done; see `cases`.
+    """Run all cases except those in `done`; see `cases`.
 
-    What is said of a case before its end is its verdict if the process ends there.
+    The last line before the process ends is the case's verdict if the process ends by itself.
     """
     sys.stdout = sys.stderr
     minimizer = Minimizer(interpreted)

@@ -16,7 +16,10 @@ os.environ["JAX_PLATFORMS"] = "cpu"  # read when JAX is imported
 
 
 def load(task: Task) -> Run:
-    """The function on the processor. Raises ValueError where the file is StableHLO alone."""
+    """Load an exported function and compile it for the CPU.
+
+    Raises ValueError for StableHLO that `jax.export` has not written.
+    """
     os.environ["NPROC"] = str(task.threads)  # what XLA's pool of threads is made for
     jax = import_module("jax")
     jax.config.update("jax_enable_x64", True)  # otherwise int64 and float64 are narrowed

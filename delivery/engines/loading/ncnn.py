@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def load(task: Task) -> Run:
-    """All outputs of the network, as ncnn's defaults compute them.
+    """Load a network; a run computes all its outputs, with ncnn's default options.
 
-    With the option `plain`, no numbers are kept or computed in 16 bits. Raises ValueError where
-    ncnn does not take the files or the inputs.
+    With the option `plain`, no numbers are kept or computed in 16 bits. Raises ValueError if ncnn
+    rejects the files or the inputs.
     """
     ncnn = import_module("ncnn")
 

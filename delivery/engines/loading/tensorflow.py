@@ -42,7 +42,7 @@ def load_litert(task: Task) -> Run:
 
 
 def _by_place(task: Task, interpreter: Any) -> Run:
-    """A run with inputs in the order of the file."""
+    """A run that passes inputs by their positions, in the file's order."""
     details, arrays = interpreter.get_input_details(), list(task.inputs.values())
     for one, array in zip(details, arrays, strict=True):
         if tuple(one["shape"]) != array.shape:

@@ -60,7 +60,7 @@ def logit(n: Caffe2Layer, x: Value) -> Value:
 
 @rows("WeightedSum")
 def weighted_sum(n: Caffe2Layer, *inputs: Value) -> Value:
-    """The sum of inputs, each of which its factor follows."""
+    """The weighted sum of inputs; each is followed by its factor."""
     pairs = zip(inputs[::2], inputs[1::2], strict=True)
     return combined(n, nn.Add, [n(nn.Mul(x, factor)) for x, factor in pairs])
 

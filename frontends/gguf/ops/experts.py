@@ -39,7 +39,7 @@ def shares(n: NodeLayer, logits: Value, bias: Value | None = None) -> Value:
 
 
 def _named(n: NodeLayer, places: Term, count: int) -> Term:
-    """Which of `count` numbers each place is: [.., places, count]."""
+    """One-hot vectors of indices: [.., places, count]."""
     return places.spread(0, 1).equals(constant(n, np.arange(count), places.element))
 
 

@@ -54,7 +54,7 @@ def state_space(
     """What tokens read [1, S, C] of the states [1, C, N, 1] of channels, and the last states.
 
     x and steps are [1, S, C], writing and reading vectors [1, S, N], rates [C, N]; `passes` [C] is
-    the factor with which x itself passes by its state.
+    the factor with which x itself is added to the result.
     """
     channels = n.extent(x, 2)
     width = Term(n, step).function(nn.Softplus)
@@ -81,7 +81,7 @@ def grouped_state_space(
     """What tokens read [1, S, H * D] of the states [1, H, N, D] of heads, and the last states.
 
     x is [1, S, H * D], steps [1, S, H], rates [H, 1]; the writing and reading vectors of G groups
-    are [1, S, G * N]. `passes` [H, 1] is the factor with which x itself passes by its state.
+    are [1, S, G * N]. `passes` [H, 1] is the factor with which x itself is added to the result.
     """
     heads, groups = n.attributes["heads"], n.attributes["groups"]
     width = (Term(n, step) + Term(n, bias).cast(f32)).function(nn.Softplus)

@@ -168,7 +168,7 @@ def center_crop(n: KerasLayer) -> Value:
 
 
 def _late_center(n: KerasLayer, x: Value, first: int, size: Sequence[int]) -> Value:
-    """`center_crop` for images of open extents, which resizes the fitting part if needed."""
+    """`center_crop` for images of unknown extents, which resizes the fitting part if needed."""
     if n.result is not f32:
         raise n.error("the type of the result depends on the images' extents; give the shape")
     _, own = _sizes(n, x)

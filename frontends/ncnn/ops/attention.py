@@ -63,7 +63,9 @@ def multi_head_attention(n: NcnnLayer, *inputs: Value) -> Value:
 
 
 def _integer_product(n: NcnnLayer, name: str, x: Term, weight: Term) -> Term:
-    """x [1, S, I] @ weight [I, O], whose rows have scales of their own but those of the output."""
+    """x [1, S, I] @ weight [I, O], with a scale for each row of the weight; the output's has one
+    for all.
+    """
     scales = Term(n, n.weight(f"{name}_scales"))
     if name == "out":
         return product(x, (weight, scales))

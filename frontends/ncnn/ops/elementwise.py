@@ -185,7 +185,7 @@ _BINARY: dict[int, Callable[[Term, Term], Term]] = {
     17: _remainder,
 }
 _EXCHANGED = {7: 1, 8: 3, 9: 6, 11: 10, 13: 12, 16: 15, 18: 17}
-"""Operations with exchanged operands: the number of each, and of the one that it exchanges."""
+"""Operations with exchanged operands: the number of each, and of the one with the usual order."""
 
 
 @rows("BinaryOp")

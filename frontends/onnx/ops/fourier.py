@@ -45,7 +45,9 @@ def _dft(n: Node, x: Value, length: Value | None, turned: Callable) -> Value:
 
 
 def _parts(n: Node, x: Value) -> Complex:
-    """Real and imaginary parts [..] of numbers [.., 1 or 2]; if that is open, both are computed."""
+    """Real and imaginary parts [..] of numbers [.., 1 or 2]; if that is unknown,
+    both are computed.
+    """
     wide, count = Term(n, x).cast(_wide(x.type.element_type)), x.type.shape[-1]
     if count not in (1, 2, None):
         raise n.error(f"the last dimension has {count} elements, expected 1 or 2")

@@ -76,7 +76,7 @@ def ngram_hash_mapping(
 
 
 def _begins(n: Node, segments: Value, at: Term) -> Term:
-    """Whether a segment begins at positions [S], [B, S]; the first position is none."""
+    """Whether a segment begins at positions [S], the first position excepted: [B, S]."""
     own, before = (Term(n, segments).gather(x.max(0), 1) for x in (at, at - 1))
     return ~own.equals(before)
 

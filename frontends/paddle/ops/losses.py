@@ -1,4 +1,4 @@
-"""Losses: what models give that were saved with their training's last layer."""
+"""Losses: outputs of models that were saved with the last layer of their training."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def split(n: PaddleLayer, x: Value, *rest: Any) -> list:
         raise n.error(f"sections {list(sizes)}, of which only one may be -1")
     parts, at = [], 0
     for i, size in enumerate(sizes):
-        if size == -1:  # of an open extent: what is behind counts from its end
+        if size == -1:  # of an unknown extent: the rest is counted from its end
             behind = -sum(sizes[i + 1 :])
             parts.append(slice_axis(n, x, axis, at, behind or FAR))
             at = behind

@@ -1,4 +1,4 @@
-"""Norms of vectors and matrices, and what is divided by them."""
+"""Norms of vectors and matrices, and normalization by them."""
 
 from __future__ import annotations
 

@@ -44,9 +44,9 @@ class _Blocks:
 
 
 def _count(n: AtenLayer, extent: Size, size: Size) -> Size:
-    """How many blocks there are along a dimension; -1 if only a run tells.
+    """How many blocks there are along a dimension; -1 if known only at run time.
 
-    A size that only a run tells is that of the whole dimension.
+    A size that is known only at run time is that of the whole dimension.
     """
     if not isinstance(size, int):
         return 1

@@ -243,7 +243,7 @@ def select(n: AtenLayer, self: Value, dim: int, index: Any) -> Value:
 def part_sizes(n: AtenLayer, name: str, x: Value, axis: int, given: Any, count: int) -> list[Size]:
     """The extents of parts of an axis: as listed, equal except the last, or by a number of parts.
 
-    For an open extent, `count` is the number of parts in the trace.
+    For an unknown extent, `count` is the number of parts in the trace.
     """
     given = [n.number(v) for v in given] if isinstance(given, list) else n.number(given)
     if isinstance(given, list) and name != "tensor_split":

@@ -1,4 +1,4 @@
-"""Operators that create, move and reshape tensors, of known and of open shapes."""
+"""Operators that create, move and reshape tensors, of known and of unknown shapes."""
 
 from __future__ import annotations
 

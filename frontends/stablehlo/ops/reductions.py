@@ -143,7 +143,7 @@ def _by_halves(n: HloLayer, values: list[Any], inits: list[Any], axes: Sequence[
 
 
 def _halved_at_run_time(n: HloLayer, values: list[Any], inits: list[Any], axis: int) -> list[Any]:
-    """`_by_halves` along an open axis, with the initial value for missing elements."""
+    """`_by_halves` along an axis of unknown extent, with the initial value for missing elements."""
 
     def part(value: Any, begin: Any, end: Any) -> Any:
         return _each(value, lambda x: slice_axis(n, x, axis, begin, end))

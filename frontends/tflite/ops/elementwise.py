@@ -1,4 +1,4 @@
-"""Arithmetic, comparisons, functions of single elements, and what looks at a whole row."""
+"""Arithmetic, comparisons, elementwise functions, and functions of whole rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gathering, scattering, reductions, and what looks for elements."""
+"""Gathering, scattering, reductions, and searches."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from .layouts import Along, Layout
 
 
 def is_vector(value: Value) -> bool:
-    """Whether a value is a vector, of which threads have shares."""
+    """Whether a value is a vector, which is divided among threads."""
     return isinstance(value.type, VectorType) and value.type.rank > 0
 
 

@@ -4,8 +4,8 @@
     %one = arith.addi %k, %c1
     %next = arith.remui %one, %c2           slot (k + 1) % 2, another one
 
-This needs a number that all threads of a group have alike: else the slot of one thread may be the
-next slot of another one.
+The number k must be the same for all threads of a group: otherwise one thread's slot may be
+another's next slot.
 """
 
 from __future__ import annotations

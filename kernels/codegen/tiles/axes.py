@@ -1,8 +1,8 @@
-"""Axes of a stage's tile: what its innermost unrolled and vectorized loops walk over.
+"""Axes of a stage's tile: its innermost unrolled and vectorized loops.
 
-A tile is an n-dimensional vector. Its last axis are the lanes; a value that is the same for all
-lanes has one element there. Splits of one loop that follow each other are one axis again:
-four copies of sixteen lanes are an axis of 64.
+A tile is an n-dimensional vector. Its last axis is the lanes; a value that is the same for all
+lanes has one element there. Consecutive splits of one loop form one axis: four copies of sixteen
+lanes are an axis of 64.
 """
 
 from __future__ import annotations

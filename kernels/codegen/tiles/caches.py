@@ -322,7 +322,7 @@ class Caches:
         sizes: Sequence[int],
         active: Sequence[Number | None],
     ) -> Value | None:
-        """The mask of a part's elements that are not padding, or None if none are.
+        """The mask of a part's elements that are not padding; None if the part has no padding.
 
         The part begins at subscripts `firsts`.
         """

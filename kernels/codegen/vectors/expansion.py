@@ -50,7 +50,7 @@ def expands(*classes: type[Operation]) -> Callable[[Expander], Expander]:
 
 
 class Expansion:
-    """The pieces of a function's vectors, and what makes them."""
+    """The pieces of a function's vectors, and the functions that make them."""
 
     def __init__(self, code: Walk, widths: Widths, machine: Processor) -> None:
         self.code = code

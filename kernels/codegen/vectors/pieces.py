@@ -1,4 +1,4 @@
-"""Pieces: what an n-dimensional vector is cut into, each a value of the target.
+"""Pieces: the target's values into which an n-dimensional vector is divided.
 
 A piece is one of
     a scalar Value      the same in all lanes; repeated where a vector is needed

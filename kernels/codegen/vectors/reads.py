@@ -196,7 +196,7 @@ Neighbours = tuple[list[Address], Callable[[Walk, list[Address]], list[Value]]]
 
 
 def neighbours(address: Address, shape: tuple[int, ...]) -> Neighbours | None:
-    """(the pieces to read together with this one, what reads them); None if it is alone."""
+    """The pieces to read together with this one, and the function that reads them; or None."""
     lane = address.lane
     if lane in (0, 1) or not address.width or isinstance(address.count, Value):
         return None

@@ -13,6 +13,6 @@ ROOMS = (
 
 
 def subjects() -> Iterator[Subject]:
-    """All subjects."""
+    """Yield the subjects of all files."""
     for room in ROOMS:
         yield from room.subjects()

@@ -1,4 +1,4 @@
-"""Models of TensorFlow from functions, and numbers for them."""
+"""Makes TensorFlow models of functions, and random inputs for them."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ import tensorflow as tf
 from ..cases import Config, Made, Subject, UnmakableError
 
 Given = tuple[Callable[..., Any], Sequence[np.ndarray]]
-"""A function of tensors, and what it is called with."""
+"""A function of tensors, and its arguments."""
 
 FLOATS = ["float32", "float64", "float16", "bfloat16"]
 INTEGERS = ["int32", "int64", "uint8", "int8"]
 ALL = [*FLOATS, *INTEGERS]
 MOVED = [*ALL, "bool", "int16", "uint16", "string"]
-"""What elements may be that are only moved."""
+"""Element types for operators that only move elements."""
 OPEN = {"open": [False, True], "form": ["frozen", "saved"]}
-"""Whether extents are open, and the file's form."""
+"""Whether shapes are dynamic, and the file format."""
 
 raw = tf.raw_ops
 
@@ -68,7 +68,7 @@ def numbers(
 def made(
     folder: Path, function: Callable[..., Any], inputs: Sequence[np.ndarray], config: Config
 ) -> Made:
-    """The function as a file, and what it gives. Raises UnmakableError where it refuses."""
+    """The function as a file, and its outputs. Raises UnmakableError if TensorFlow rejects it."""
     is_open = config.get("open", False)
     inputs = [np.asarray(x) for x in inputs]
     specs = [
@@ -100,14 +100,16 @@ def made(
 
 
 def _named(traced: Any, specs: Sequence[tf.TensorSpec]) -> Any:
-    """The function with outputs that have names, as signatures want them."""
+    """The function with named outputs, as signatures require."""
     return tf.function(
         lambda *xs: {f"output_{i}": v for i, v in enumerate(traced(*xs))}, input_signature=specs
     ).get_concrete_function()
 
 
 def _needed(concrete: Any) -> Any:
-    """The graph without what no output needs, which would look like outputs; with all inputs."""
+    """The graph with all inputs, but without nodes that no output needs: importers would take these
+    for outputs.
+    """
     graph = concrete.graph.as_graph_def()
     inputs = {
         node.name: [v.split(":")[0] for v in node.input if v[:1] != "^"] for node in graph.node
@@ -128,7 +130,7 @@ def _needed(concrete: Any) -> Any:
 
 
 def _decoded(x: Any) -> Any:
-    """Bytes as text."""
+    """The array, with bytes decoded to text."""
     if np.asarray(x).dtype.kind not in "OS":
         return x
     texts = [text.decode("utf-8", "surrogateescape") for text in np.ravel(np.asarray(x, object))]
@@ -140,7 +142,9 @@ def _dtype(x: np.ndarray) -> Any:
 
 
 def subject(name: str, give: Callable[..., Given], **choices: Sequence[Any]) -> Subject:
-    """A subject whose function `give(rng, **config)` makes; forms and open extents are added."""
+    """A subject whose function is made by `give(rng, **config)`; file formats and dynamic shapes
+    are added.
+    """
 
     def make(config: Config, rng: np.random.Generator, folder: Path) -> Made:
         own = {k: v for k, v in config.items() if k not in OPEN}
@@ -151,13 +155,13 @@ def subject(name: str, give: Callable[..., Given], **choices: Sequence[Any]) -> 
 
 
 class Raw:
-    """A raw operator."""
+    """A raw operator as a function."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
     def __call__(self, *inputs: Any, **given: Any) -> Any:
-        """Its results, of operands in the order of its signature."""
+        """The operator's results; inputs are in the order of its signature."""
         function, about = getattr(raw, self.name), definition(self.name)
         names, others = [a.name for a in about.input_arg], {a.name for a in about.attr} | {"name"}
         offered = [name for name in signature(function).parameters if name not in others]
@@ -167,20 +171,20 @@ class Raw:
 
 
 def definition(name: str) -> Any:
-    """What TensorFlow's registry says of an operator."""
+    """The definition of an operator in TensorFlow's registry."""
     from tensorflow.python.framework import op_def_registry
 
     return op_def_registry.get(name)
 
 
 class Room:
-    """The subjects of a file, each made by a decorated function of its choices.
+    """The subjects of a file; each is registered by decorating a function of its choices.
 
         @room("Roll", type=MOVED, by=[0, 2])
         def roll(rng, op, type, by):
             return (lambda x: op(x, by, 0)), [numbers(rng, [3, 4], type)]
 
-    The function gets the raw operator of the subject's name, or the name where there is none.
+    `op` is the raw operator with the subject's name, or only the name if there is no such operator.
     """
 
     def __init__(self) -> None:
@@ -194,21 +198,23 @@ class Room:
         return register
 
     def subjects(self) -> Iterator[Subject]:
-        """Those that were registered."""
+        """Yield the registered subjects."""
         yield from self._made
 
 
 def positions(
     rng: np.random.Generator, shape: Sequence[int], below: int, dtype: str = "int32"
 ) -> np.ndarray:
-    """Numbers of elements, below a count, often repeated."""
+    """Random indices below `below`, often repeated."""
     return rng.integers(0, max(below, 1), shape).astype(dtype)
 
 
 def subjects_of(
     names: str, give: Callable[..., Given], **choices: Sequence[Any]
 ) -> Iterator[Subject]:
-    """A subject for each of several raw operators, whose name `give` gets first."""
+    """A subject for each of several raw operators; `give` gets the operator as its
+    first argument.
+    """
     for name in names.split():
         yield subject(name, partial(_with_op, give, name), **choices)
 
@@ -218,7 +224,7 @@ def _with_op(give: Callable[..., Given], name: str, rng: np.random.Generator, **
 
 
 def types_of(name: str, attribute: str = "T", most: Sequence[str] = ALL) -> list[str]:
-    """The element types that an operator's signature allows, of those that there are."""
+    """The element types, of `most`, that an operator's signature allows."""
     found = next(a for a in definition(name).attr if a.name == attribute)
     allowed = {tf.as_dtype(t).name for t in found.allowed_values.list.type}
     return [t for t in most if not allowed or t in allowed]

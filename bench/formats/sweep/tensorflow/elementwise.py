@@ -1,4 +1,4 @@
-"""Operators that work element by element, from their signatures."""
+"""Elementwise operators, from their signatures."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _bias(rng: Any, op: Any, type: str, shape: list[int], layout: str) -> Given:
 
 
 def subjects() -> Iterator[Subject]:
-    """The operators of this file."""
+    """Yield the subjects of this file."""
     shapes = [[3, 4], [], [0, 3], [2, 3, 2, 2]]
     for name in UNARY.split():
         attribute = "type" if name == "Bitcast" else "T"

@@ -1,4 +1,6 @@
-"""Functions of TensorFlow's modules, of several operators: branches, loops, arrays, layers."""
+"""Functions of TensorFlow's modules that consist of several operators: branches, loops, arrays,
+layers.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ def _loop(x: Any) -> Any:
 
 
 def _array(x: Any, size: int, breaks: bool) -> Any:
-    """Rows that are written one by one."""
+    """A TensorArray whose rows are written one by one in a loop."""
     count = tf.shape(x)[0]
     array = tf.TensorArray(
         x.dtype, size if size >= 0 else count, dynamic_size=size >= 0, element_shape=x.shape[1:]

@@ -1,4 +1,4 @@
-"""Images: other sizes, parts of them, colors, and boxes."""
+"""Operators on images: resizing, cropping, colors, and boxes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Linear algebra, complex numbers, transforms, sound, and random numbers by seeds."""
+"""Linear algebra, complex numbers, transforms, audio, and seeded random numbers."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def solve_triangular(
 
 @room("Qr", type=REAL, shape=[[3, 3], [4, 2], [2, 4], [2, 3, 2]], full=[False, True])
 def qr(rng: Any, op: Any, type: str, shape: list[int], full: bool) -> Given:
-    """The product and the sizes of the second factor, whose rows may have either sign."""
+    """A QR decomposition, compared by its product and by |R|, whose rows may have either sign."""
 
     def run(x: Any) -> Any:
         q, r = op(x, full_matrices=full)

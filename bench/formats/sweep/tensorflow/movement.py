@@ -1,4 +1,4 @@
-"""What moves, repeats, joins and makes elements."""
+"""Operators that rearrange, repeat, concatenate and create elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products, convolutions, pooling and normalization."""
+"""Matrix products, convolutions, pooling and normalization."""
 
 from __future__ import annotations
 
@@ -167,7 +167,9 @@ def transposed(
     padding: str,
     known: bool,
 ) -> Given:
-    """The sizes are those of an image whose convolution has this one's."""
+    """A transposed convolution; `sizes` are those of an image whose convolution has this input's
+    size.
+    """
     y = [s * d - (less if d > 1 else 0) for s, d in zip(size, stride, strict=True)]
     if padding == "VALID":
         y = [(s - 1) * d + (k - 1) * t + 1 + (less if d > 1 else 0)

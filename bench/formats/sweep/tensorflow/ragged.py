@@ -14,7 +14,7 @@ ROWS = [[0, 3, 3, 5], [0, 5], [0, 0, 0], [0]]
 
 
 def _sparse(rng: Any, shape: list[int], count: int, type: str) -> list[np.ndarray]:
-    """Indices in order, values and the shape."""
+    """A random sparse tensor: sorted indices, values and the shape."""
     whole = int(np.prod(shape))
     at = np.sort(rng.choice(whole, min(count, whole), replace=False))
     index = np.stack(np.unravel_index(at, shape), 1).astype(np.int64)

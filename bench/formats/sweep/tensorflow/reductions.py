@@ -1,4 +1,4 @@
-"""What reduces, searches, sorts and counts, along axes and by numbers of segments."""
+"""Reductions, searches, sorting and counting, along axes and by segment ids."""
 
 from __future__ import annotations
 

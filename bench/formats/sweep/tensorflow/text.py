@@ -1,4 +1,4 @@
-"""Text: letters, parts, words, characters, numbers, and tables of words."""
+"""Operators on strings: letters, substrings, words, characters, numbers, and lookup tables."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def hashed_by_key(rng: Any, op: Any, shape: list[int], buckets: int, key: list[i
 @room("LookupTable", keys=["string", "int64"], values=["int64", "float32", "string"], shape=SHAPES,
       outside=[False, True])  # fmt: skip
 def looked_up(rng: Any, op: Any, keys: str, values: str, shape: list[int], outside: bool) -> Given:
-    """A table that the file fills at its begin."""
+    """A lookup in a table that the model initializes."""
     if (keys, values) == ("int64", "int64"):
         raise ValueError("TensorFlow has no such kernel")
     names = np.array(["a", "b", "cc"], object) if keys == "string" else np.array([3, -5, 2**40])
