@@ -69,11 +69,11 @@ class StringConcat(HostOp, name="nn.string_concat"):
 class StringSplit(HostOp, name="nn.string_split"):
     """Each string split into pieces, and the number of pieces of each.
 
-    `unit` says what a piece is: "delimiter", what stands between delimiters (or between runs of
-    white space, if the delimiter is empty); "character" or "byte", each one; "word", what stands
-    between white space of ASCII. After `most` delimiters or words, the rest of the string is the
-    last piece; for words it is there even if it is empty. Shorter rows are filled up with empty
-    strings.
+    `unit` says what a piece is: "delimiter", what stands between delimiters (if the delimiter is
+    empty, between runs of white space, of which none is kept at either end);
+    "character" or "byte", each one; "word", what stands between white space of ASCII. After `most`
+    delimiters or words, the rest of the string is the last piece; for words it is there even if it
+    is empty. Shorter rows are filled up with empty strings.
     Shapes: x [I..] -> pieces [I.., ?], counts [I..]. Source: ONNX StringSplit-20; TensorFlow's
     UnicodeSplit and StringsByteSplit.
     """
@@ -100,6 +100,7 @@ class StringSplit(HostOp, name="nn.string_split"):
 
     def _split(self, text):
         if self.unit == "delimiter":
+            text = text if self.delimiter else text.strip()
             return text.split(self.delimiter or None, -1 if self.most is None else self.most)
         if self.unit == "word":
             pieces = text.encode(*BYTES).split(None, -1 if self.most is None else self.most)
@@ -337,7 +338,10 @@ class Lookup(HostOp, name="nn.lookup"):
 
 
 class ToString(HostOp, name="nn.to_string"):
-    """Each number as the shortest text from which the same number is read. Source: ONNX Cast-25."""
+    """Each number as text: integers whole, floats of any type with 8 digits at most.
+
+    Source: ONNX Cast-25; ONNX Runtime for the number of digits, which ONNX leaves open.
+    """
 
     x: Operand = operand(AnyRankedTensor)
     out: Result = result(Strings)
@@ -358,7 +362,9 @@ def number_text(number) -> str:
         return str(int(number))
     if number != number:
         return "NaN"
-    return str(number).removesuffix(".0").replace("inf", "INF")
+    if isinstance(number, np.integer):
+        return str(number)
+    return f"{float(number):.8g}".replace("inf", "INF")
 
 
 class FromString(HostOp, name="nn.from_string"):

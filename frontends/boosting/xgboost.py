@@ -40,7 +40,6 @@ PLAIN = {
 IGNORED = IgnoredFields(
     Ignored("attributes", "notes; all trees count, whichever iteration was best", "learner"),
     Ignored("feature_types", "as the trees compare", "learner"),
-    Ignored("boost_from_average", "of training", "learner_model_param"),
     Ignored("*_param", "of training", "objective"),
     Ignored("gbtree_model_param iteration_indptr", "as the lists of trees tell", "model"),
     Ignored("boosted_rounds param", "of training", "model"),
@@ -66,22 +65,27 @@ def _graph(source: Source) -> Graph:
         raise source.error(f"objective '{objective}' is not supported")
     features = int(parameters["num_feature"])
     groups = max(int(parameters.get("num_class", 0)), int(parameters.get("num_target", 1)), 1)
-    base = _base(source, parameters["base_score"], objective)
-    if len(base) not in (1, groups):
-        raise source.error(f"there are {len(base)} base scores for {groups} sums")
-    ensemble = Ensemble(Forest(), groups, LINKS.get(objective, "identity"), base, f32)
     booster = levels.of("gradient_booster", learner["gradient_booster"])
     weights: Any = None
     if booster["name"] == "dart":
         weights = booster["weight_drop"]
         booster = levels.of("gradient_booster", booster["gbtree"])
+    inner = booster["model"]
+    rounds = len(inner.get("trees", ())) or int(inner.get("boosted_rounds", 0))
+    # A score that training should have found is one of sums until the first round.
+    is_sum = parameters.get("boost_from_average") == "1" and not rounds
+    base = _base(source, parameters["base_score"], "" if is_sum else objective)
+    if len(base) not in (1, groups):
+        raise source.error(f"there are {len(base)} base scores for {groups} sums")
+    ensemble = Ensemble(Forest(), groups, LINKS.get(objective, "identity"), base, f32)
     if booster["name"] == "gblinear":
-        linear = levels.of("model", booster["model"])
-        table = np.asarray(linear["weights"], np.float32).reshape(features + 1, groups)
+        linear = levels.of("model", inner)
+        given = linear["weights"] or np.zeros((features + 1) * groups)  # none before any round
+        table = np.asarray(given, np.float32).reshape(features + 1, groups)
         # Of several base scores, gblinear of XGBoost 3.2 adds the first to every class.
         ensemble.linear, ensemble.base = table[:-1], base[:1] + table[-1]
     elif booster["name"] == "gbtree":
-        _read_trees(levels, booster["model"], ensemble, features, weights)
+        _read_trees(levels, inner, ensemble, features, weights)
     else:
         raise source.error(f"booster '{booster['name']}' is not supported")
     version = ".".join(str(part) for part in model.get("version", ()))
@@ -91,7 +95,10 @@ def _graph(source: Source) -> Graph:
 
 
 def _base(source: Source, text: Any, objective: str) -> np.ndarray:
-    """The base score, which is added to the sums: one number or one for each group, from text."""
+    """What is added to the sums: the base score, or its logit or logarithm, by the objective.
+
+    One number or one for each group, from text.
+    """
     found = json.loads(text) if isinstance(text, str) else text
     scores = [float(v) for v in (found if isinstance(found, list) else [found])]
     if objective in LOGITS:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from ...dialects import nn
 from ...dialects.nn.windows import Window
 from ...ir.attributes import DenseElements
+from ...ir.builder import Builder
 from ...ir.comprehension import combiner_identity
 from ...ir.core import Value
 from ...ir.lazy import np
@@ -140,7 +141,7 @@ def whole_window(op: nn.MaxPool | nn.SumPool, rewriter: Rewriter) -> None:
         )
 
 
-def sums_of(b: Rewriter, x: Value, op: nn.pooling.PoolingOp) -> Value:
+def sums_of(b: Builder, x: Value, op: nn.pooling.PoolingOp) -> Value:
     """The sum of each window of x."""
     return b(
         nn.SumPool(

@@ -1,10 +1,13 @@
-"""Products of dequantized tensors are computed on their 8-bit integers.
+"""Products and averages of dequantized tensors are computed on their 8-bit integers.
 
     x = (xi - xz) * xs,  w = (wi - wz) * ws
     x @ w + ..           ->    f32((xi - xz) @ (wi - wz)) * (xs * ws) + ..
 
 Sums of integers are exact, while sums of f32 are rounded at each step. The quantization after the
-product, a division by the next scale and a rounding, stays.
+product, a division by the next scale and a rounding, stays. That after an average becomes one
+division of the sum, as averages of few integers by the same scale are often half way between two:
+
+    mean(x) / ys         ->    sum(xi - xz) / (count * (ys / xs))
 """
 
 from __future__ import annotations
@@ -17,15 +20,18 @@ from typing import Any
 
 from ...dialects import nn
 from ...dialects.strict_math import is_strict
+from ...ir.attributes import DenseElements
 from ...ir.builder import Builder
 from ...ir.core import Operation, Value
 from ...ir.decisions import Alternative, Decision, Terms, described
+from ...ir.lazy import np
 from ...ir.passes import Pass, PassContext, option
 from ...ir.types import Dim, IntegerType, TensorType, f32, i32
 from ...targets.roofline import F32
 from .building import cast, element_of, per_channel, replace_op, reshape, shape_of
 from .choose_algorithms import DIRECT, algorithm
 from .constants import constant_array
+from .decompose_windows import sums_of
 from .work import Work, work_of
 
 MOST_TERMS = (1 << 31) // (255 * 255)
@@ -37,9 +43,12 @@ class UseIntegers(
     Pass,
     name="use-integers",
     anchor="func.func",
-    statistics={"integer-products": "Number of products that are computed on integers"},
+    statistics={
+        "integer-products": "Number of products that are computed on integers",
+        "integer-averages": "Number of averages that are computed on integers",
+    },
 ):
-    """Compute products of dequantized tensors on their integers.
+    """Compute products and averages of dequantized tensors on their integers.
 
         %x = (%xi - %xz) * %xs                       %i = nn.conv (%xi - %xz), (%wi - %wz)
         %w = (%wi - %wz) * %ws                ->     %y = nn.cast %i
@@ -68,6 +77,8 @@ class UseIntegers(
                 context.statistic("integer-products", use_in_conv(product, wanted))
             elif isinstance(product, nn.Matmul):
                 context.statistic("integer-products", use_in_matmul(product, wanted))
+            elif isinstance(product, nn.Div):
+                context.statistic("integer-averages", use_in_average(product))
 
 
 Product = nn.Conv | nn.ConvTranspose | nn.Matmul
@@ -276,3 +287,44 @@ def _replace(
     if bias is not None:
         out = b.insert(nn.Add(out, bias)).result
     replace_op(product, out)
+
+
+def use_in_average(division: nn.Div) -> int:
+    """Quantize an average by one division of the sum of its integers. Returns 1 if done."""
+    mean, after = division.lhs.defining_op, constant_array(division.rhs)
+    if not isinstance(mean, nn.AvgPool | nn.ReduceMean):
+        return 0
+    if after is None or after.size != 1 or element_of(division.out) is not f32:
+        return 0
+    x, counts = quantized(mean.x), _counts(mean)
+    if x is None or counts is None or not x.has_one_scale or counts.max() > MOST_TERMS:
+        return 0
+    before = constant_array(x.scale)
+    if before is None or not before.all():
+        return 0
+    divisor = (counts * (np.float64(after.item()) / np.float64(before.item()))).astype(np.float32)
+    b = Builder.before_op(division)
+    divisors = b.insert(nn.Constant(DenseElements.from_numpy(divisor))).result
+    sums = cast(b, _sums(b, mean, x.integers(b)), f32)
+    replace_op(division, b.insert(nn.Div(sums, divisors)).result)
+    return 1
+
+
+def _counts(mean: nn.AvgPool | nn.ReduceMean) -> np.ndarray | None:
+    """How many elements each mean is of, in f64: one number, or for each window; None if open."""
+    shape = shape_of(mean.x)
+    if isinstance(mean, nn.ReduceMean):
+        extents = [shape[axis] for axis in mean.axes]
+        return None if None in extents or 0 in extents else np.array(float(prod(extents)))
+    if None in shape[2:]:
+        return None
+    counts = np.maximum(mean.counts(shape[2:]), 1.0).astype(np.float64)
+    uniform = np.unique(counts)
+    return uniform.reshape(()) if uniform.size == 1 else counts if counts.size else None
+
+
+def _sums(b: Builder, mean: nn.AvgPool | nn.ReduceMean, integers: Value) -> Value:
+    """The sums of integers that the mean is over."""
+    if isinstance(mean, nn.ReduceMean):
+        return b.insert(nn.ReduceSum(integers, mean.axes, mean.keep_dims)).result
+    return sums_of(b, integers, mean)

@@ -161,7 +161,9 @@ def test_constants_of_strings():
     ("x", "kind"),
     [
         (np.array([0.1, 1, 1e20, -1e-7, np.inf, -np.inf, np.nan, 3.14159265], np.float32), STRING),
-        (np.array([0.5, -12.25, 1e300]), STRING),
+        (np.array([0.5, -12.25, 1e300, 1 / 3, 123456789, 0.00012345678912]), STRING),
+        (np.array([1234567, 1e7, 99999999, 1e15, 1e-4, 1e-45, -0.0], np.float32), STRING),
+        (np.array([0.1, 1 / 3, 6e4, 6e-8], np.float16), STRING),
         (ints(1, -3, 2**62), STRING),
         (np.array([True, False]), STRING),
         (text("1.5", "-INF", "NaN", " 2", "1e-3"), FLOAT),
@@ -172,6 +174,14 @@ def test_casts(x, kind):
     model = model_of([node("Cast", ["x"], ["y"], to=kind)], {"x": x}, {"y": kind})
     (found,), (want,) = compiled(model, {"x": x}), runtime(model, {"x": x})
     np.testing.assert_array_equal(found, want)
+
+
+@pytest.mark.parametrize("most", [{}, {"maxsplit": 0}, {"maxsplit": 1}])
+def test_white_space_at_the_ends_is_not_kept(most):
+    """Not behind the last split either, where Python's `split` keeps it."""
+    outputs = {"y": STRING, "n": INT64}
+    inputs = {"x": text("  a  b ", "", " ", "c d e ")}
+    same([node("StringSplit", ["x"], ["y", "n"], **most)], inputs, outputs)
 
 
 def test_text_that_is_no_number():

@@ -280,4 +280,4 @@ def _indexed(n: KerasLayer, x: Value, axis: int, key: Any) -> Value:
 
 @layer("ops.Resize")
 def resize(n: KerasLayer) -> Value:
-    return resized_in_ratio(n, [int(v) for v in n.option("size")])
+    return resized_in_ratio(n, n.tensor(), [int(v) for v in n.option("size")])

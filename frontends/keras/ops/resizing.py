@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...common.quantization import saturated
 from ...common.resampling import covered, sampled, sampled_late, weighted
 from ...common.tensorflow import CUBIC_STEPS
 from ...common.vocabulary import *
@@ -37,12 +38,17 @@ def interpolation(n: KerasLayer, name: str) -> dict:
 
 @layer("Resizing")
 def resizing(n: KerasLayer) -> Value:
-    return resized_in_ratio(n, [n.integer("height"), n.integer("width")])
+    """Images of the layer's size; those of integers are rounded to even, and saturated."""
+    x, size = n.tensor(), [n.integer("height"), n.integer("width")]
+    element = x.type.element_type
+    if not isinstance(element, IntegerType):
+        return resized_in_ratio(n, x, size)
+    return saturated(n, resized_in_ratio(n, n.cast(x, f32), size), None, element)
 
 
-def resized_in_ratio(n: KerasLayer, size: list[int]) -> Value:
+def resized_in_ratio(n: KerasLayer, x: Value, size: list[int]) -> Value:
     """Resized images, first cropped or padded to the target's aspect ratio if requested."""
-    x = in_ratio(n, n.tensor(), size)
+    x = in_ratio(n, x, size)
     how, smooth = n.option("interpolation", "bilinear"), n.option("antialias", False)
     if how in ("nearest", "bilinear", "bicubic") and (not smooth or how == "nearest"):
         return resized_image(n, x, size, how)

@@ -24,8 +24,12 @@ def _real(n: Node, x: Value, scale: Value, zero: Value | None) -> Term:
     )
 
 
-def _binary(op: Callable) -> Callable:
-    """The quantized form of an operation on two tensors."""
+def _binary(steps: Callable[[Term, Term, Term, Term, Term], Term]) -> Callable:
+    """The quantized form of an operation on two tensors.
+
+    `steps` takes both tensors' integers less their zero points, in f32, and the scales of both and
+    of the result: it rounds where ONNX Runtime does, so that ties are the same.
+    """
 
     def convert(
         n: Node,
@@ -38,11 +42,18 @@ def _binary(op: Callable) -> Callable:
         y_scale: Value,
         y_zero: Value | None = None,
     ) -> Value:
-        lhs, rhs = _real(n, a, a_scale, a_zero), _real(n, b, b_scale, b_zero)
-        found = lhs.made(op(lhs.value, rhs.value))
-        return _quantized(n, found, y_scale, y_zero, a.type.element_type)
+        lhs, rhs = (Term(n, shifted(n, *of)).cast(f32) for of in ((a, a_zero), (b, b_zero)))
+        scales = (Term(n, one_as_scalar(n, scale)) for scale in (a_scale, b_scale, y_scale))
+        return _rounded_with_zero(n, steps(lhs, rhs, *scales), y_zero, a.type.element_type)
 
     return convert
+
+
+def _rounded_with_zero(n: Node, steps: Term, zero: Value | None, element: Type) -> Value:
+    """`steps` plus the zero point, rounded: half a step becomes an even integer of the result."""
+    if zero is not None:
+        steps = steps + Term(n, one_as_scalar(n, zero)).cast(f32)
+    return saturated(n, steps.value, None, element)
 
 
 @converter("MatMulIntegerToFloat", domain=DOMAIN)
@@ -93,13 +104,21 @@ def _in_bytes(n: Node, a: Value) -> tuple[Value, Term, Value]:
 # -- activations, movement and pooling -------------------------------------------------------------
 
 
-def _quantized(n: Node, steps: Term, scale: Value, zero: Value | None, element: Type) -> Value:
-    """x / scale (`steps`), rounded and quantized."""
+def _quantized(n: Node, real: Term, scale: Value, zero: Value | None, element: Type) -> Value:
+    """Real numbers as integers; half a step is rounded before the zero point is added."""
     flat = None if zero is None else one_as_scalar(n, zero)
-    return quantized(n, steps.value, one_as_scalar(n, scale), flat, element)
+    return quantized(n, real.value, one_as_scalar(n, scale), flat, element)
 
 
-def _unary(op: Callable[[Node, Value], Value]) -> Callable:
+def _quantized_with_zero(
+    n: Node, real: Term, scale: Value, zero: Value | None, element: Type
+) -> Value:
+    """Real numbers as integers; half a step is rounded after the zero point is added."""
+    steps = real / Term(n, one_as_scalar(n, scale))
+    return _rounded_with_zero(n, steps, zero, element)
+
+
+def _unary(op: Callable[[Node, Value], Value], to_integers: Callable = _quantized) -> Callable:
     """The quantized form of a function of one tensor."""
 
     def convert(
@@ -111,7 +130,7 @@ def _unary(op: Callable[[Node, Value], Value]) -> Callable:
         y_zero: Value | None = None,
     ) -> Value:
         found = Term(n, op(n, _real(n, x, x_scale, x_zero).value))
-        return _quantized(n, found, y_scale, y_zero, x.type.element_type)
+        return to_integers(n, found, y_scale, y_zero, x.type.element_type)
 
     return convert
 
@@ -132,7 +151,6 @@ _UNARY = {
     "QLinearLeakyRelu": _leaky_relu,
     "QLinearSigmoid": lambda n, x: n(nn.Sigmoid(x)),
     "QLinearSoftmax": _softmax,
-    "QLinearAveragePool": of_any_order(average_pool),
     "QLinearGlobalAveragePool": of_any_order(global_average_pool),
 }
 add_rows({name: _unary(op) for name, op in _UNARY.items()}, DOMAIN)
@@ -141,8 +159,9 @@ add_rows(
         "QuantizeLinear": quantize,
         "DequantizeLinear": dequantize,
         "QLinearConv": of_any_order(qlinear_conv),
-        "QLinearAdd": _binary(nn.Add),
-        "QLinearMul": _binary(nn.Mul),
+        "QLinearAdd": _binary(lambda a, b, p, q, y: a * (p / y) + b * (q / y)),
+        "QLinearMul": _binary(lambda a, b, p, q, y: a * b * (p * q / y)),
+        "QLinearAveragePool": _unary(of_any_order(average_pool), _quantized_with_zero),
     },
     DOMAIN,
 )
@@ -226,11 +245,16 @@ def dynamic_quantize_lstm(
 ) -> list[Value]:
     """An LSTM with quantized weights [directions, inputs, 4 * hidden].
 
-    Inputs, and the states of each step, are quantized to 8 bits by their own range.
+    Inputs, and the states of each step, are quantized to 8 bits by their own range. Steps behind
+    the end of the longest sequence have no part in it.
     """
     if w_scale is None or w_zero is None or r_scale is None or r_zero is None:
         raise n.error("the weights' scales and zero points are missing")
     own = (_Weights(n, w, w_scale, w_zero), _Weights(n, r, r_scale, r_zero))
+    if lengths is not None:
+        time = 1 if n.int("layout") else 0
+        is_read = counting(n, extent(n, (x, time))) < Term(n, lengths).cast(i64).largest(0)
+        x = is_read.spread(time, 2 - time).choose(Term(n, x), 0.0).value
 
     def prepare(number: int, d: Direction) -> None:
         projection, recurrent = (one.constant(number) for one in own)

@@ -318,10 +318,16 @@ def lerp(n: AtenLayer, self: Value, end: Value, weight: Any) -> Value:
 
 
 def interpolated(a: Term, b: Term, weight: Term) -> Term:
-    """The linear interpolation of two numbers, computed from the nearer end."""
+    """The linear interpolation of two numbers, computed from the nearer end.
+
+    With a weight below 0 or above 2 the product may be too large where the sum is not: all is
+    halved until the end. PyTorch's product and sum are one instruction.
+    """
     apart = b - a
     near = weight.function(nn.Abs) < 0.5
-    return near.choose(a + weight * apart, b - apart * (1.0 - weight))
+    half = ((weight < 0.0) | (weight > 2.0)).choose(constant(a.n, 0.5, a.element), 1.0)
+    far = (b * half - apart * half * (1.0 - weight)) / half
+    return near.choose(a + weight * apart, far)
 
 
 @ROWS("aten.addcmul", "aten.addcdiv", batched="elements")

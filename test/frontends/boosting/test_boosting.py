@@ -105,6 +105,22 @@ EXPONENTS = ("count:poisson", "reg:gamma", "reg:tweedie", "survival:cox", "survi
 SHARES = ("binary:logistic", "reg:logistic")
 
 
+@pytest.mark.parametrize("objective", ["binary:logistic", "count:poisson", "reg:squarederror"])
+@pytest.mark.parametrize("booster", ["gbtree", "gblinear"])
+@pytest.mark.parametrize("told", [False, True])
+def test_models_without_rounds(tmp_path, objective, booster, told):
+    """Training finds a base score in its first round; one of 0.5 that it has not found is a sum."""
+    library = pytest.importorskip("xgboost")
+    labels = np.array([0, 1, 1, 0, 1])
+    parameters = {"objective": objective, "booster": booster} | (
+        {"base_score": 0.3} if told else {}
+    )
+    model = library.train(parameters, library.DMatrix(ROWS, labels), 0)
+    model.save_model(tmp_path / "m.json")
+    found = nnc.compile(tmp_path / "m.json", cache=False)(ROWS)
+    np.testing.assert_allclose(found, model.predict(library.DMatrix(ROWS)), rtol=1e-6)
+
+
 @pytest.mark.parametrize("objective", [*xgboost.LINKS, *sorted(xgboost.PLAIN)])
 def test_objectives_of_xgboost_are_as_documented(objective):
     """The base score is a probability, an expectation or a number that is added."""

@@ -53,3 +53,17 @@ def test_scales_of_convnext_are_weights():
     gamma.assign(np.arange(5))
     found = nnc.compile(net)(np.full((2, 5), 3, np.float32))
     np.testing.assert_array_equal(found, np.full((2, 5), 3) * np.arange(5))
+
+
+def test_resized_bytes_are_rounded():
+    """Keras resizes them as floats, rounds and saturates; ties depend on how it adds."""
+    images = np.random.default_rng(7).integers(0, 256, (2, 7, 9, 3), np.uint8)
+    found, real = [
+        keras.Model(x, keras.layers.Resizing(5, 12)(x))
+        for x in (keras.Input((7, 9, 3), dtype=dtype) for dtype in ("uint8", "float32"))
+    ]
+    wanted = keras.ops.convert_to_numpy(real(images.astype(np.float32)))
+    is_tie = np.abs(wanted % 1 - 0.5) < 1e-3
+    found = nnc.compile(found, cache=False)(images)
+    assert found.dtype == np.uint8 and is_tie.mean() < 0.05
+    np.testing.assert_array_equal(found[~is_tie], np.rint(wanted)[~is_tie])

@@ -66,6 +66,19 @@ def test_numbers_beside_halves(torch, name: str, kind: str):
     assert apart[~np.isnan(found)].max() <= (0 if name in EXACT else 2)
 
 
+@pytest.mark.parametrize("weight", [-1.7, -0.4, 2.6, 5.0])
+def test_interpolations_beyond_an_end_overflow_where_they_are_too_large(torch, weight: float):
+    """-1.7 of the way from 0 to -1.6e38 is 2.7e38, though 2.7 times 1.6e38 is too large for f32."""
+    x = torch.arange(1 << 16, dtype=torch.int32).to(torch.int16).view(torch.bfloat16)
+    y = x[torch.randperm(len(x), generator=torch.Generator().manual_seed(0))]
+
+    def function(a, b):
+        return torch.lerp(a, b, weight)
+
+    found = np.asarray(nnc.compile(function, (x, y), cache=False)(x, y)).astype(np.float32)
+    np.testing.assert_array_equal(np.isfinite(found), function(x, y).isfinite())
+
+
 def _place(bits: np.ndarray) -> np.ndarray:
     """The place of each number in the order of all; +0 and -0 share theirs."""
     bits = bits.astype(int)
