@@ -141,12 +141,13 @@ def mel_spectrogram(n: KerasLayer) -> Value:
     limits = n.number("min_freq", 20.0), float(n.option("max_freq", None) or rate / 2)
     weights = _mel_weights(bins, rate, n.integer("num_mel_bins"), *limits)
     found = size @ constant(n, weights, real.element)
+    least, reference = n.number("min_power", 1e-10), n.number("ref_power", 1.0)
+    span = n.number("top_db", 80.0)
     if n.option("power_to_db", True):
-        least = n.number("min_power", 1e-10)
         whole = found.max(least).function(nn.Log) * (10 / math.log(10.0))
-        whole = whole - 10 * math.log10(max(abs(n.number("ref_power", 1.0)), least))
+        whole = whole - 10 * math.log10(max(abs(reference), least))
         peak = whole.largest(*range(whole.rank))
-        found = whole.max(peak - n.number("top_db", 80.0))
+        found = whole.max(peak - span)
     return found.mT.value
 
 

@@ -222,7 +222,8 @@ def random_leaky_relu(n: PaddleLayer, x: Value) -> list[Value | None]:
 
 @rows("prelu")
 def prelu(n: PaddleLayer, x: Value, alpha: Value) -> Value:
-    if n.text("mode", "all") == "channel" and n.text("data_format", "NCHW") == "NCHW":
+    mode, layout = n.text("mode", "all"), n.text("data_format", "NCHW")
+    if mode == "channel" and layout == "NCHW":
         count = alpha.type.shape[0] if alpha.type.rank == 1 else alpha.type.shape[1]
         alpha = reshape(n, alpha, [count or -1, *[1] * (x.type.rank - 2)])
     return n(nn.Prelu(x, alpha))

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import wraps
 from operator import lt
 
+from ....dialects.nn.resize import scaled
 from ....ir.numpy_types import type_to_numpy
 from ...common.grids import affine_grid, grid_sample
 from ...common.regions import DeformableWindows, deformable_convolution
@@ -292,6 +293,10 @@ rows.add({"group_norm": _channels_first(_group_norm)})
 
 # -- resampling and channels -----------------------------------------------------------------------
 
+BEFORE_FIRST = -0.75 / 8
+"""The weight of the second element at the place -1/2, by cubic convolution with a = -3/4; all other
+weights are of the first, which repeats before it."""
+
 _MODES = {
     "nearest_interp": "nearest",
     "bilinear_interp": "linear",
@@ -319,7 +324,7 @@ def _interpolated(n: PaddleLayer, x: Value, *rest: Any) -> Value:
     if wanted is not None:
         vector = n.vector(wanted)
         if coordinates == "half_pixel":
-            x = _first(n, x, n.extents(vector) or (), axes, mode)
+            x = _only(n, x, n.extents(vector) or (), axes, mode)
         return resized(n, x, vector, axes, how)
     given = n.get("scale", [])
     factors = [float(v) for v in (given if isinstance(given, list) else [given])]
@@ -328,20 +333,34 @@ def _interpolated(n: PaddleLayer, x: Value, *rest: Any) -> Value:
         if len(factors) != dims:
             raise n.error(f"{len(factors)} scales for {dims} dimensions")
         scales = n.constant(np.array(factors, np.float32))
+    known = n.known(scales)
+    if coordinates == "half_pixel" and known is not None:
+        own, factors = [x.type.shape[axis] for axis in axes], known.reshape(-1).tolist()
+        wanted = [d and scaled(d, factor) for d, factor in zip(own, factors, strict=True)]
+        x = _only(n, x, wanted, axes, mode)
+        stays = [x.type.shape[axis] == d for axis, d in zip(axes, own, strict=True)]
+        scales = n.constant(np.where(stays, factors, 1).astype(np.float32))
     return resized_by_scales(n, x, scales, axes, how)
 
 
-def _first(
+def _only(
     n: PaddleLayer, x: Value, wanted: Sequence[int | None], axes: Sequence[int], mode: str
 ) -> Value:
-    """x with the first element of each axis that is resized to one element, as Paddle reads it."""
+    """x with one element along each axis that is resized to one element.
+
+    Paddle takes it at the place -1/2, whatever the extent was; `linear_interp` and
+    `trilinear_interp` take the middle.
+    """
     if n.kind in ("linear_interp", "trilinear_interp"):
         return x
     for axis, extent in zip(axes, wanted, strict=False):
-        if extent == 1 and x.type.shape[axis] != 1:
-            if mode == "cubic":
-                raise n.error("cubic resampling to an extent of 1 is not supported")
-            x = slice_axis(n, x, axis, 0, 1)
+        if extent != 1 or x.type.shape[axis] == 1:
+            continue
+        first = Term(n, x).part(axis, 0, 1)
+        if mode == "cubic":
+            n.extent(x, axis)
+            first = first * (1 - BEFORE_FIRST) + Term(n, x).part(axis, 1, 2) * BEFORE_FIRST
+        x = first.value
     return x
 
 

@@ -7,6 +7,7 @@ from operator import and_, lshift, or_, pow, sub, xor
 
 import ml_dtypes
 
+from ...common.bits import as_unsigned, bits_as
 from ...common.complexes import Pair, by_parts, magnitude, pair, product, square_root, terms
 from ...common.formulas import cbrt, isfinite, round_half_away, width_of
 from ...common.vocabulary import *
@@ -212,7 +213,7 @@ def reduce_precision(n: HloLayer, x: Value) -> Value:
     if own is None:
         raise n.error(f"elements of '{x.type}' are not supported")
     exponent_bits, mantissa_bits = n.op.exponent_bits.value, n.op.mantissa_bits.value
-    bits, lost = _as_unsigned(n, x), own[1] - mantissa_bits
+    bits, lost = as_unsigned(n, x), own[1] - mantissa_bits
     if lost > 0:  # to the nearest, of two to the even one
         odd = (bits >> lost) & 1
         bits = (bits + odd + ((1 << (lost - 1)) - 1)) >> lost << lost
@@ -230,40 +231,7 @@ def reduce_precision(n: HloLayer, x: Value) -> Value:
 
 @rows("stablehlo.bitcast_convert")
 def bitcast_convert(n: HloLayer, x: Value) -> Value:
-    given, out = x.type, n.out()
-    if given.rank == out.rank:
-        return n(nn.Bitcast(x, out=TensorType(given.shape, out.element_type)))
-    if given.rank < out.rank:
-        return _bits_apart(n, x, out)
-    return _bits_together(n, x, out)
-
-
-def _as_unsigned(n: HloLayer, x: Value) -> Term:
-    width = x.type.element_type.width
-    if width == 1:
-        return Term(n, x)
-    return Term(n, n(nn.Bitcast(x, out=TensorType(x.type.shape, IntegerType(width, "u")))))
-
-
-def _bits_apart(n: HloLayer, x: Value, out: TensorType) -> Value:
-    """Elements as several narrower ones in a new last dimension, lowest bits first."""
-    whole, width = _as_unsigned(n, x).spread(0, 1), out.element_type.width
-    shifts = np.arange(out.shape[-1] or 1) * width
-    kind = type_to_numpy(whole.element)
-    parts = whole >> Term(n, n.constant(shifts.astype(kind)))
-    if width == 1:  # a cast to i1 says which numbers are not 0, others cut off the bits above
-        return (parts & 1).cast(i1).value
-    narrow = parts.cast(IntegerType(width, "u"))
-    return n(nn.Bitcast(narrow.value, out=out))
-
-
-def _bits_together(n: HloLayer, x: Value, out: TensorType) -> Value:
-    """The elements of the last dimension as a wider one."""
-    width, wide = x.type.element_type.width, IntegerType(out.element_type.width, "u")
-    parts = _as_unsigned(n, x).cast(wide)
-    shifts = (np.arange(x.type.shape[-1]) * width).astype(type_to_numpy(wide))
-    whole = (parts << Term(n, n.constant(shifts))).sum(-1 % x.type.rank)
-    return n(nn.Bitcast(whole.value, out=out))
+    return bits_as(n, x, n.out().element_type)
 
 
 @rows("stablehlo.batch_norm_inference")

@@ -10,8 +10,9 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import ComplexType, IntegerType, TensorType, f32, i64
+from ....ir.types import ComplexType, IntegerType, f32, i64
 from ...common import tensorflow as tf
+from ...common.bits import bits_as
 from ...common.complexes import Pair, exponential, is_complex, pair, product, square_root, terms
 from ...common.formulas import divide_no_nan, isfinite, nextafter, trunc
 from ...common.gathering import gathered_elements
@@ -190,8 +191,7 @@ def clip(n: TfLayer, x: Value, low: Value, high: Value) -> Value:
 
 @rows("Bitcast")
 def bitcast(n: TfLayer, x: Value) -> Value:
-    element = n.element("type")
-    return n(nn.Bitcast(x, out=TensorType(x.type.shape, element)))
+    return bits_as(n, x, n.element("type"))
 
 
 @rows("L2Loss")

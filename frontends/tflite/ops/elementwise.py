@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...common import tensorflow as tf
+from ...common.bits import bits_as
 from ...common.formulas import hypot
 from ...common.vocabulary import *
 from ..layer import ACTIVATIONS, Complex, TfliteLayer, real
@@ -121,10 +122,7 @@ def cast(n: TfliteLayer, x: Any) -> Value:
 
 @ROWS("BITCAST")
 def bitcast(n: TfliteLayer, x: Value) -> Value:
-    element = n.output_type()
-    if nn.bit_width(element) != nn.bit_width(x.type.element_type):
-        raise n.error(f"{x.type.element_type} and {element} differ in size")
-    return n(nn.Bitcast(x, out=TensorType(x.type.shape, element)))
+    return bits_as(n, x, n.output_type())
 
 
 @ROWS("COMPLEX_ABS")

@@ -67,3 +67,14 @@ def test_resized_bytes_are_rounded():
     found = nnc.compile(found, cache=False)(images)
     assert found.dtype == np.uint8 and is_tie.mean() < 0.05
     np.testing.assert_array_equal(found[~is_tie], np.rint(wanted)[~is_tie])
+
+
+def test_mel_bands_stay_powers():
+    sound = keras.layers.Input((128,))
+    bands = keras.layers.MelSpectrogram(
+        num_mel_bins=5, fft_length=64, sequence_stride=16, sampling_rate=800, power_to_db=False
+    )
+    net = keras.Model(sound, bands(sound))
+    given = np.random.default_rng(7).normal(size=(2, 128)).astype(np.float32)
+    expected = keras.ops.convert_to_numpy(net(given))
+    assert np.abs(nnc.compile(net)(given) - expected).max() <= 1e-5 * np.abs(expected).max()

@@ -56,6 +56,8 @@ ONE = np.float32([1])
         ("eigvalsh", (np.float32([[1, 9], [2, 1]]),), {"uplo": "L"}, [-1, 3]),
         ("slogdet", (np.float32([[0, 2], [3, 0]]),), {}, [-1, math.log(6)]),
         ("cholesky_solve", (np.float32([[4]]), np.float32([[2]])), {"upper": False}, 1),
+        ("prelu", (np.float32([[-1, 2]]), np.float32([0.5])),
+         {"mode": "all", "data_format": "NCHW"}, [-0.5, 2]),
         ("lp_pool2d", (np.float32([[[[3, 4], [0, 0]]]]),),
          {"kernel_size": [2, 2], "strides": [1, 1], "paddings": [0, 0], "norm_type": 2.0}, 5),
     ],

@@ -99,6 +99,19 @@ def test_text():
     np.testing.assert_array_equal(model.run({"x": x})["y"], 3 - x)
 
 
+def test_bits_are_of_more_or_fewer_elements():
+    graph = """
+node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
+  attr { key: "shape" value { shape { dim { size: 3 } } } } }
+node { name: "b" op: "Bitcast" input: "x" attr { key: "type" value { type: DT_UINT8 } } }
+node { name: "y" op: "Bitcast" input: "b" attr { key: "type" value { type: DT_INT32 } } }
+"""
+    x = np.float32([1.5, -2, np.pi])
+    np.testing.assert_array_equal(compile(graph.encode()).run({"x": x})["y"], x.view(np.int32))
+    (apart,) = compile(graph.rpartition("node")[0].encode()).run({"x": x}).values()
+    np.testing.assert_array_equal(apart, x.view(np.uint8).reshape(3, 4))
+
+
 @pytest.mark.parametrize("scaled", [False, True])
 def test_normalizations_of_the_first_graphs(scaled):
     """(x - m) / sqrt(v + epsilon), times gamma where asked for, plus beta."""
