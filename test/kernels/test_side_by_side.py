@@ -1,4 +1,4 @@
-"""Scatters, running sums, best elements and suppressed boxes: threads side by side, against NumPy."""
+"""Scatters, running sums, sorted elements and suppressed boxes: threads side by side, against NumPy."""
 
 from math import prod
 
@@ -50,6 +50,12 @@ def best():
     return text, "xk", ("tensor<3x20x4xf32>", "tensor<1xi64>"), of, [x, [6]], wanted, 3 * 4
 
 
+def sorted_rows():
+    x = RNG.integers(0, 3, (40, 3))
+    text, order = "nn.sort_rows %x : ", np.lexsort(x.T[::-1])
+    return text, "x", ("tensor<40x3xf32>",), ("tensor<40xi64>",), [x], [order], 40
+
+
 def suppressed():
     """Boxes in a row, of which each overlaps with the next by a half of it."""
     boxes = np.zeros((2, 3, 8, 4))
@@ -64,7 +70,7 @@ def suppressed():
     return "nn.suppress %a, %b, %c, %d : ", "abcd", types, types[1:2], given, [wanted], 2 * 3
 
 
-CASES = (scattered_elements, scattered_rows, running_sums, best, suppressed)
+CASES = (scattered_elements, scattered_rows, running_sums, best, sorted_rows, suppressed)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
