@@ -123,6 +123,16 @@ def test_open_extents_one_after_the_other():
         np.testing.assert_allclose(there(x, w), here(x, w), rtol=1e-5, atol=1e-5)
 
 
+def test_an_entry_whose_inputs_have_no_names():
+    """As a text may be that somebody has written: its inputs are copied to the device all the same."""
+    text = """func.func @main(%x: tensor<5xf32>) -> tensor<5xf32> attributes {nn.entry} {
+      %y = nn.neg %x : (tensor<5xf32>) -> tensor<5xf32>
+      func.return %y : tensor<5xf32>
+    }"""
+    x = np.arange(5, dtype=np.float32)
+    np.testing.assert_array_equal(nnc.compile(parse_module(text), target="opencl")(x), -x)
+
+
 def test_open_rows_that_several_passes_read():
     """Have no room in a group's memory, which has a known size."""
     node = helper.make_node("ReduceLogSumExp", ["x", "a"], ["y"], keepdims=0)
