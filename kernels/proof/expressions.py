@@ -109,6 +109,11 @@ def choice_of(where: Form, a: Form, b: Form) -> tuple[str, str]:
     return f"choice({where.text}, {a.text}, {b.text})", f"(({taken}) or ({other}))"
 
 
+def either(condition: str, then: str, otherwise: str) -> str:
+    """The condition `then` where `condition` holds, else the condition `otherwise`."""
+    return f"(({condition}) and ({then}) or not ({condition}) and ({otherwise}))"
+
+
 def added(a: Form, b: Form) -> Form:
     """A sum. Its constant comes last, even 0, so that the pieces of a tile have equal texts."""
     (rest, constant), (other, more) = _parts(a.text), _parts(b.text)
