@@ -20,6 +20,7 @@ from ...ir.types import MemRefType
 from ..model.uniform import is_uniform
 from .expressions import Form, added, is_condition, number, scaled
 from .forms import Forms
+from .lanes import Lanes
 from .views import Place, place_of
 
 VIEW_UNKNOWN = "a view of its buffer is not understood"
@@ -339,10 +340,11 @@ def _transfer(kind: str, forms: Forms, op: Any) -> _Touched:
 
 
 def _anywhere(kind: str, forms: Forms, op: Any) -> _Touched:
-    """The elements of a gather or scatter, whose indices along the last dimension are data."""
-    at = [forms.of(i) for i in op.offsets]
-    at[-1] = forms.variable(exact=False)
-    yield kind, op.base, at, number(0), True
+    """The elements of a gather or scatter: its last index is that of a vector's lane."""
+    lanes = _lanes(forms, op.indices.type.shape)
+    at = [added(forms.of(i), number(0)) for i in op.offsets]
+    at[-1] = added(at[-1], Lanes(forms).of(op.indices, lanes))
+    yield kind, op.base, at, _masked(forms, op.mask, lanes), True
 
 
 def _copied(forms: Forms, op: Any) -> _Touched:

@@ -66,6 +66,14 @@ class Form:
         return Form(self.text, self.variables, holds, self.wanted, self.is_exact)
 
 
+@dataclass(frozen=True)
+class Meaning:
+    """The definition of a variable: as an expression of arrays, and as a condition."""
+
+    value: str
+    condition: str
+
+
 def _union(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*a, *b)))
 

@@ -28,6 +28,7 @@ from .expressions import (
     ALWAYS,
     NEVER,
     Form,
+    Meaning,
     added,
     choice_of,
     either,
@@ -44,14 +45,6 @@ from .parameters import Parameters
 from .polynomials import Polynomial
 
 _VARIABLE = re.compile(r"\bv\d+\b")
-
-
-@dataclass(frozen=True)
-class Meaning:
-    """The definition of a variable: as an expression of arrays, and as a condition."""
-
-    value: str
-    condition: str
 
 
 @dataclass
@@ -132,8 +125,12 @@ class Forms:
             return self.parameter(f"argument {id(value)}") if is_own else self._unknown()
         if isinstance(op, memref.ExtractStridedMetadata) and value in op.extents:
             return self._of_view(op.source, op.extents.index(value))
-        made = _FORMS.get(type(op))
-        return made(self, op) if made is not None else self._unknown_of(op)
+        return self.made(op)
+
+    def made(self, op: Operation) -> Form:
+        """The form of an operation's result, by those of its operands."""
+        maker = _FORMS.get(type(op))
+        return maker(self, op) if maker is not None else self._unknown_of(op)
 
     def _of_view(self, view: Value, which: int) -> Form:
         """A size of a view, or a stride, which are counted after all sizes."""
