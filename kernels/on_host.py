@@ -50,7 +50,7 @@ def _reason(function: func.FuncOp, target: Target) -> str | None:
         if isinstance(op, memref.Alloc) or _has_stages(op)
         for value in op.operands
     )
-    if any(map(comes_from_memory, decided)):
+    if any(host_reads(value) is None for value in decided):
         return VALUES_DECIDE
     missing = next(filter(None, map(target.lacks, _in_kernels(function))), None)
     return f"'{target.name}' has no {missing}" if missing is not None else None
@@ -73,6 +73,16 @@ def _has_stages(op: Operation) -> bool:
 
 def comes_from_memory(value: Value) -> bool:
     """Whether a value was read from a buffer, or computed in loops that may do so."""
+    return host_reads(value) != set()
+
+
+def host_reads(value: Value) -> set[Operation] | None:
+    """The reads by which the host of a device gets to know a value; None if it cannot.
+
+    It may read a buffer of one element that the function itself has made, such as the number of
+    elements that its kernels have found. What else is in memory stays where it is.
+    """
+    reads: set[Operation] = set()
     seen: set[Value] = set()
     waiting = [value]
     while waiting:
@@ -81,7 +91,16 @@ def comes_from_memory(value: Value) -> bool:
         if op is None or one in seen or isinstance(one.type, MemRefType):
             continue
         seen.add(one)
-        if not is_pure(op) or op.regions:
-            return True
+        if _is_read_of_own_number(op):
+            reads.add(op)
+        elif not is_pure(op) or op.regions:
+            return None
         waiting += op.operands
-    return False
+    return reads
+
+
+def _is_read_of_own_number(op: Operation) -> bool:
+    if not isinstance(op, memref.Load):
+        return False
+    made = op.memref.defined_by(memref.Alloc)
+    return made is not None and made.memref.type.rank == 0

@@ -29,11 +29,12 @@ from ..ir.traits import (
 )
 from ..ir.types import MemRefType, VectorType, i64
 from ..kernels.codegen.shares.workgroup_memory import is_of_group, move_to_group
-from ..kernels.on_host import VALUES_DECIDE, comes_from_memory
+from ..kernels.on_host import VALUES_DECIDE, comes_from_memory, host_reads
 from ..targets.attribute import target_of
 from ..targets.groups import GroupMachine
 from .captures import captures, is_index_arithmetic
 from .parallel_nest import ParallelNest, move_body, product, unflattened
+from .side_by_side import put_side_by_side
 
 MODULE = "kernels"
 
@@ -62,7 +63,8 @@ class OutlineLaunches(
           gpu.launch_func @kernels::@f_0 blocks in (%c4, %n, %c1) threads in (%c1, ..) args(%a)
 
     An iteration of a parallel loop becomes a group, which as a whole has the vectors of the body; a
-    later pass divides them among threads. The last dimension is counted along x, unless the loop
+    later pass divides them among threads. Iterations without vectors, of one thread each, become
+    threads that share groups. The last dimension is counted along x, unless the loop
     has a `mapping`, as `schedule.bind` gives it. Workgroup buffers become the kernel's. Operations
     between parallel loops are run by one group. Sizes, allocations and control flow that depends on
     sizes stay on the host. A function whose control flow depends on the contents of memory, or that
@@ -72,6 +74,7 @@ class OutlineLaunches(
 
     def run(self, op: Operation, context: PassContext) -> None:
         kernels = _Kernels(op)
+        machine = target_of(op).machine
         for function in list(op.body_block):
             if not isinstance(function, func.FuncOp) or KERNEL not in function.attributes:
                 continue
@@ -79,8 +82,12 @@ class OutlineLaunches(
                 function.attributes[ON_HOST] = StringAttr(reason)
                 context.statistic("host")
                 continue
+            kernels.reads = _host_reads(function)
             for block in _host_blocks(function.body.blocks[0]):
-                for part in _parts(block):
+                for loop in [one for one in block if isinstance(one, scf.Parallel)]:
+                    if isinstance(machine, GroupMachine):
+                        put_side_by_side(loop, machine)
+                for part in _parts(block, kernels.reads):
                     kernels.launch(part, function.sym_name)
                     context.statistic("launches")
                 _erase_copied_reads(block)
@@ -101,10 +108,11 @@ def _stays_on_host(function: func.FuncOp) -> str | None:
         return "it branches between blocks"
     if any(isinstance(op, func.Call) for op in function.walk()):
         return "it calls other functions"
+    reads = _host_reads(function)
     for block in _host_blocks(function.body.blocks[0]):
-        if any(comes_from_memory(v) for v in _decided_by(block)):
+        if any(host_reads(v) is None for v in _decided_by(block)):
             return VALUES_DECIDE
-        if any(_is_used_outside(part) for part in _parts(block)):
+        if any(_is_used_outside(part) for part in _parts(block, reads)):
             return "what comes next follows from what it computes"
     return None
 
@@ -133,6 +141,12 @@ def _decided_by(block: Block) -> Iterator[Value]:
             yield from op.operands
 
 
+def _host_reads(function: func.FuncOp) -> set[Operation]:
+    """The reads of numbers that the host must know."""
+    decided = (v for block in _host_blocks(function.body.blocks[0]) for v in _decided_by(block))
+    return {op for value in decided for op in host_reads(value) or ()}
+
+
 # -- the parts of a block that a device runs -------------------------------------------------------
 
 
@@ -140,12 +154,13 @@ def _is_launch(op: Operation) -> bool:
     return isinstance(op, scf.Parallel) and not op.results
 
 
-def _is_host(op: Operation) -> bool:
+def _is_host(op: Operation, reads: set[Operation]) -> bool:
     """Whether an operation stays on the host and is cloned into kernels: it does
-    not write memory.
+    not write memory. `reads` are those of the host.
     """
     if isinstance(op, cf.Assert):
-        return not comes_from_memory(op.arg)
+        found = host_reads(op.arg)
+        return found is not None and found <= reads
     allocates = op.has_trait(AllocatesMemory) and not is_of_group(op)
     return is_pure(op) or allocates or _is_steady_read(op)
 
@@ -192,8 +207,11 @@ def _outermost(op: Operation, block: Block | None) -> Operation:
     return op
 
 
-def _parts(block: Block) -> list[list[Operation]]:
-    """The operations of each launch of a block: a parallel loop, or those between two of them."""
+def _parts(block: Block, reads: set[Operation]) -> list[list[Operation]]:
+    """The operations of each launch of a block: a parallel loop, or those between two of them.
+
+    What the host reads ends a launch.
+    """
     parts: list[list[Operation]] = []
     between: list[Operation] = []
     made: set[Value] = set()
@@ -207,12 +225,13 @@ def _parts(block: Block) -> list[list[Operation]]:
         written.clear()
 
     def is_of_part(op: Operation) -> bool:
-        if not _is_host(op) or any(v in made for v in _used(op)):
+        if not _is_host(op, reads) or any(v in made for v in _used(op)):
             return True
         return op.has_trait(ReadsMemory) and bool(_buffers(op) & written)
 
     for op in block:
-        if op.has_trait(Terminator) or isinstance(op, memref.Dealloc) or _is_host_control(op):
+        is_end = op.has_trait(Terminator) or isinstance(op, memref.Dealloc)
+        if is_end or _is_host_control(op) or op in reads:
             close()
         elif _is_launch(op):
             close()
@@ -248,6 +267,8 @@ class _Kernels:
     module: Operation
     made: gpu.GPUModuleOp = field(init=False)
     names: set[str] = field(default_factory=set)
+    reads: set[Operation] = field(default_factory=set)
+    """What the host reads in the present function; kernels get the numbers."""
 
     def __post_init__(self) -> None:
         taken = {symbol_name(op) for op in self.module.body_block}
@@ -274,7 +295,7 @@ class _Kernels:
         builder = Builder.before_op(last)
         one = builder.insert(arith.Constant.index(1)).result
         grid = _grid(nest, builder) if nest is not None else [one] * len(gpu.AXES)
-        builder.insert(
+        launch = builder.insert(
             gpu.LaunchFunc(
                 [],
                 *grid,
@@ -306,20 +327,27 @@ class _Kernels:
                 body.insert(op.clone(mapping))
             for op in reversed(part):
                 op.erase()
+        threads = kernel.attributes.get(THREADS)
+        if gpu.is_by_thread(kernel) and isinstance(threads, IntegerAttr):
+            kernel.known_block_size = (threads.value, 1, 1)
+            count = Builder.before_op(launch).insert(arith.Constant.index(threads.value))
+            launch.set_threads(count.result)
         Builder.at_end(kernel.body.blocks[0], last.loc).insert(gpu.Return([]))
         if any(map(is_of_group, kernel.walk())):
             move_to_group(kernel, is_of_group)
 
-    @staticmethod
     def _needs(
-        part: Sequence[Operation], nest: ParallelNest | None
+        self, part: Sequence[Operation], nest: ParallelNest | None
     ) -> tuple[list[Value], list[Value]]:
+        def is_cloned(op: Operation) -> bool:
+            return op not in self.reads and _is_cloned(op)
+
         if nest is None:
-            return captures(part, [], _is_cloned)
+            return captures(part, [], is_cloned)
         bounds = [v for lower, _, step in nest.bounds for v in (lower, step)]
         bounds += [nest.bounds[d][1] for dims in _by_axis(nest).values() for d in dims[1:]]
         body = list(nest.loop.region.ops)
-        return captures(body, bounds, _is_cloned, nest.loop.body_block.args)
+        return captures(body, bounds, is_cloned, nest.loop.body_block.args)
 
     def _mark(self, kernel: gpu.GPUFuncOp, passed: Sequence[Value]) -> None:
         """Mark buffers of a kernel that do not overlap, and set how many threads

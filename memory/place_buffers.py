@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ..dialects import arith, func, gpu, memref, scf
-from ..dialects.marks import DEVICE, ENTRY, INPUT_NAMES, KERNEL, ON_HOST
+from ..dialects.marks import DEVICE, ENTRY, INPUT_NAMES, INPUTS, KERNEL, ON_HOST
 from ..ir.attributes import ArrayAttr
 from ..ir.builder import Builder
 from ..ir.core import Block, BlockArgument, IRMapping, Operation, Value
@@ -285,8 +285,8 @@ class _Placing:
         for user, number in list(argument.uses):
             if not isinstance(user, memref.Dim):
                 user.set_operand(number, made)
-        names = function.attributes.get(INPUT_NAMES)
-        if isinstance(names, ArrayAttr) and argument.index < len(names):
+        given = function.attributes.get(INPUTS, function.attributes.get(INPUT_NAMES))
+        if isinstance(given, ArrayAttr) and argument.index < len(given):
             first.insert(gpu.Memcpy([], made, argument))
         else:
             Builder.before_op(_end(block)).insert(gpu.Memcpy([], argument, made))

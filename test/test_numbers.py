@@ -71,6 +71,7 @@ EXPLAINED = {
     ("lowering/nn_to_linalg/bounds.py", "GROUP_THREADS"): "a power of two that all devices have",
     ("lowering/nn_to_linalg/control.py", "FIRST_ROWS"): "where doubling starts, on any machine",
     ("lowering/nn_to_linalg/movement.py", "_MOST_STEPS"): "strides that an index surely holds",
+    ("lowering/nn_to_linalg/positions.py", "BLOCK"): "the square root of a usual number of elements",
     ("lowering/nn_to_linalg/resizing.py", "_UNROLLED"): "code size: a sum without a loop",
     ("lowering/nn_to_linalg/trees.py", "LANES"): "chains of loads that wait for each other, anywhere",
     ("lowering/nn_to_linalg/trees.py", "STEPS"): "code size, and a test of a few steps",

@@ -20,10 +20,14 @@ from ...ir.types import MemRefType
 from ..model.uniform import is_uniform
 from .expressions import Form, added, is_condition, number, scaled
 from .forms import Forms
+from .lanes import Lanes
 from .views import Place, place_of
 
 VIEW_UNKNOWN = "a view of its buffer is not understood"
 READ, WRITE, CHANGE = "reads", "writes", "changes"
+
+_MEETINGS = (gpu.Barrier, gpu.Shuffle, gpu.SubgroupReduce)
+"""Operations that threads of a group do together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +88,7 @@ class Accesses:
     def _block(self, block: Block) -> None:
         for op in block:
             match op:
-                case gpu.Barrier() | gpu.Shuffle() | gpu.SubgroupReduce():
+                case _ if isinstance(op, _MEETINGS):
                     self._meet(op)
                 case scf.For():
                     self._loop(op, [(op.lower, op.upper, op.step, op.induction_var)])
@@ -94,6 +98,8 @@ class Accesses:
                     self._loop(op, list(zip(*columns, op.body_block.args, strict=True)))
                 case scf.If():
                     self._branches(op)
+                case scf.While() if not any(isinstance(one, _MEETINGS) for one in op.walk()):
+                    self._turns(op)
                 case _:
                     self._operation(op)
 
@@ -148,6 +154,16 @@ class Accesses:
         if per_iteration:
             text = f"({before.text} + {per_iteration}*{trips.text})"
             self._barriers = (before + trips).saying(text)
+
+    def _turns(self, op: scf.While) -> None:
+        """A loop until a value says so, where threads do not meet. What it carries is unknown."""
+        holds = self._holds
+        self._holds = holds + self.forms.variable(exact=False)
+        for region in op.regions:
+            for carried in region.block.args:
+                self.forms.set(carried, self.forms.variable(exact=False))
+            self._block(region.block)
+        self._holds = holds
 
     def _check_step(self, op: Operation, by: Form) -> None:
         if not by.text.lstrip("-").isdigit():
@@ -324,10 +340,11 @@ def _transfer(kind: str, forms: Forms, op: Any) -> _Touched:
 
 
 def _anywhere(kind: str, forms: Forms, op: Any) -> _Touched:
-    """The elements of a gather or scatter, whose indices along the last dimension are data."""
-    at = [forms.of(i) for i in op.offsets]
-    at[-1] = forms.variable(exact=False)
-    yield kind, op.base, at, number(0), True
+    """The elements of a gather or scatter: its last index is that of a vector's lane."""
+    lanes = _lanes(forms, op.indices.type.shape)
+    at = [added(forms.of(i), number(0)) for i in op.offsets]
+    at[-1] = added(at[-1], Lanes(forms).of(op.indices, lanes))
+    yield kind, op.base, at, _masked(forms, op.mask, lanes), True
 
 
 def _copied(forms: Forms, op: Any) -> _Touched:

@@ -66,6 +66,14 @@ class Form:
         return Form(self.text, self.variables, holds, self.wanted, self.is_exact)
 
 
+@dataclass(frozen=True)
+class Meaning:
+    """The definition of a variable: as an expression of arrays, and as a condition."""
+
+    value: str
+    condition: str
+
+
 def _union(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*a, *b)))
 
@@ -107,6 +115,11 @@ def choice_of(where: Form, a: Form, b: Form) -> tuple[str, str]:
     taken = f"({where.text}) and @ = {a.text}"
     other = f"not ({where.text}) and @ = {b.text}"
     return f"choice({where.text}, {a.text}, {b.text})", f"(({taken}) or ({other}))"
+
+
+def either(condition: str, then: str, otherwise: str) -> str:
+    """The condition `then` where `condition` holds, else the condition `otherwise`."""
+    return f"(({condition}) and ({then}) or not ({condition}) and ({otherwise}))"
 
 
 def added(a: Form, b: Form) -> Form:

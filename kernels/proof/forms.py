@@ -22,14 +22,16 @@ from ...dialects import arith, func, gpu, memref
 from ...dialects.index_lists import mix
 from ...ir.core import BlockArgument, Operation, Value
 from ...ir.rewriting import constant_int
-from ...ir.traits import is_pure
+from ...ir.traits import ReadsMemory, is_pure
 from ...ir.types import MemRefType, i1
 from .expressions import (
     ALWAYS,
     NEVER,
     Form,
+    Meaning,
     added,
     choice_of,
+    either,
     extreme_of,
     is_condition,
     is_fixed,
@@ -43,14 +45,6 @@ from .parameters import Parameters
 from .polynomials import Polynomial
 
 _VARIABLE = re.compile(r"\bv\d+\b")
-
-
-@dataclass(frozen=True)
-class Meaning:
-    """The definition of a variable: as an expression of arrays, and as a condition."""
-
-    value: str
-    condition: str
 
 
 @dataclass
@@ -131,8 +125,12 @@ class Forms:
             return self.parameter(f"argument {id(value)}") if is_own else self._unknown()
         if isinstance(op, memref.ExtractStridedMetadata) and value in op.extents:
             return self._of_view(op.source, op.extents.index(value))
-        made = _FORMS.get(type(op))
-        return made(self, op) if made is not None else self._unknown_of(op)
+        return self.made(op)
+
+    def made(self, op: Operation) -> Form:
+        """The form of an operation's result, by those of its operands."""
+        maker = _FORMS.get(type(op))
+        return maker(self, op) if maker is not None else self._unknown_of(op)
 
     def _of_view(self, view: Value, which: int) -> Form:
         """A size of a view, or a stride, which are counted after all sizes."""
@@ -149,11 +147,15 @@ class Forms:
         return self.variable(exact=False)
 
     def _unknown_of(self, op: Operation) -> Form:
-        """A parameter for a value that the host computes, else an unconstrained variable."""
-        inside = op.parent_of(gpu.GPUFuncOp) is not None
-        if not inside and is_pure(op) and not op.regions:
-            return self.parameter(f"value {id(op)}")
-        return self._unknown()
+        """A parameter for what the host computes or reads, else an unconstrained variable."""
+        if op.parent_of(gpu.GPUFuncOp) is not None or op.regions:
+            return self._unknown()
+        if not (is_pure(op) or op.has_trait(ReadsMemory)):
+            return self._unknown()
+        found = self.parameter(f"value {id(op)}")
+        if not is_pure(op):
+            self.parameters.values_of_host.add(found.text)
+        return found
 
     def extent(self, buffer: Value, dim: int) -> Form:
         """The extent of a buffer along a dimension."""
@@ -402,23 +404,28 @@ class Forms:
         if op.results[0].type is i1:
             if not (is_condition(a) and is_condition(b)):
                 return self._unknown_of(op)
-            return (where + a + b).saying(_either(where.text, a.text, b.text))
+            return (where + a + b).saying(either(where.text, a.text, b.text))
         found = self.defined(*choice_of(where, a, b)) + where + a + b
         self.choices[found.text] = where, a, b
         return found
 
     def comparison(self, op: arith.CmpI) -> Form:
-        """The condition of a comparison; unsigned ones require operands that are not negative."""
+        """The condition of a comparison; unsigned ones require operands that are not negative.
+
+        What is below an unsigned bound need not be: a negative number is above all of them.
+        """
         a, b = self.of(op.lhs), self.of(op.rhs)
         if op.lhs.type is i1:
             if op.predicate not in ("eq", "ne") or not (is_condition(a) and is_condition(b)):
                 return self._unknown_of(op)
             same, differs = b.text, f"not ({b.text})"
             pair = (same, differs) if op.predicate == "eq" else (differs, same)
-            return (a + b).saying(_either(a.text, *pair))
+            return (a + b).saying(either(a.text, *pair))
         relation = {"eq": "=", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
         sign = relation[op.predicate[-2:]]
         form = (a + b).saying(f"({a.text}) {sign} ({b.text})")
+        if op.predicate in ("ult", "ule") and not a.is_exact:
+            return form.saying(f"0 <= ({a.text}) and {form.text}").wanting(f"{b.text} >= 0")
         return form.wanting(f"{a.text} >= 0", f"{b.text} >= 0") if op.is_unsigned else form
 
     def logical(self, op: Any, word: str) -> Form:
@@ -443,11 +450,6 @@ class Forms:
         """The expression for the linear id of the thread in its group."""
         x, y, _ = self.threads
         return f"(t0 + {x}*t1 + {x * y}*t2)"
-
-
-def _either(condition: str, then: str, otherwise: str) -> str:
-    """The condition `then` where `condition` holds, else the condition `otherwise`."""
-    return f"(({condition}) and ({then}) or not ({condition}) and ({otherwise}))"
 
 
 def _extent(forms: Forms, op: memref.Dim) -> Form:

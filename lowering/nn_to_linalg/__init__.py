@@ -22,6 +22,7 @@ from . import (  # noqa: F401 - they fill LOWERINGS
     movement,
     ordering,
     padding,
+    positions,
     reshaping,
     resizing,
     searching,

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from ...dialects import arith, nn, vector
 from ...ir.affine import AffineDim, AffineMap
 from ...ir.core import Value
-from ...ir.types import FloatType, IntegerType, MemRefType, Type, VectorType, i1, i64, index
+from ...ir.types import FloatType, IntegerType, MemRefType, Type, VectorType, i1, i64
 from .bounds import LANES, require_in_range, within, wrapped
-from .emitter import Emitter, buffer_type
+from .emitter import Emitter
 from .extents import Size
 from .scalars import apply, compute_type, convert, narrow
 from .storage import storage_type
@@ -252,29 +252,3 @@ def lower_one_hot(e: Emitter, op: nn.OneHot) -> None:
         return e.insert(arith.Select(e.compare("eq", place, e.position(op.axis)), on, off)).result
 
     e.generic([indices], [out], [read, AffineMap.identity(rank)], ["parallel"] * rank, choose)
-
-
-@lowers(nn.NonZero)
-def lower_non_zero(e: Emitter, op: nn.NonZero) -> None:
-    """Count the elements that are not 0, then write their positions, in row-major order."""
-    source = e.buffer(op.x)
-    extents = e.sizes(source)
-    element = op.x.type.element_type
-    count = e.alloc([], index)
-    e.store(e.index(0), count)
-
-    def found(where: Sequence[Value]) -> Value:
-        value = e.load(source, where)
-        return convert(e, value, element, i1)
-
-    with e.loops(extents) as where, e.when(found(where)):
-        e.store(e.value(e.add(e.load(count), 1)), count)
-    total = e.load(count)
-    known = buffer_type(op.out.type).shape[1]
-    out = e.destination(op.out, [len(extents), known if known is not None else total])
-    e.store(e.index(0), count)
-    with e.loops(extents) as where, e.when(found(where)):
-        column = e.load(count)
-        for row, at in enumerate(where):
-            e.store(e.from_index(at, i64), out, [row, column])
-        e.store(e.value(e.add(column, 1)), count)

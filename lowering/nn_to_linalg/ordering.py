@@ -1,4 +1,4 @@
-"""Lowering of row sorting, by merging, and of non-maximum suppression of boxes."""
+"""Lowering of row sorting, by ranks or by merging, and of non-maximum suppression of boxes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from ...ir.core import Value
 from ...ir.types import IntegerType, MemRefType, i1, i64, index
 from .emitter import Emitter
 from .extents import Size
+from .ranks import count_before, has_ranks, places_of_ranks, rank_type
+from .reshaping import reinterpreted
 from .scalars import apply, compute_type, widen
 from .sorting import before
 from .table import lowers
@@ -16,10 +18,36 @@ from .table import lowers
 
 @lowers(nn.SortRows)
 def lower_sort_rows(e: Emitter, op: nn.SortRows) -> None:
-    """Merge sorted runs of 1, 2, 4, .. rows, two by two."""
+    """Sort by ranks, with all threads of a device, or else by merging."""
     source = e.buffer(op.x)
     count, columns = e.sizes(source)
     out = e.destination(op.out, [count])
+    if has_ranks(e, op, [columns], count):
+        _by_ranks(e, op, source, out)
+    else:
+        _by_merging(e, op, source, out)
+
+
+def _by_ranks(e: Emitter, op: nn.SortRows, source: Value, out: Value) -> None:
+    """Rank by the last column; then by the one before it, equal elements by the ranks so far; .."""
+    count, columns = e.sizes(source)
+    number, element = rank_type(count), op.x.type.element_type
+    ranks, finer = (e.alloc([count, 1], number) for _ in range(2))
+    e.elementwise([], ranks, lambda e, _: e.from_index(e.position(0), number))
+
+    def leads(a: Value, b: Value) -> Value:
+        return before(e, a, b, element, largest=False)
+
+    with e.loop(columns) as behind:
+        at = e.sub(e.sub(columns, 1), behind)
+        count_before(e, e.subview(source, [0, at], [count, 1]), 0, leads, finer, ranks)
+        e.copy(finer, ranks)
+    places_of_ranks(e, reinterpreted(e, ranks, [count]), 0, out)
+
+
+def _by_merging(e: Emitter, op: nn.SortRows, source: Value, out: Value) -> None:
+    """Merge sorted runs of 1, 2, 4, .. rows, two by two."""
+    count, columns = e.sizes(source)
     with e.loop(count) as i:
         e.store(e.from_index(i, i64), out, [i])
     if columns == 0:

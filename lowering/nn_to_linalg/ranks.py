@@ -47,22 +47,31 @@ def rank_type(count: Size) -> IntegerType:
 
 
 def count_before(
-    e: Emitter, source: Value, axis: int, before: Callable[[Value, Value], Value]
-) -> Value:
-    """For each element of a buffer, the number of elements before it along an axis, as a buffer.
+    e: Emitter,
+    source: Value,
+    axis: int,
+    before: Callable[[Value, Value], Value],
+    counts: Value,
+    earlier: Value | None = None,
+) -> None:
+    """Set an element of `counts` to the number of elements of `source` before it along an axis.
 
-    Of elements of which none is before the other, the one with the lower index leads.
+    Of elements of which none is before the other, the one with the lower index leads, or with the
+    lower number in `earlier`, a buffer of the same shape.
     """
     extents = e.sizes(source)
-    rank, number = len(extents), rank_type(extents[axis])
-    counts = e.alloc(extents, number)
+    rank, number = len(extents), counts.type.element_type  # type: ignore[attr-defined]
     e.fill(e.constant(0, number), counts)
     every = tuple(AffineDim(d) for d in range(rank))
     other = (*every[:axis], AffineDim(rank), *every[axis + 1 :])
     own, others = (AffineMap(rank + 1, 0, results) for results in (every, other))
 
-    def add(e: Emitter, x: Value, y: Value, so_far: Value) -> Value:
-        is_earlier = e.compare("slt", e.position(rank), e.position(axis))
+    def add(e: Emitter, x: Value, y: Value, *numbers: Value) -> Value:
+        *order, so_far = numbers
+        if order:
+            is_earlier = e.insert(arith.CmpI("slt", order[1], order[0])).result
+        else:
+            is_earlier = e.compare("slt", e.position(rank), e.position(axis))
         not_behind = e.insert(arith.XOrI(before(x, y), e.constant(1, is_earlier.type))).result
         leads = e.insert(arith.Select(is_earlier, not_behind, before(y, x))).result
         one, none = e.constant(1, number), e.constant(0, number)
@@ -70,8 +79,9 @@ def count_before(
         return e.insert(arith.AddI(so_far, counted)).result
 
     kinds = [*["parallel"] * rank, "reduction"]
-    e.generic([source, source], [counts], [own, others, own], kinds, add)
-    return counts
+    compared = [buffer for buffer in (source, earlier) if buffer is not None]
+    inputs = [buffer for buffer in compared for _ in range(2)]
+    e.generic(inputs, [counts], [*[own, others] * len(compared), own], kinds, add)
 
 
 def places_of_ranks(e: Emitter, counts: Value, axis: int, places: Value) -> None:

@@ -12,7 +12,7 @@ from ...ir.types import FloatType, IntegerType, MemRefType, Type, i64, index
 from .bounds import within
 from .emitter import Emitter, buffer_type
 from .extents import Size
-from .ranks import count_before, has_ranks, places_of_ranks
+from .ranks import count_before, has_ranks, places_of_ranks, rank_type
 from .scalars import widen
 from .storage import storage_type
 from .table import lowers
@@ -135,7 +135,8 @@ def lower_top_k(e: Emitter, op: nn.TopK) -> None:
 def _by_ranks(e: Emitter, op: nn.TopK, source: Value, out: Value, places: Value) -> None:
     """Count for each element how many are better, then look for the element of each rank."""
     axis, extents, element = op.axis, e.sizes(source), op.x.type.element_type
-    counts = count_before(e, source, axis, lambda a, b: before(e, a, b, element, op.largest))
+    counts = e.alloc(extents, rank_type(extents[axis]))
+    count_before(e, source, axis, lambda a, b: before(e, a, b, element, op.largest), counts)
     places_of_ranks(e, counts, axis, places)
 
     def pick(e: Emitter, place: Value, _: Value) -> Value:

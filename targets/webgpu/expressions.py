@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ from ...ir.diagnostics import NncError
 from ...ir.types import FloatType, IndexType, IntegerType, VectorType, lane_type
 from ..source.memory import Buffer, grouped, plus, times
 from ..source.printing import elements_of, is_half, lanes_of
-from ..source.scalars import compared
+from ..source.scalars import compared, number_of
 from .printer import WgslPrinter
 
 
@@ -180,16 +181,24 @@ def _insert(p: WgslPrinter, op: vector.Insert) -> str:
 
 @_prints("arith.cmpf")
 def _cmpf(p: WgslPrinter, op: arith.CmpF) -> str:
+    """A comparison. Where NaN fulfils it, bits tell NaN, as compilers may suppose there is none."""
     a, b = (p.text_of(v) for v in op._operands)
-    type = op._operands[0].type
+    type, predicate = op._operands[0].type, op.predicate
     if is_half(type):
         a, b = p.widened(a, type), p.widened(b, type)
-    if op.predicate not in ("ord", "uno"):
-        return compared(op.predicate, a, b, "!")
+    if predicate[0] == "o" and predicate != "ord":
+        return compared(predicate, a, b, "!")
     mask = op.results[0].type
     single = VectorType((lanes_of(type),), FloatType("f32"))
-    found = " | ".join(p.lanewise("isnan_32", single, mask, one) for one in dict.fromkeys((a, b)))
-    return found if op.predicate == "uno" else f"!({found})"
+    is_order = predicate in ("ord", "uno")
+    numbers = [math.nan if is_order else number_of(v) for v in op._operands]
+    asked = [t for t, n in zip((a, b), numbers, strict=True) if n is None or math.isnan(n)]
+    found = [p.lanewise("isnan_32", single, mask, text) for text in dict.fromkeys(asked)]
+    if predicate == "ord":
+        return f"!({' | '.join(found)})"
+    if not is_order:
+        found.insert(0, f"({compared('o' + predicate[1:], a, b, '!')})")
+    return " | ".join(found)
 
 
 _SIGNS = {"eq": "==", "ne": "!=", "gt": ">", "ge": ">=", "lt": "<", "le": "<="}

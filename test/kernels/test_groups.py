@@ -85,10 +85,12 @@ def check(module, subject, inputs, threads=None):
 def test_example(cls):
     """Every op on one of the devices: results, and the proof of each kernel."""
     text, given, sizes = example_of(cls)
-    module, subject = for_device(("t4", "pocl")[OPS.index(cls) % 2], text)
+    device = ("t4", "pocl")[OPS.index(cls) % 2]
+    module, subject = for_device(device, text)
     inputs = inputs_of(subject.type.inputs, given, sizes, seed=3)
     check(module, subject, inputs, 2 if cls.name in LARGE else None)
-    assert prove(module) == (cls.name not in BY_VALUES)
+    is_clamped = "gather" in cls.name or (cls.name == "nn.sort_rows" and device == "t4")
+    assert prove(module) == (is_clamped or cls.name not in BY_VALUES)
 
 
 OPEN = {

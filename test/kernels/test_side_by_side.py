@@ -1,4 +1,4 @@
-"""Scatters, running sums, best elements and suppressed boxes: threads side by side, against NumPy."""
+"""Scatters, running sums, sorted elements and suppressed boxes: threads side by side, against NumPy."""
 
 from math import prod
 
@@ -50,6 +50,12 @@ def best():
     return text, "xk", ("tensor<3x20x4xf32>", "tensor<1xi64>"), of, [x, [6]], wanted, 3 * 4
 
 
+def sorted_rows():
+    x = RNG.integers(0, 3, (40, 3))
+    text, order = "nn.sort_rows %x : ", np.lexsort(x.T[::-1])
+    return text, "x", ("tensor<40x3xf32>",), ("tensor<40xi64>",), [x], [order], 40
+
+
 def suppressed():
     """Boxes in a row, of which each overlaps with the next by a half of it."""
     boxes = np.zeros((2, 3, 8, 4))
@@ -64,7 +70,7 @@ def suppressed():
     return "nn.suppress %a, %b, %c, %d : ", "abcd", types, types[1:2], given, [wanted], 2 * 3
 
 
-CASES = (scattered_elements, scattered_rows, running_sums, best, suppressed)
+CASES = (scattered_elements, scattered_rows, running_sums, best, sorted_rows, suppressed)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
@@ -83,3 +89,18 @@ def test_what_has_no_order_has_threads(case):
         np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
     launch = [op for op in module.walk() if isinstance(op, gpu.LaunchFunc)][-1]
     assert prod(map(constant_int, (*launch.grid, *launch.block))) >= threads
+
+
+@pytest.mark.parametrize("extents", ["500x3x7", "?x?x?"])
+def test_threads_that_run_in_lockstep_share_a_group(extents):
+    """As many groups as a device has cores get several threads each; the last one has some idle."""
+    type = f"tensor<{extents}xf32>"
+    text = one_op(f"nn.cumsum %x {{axis = 1 : i64}} : ({type}) -> {type}", f"%x: {type}")
+    module, subject = for_device("cuda-sm80", text)
+    schedule(module)
+    (launch,) = [op for op in module.walk() if isinstance(op, gpu.LaunchFunc)]
+    assert constant_int(launch.block[0]) == 32
+    assert constant_int(launch.grid[0]) == (None if "?" in extents else 110)
+    x = RNG.standard_normal((500, 3, 7)).astype(np.float32)
+    (got,) = results(module, subject, [x])
+    np.testing.assert_allclose(got, x.cumsum(1), rtol=1e-5, atol=1e-5)

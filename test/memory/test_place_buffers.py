@@ -109,9 +109,9 @@ def test_what_is_told():
     assert found["microseconds"].value > 0
     assert not found["host"].elements
     text = """
-func.func @main(%x: tensor<4x8xf32>) -> tensor<2x?xi64> {
-  %0 = nn.non_zero %x : (tensor<4x8xf32>) -> tensor<2x?xi64>
-  func.return %0 : tensor<2x?xi64>
+func.func @main(%x: tensor<4x8xf32>, %p: tensor<4xi64>) -> tensor<?x?xf32> {
+  %0 = nn.pad_dynamic %x, %p {mode = "reflect"} : (tensor<4x8xf32>, tensor<4xi64>) -> tensor<?x?xf32>
+  func.return %0 : tensor<?x?xf32>
 }
 """
     module = run_stages(module_of(text), target="opencl")

@@ -123,6 +123,16 @@ def test_open_extents_one_after_the_other():
         np.testing.assert_allclose(there(x, w), here(x, w), rtol=1e-5, atol=1e-5)
 
 
+def test_an_entry_whose_inputs_have_no_names():
+    """As a text may be that somebody has written: its inputs are copied to the device all the same."""
+    text = """func.func @main(%x: tensor<5xf32>) -> tensor<5xf32> attributes {nn.entry} {
+      %y = nn.neg %x : (tensor<5xf32>) -> tensor<5xf32>
+      func.return %y : tensor<5xf32>
+    }"""
+    x = np.arange(5, dtype=np.float32)
+    np.testing.assert_array_equal(nnc.compile(parse_module(text), target="opencl")(x), -x)
+
+
 def test_open_rows_that_several_passes_read():
     """Have no room in a group's memory, which has a known size."""
     node = helper.make_node("ReduceLogSumExp", ["x", "a"], ["y"], keepdims=0)
@@ -246,17 +256,16 @@ def test_what_the_compiler_says(monkeypatch):
 @pytest.mark.parametrize("cached", [False, True])
 def test_steps_of_the_host_are_refused_where_asked(cached, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    searching = model_of(
-        [helper.make_node("NonZero", ["x"], ["y"])],
-        [value("x", [3, 4])],
-        [value("y", [2, None], TensorProto.INT64)],
+    counting = model_of(
+        [helper.make_node("Range", ["a", "b", "c"], ["y"])],
+        [value(name, [], TensorProto.INT64) for name in "abc"],
+        [value("y", [None], TensorProto.INT64)],
     )
     if cached:
-        x = np.eye(3, 4, dtype=np.float32)
-        found = nnc.compile(searching, target="opencl")(x)
-        np.testing.assert_array_equal(found, np.nonzero(x))
+        found = nnc.compile(counting, target="opencl")(*map(np.int64, (3, 20, 4)))
+        np.testing.assert_array_equal(found, np.arange(3, 20, 4))
     with pytest.raises(NncError, match="1 steps are not for 'opencl'"):
-        nnc.compile(searching, target="opencl", fallback=False)
+        nnc.compile(counting, target="opencl", fallback=False)
 
 
 def check_indices(target: str) -> None:

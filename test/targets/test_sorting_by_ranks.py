@@ -94,6 +94,37 @@ def test_top_k_on_other_devices(type, device):
     check_top_k(type, False, device)
 
 
+def sort_rows(rows, columns, type: str) -> str:
+    """The text of a function that sorts the rows of a matrix."""
+    source = f"tensor<{rows}x{columns}x{type}>"
+    text = f"nn.sort_rows %x : ({source}) -> tensor<{rows}xi64>"
+    return one_op(text, f"%x: {source}")
+
+
+@pytest.mark.parametrize(
+    ("device", "type", "is_open"),
+    [
+        ("opencl", "f32", False),
+        ("opencl", "f32", True),
+        ("opencl", "ui8", False),
+        ("opencl", "i64", True),
+        ("webgpu", "f32", False),
+        ("webgpu", "i64", True),
+        ("emulated-cuda-sm80", "f32", True),
+    ],
+    indirect=["device"],
+)
+def test_sort_rows(device, type, is_open):
+    """Rows of one, of few and of no columns, none, and one; many are equal, some have NaN."""
+    shapes = [(70, 1), (33, 3), (1, 2), (7, 5)] + [(0, 2), (5, 0)] * is_open
+    values = [with_equal_ones(shape, type) for shape in shapes]
+    texts = [sort_rows(*(("?", "?") if is_open else shape), type) for shape in shapes]
+    compiled = nnc.compile(together(texts), target=device, fallback=False)
+    for x, got in zip(values, compiled(*values), strict=True):
+        order = np.lexsort(x.T[::-1]) if x.size else np.arange(len(x))
+        np.testing.assert_array_equal(got, order)
+
+
 @pytest.mark.parametrize("device", ["opencl"], indirect=True)
 def test_no_elements(device):
     """Lists of none, and none of each list."""

@@ -308,6 +308,25 @@ def test_casts(element, adapter):
 
 
 @pytest.mark.emulated
+@pytest.mark.parametrize("element", ["f32", "f16", "bf16"])
+def test_comparisons_with_nan(element, adapter):
+    """In vectors and alone. NaN is no zero, and neither equal to, above nor below any number."""
+    values = [0.0, np.nan, 1.0, -np.inf, np.inf, np.nan, -0.0, 2.5]
+    functions = []
+    for count in (len(values), 64, 1):
+        x = np.resize(np.roll(values, -1), count).astype(type_to_numpy(parse_type(element)))
+        type, truths = (f"tensor<{count}x{e}>" for e in (element, "i1"))
+        functions.append(
+            ("cast", one_op(f"nn.cast %x : ({type}) -> {truths}", f"%x: {type}"), [x], ())
+        )
+        for op in _COMPARISONS:
+            text = f"nn.{op} %x, %y : ({type}, {type}) -> {truths}"
+            given = [x, np.roll(x, 1)]
+            functions.append((op, one_op(text, f"%x: {type}", f"%y: {type}"), given, ()))
+    check_together(functions, "webgpu")
+
+
+@pytest.mark.emulated
 @pytest.mark.parametrize("kind", by_default("squeezenet", "gpt2", "lstm", "detector"))
 def test_network(kind, adapter):
     model = NETWORKS[kind]()

@@ -78,3 +78,38 @@ func.func private @carried(%a: memref<64xf32>) attributes {nn.kernel} {
   }
   return
 }
+
+// A number that a kernel has found before, in a buffer of one element of the function itself, is read by
+// the host, checked there, and is an argument of what is launched next.
+// CHECK-LABEL: func.func private @counted
+// CHECK:         gpu.launch_func  @kernels::@counted_0
+// CHECK:         %[[N:.*]] = memref.load %{{.*}}[] : memref<index>
+// CHECK:         cf.assert %{{.*}}, "an extent of its result is negative"
+// CHECK:         memref.alloc(%[[N]])
+// CHECK:         gpu.launch_func  @kernels::@counted_1 blocks in (%{{.*}}, %c1, %c1) threads in (%c1, %c1, %c1)  args(%[[N]] : index
+func.func private @counted(%a: memref<64xf32>) -> memref<?xindex> attributes {nn.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0.0 : f32
+  %n = memref.alloc() : memref<index>
+  %found = scf.for %i = %c0 to %c64 step %c1 iter_args(%so_far = %c0) -> (index) {
+    %x = memref.load %a[%i] : memref<64xf32>
+    %is = arith.cmpf une, %x, %zero : f32
+    %one = arith.select %is, %c1, %c0 : index
+    %next = arith.addi %so_far, %one : index
+    scf.yield %next : index
+  }
+  memref.store %found, %n[] : memref<index>
+  %count = memref.load %n[] : memref<index>
+  %is_extent = arith.cmpi sge, %count, %c0 : index
+  cf.assert %is_extent, "an extent of its result is negative"
+  %y = memref.alloc(%count) : memref<?xindex>
+  scf.parallel (%i) = (%c0) to (%count) step (%c1) {
+    %last = arith.subi %count, %i : index
+    memref.store %last, %y[%i] : memref<?xindex>
+    scf.reduce
+  }
+  memref.dealloc %n : memref<index>
+  return %y : memref<?xindex>
+}
