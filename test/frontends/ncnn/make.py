@@ -280,6 +280,10 @@ def normalization() -> Group:
     g.add("Reduction", [(3, 4, 5)], "0=3 1=0 -23303=1,0 4=1 5=1 2=0.5")
     g.add("Reduction", [(3, 4)], "0=0 1=1")
     g.add("StatisticsPooling", [(3, 4, 5)], "0=1")
+    for shape in ((3, 4), (2, 3, 4), (2, 2, 3, 2)):  # as many parameters as elements
+        size = int(np.prod(shape))
+        g.add("LayerNorm", [shape], f"0={size} 1=0.001 2=1", [(V, size), (V, size)])
+        g.add("RMSNorm", [shape], f"0={size} 1=0.001 2=1", [(V, size)])
     return g
 
 
