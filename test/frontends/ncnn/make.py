@@ -448,6 +448,11 @@ def corners() -> Group:
     g.add("Reduction", [(3, 4)], "0=3 1=1 5=1")
     g.add("Quantize", [(6,)], "0=6", [(V, 6, 20.0, 60.0)])
     g.add("Quantize", [(6, 2)], "0=6", [(V, 6, 20.0, 60.0)])
+    for inputs in ([(2, 5, 6), (2, 4, 2, 3)], [(2, 5, 6), (2, 4, 2, 3), (4,)]):
+        g.add("Deconvolution", inputs, f"0=4 1=3 11=2 3=2 5={len(inputs) - 2} 6=48 9=1 28=1")
+    g.add("DeconvolutionDepthWise", [(4, 5, 6), (4, 1, 3, 3)], "0=4 1=3 4=1 6=36 7=4 28=1")
+    g.add("DeconvolutionDepthWise", [(4, 5, 6), (4, 3, 3, 3)], "0=6 1=3 4=1 6=108 7=2 28=1")
+    g.add("Deconvolution1D", [(2, 6), (2, 3, 4)], "0=3 1=4 3=2 6=24 28=1")
     return g
 
 
