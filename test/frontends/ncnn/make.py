@@ -408,6 +408,8 @@ def integers() -> Group:
         weights = [(I, gates * 15), (F, biases * 5, -0.5, 0.5), (I, gates * 25)]
         weights += [(V, gates * 5, 200, 400)] * 2
         g.add(kind, [(3, 3)], f"0=5 1={gates * 15} 2=0 8=2", weights)
+    both = [(I, 120), (F, 40, -0.5, 0.5), (I, 80), (F, 20, -0.5, 0.5), *[(V, 40, 200, 400)] * 2]
+    g.add("LSTM", [(3, 3)], "0=2 1=120 2=2 3=5 8=2", both)
     return g
 
 
