@@ -50,8 +50,10 @@ class Direction:
     clip: float | None = None
     peepholes: dict[str, Value] | None = None
     """The peephole weights of an LSTM's gates i, o and f: [hidden]."""
-    products: tuple[Product, Product] | None = None
-    """The functions that multiply inputs, and states, by their weights; None for `nn.matmul`."""
+    products: tuple[Product, Product, Product] | None = None
+    """The functions that multiply inputs, states, and outputs to project by their weights; None for
+    `nn.matmul`.
+    """
     shrink: Value | None = None
     """The weights of the projection of an LSTM's outputs: [hidden, output]."""
     normalize: Callable[[str, Value], Value] | None = None
@@ -87,24 +89,21 @@ class Direction:
 
     def projected(self, x: Value) -> Value:
         """The product of inputs and the input weights W."""
-        multiply = self.products[0] if self.products else self._product
-        return multiply(x, self.projection)
+        return self._product(0, x, self.projection)
 
     def carried(self, h: Value) -> Value:
         """The product of states and the recurrent weights R."""
-        return self._of_state(h, self.recurrent)
+        return self._product(1, h, self.recurrent)
 
     def shrunk(self, h: Value) -> Value:
         """The projection of an LSTM's outputs."""
         assert self.shrink is not None
-        return add(self.n, self._of_state(h, self.shrink), self.shrink_bias)
+        return add(self.n, self._product(2, h, self.shrink), self.shrink_bias)
 
-    def _of_state(self, h: Value, weight: Value) -> Value:
-        multiply = self.products[1] if self.products else self._product
-        return multiply(h, weight)
-
-    def _product(self, x: Value, weight: Value) -> Value:
-        return self.n(nn.Matmul(x, weight))
+    def _product(self, which: int, x: Value, weight: Value) -> Value:
+        if self.products is None:
+            return self.n(nn.Matmul(x, weight))
+        return self.products[which](x, weight)
 
     def clipped(self, x: Value) -> Value:
         """x clipped before it enters an activation, if the network has a clip."""

@@ -37,8 +37,7 @@ IGNORED = IgnoredFields(
     Ignored(
         "0 1 5 6 11 21",
         "sizes, as the weights tell, which may be blobs",
-        "Convolution Convolution1D Convolution3D ConvolutionDepthWise ConvolutionDepthWise1D "
-        "ConvolutionDepthWise3D",
+        "Convolution* Deconvolution*",
     ),
     Ignored("5", "how axes count, of which none is named", "Reduction"),
     Ignored("6", "how frames at the ends are padded, which are not asked for", "Spectrogram"),

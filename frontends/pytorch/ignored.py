@@ -33,6 +33,8 @@ IGNORED = IgnoredFields(
     Ignored("quant_min quant_max input_dtype", "as the operand has it",
             "torchao.dequantize_affine*"),
     Ignored("*", "what is checked, not what is computed", "aten.*assert* aten.*constrain_range*"),
+    Ignored("*", "an element type, which the operators that use it name themselves",
+            "aten.promote_types* aten.result_type* aten.can_cast*"),
     Ignored("*", "how a graph is trained", "higher_order.*"),
     Ignored("self", "all tensors lie alike", "aten.*storage_offset aten.*is_contiguous"),
 )  # fmt: skip

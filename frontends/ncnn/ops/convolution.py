@@ -97,8 +97,22 @@ def _convolution(dims: int, grouped: bool) -> Callable:
 
 def _weights(n: NcnnLayer, given: tuple[Value, ...]) -> tuple[Value, Value | None]:
     """The weights [out, in, kernel..], which may be a blob, and the bias [out]."""
-    if not given:
-        return n.weight("weight"), n.optional("bias")
+    if given:
+        return _computed_weights(n, given)
+    return n.weight("weight"), n.optional("bias")
+
+
+def _transposed_weights(n: NcnnLayer, given: tuple[Value, ...]) -> tuple[Value, Value | None]:
+    """The weights [in, out, kernel..] of a transposed convolution, where out is of one group, and
+    the bias [all out].
+    """
+    if given:
+        return _computed_weights(n, given)
+    turned = np.moveaxis(n.array_of("weight"), 2, 1)  # [groups, in, out, kernel..]
+    return n.stored("weight", turned.reshape(-1, *turned.shape[2:])), n.optional("bias")
+
+
+def _computed_weights(n: NcnnLayer, given: tuple[Value, ...]) -> tuple[Value, Value | None]:
     weight, *more = (reshape(n, v, dims(v)[1:]) for v in given)
     return weight, more[0] if more else None
 
@@ -124,12 +138,8 @@ def _finished(n: NcnnLayer, x: Value) -> Value:
 def _deconvolution(dims: int, grouped: bool) -> Callable:
     def convert(n: NcnnLayer, x: Value, *given: Value) -> Value:
         x = n.image(x, dims)
-        if given:
-            raise n.error("weights that are computed are not supported")
-        kernel, groups = extents_of(n, KERNEL, dims), n.int(7, 1) if grouped else 1
-        stored = n.array_of("weight")  # [groups, out, in, kernel..]
-        turned = np.moveaxis(stored, 2, 1)
-        weight = n.stored("weight", turned.reshape(-1, turned.shape[2], *kernel))
+        weight, bias = _transposed_weights(n, given)
+        kernel, groups = weight.type.shape[2:], n.int(7, 1) if grouped else 1
         strides, dilations = extents_of(n, STRIDE, dims), extents_of(n, DILATION, dims)
         extra = [n.int(18), n.int(19, n.int(18)), n.int(20, n.int(18))][:dims][::-1]
         first = 25 if dims == 3 else 20
@@ -149,7 +159,7 @@ def _deconvolution(dims: int, grouped: bool) -> Callable:
             n,
             x,
             weight,
-            n.optional("bias"),
+            bias,
             strides=strides,
             dilations=dilations,
             padding=padding if cut or not isinstance(padding, str) else "VALID",

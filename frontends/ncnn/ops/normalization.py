@@ -22,8 +22,8 @@ rows.formulas(
     {
         "InstanceNorm": lambda n, x: _instance_normed(n, x),
         "GroupNorm": lambda n, x: group_normed(n, x, *_affine(n), n.int(0, 1), n.float(2, 0.001)),
-        "LayerNorm": lambda n, x: layer_normed(n, x, *_affine(n), _last(n, x), n.float(1, 0.001)),
-        "RMSNorm": lambda n, x: rms_normed(n, x, _affine(n)[0], _last(n, x), n.float(1, 0.001)),
+        "LayerNorm": lambda n, x: layer_normed(n, x, *_over_last(n, x), n.float(1, 0.001)),
+        "RMSNorm": lambda n, x: _rms_normed(n, x),
     }
 )
 
@@ -37,8 +37,17 @@ def _instance_normed(n: NcnnLayer, x: Value) -> Value:
     return reshape(n, instance_normed(n, whole, scale, bias, n.float(1, 0.001)), dims(x))
 
 
-def _last(n: NcnnLayer, x: Value) -> tuple[int, ...]:
-    """The last axes, over which the parameters have an element for each position."""
+def _rms_normed(n: NcnnLayer, x: Value) -> Value:
+    scale, _, axes = _over_last(n, x)
+    return rms_normed(n, x, scale, axes, n.float(1, 0.001))
+
+
+def _over_last(n: NcnnLayer, x: Value) -> tuple[Value | None, Value | None, tuple[int, ...]]:
+    """The scale, the bias and the axes of a normalization over the last axes.
+
+    The number of parameters tells how many axes these are. ncnn normalizes each channel by itself
+    even if there are more, and then uses the first of the parameters.
+    """
     size, count, axis = n.int(0), 1, x.type.rank
     while count < max(size, 2) and axis > 1:
         axis -= 1
@@ -47,7 +56,11 @@ def _last(n: NcnnLayer, x: Value) -> tuple[int, ...]:
             break
     if size > 0 and count != size:
         raise n.error(f"no last dimensions have {size} elements")
-    return tuple(range(axis, x.type.rank))
+    scale, bias = _affine(n)
+    if axis == 1 < x.type.rank - 1:
+        axis, count = 2, count // n.extent(x, 1)
+        scale, bias = (None if v is None else part(n, v, 0, 0, count) for v in (scale, bias))
+    return scale, bias, tuple(range(axis, x.type.rank))
 
 
 @rows("LRN")

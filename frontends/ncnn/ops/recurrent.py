@@ -24,6 +24,13 @@ def _layer(cells: Cells) -> Callable:
     return convert
 
 
+def _products(n: NcnnLayer, d: int) -> tuple[Product, Product, Product] | None:
+    """The products of a layer with int8 weights; those of a projection stay floats."""
+    if not n.int(8):
+        return None
+    return _product(n, "input", d), _product(n, "state", d), lambda x, w: n(nn.Matmul(x, w))
+
+
 def _product(n: NcnnLayer, name: str, d: int) -> Product:
     """A product with int8 weights, for which each row of the other operand is quantized."""
     scales = Term(n, n.stored(f"{name}_scales{d}", n.array_of(f"{name}_scales")[d]))
@@ -47,7 +54,7 @@ def _direction(n: NcnnLayer, d: int, states: Sequence[Value]) -> Direction:
         n.stored(f"state{d}", n.array_of("state")[d].T),
         given,
         biases=(n.stored(f"bias{d}", bias.reshape(-1)), n.stored(f"more{d}", more)),
-        products=(_product(n, "input", d), _product(n, "state", d)) if n.int(8) else None,
+        products=_products(n, d),
         backward=n.int(2) == 1 or d == 1,
         shrink=n.stored(f"shrink{d}", n.array_of("projection")[d].T) if hidden != out else None,
     )

@@ -455,6 +455,9 @@ def numel(n: AtenLayer, self: Value) -> Value:
     "aten._functional_assert_scalar",
     "aten._functional_sym_constrain_range",
     "aten._functional_sym_constrain_range_for_size",
+    "aten.promote_types",
+    "aten.result_type",
+    "aten.can_cast",
 )
 def nothing(n: AtenLayer, **arguments: Any) -> list:
     return []

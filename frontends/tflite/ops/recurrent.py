@@ -33,12 +33,12 @@ def _optional(operands: Operands, i: int) -> Value | None:
     return operands[i] if i < len(operands) else None
 
 
-def _products(n: TfliteLayer, weights: int) -> tuple[Product, Product] | None:
+def _products(n: TfliteLayer, weights: int) -> tuple[Product, Product, Product] | None:
     """The products of rounded floats with 8-bit weights, such as operand `weights`; else None."""
     if not n.is_hybrid(0, weights):
         return None
     multiply = row_product(n, Rounding.asked(n))
-    return multiply, multiply
+    return multiply, multiply, multiply
 
 
 def _real(n: TfliteLayer, operands: Operands) -> list[Any]:

@@ -280,6 +280,10 @@ def normalization() -> Group:
     g.add("Reduction", [(3, 4, 5)], "0=3 1=0 -23303=1,0 4=1 5=1 2=0.5")
     g.add("Reduction", [(3, 4)], "0=0 1=1")
     g.add("StatisticsPooling", [(3, 4, 5)], "0=1")
+    for shape in ((3, 4), (2, 3, 4), (2, 2, 3, 2)):  # as many parameters as elements
+        size = int(np.prod(shape))
+        g.add("LayerNorm", [shape], f"0={size} 1=0.001 2=1", [(V, size), (V, size)])
+        g.add("RMSNorm", [shape], f"0={size} 1=0.001 2=1", [(V, size)])
     return g
 
 
@@ -404,6 +408,8 @@ def integers() -> Group:
         weights = [(I, gates * 15), (F, biases * 5, -0.5, 0.5), (I, gates * 25)]
         weights += [(V, gates * 5, 200, 400)] * 2
         g.add(kind, [(3, 3)], f"0=5 1={gates * 15} 2=0 8=2", weights)
+    both = [(I, 120), (F, 40, -0.5, 0.5), (I, 80), (F, 20, -0.5, 0.5), *[(V, 40, 200, 400)] * 2]
+    g.add("LSTM", [(3, 3)], "0=2 1=120 2=2 3=5 8=2", both)
     return g
 
 
@@ -444,6 +450,11 @@ def corners() -> Group:
     g.add("Reduction", [(3, 4)], "0=3 1=1 5=1")
     g.add("Quantize", [(6,)], "0=6", [(V, 6, 20.0, 60.0)])
     g.add("Quantize", [(6, 2)], "0=6", [(V, 6, 20.0, 60.0)])
+    for inputs in ([(2, 5, 6), (2, 4, 2, 3)], [(2, 5, 6), (2, 4, 2, 3), (4,)]):
+        g.add("Deconvolution", inputs, f"0=4 1=3 11=2 3=2 5={len(inputs) - 2} 6=48 9=1 28=1")
+    g.add("DeconvolutionDepthWise", [(4, 5, 6), (4, 1, 3, 3)], "0=4 1=3 4=1 6=36 7=4 28=1")
+    g.add("DeconvolutionDepthWise", [(4, 5, 6), (4, 3, 3, 3)], "0=6 1=3 4=1 6=108 7=2 28=1")
+    g.add("Deconvolution1D", [(2, 6), (2, 3, 4)], "0=3 1=4 3=2 6=24 28=1")
     return g
 
 

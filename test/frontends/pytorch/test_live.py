@@ -213,3 +213,20 @@ def test_a_branch_that_gives_its_operand_back(torch):
     model = nnc.compile(program, cache=False)
     np.testing.assert_allclose(model(x), (x, x + 1), rtol=1e-6)
     np.testing.assert_allclose(model(-x), (-x * 3, -x - 1), rtol=1e-6)
+
+
+def test_element_types_that_a_program_asks_for(torch, tmp_path):
+    """`torch.export` leaves the questions in the program, though the answers are known."""
+
+    class Model(torch.nn.Module):
+        def forward(self, x, y):
+            kind = torch.promote_types(x.dtype, torch.float16)
+            narrow = x if torch.can_cast(x.dtype, y.dtype) else y
+            return x.to(kind) + 1, y.to(torch.result_type(x, y)) * 2, narrow
+
+    path = tmp_path / "types.pt2"
+    for given in ((torch.randn(3), torch.arange(3)), (torch.arange(3), torch.randn(2).double())):
+        torch.export.save(torch.export.export(Model(), given), path)
+        expected = Model()(*given)
+        for one, other in zip(nnc.compile(path, cache=False)(*given), expected, strict=True):
+            np.testing.assert_array_equal(one, other.numpy(), strict=True)
