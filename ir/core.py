@@ -223,6 +223,12 @@ class Operation:
         self.detach()
         self.drop_all_references()
 
+    def replace_with(self, *values: Value) -> None:
+        """Use the values in place of the results, and erase the operation."""
+        for old, new in zip(self.results, values, strict=True):
+            old.replace_all_uses_with(new)
+        self.erase()
+
     def drop_all_references(self) -> None:
         """Give up the operands of this and all nested operations."""
         for op in self.walk() if self.regions else (self,):

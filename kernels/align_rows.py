@@ -182,9 +182,7 @@ class _Aligning:
                 bytes, shift // _row_bytes(type) * pitch + self._longer(view.result).num_bytes
             )
         type = MemRefType((bytes,), op.memref.type.element_type)
-        made = Builder.before_op(op).insert(memref.Alloc([], [], memref=type)).memref
-        op.memref.replace_all_uses_with(made)
-        op.erase()
+        op.replace_with(Builder.before_op(op).insert(memref.Alloc([], [], memref=type)).memref)
 
     def _space_out(self, value: Value, whole: MemRefType) -> None:
         """Replace a buffer, or a part of one, by a strided view of a buffer with longer rows."""
@@ -209,9 +207,8 @@ class _Aligning:
         for user, _ in list(argument.uses):
             if isinstance(user, memref.SubView):
                 lists = user.static_offsets, user.static_sizes, user.static_strides
-                made = Builder.before_op(user).insert(memref.SubView.of(argument, *lists)).result
-                user.result.replace_all_uses_with(made)
-                user.erase()
+                made = memref.SubView.of(argument, *lists)
+                user.replace_with(Builder.before_op(user).insert(made).result)
 
 
 _ON_STRIDED = linalg.Generic | linalg.Fill | linalg.Copy

@@ -159,8 +159,7 @@ def _of_one_row(function: func.FuncOp) -> func.FuncOp:
     for op in list(copy.body.block):
         if isinstance(op, memref.Alloc) and open_dims(op.memref):
             made = memref.Alloc([], [], memref=_single(op.memref), loc=op.loc)
-            op.memref.replace_all_uses_with(Builder.before_op(op).insert(made).memref)
-            op.erase()
+            op.replace_with(Builder.before_op(op).insert(made).memref)
     types = tuple(a.type for a in copy.args)
     copy.function_type = type(copy.function_type)(types, copy.function_type.results)
     return copy

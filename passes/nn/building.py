@@ -65,13 +65,6 @@ def on_operands(op: OpT, operands: Sequence[Value], type: Type) -> OpT:
     return op.create(operands, [type], op.attributes, op.properties, loc=op.loc)
 
 
-def replace_op(op: Operation, *values: Value) -> None:
-    """Use the values in place of an operation's results, and erase the operation."""
-    for old, new in zip(op.results, values, strict=True):
-        old.replace_all_uses_with(new)
-    op.erase()
-
-
 Extent = int | Value
 """An extent: a number, or a tensor of one i64."""
 

@@ -34,7 +34,6 @@ from .building import (
     arranged,
     element_of,
     is_arranged_constant,
-    replace_op,
     reshape,
     scalar,
     shape_of,
@@ -389,7 +388,7 @@ def block_conv(
     result = plain(b, out, shape_of(conv.out))
     if shuffles:
         result = unshuffle_result(conv, result, after)
-    replace_op(conv, result)
+    conv.replace_with(result)
 
 
 def with_more_results(conv: nn.Conv, more: int) -> nn.Conv:
@@ -402,7 +401,7 @@ def with_more_results(conv: nn.Conv, more: int) -> nn.Conv:
     type = TensorType((N, M + more, *rest), element_of(conv.out))
     made = nn.Conv.create([conv.x, weight], [type], conv.attributes, conv.properties)
     out = b.insert(nn.Slice(b.insert(made).out, (0,) * rank, out=conv.out.type)).result
-    replace_op(conv, out)
+    conv.replace_with(out)
     return made
 
 
@@ -437,4 +436,4 @@ def pack_matmul(product: nn.Matmul, block: int) -> None:
     result = reshape(b, packed, (*rows, whole))
     if whole != N:
         result = b.insert(nn.Slice(result, (0,) * (len(rows) + 1), out=product.out.type)).result
-    replace_op(product, result)
+    product.replace_with(result)

@@ -23,7 +23,7 @@ from ...ir.decisions import Alternative, Decision, Terms, described
 from ...ir.passes import Pass, PassContext, option
 from ...ir.types import Dim, IntegerType, TensorType, f32, i32
 from ...targets.roofline import F32
-from .building import cast, element_of, per_channel, replace_op, reshape, shape_of
+from .building import cast, element_of, per_channel, reshape, shape_of
 from .choose_algorithms import DIRECT, algorithm
 from .constants import constant_array
 from .work import Work, work_of
@@ -275,4 +275,4 @@ def _replace(
     out = b.insert(nn.Mul(cast(b, exact, f32), factor)).result
     if bias is not None:
         out = b.insert(nn.Add(out, bias)).result
-    replace_op(product, out)
+    product.replace_with(out)
