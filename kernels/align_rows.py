@@ -27,7 +27,7 @@ from ..ir.rewriting import constant_int
 from ..ir.types import FunctionType, MemRefType, row_major_strides
 from ..ir.value_classes import ValueClasses
 from ..targets.attribute import target_of
-from ..targets.groups import GroupMachine
+from ..targets.machine import Machine
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class AlignRows(
 
     def run(self, op: Operation, context: PassContext) -> None:
         machine = target_of(op, self.target).machine
-        if isinstance(machine, GroupMachine) and machine.together > 1:
+        if machine.together > 1:
             context.statistic("buffers", _Aligning(op, machine).align())
 
 
@@ -58,7 +58,7 @@ class _Aligning:
     """The buffers of a module that can be aligned: those that only kernels of the device touch."""
 
     module: Operation
-    machine: GroupMachine
+    machine: Machine
     classes: ValueClasses = field(default_factory=ValueClasses)
     """Classes of buffers and of the arguments that they are passed for; marked ones stay as they
     are.

@@ -27,7 +27,6 @@ from ..ir.passes import Pass, PassContext, option
 from ..ir.types import MemRefType
 from ..targets.attribute import target_of
 from ..targets.machine import Machine
-from ..targets.processor import Processor
 from .model.extents import Size
 from .model.stages import Access, Stage, stages_of
 
@@ -48,14 +47,14 @@ class SingleRows(
     """Give products of an open number of rows with large matrices code for one row.
 
     The matrix is an operand of known shape that no core's own memory holds, and all open extents
-    of the kernel count rows. Each call asks how many there are. This is for processors.
+    of the kernel count rows. Each call asks how many there are, so the machine must call kernels itself.
     """
 
     target: str = option("", help="a target's name (default: the module's)", alias="machine")
 
     def run(self, op: Operation, context: PassContext) -> None:
         machine = target_of(op, self.target).machine
-        if not isinstance(machine, Processor):
+        if not machine.calls_kernels:
             return
         calls = [c for c in op.walk() if isinstance(c, func.Call) and not _is_chosen(c)]
         called = {call.callee for call in calls}

@@ -64,12 +64,10 @@ class GroupMachine(Machine):
 
     @property
     def moved_bytes(self) -> int:
-        """The least number of bytes that a memory access moves."""
         return self.sector_bytes or self.line_bytes
 
     @property
     def together(self) -> int:
-        """How many threads execute in lockstep."""
         return max(self.subgroup, self.in_step)
 
     @property
