@@ -47,7 +47,8 @@ class SingleRows(
     """Give products of an open number of rows with large matrices code for one row.
 
     The matrix is an operand of known shape that no core's own memory holds, and all open extents
-    of the kernel count rows. Each call asks how many there are, so the machine must call kernels itself.
+    of the kernel count rows. Each call asks how many there are. This is for machines that
+    call kernels themselves.
     """
 
     target: str = option("", help="a target's name (default: the module's)", alias="machine")
