@@ -53,7 +53,6 @@ class GroupMachine(Machine):
     different words of one bank wait for each other."""
     l2_bytes: int
     l2_bandwidth: float
-    memory_bytes: int
     launch_microseconds: float
     """The time from one launch to the next one that depends on it."""
     copy_bandwidth: float
