@@ -38,11 +38,7 @@ from ..targets.base import Symbols, Target
 from .weights import filling
 
 
-def compile_module(
-    module: Operation,
-    *,
-    threads: int = 1,
-) -> Executable:
+def compile_module(module: Operation, *, threads: int = 1) -> Executable:
     """An executable from a module of the llvm dialect with an entry. Raises NncError."""
     return Executable(make_program(module), threads=threads)
 

@@ -27,8 +27,8 @@ class Builder:
         return Builder(block, None, loc)
 
     @staticmethod
-    def at_start(block: Block, loc: Location = UNKNOWN) -> Builder:
-        return Builder(block, block.first, loc)
+    def at_start(block: Block) -> Builder:
+        return Builder(block, block.first)
 
     @staticmethod
     def before_op(op: Operation) -> Builder:

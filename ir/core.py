@@ -223,6 +223,12 @@ class Operation:
         self.detach()
         self.drop_all_references()
 
+    def replace_with(self, *values: Value) -> None:
+        """Use the values in place of the results, and erase the operation."""
+        for old, new in zip(self.results, values, strict=True):
+            old.replace_all_uses_with(new)
+        self.erase()
+
     def drop_all_references(self) -> None:
         """Give up the operands of this and all nested operations."""
         for op in self.walk() if self.regions else (self,):
@@ -241,13 +247,11 @@ class Operation:
         assert other.parent is not None
         other.parent.insert_after(self, other)
 
-    def clone(self, mapping: IRMapping | None = None, with_regions: bool = True) -> Operation:
+    def clone(self, mapping: IRMapping | None = None) -> Operation:
         """A detached copy; operands are looked up in `mapping`, which learns the new values."""
         mapping = IRMapping() if mapping is None else mapping
         copy = self._clone_without_regions(mapping)
-        copy.regions = tuple(
-            region.clone(mapping) if with_regions else Region() for region in self.regions
-        )
+        copy.regions = tuple(region.clone(mapping) for region in self.regions)
         for region in copy.regions:
             region.parent = copy
         return copy
@@ -371,12 +375,9 @@ class Block:
             return []
         return [b for b in self.parent.blocks if b._last is not None and self in b._last.successors]
 
-    def add_arg(self, type: Type, loc: Location = UNKNOWN, at: int | None = None) -> BlockArgument:
-        at = len(self.args) if at is None else at
-        arg = BlockArgument(type, self, at, loc)
-        self.args.insert(at, arg)
-        for i, other in enumerate(self.args):
-            other.index = i
+    def add_arg(self, type: Type, loc: Location = UNKNOWN) -> BlockArgument:
+        arg = BlockArgument(type, self, len(self.args), loc)
+        self.args.append(arg)
         return arg
 
     # -- the list ------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from ..ir.rewriting import constant_int
 from ..ir.types import FunctionType, MemRefType, row_major_strides
 from ..ir.value_classes import ValueClasses
 from ..targets.attribute import target_of
-from ..targets.groups import GroupMachine
+from ..targets.machine import Machine
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class AlignRows(
 
     def run(self, op: Operation, context: PassContext) -> None:
         machine = target_of(op, self.target).machine
-        if isinstance(machine, GroupMachine) and machine.together > 1:
+        if machine.together > 1:
             context.statistic("buffers", _Aligning(op, machine).align())
 
 
@@ -58,7 +58,7 @@ class _Aligning:
     """The buffers of a module that can be aligned: those that only kernels of the device touch."""
 
     module: Operation
-    machine: GroupMachine
+    machine: Machine
     classes: ValueClasses = field(default_factory=ValueClasses)
     """Classes of buffers and of the arguments that they are passed for; marked ones stay as they
     are.
@@ -182,9 +182,7 @@ class _Aligning:
                 bytes, shift // _row_bytes(type) * pitch + self._longer(view.result).num_bytes
             )
         type = MemRefType((bytes,), op.memref.type.element_type)
-        made = Builder.before_op(op).insert(memref.Alloc([], [], memref=type)).memref
-        op.memref.replace_all_uses_with(made)
-        op.erase()
+        op.replace_with(Builder.before_op(op).insert(memref.Alloc([], [], memref=type)).memref)
 
     def _space_out(self, value: Value, whole: MemRefType) -> None:
         """Replace a buffer, or a part of one, by a strided view of a buffer with longer rows."""
@@ -209,9 +207,8 @@ class _Aligning:
         for user, _ in list(argument.uses):
             if isinstance(user, memref.SubView):
                 lists = user.static_offsets, user.static_sizes, user.static_strides
-                made = Builder.before_op(user).insert(memref.SubView.of(argument, *lists)).result
-                user.result.replace_all_uses_with(made)
-                user.erase()
+                made = memref.SubView.of(argument, *lists)
+                user.replace_with(Builder.before_op(user).insert(made).result)
 
 
 _ON_STRIDED = linalg.Generic | linalg.Fill | linalg.Copy

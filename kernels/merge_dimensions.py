@@ -22,7 +22,6 @@ from ..ir.core import Block, Operation, Value
 from ..ir.passes import Pass, PassContext, option
 from ..ir.types import MemRefType
 from ..targets.attribute import target_of
-from ..targets.groups import GroupMachine
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class MergeDimensions(
 
     def run(self, op: Operation, context: PassContext) -> None:
         machine = target_of(op, self.target).machine
-        if not isinstance(machine, GroupMachine) or machine.together == 1:
+        if machine.together == 1:
             return
         for function in op.body_block:
             if not isinstance(function, func.FuncOp) or KERNEL not in function.attributes:

@@ -14,7 +14,7 @@ from ..ir.decisions import Alternative, Decision, Terms
 from ..ir.passes import Pass, PassContext, option
 from ..ir.traits import Pure, Terminator
 from ..targets.attribute import target_of
-from ..targets.processor import Processor
+from ..targets.machine import Machine
 from ..targets.roofline import Roofline
 from .call_effects import CallEffects, Touched
 from .kernel_costs import kernel_cost
@@ -49,7 +49,7 @@ class OverlapLoops(
     def run(self, op: Operation, context: PassContext) -> None:
         """Overlap the loops in the blocks of all functions that are no kernels."""
         machine = target_of(op, self.target).machine
-        if not isinstance(machine, Processor) or machine.cores < 2:
+        if not machine.calls_kernels or machine.cores < 2:
             return
         functions = func.functions_by_name(op)
         shared = {
@@ -74,7 +74,7 @@ class OverlapLoops(
 class _Work:
     """The work of a module's loops, on one thread."""
 
-    machine: Processor
+    machine: Machine
     functions: dict[str, func.FuncOp]
     shared: set[str]
     """The kernels that several threads share."""

@@ -27,7 +27,6 @@ from ..ir.passes import Pass, PassContext, option
 from ..ir.types import MemRefType
 from ..targets.attribute import target_of
 from ..targets.machine import Machine
-from ..targets.processor import Processor
 from .model.extents import Size
 from .model.stages import Access, Stage, stages_of
 
@@ -49,14 +48,14 @@ class SingleRows(
 
     The matrix is an operand of known shape that no core's own memory holds, and all unknown
     extents of the kernel are numbers of rows. Each call checks whether they are 1. This is for
-    processors.
+    machines that call kernels themselves.
     """
 
     target: str = option("", help="a target's name (default: the module's)", alias="machine")
 
     def run(self, op: Operation, context: PassContext) -> None:
         machine = target_of(op, self.target).machine
-        if not isinstance(machine, Processor):
+        if not machine.calls_kernels:
             return
         calls = [c for c in op.walk() if isinstance(c, func.Call) and not _is_chosen(c)]
         called = {call.callee for call in calls}
@@ -160,8 +159,7 @@ def _of_one_row(function: func.FuncOp) -> func.FuncOp:
     for op in list(copy.body.block):
         if isinstance(op, memref.Alloc) and open_dims(op.memref):
             made = memref.Alloc([], [], memref=_single(op.memref), loc=op.loc)
-            op.memref.replace_all_uses_with(Builder.before_op(op).insert(made).memref)
-            op.erase()
+            op.replace_with(Builder.before_op(op).insert(made).memref)
     types = tuple(a.type for a in copy.args)
     copy.function_type = type(copy.function_type)(types, copy.function_type.results)
     return copy

@@ -97,7 +97,7 @@ class _Calls:
                 builder = Builder.before_op(op)
                 size = _bytes_of(op.memref.type, op.dynamicSizes, builder)
                 (made,) = self._call(builder, DEVICE_TAKE, [size])
-                _replace(op, _view(made, op.memref.type, op.dynamicSizes, builder))
+                op.replace_with(_view(made, op.memref.type, op.dynamicSizes, builder))
             case memref.Dealloc() if op.memref.type.memory_space is gpu.GLOBAL:
                 builder = Builder.before_op(op)
                 self._call(builder, DEVICE_GIVE, [_address(op.memref, builder)])
@@ -136,7 +136,7 @@ class _Calls:
         builder = Builder.before_op(op)
         size = builder.insert(arith.Constant.index(op.dest.type.num_bytes)).result
         (made,) = self._call(builder, DEVICE_CONSTANT, [_address(op.source, builder), size])
-        _replace(op, _view(made, op.dest.type, (), builder))
+        op.replace_with(_view(made, op.dest.type, (), builder))
 
     def _copy(self, op: gpu.Memcpy) -> None:
         builder = Builder.before_op(op)
@@ -246,8 +246,3 @@ def _view(made: Value, type: MemRefType, sizes: Sequence[Value], builder: Builde
     """A buffer of this type at an address that a function returned."""
     start = builder.insert(arith.Constant.index(0)).result
     return builder.insert(memref.View(made, start, list(sizes), result=type)).result
-
-
-def _replace(op: Operation, made: Value) -> None:
-    op.results[0].replace_all_uses_with(made)
-    op.erase()

@@ -183,9 +183,7 @@ def _passed_along(
             operands = [*call.operands, buffers[_function_of(call)]]
             longer = func.Call(call.callee, operands, outs=call.result_types, loc=call.loc)
             Builder.before_op(call).insert(longer)
-            for old, new in zip(call.results, longer.results, strict=True):
-                old.replace_all_uses_with(new)
-            call.erase()
+            call.replace_with(*longer.results)
     return buffers
 
 

@@ -37,8 +37,7 @@ class KeepOnChip(
                     made = memref.Alloca([], [], memref=one.results[0].type)
                     made.loc = one.loc
                     one.parent.insert_before(made, one)  # type: ignore[union-attr]
-                    one.results[0].replace_all_uses_with(made.results[0])
-                    one.erase()
+                    one.replace_with(*made.results)
                     context.statistic("buffers")
                 case memref.Dealloc():
                     one.erase()

@@ -158,8 +158,7 @@ class Needs:
             for user in owner.memref.users:
                 if isinstance(user, memref.Dealloc):
                     user.erase()
-            owner.memref.replace_all_uses_with(view)
-            owner.erase()
+            owner.replace_with(view)
 
 
 def needs_of(

@@ -198,9 +198,8 @@ class _Placing:
                 made = Builder.before_op(op).insert(
                     memref.Alloc(list(op.dynamicSizes), alignment=64, memref=op.memref.type)
                 )
-                op.memref.replace_all_uses_with(made.memref)
                 Builder.before_op(_end(made.parent)).insert(memref.Dealloc(made.memref))
-                op.erase()
+                op.replace_with(made.memref)
 
     def _retype_kernels(self) -> None:
         """Set the types of kernels' arguments and of their views."""

@@ -138,9 +138,7 @@ class _Places:
             builder = Builder.before_op(op)
             offset = builder.insert(arith.Constant.index(self.offsets[op.symbol])).result
             view = memref.View(argument, offset, [], result=op.result.type)
-            made = builder.insert(view).result
-            op.result.replace_all_uses_with(made)
-            op.erase()
+            op.replace_with(builder.insert(view).result)
         return argument
 
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from ..ir.core import Operation
-
-if TYPE_CHECKING:
-    from .races import Memory
 
 Axes = tuple[int, int, int]
 
@@ -30,6 +27,20 @@ class Meeting(Protocol):
 
     def wait(self, thread: Thread, waiting: Waiting) -> Any:
         """Wait until all threads that `waiting` names have arrived. Returns their values."""
+        ...
+
+
+class Memory(Protocol):
+    """Memory that threads share, which is told what each of them does there."""
+
+    def holds(self, array: np.ndarray) -> bool:
+        """Whether an array is in this memory."""
+        ...
+
+    def touch(
+        self, thread: Thread, op: Operation, array: np.ndarray, at: tuple[Any, ...], access: Access
+    ) -> None:
+        """Note that a thread accesses elements. Raises NncError if there is a race."""
         ...
 
 

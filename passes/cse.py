@@ -73,9 +73,7 @@ class Cse(
             return
         if context.trace is not None:
             context.trace.replacement("common subexpression", op, earlier.results)
-        for old, new in zip(op.results, earlier.results, strict=True):
-            old.replace_all_uses_with(new)
-        op.erase()
+        op.replace_with(*earlier.results)
         context.statistic("num-cse'd")
 
 

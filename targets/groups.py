@@ -53,7 +53,6 @@ class GroupMachine(Machine):
     different words of one bank wait for each other."""
     l2_bytes: int
     l2_bandwidth: float
-    memory_bytes: int
     launch_microseconds: float
     """The time from one launch to the next one that depends on it."""
     copy_bandwidth: float
@@ -64,12 +63,10 @@ class GroupMachine(Machine):
 
     @property
     def moved_bytes(self) -> int:
-        """The least number of bytes that a memory access moves."""
         return self.sector_bytes or self.line_bytes
 
     @property
     def together(self) -> int:
-        """How many threads execute in lockstep."""
         return max(self.subgroup, self.in_step)
 
     @property

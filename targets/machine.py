@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from .costs import Costs
 
@@ -18,6 +19,14 @@ class Memory:
     Units: bytes; bytes per cycle that one core reads from it.
     """
 
+    bytes: int
+    bandwidth: float
+
+
+class Cache(NamedTuple):
+    """A cache, and what it is filled from at `bandwidth` bytes per cycle of one core."""
+
+    name: str
     bytes: int
     bandwidth: float
 
@@ -64,6 +73,28 @@ class Machine(ABC):
         thread of a device; None if there is none.
         """
         return None
+
+    @property
+    def calls_kernels(self) -> bool:
+        """Whether the code between kernels runs on the same cores, so that a condition or a loop
+        around a call costs only itself.
+        """
+        return False
+
+    @property
+    def caches(self) -> tuple[Cache, ...]:
+        """The caches that a core reads through, the nearest first; none where kernels copy."""
+        return ()
+
+    @property
+    def moved_bytes(self) -> int:
+        """The least number of bytes that a memory access moves."""
+        return self.line_bytes
+
+    @property
+    def together(self) -> int:
+        """How many threads execute in lockstep."""
+        return 1
 
     @abstractmethod
     def lanes(self, element_bytes: int) -> int:

@@ -8,7 +8,7 @@ from math import inf
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from .attribute import target_of
-from .machine import Machine, Memory
+from .machine import Cache, Machine, Memory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +65,18 @@ class Processor(Machine):
     @property
     def program(self) -> Processor:
         return self
+
+    @property
+    def calls_kernels(self) -> bool:
+        return True
+
+    @property
+    def caches(self) -> tuple[Cache, ...]:
+        return (
+            Cache("l1", self.l1_bytes, self.l2_bandwidth),
+            Cache("l2", self.l2_bytes, self.l3_bandwidth),
+            Cache("l3", self.l3_bytes, self.memory_bandwidth),
+        )
 
     def lanes(self, element_bytes: int) -> int:
         """The elements of a full vector; 1 if there is no vector arithmetic on such elements."""

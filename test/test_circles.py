@@ -1,4 +1,4 @@
-"""No circle of imports has more than two files, those inside of functions and for types included."""
+"""There is no circle of imports but a few pairs, imports inside of functions and for types included."""
 
 from __future__ import annotations
 
@@ -66,8 +66,21 @@ def test_circles_are_found():
     assert sorted(circles(graph)) == [["a", "b", "c"], ["d", "e"]]
 
 
-def test_no_circle_has_more_than_two_files():
+PAIRS = [
+    ["dialects.nn.symbolic_results", "dialects.nn.symbolic_shapes"],
+    ["ir.attributes", "ir.types"],
+    ["ir.core", "ir.values"],
+    ["numerics.interpreter", "numerics.launches"],
+    ["targets.llvm.native", "targets.llvm.target"],
+    ["targets.wasm.levels", "targets.wasm.module"],
+    ["targets.webgpu", "targets.webgpu.browser"],
+]
+"""Two halves of one idea each: types and attributes, operations and values, the rules of shapes and
+who asks them, and a target with what it loads when it makes code."""
+
+
+def test_there_are_no_circles_but_a_few_pairs():
     graph = {name: set(imported(name)) & MODULES.keys() - {name} for name in MODULES}
     assert len(graph) > 900
     assert graph["ir.syntax.printer"] >= {"ir.core", "ir.syntax.naming"}
-    assert [circle for circle in circles(graph) if len(circle) > 2] == []
+    assert sorted(circles(graph)) == PAIRS

@@ -112,7 +112,7 @@ def _nnc() -> Command:
 
 
 def _nn_run() -> Command:
-    from .nn_run import build_parser
+    from .run_options import build_parser
 
     return command_from_parser("nn-run", build_parser())
 

@@ -151,7 +151,7 @@ def _unknown(tool: str, given: str, flags: Iterable[str], steps: Iterable[str]) 
     return f"{tool}: unknown option '{given}'{meant} {tool} --help lists all options"
 
 
-def help_text(groups: Sequence[FlagGroup], width: int = 100) -> str:
+def help_text(groups: Sequence[FlagGroup]) -> str:
     """All options by group, their texts in one column."""
     import textwrap
 
@@ -164,9 +164,7 @@ def help_text(groups: Sequence[FlagGroup], width: int = 100) -> str:
                 lines.append(text)
                 text = ""
             indent = " " * 40
-            wrapped = textwrap.wrap(
-                flag.help, width, initial_indent=indent, subsequent_indent=indent
-            )
+            wrapped = textwrap.wrap(flag.help, 100, initial_indent=indent, subsequent_indent=indent)
             wrapped[0] = f"{text:<40}{wrapped[0][40:]}"
             lines += wrapped
     return "\n".join(lines) + "\n"

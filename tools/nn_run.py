@@ -10,22 +10,11 @@ from typing import TYPE_CHECKING, Any
 from .. import __version__
 from ..ir.collection import collect_rarely
 from ..ir.diagnostics import NncError
-from .command import OPS_HELP, Streams, leave, load_operators, read_text, run_command
-from .parser import Parser
+from .command import Streams, leave, load_operators, read_text, run_command
+from .run_options import build_parser
 
 if TYPE_CHECKING:
     from ..ir.core import Operation
-
-DESCRIPTION = """\
-Run a function of an IR file at any level on given arguments.
-
-  nn-run f.mlir --entry main --args 'a.npy,f32[4x4]:random,i64:3'
-  nn-opt --lower-to-loops f.mlir | nn-run --entry main --args f32[8]:arange --compile
-
-An argument is an array file (a.npy, a.npz:name), TYPE[SHAPE]:VALUE or VALUE, where a value is
-random, zeros, ones, arange, a number, or [1,2,3]. Results and the buffers that the function may
-write are printed. Functions of the llvm dialect are compiled, others interpreted.
-"""
 
 
 def main(argv: Sequence[str] | None = None, streams: Streams | None = None) -> int:
@@ -38,62 +27,6 @@ def cli() -> None:
     """Entry point of the installed script."""
     collect_rarely()
     leave(main())
-
-
-def build_parser() -> argparse.ArgumentParser:
-    """The parser of the command line."""
-    parser = Parser(
-        prog="nn-run",
-        description=DESCRIPTION,
-        allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    add = parser.add_argument
-    add("file", nargs="?", default="-", help="IR text, `-` for standard input (default)")
-    add("--version", action="store_true", help="show the version")
-    add(
-        "--completion",
-        choices=("bash", "zsh", "fish"),
-        help="print a script that completes nn-run's command line in this shell",
-    )
-    add("--entry", metavar="NAME", help="the function (default: main, or the only public one)")
-    add("--args", default="", metavar="ARG,..", help="its arguments, see above")
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument("--interpret", action="store_true", help="run on NumPy values")
-    how.add_argument("--compile", action="store_true", help="lower what is left, run machine code")
-    add("--seed", type=int, default=0, help="of random arguments (default: 0)")
-    add(
-        "--print",
-        choices=("full", "summary", "none"),
-        default="full",
-        help="how values are printed (default: full)",
-    )
-    add("--trace", action="store_true", help="print what every operation gave (interpreted only)")
-    add("--max-steps", type=int, metavar="N", help="stop the interpreter after so many operations")
-    add("--output", "-o", metavar="FILE", help="write the values: .npz, or .npy of a single one")
-    add(
-        "--compare",
-        metavar="FILE",
-        help="compare the values with this .npz or .npy; exit code 1 if they differ",
-    )
-    add(
-        "--rtol",
-        type=float,
-        default=0.0,
-        help="the relative difference that --compare allows (default: 0)",
-    )
-    add(
-        "--atol",
-        type=float,
-        default=0.0,
-        help="the absolute difference that --compare allows (default: 0)",
-    )
-    add(
-        "--resource-dir", metavar="DIR", help="where weights files lie (default: the file's folder)"
-    )
-    add("--ops", action="append", default=[], metavar="FILE.py", help=OPS_HELP)
-    add("--allow-unregistered-dialect", action="store_true", help="accept unknown operations")
-    return parser
 
 
 def _main(argv: Sequence[str], streams: Streams) -> int:

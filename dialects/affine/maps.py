@@ -113,6 +113,12 @@ def _check_basis(op: Any, indices: Sequence[Value]) -> None:
         raise op.error("no basis element may be statically non-positive")
 
 
+def _inner_basis(op: DelinearizeIndex | LinearizeIndex) -> list[Any]:
+    """The basis without the element that only bounds the first digit."""
+    mixed = mix(op.static_basis, op.dynamic_basis)
+    return mixed[len(mixed) + 1 - len(op.multi_index) :]
+
+
 class DelinearizeIndex(Op, name="affine.delinearize_index", traits=(Pure,)):
     """The digits of an index in a mixed basis, the most significant first.
 
@@ -140,11 +146,6 @@ class DelinearizeIndex(Op, name="affine.delinearize_index", traits=(Pure,)):
         if known is None or self.dynamic_basis:
             return None
         return [IndexAttr(int(digit)) for digit in self._digits(known, self.static_basis)]
-
-    def _basis(self) -> list[Any]:
-        """The basis without the element that only bounds the first digit."""
-        mixed = mix(self.static_basis, self.dynamic_basis)
-        return mixed[len(mixed) + 1 - len(self.multi_index) :]
 
     def _digits(self, number: Any, basis: Sequence[Any]) -> list[Any]:
         inner = list(basis)[len(basis) + 1 - len(self.multi_index) :]
@@ -201,18 +202,13 @@ class LinearizeIndex(Op, name="affine.linearize_index", traits=(Pure,)):
         """Fold constant digits, and digits that a `delinearize_index` in the same basis gave."""
         inner = self.multi_index[0].defined_by(DelinearizeIndex) if self.multi_index else None
         if inner is not None and list(inner.multi_index) == list(self.multi_index):
-            ours, theirs = self._basis(), inner._basis()
+            ours, theirs = _inner_basis(self), _inner_basis(inner)
             if ours == theirs:
                 return [inner.linear_index]
         known = [constant_int(v) for v in self.multi_index]
         if not known or None in known or self.dynamic_basis:
             return None
         return [IndexAttr(int(self._number(known, self.static_basis)))]
-
-    def _basis(self) -> list[Any]:
-        """The basis without the element that only bounds the first digit."""
-        mixed = mix(self.static_basis, self.dynamic_basis)
-        return mixed[len(mixed) + 1 - len(self.multi_index) :]
 
     def _number(self, digits: Sequence[Any], basis: Sequence[Any]) -> Any:
         inner = list(basis)[len(basis) + 1 - len(digits) :]

@@ -141,7 +141,17 @@ class DivSI(_Quotient, name="arith.divsi"):
         return floor + ((floor < 0) & (floor * b != a))
 
 
-class CeilDivUI(_Quotient, name="arith.ceildivui"):
+class _CeilingQuotient(_Quotient):
+    """Base of the quotients that are rounded up."""
+
+    def quotient(self, a, b):
+        return -(-a // b)
+
+    def apply(self, a, b):
+        return a // b + (a % b != 0)
+
+
+class CeilDivUI(_CeilingQuotient, name="arith.ceildivui"):
     """The quotient of unsigned integers, rounded up.
 
     Source: upstream arith.ceildivui.
@@ -149,24 +159,12 @@ class CeilDivUI(_Quotient, name="arith.ceildivui"):
 
     is_unsigned = True
 
-    def quotient(self, a, b):
-        return -(-a // b)
 
-    def apply(self, a, b):
-        return a // b + (a % b != 0)
-
-
-class CeilDivSI(_Quotient, name="arith.ceildivsi"):
+class CeilDivSI(_CeilingQuotient, name="arith.ceildivsi"):
     """The quotient of signed integers, rounded toward positive infinity.
 
     Source: upstream arith.ceildivsi.
     """
-
-    def quotient(self, a, b):
-        return -(-a // b)
-
-    def apply(self, a, b):
-        return a // b + (a % b != 0)
 
 
 class FloorDivSI(_Quotient, name="arith.floordivsi"):
@@ -181,7 +179,15 @@ class FloorDivSI(_Quotient, name="arith.floordivsi"):
         return a // b
 
 
-class RemUI(IntDivision, name="arith.remui"):
+class _Remainder(IntDivision):
+    """Base of the remainders."""
+
+    def simplify(self, left, right):
+        """X % 1 is 0."""
+        return number_attribute(0, self.result.type) if self._is(right, 1) else None
+
+
+class RemUI(_Remainder, name="arith.remui"):
     """The remainder of unsigned integers.
 
     Source: upstream arith.remui.
@@ -195,12 +201,8 @@ class RemUI(IntDivision, name="arith.remui"):
     def compute(a: int, b: int) -> int | None:
         return a % b if b else None
 
-    def simplify(self, left, right):
-        """X % 1 is 0."""
-        return number_attribute(0, self.result.type) if self._is(right, 1) else None
 
-
-class RemSI(IntDivision, name="arith.remsi"):
+class RemSI(_Remainder, name="arith.remsi"):
     """The remainder of signed integers, with the sign of the dividend.
 
     Source: upstream arith.remsi.
@@ -212,7 +214,3 @@ class RemSI(IntDivision, name="arith.remsi"):
     @staticmethod
     def compute(a: int, b: int) -> int | None:
         return a - b * truncated_quotient(a, b) if b else None
-
-    def simplify(self, left, right):
-        """X % 1 is 0."""
-        return number_attribute(0, self.result.type) if self._is(right, 1) else None

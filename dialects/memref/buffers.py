@@ -11,6 +11,7 @@ from ...ir.region_edges import verify_yields
 from ...ir.symbols import lookup_symbol
 from ...ir.traits import AllocatesMemory, Symbol
 from ..index_lists import by_field
+from ..sized import DimOp, RankOp
 from ..vocabulary import *
 from .access import check_alignment
 from .aliasing import ViewLike
@@ -217,60 +218,30 @@ class DistinctObjects(Op, name="memref.distinct_objects", traits=(Pure, ViewLike
         return memrefs
 
 
-class Dim(Op, name="memref.dim", traits=(Pure,)):
+class Dim(DimOp, name="memref.dim", traits=(Pure,)):
     """The size of dimension `index`."""
 
     source: Operand = operand(AnyRankedOrUnrankedMemRef)
     index: Operand = operand(Index)
-    result: Result = result(Index)
-
-    result_name = "dim"
-    format = "attr-dict $source `,` $index `:` type($source)"
     example = "%n = memref.dim %m, %i : memref<4x?xf32>"
 
-    def fold(self) -> Sequence[Value | Attribute] | None:
-        """The size, if the type, the allocation or the view tells it."""
-        from ...ir.rewriting import constant_int
-
-        position = constant_int(self.index)
-        type = self.source.type
-        if position is None or not isinstance(type, MemRefType):
-            return None
-        if not 0 <= position < type.rank:
-            return None
-        size = type.shape[position]
-        if size is not None:
-            return [IndexAttr(size)]
-        match self.source.defining_op:
-            case Alloc() | Alloca() as alloc:
-                nth = sum(d is None for d in type.shape[:position])
-                return [alloc.dynamicSizes[nth]]
-            case SubView() as view if view.result.type.rank == view.source.type.rank:
-                size = view.mixed_sizes[position]
-                return [size] if isinstance(size, Value) else None
+    def told_by(self, op: Operation | None, position: int) -> Value | None:
+        match op:
+            case Alloc() | Alloca():
+                return op.dynamicSizes[self.source.type.shape[:position].count(None)]
+            case SubView() if op.result.type.rank == op.source.type.rank:
+                size = op.mixed_sizes[position]
+                return size if isinstance(size, Value) else None
         return None
 
-    def evaluate(self, source: Any, index: Any) -> Any:
-        if not 0 <= index < source.ndim:
-            raise NncError(f"'memref.dim': no dimension {index} in rank {source.ndim}", self.loc)
-        return np.int64(source.shape[int(index)])
 
-
-class Rank(Op, name="memref.rank", traits=(Pure,)):
+class Rank(RankOp, name="memref.rank", traits=(Pure,)):
     """The number of dimensions."""
 
     memref: Operand = operand(AnyRankedOrUnrankedMemRef)
-    result: Result = result(Index)
 
     format = "$memref attr-dict `:` type($memref)"
     example = "%r = memref.rank %m : memref<4x?xf32>"
-
-    def fold(self) -> Sequence[Value | Attribute] | None:
-        type = self.memref.type
-        return [IndexAttr(type.rank)] if isinstance(type, MemRefType) else None
-
-    def evaluate(self, memref: Any) -> Any:
-        return np.int64(memref.ndim)
 
 
 class Global(Op, name="memref.global", traits=(Symbol,)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...ir.types import UnrankedMemRefType
 from ...ir.undefined import note_where
+from ..sized import CastOp
 from ..vocabulary import *
 from .aliasing import ViewLike
 from .layouts import (
@@ -15,14 +16,12 @@ from .layouts import (
 from .views import ReinterpretCast
 
 
-class Cast(Op, name="memref.cast", traits=(Pure, ViewLike)):
+class Cast(CastOp, name="memref.cast", traits=(Pure, ViewLike)):
     """The same view under a type with more or fewer known sizes, strides and offset."""
 
     source: Operand = operand(AnyRankedOrUnrankedMemRef)
     dest: Result = result(AnyRankedOrUnrankedMemRef)
 
-    result_name = "cast"
-    format = "$source attr-dict `:` type($source) `to` type($dest)"
     example = "%c = memref.cast %m : memref<8x8xf32> to memref<?x8xf32>"
 
     def verify_op(self) -> None:
@@ -31,13 +30,6 @@ class Cast(Op, name="memref.cast", traits=(Pure, ViewLike)):
             raise self.error(
                 f"operand type '{source}' and result type '{target}' are cast incompatible"
             )
-
-    def fold(self) -> Sequence[Value | Attribute] | None:
-        """cast to the same type -> x; cast(cast(x)) back to the type of x -> x."""
-        if self.source.type is self.dest.type:
-            return [self.source]
-        inner = self.source.defined_by(Cast)
-        return [inner.source] if inner and inner.source.type is self.dest.type else None
 
     def evaluate(self, source: Any) -> Any:
         target = self.dest.type

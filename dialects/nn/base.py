@@ -296,10 +296,10 @@ def is_float(type: Type) -> bool:
     return isinstance(type, FloatType)
 
 
-def check_axis(axis: int, rank: int, name: str = "axis") -> int:
+def check_axis(axis: int, rank: int) -> int:
     """Return the axis. Raises NncError unless 0 <= axis < rank."""
     if not 0 <= axis < rank:
-        raise NncError(f"{name} {axis} is out of range for a tensor of rank {rank}")
+        raise NncError(f"axis {axis} is out of range for a tensor of rank {rank}")
     return axis
 
 

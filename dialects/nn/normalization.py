@@ -161,7 +161,19 @@ class GroupNorm(NormalizationOp, name="nn.group_norm"):
         return normal.reshape(x.shape) * per_channel(scale, x.ndim) + per_channel(bias, x.ndim)
 
 
-class LayerNorm(NormalizationOp, name="nn.layer_norm"):
+class _TrailingNormOp(NormalizationOp):
+    """Base of the normalizations over the dimensions from `axis` on, with parameters that broadcast
+    to x.
+    """
+
+    @classmethod
+    def infer(cls, types, attrs):
+        check_axis(attrs.axis, types[0].rank)
+        broadcast_shapes(*(t.shape for t in types))
+        return [types[0]]
+
+
+class LayerNorm(_TrailingNormOp, name="nn.layer_norm"):
     """Mean 0 and variance 1 over the dimensions from `axis` on, then times scale plus bias.
 
     `scale` and `bias` broadcast to x. Source: ONNX LayerNormalization-17 (first result).
@@ -178,18 +190,12 @@ class LayerNorm(NormalizationOp, name="nn.layer_norm"):
         "(tensor<4x8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<4x8xf32>"
     )
 
-    @classmethod
-    def infer(cls, types, attrs):
-        check_axis(attrs.axis, types[0].rank)
-        broadcast_shapes(*(t.shape for t in types))
-        return [types[0]]
-
     def compute(self, x, scale, bias=None):
         out = standardize(x, tuple(range(self.axis, x.ndim)), self.epsilon) * scale
         return out if bias is None else out + bias
 
 
-class RmsNorm(NormalizationOp, name="nn.rms_norm"):
+class RmsNorm(_TrailingNormOp, name="nn.rms_norm"):
     """x divided by its root mean square over the dimensions from `axis` on, then times scale.
 
     `scale` broadcasts to x. Source: ONNX RMSNormalization-23.
@@ -204,12 +210,6 @@ class RmsNorm(NormalizationOp, name="nn.rms_norm"):
         "%y = nn.rms_norm %x, %scale {axis = 1 : i64} : "
         "(tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>"
     )
-
-    @classmethod
-    def infer(cls, types, attrs):
-        check_axis(attrs.axis, types[0].rank)
-        broadcast_shapes(*(t.shape for t in types))
-        return [types[0]]
 
     def compute(self, x, scale):
         axes = tuple(range(self.axis, x.ndim))

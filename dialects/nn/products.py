@@ -87,13 +87,8 @@ class Matmul(ProductOp, name="nn.matmul"):
         return cls.bind(body, types, attrs)
 
 
-class Conv(ProductOp, name="nn.conv"):
-    """Convolution (as in machine learning, a correlation: the kernel is not flipped) and bias.
-
-    Shapes: x [N, C, D..], weight [M, C / groups, K..], bias [M] -> out [N, M, P..].
-    Numerics: f16 and bf16 accumulate in f32.
-    Source: ONNX Conv-22.
-    """
+class _ConvOp(ProductOp):
+    """Base of the convolutions."""
 
     x: Operand = operand(AnyRankedTensor)
     weight: Operand = operand(AnyRankedTensor)
@@ -102,9 +97,25 @@ class Conv(ProductOp, name="nn.conv"):
     dilations: tuple[int, ...] = attribute(INT_ARRAY, optional=True)
     pads: tuple[int, ...] = attribute(INT_ARRAY, optional=True)
     groups: int = attribute(I64, default=1)
-    out: Result = result(AnyRankedTensor)
 
     treats_images_apart = True
+
+    @classmethod
+    def window(cls, types, attrs) -> Window:
+        """Kernel, strides, dilations and pads, with defaults filled in."""
+        return Window.of(attrs, types[0], kernel=types[1].shape[2:])
+
+
+class Conv(_ConvOp, name="nn.conv"):
+    """Convolution (as in machine learning, a correlation: the kernel is not flipped) and bias.
+
+    Shapes: x [N, C, D..], weight [M, C / groups, K..], bias [M] -> out [N, M, P..].
+    Numerics: f16 and bf16 accumulate in f32.
+    Source: ONNX Conv-22.
+    """
+
+    out: Result = result(AnyRankedTensor)
+
     has_own_lowering = True
     result_channels = 0
     """The dimension of `weight` whose extent is the number of the result's channels."""
@@ -130,11 +141,6 @@ class Conv(ProductOp, name="nn.conv"):
         "%y = nn.conv %x, %w, %b {strides = array<i64: 2, 2>} : "
         "(tensor<1x3x9x9xf32>, tensor<8x3x3x3xf32>, tensor<8xf32>) -> tensor<1x8x4x4xf32>"
     )
-
-    @classmethod
-    def window(cls, types, attrs) -> Window:
-        """Kernel, strides, dilations and pads, with defaults filled in."""
-        return Window.of(attrs, types[0], kernel=types[1].shape[2:])
 
     @classmethod
     def comprehend(cls, types, attrs, results=()):
@@ -202,7 +208,7 @@ class Conv(ProductOp, name="nn.conv"):
         return out
 
 
-class ConvTranspose(ProductOp, name="nn.conv_transpose"):
+class ConvTranspose(_ConvOp, name="nn.conv_transpose"):
     """Transposed convolution: each element of x adds the kernel, times the element, to the result.
 
     Shapes: x [N, C, D..], weight [C, M / groups, K..], bias [M] -> out [N, M, P..] with
@@ -210,17 +216,9 @@ class ConvTranspose(ProductOp, name="nn.conv_transpose"):
     Source: ONNX ConvTranspose-22.
     """
 
-    x: Operand = operand(AnyRankedTensor)
-    weight: Operand = operand(AnyRankedTensor)
-    bias: OptionalOperand = optional_operand(AnyRankedTensor)
-    strides: tuple[int, ...] = attribute(INT_ARRAY, optional=True)
-    dilations: tuple[int, ...] = attribute(INT_ARRAY, optional=True)
-    pads: tuple[int, ...] = attribute(INT_ARRAY, optional=True)
     output_padding: tuple[int, ...] = attribute(INT_ARRAY, optional=True)
-    groups: int = attribute(I64, default=1)
     out: Result = result(AnyRankedTensor)
 
-    treats_images_apart = True
     result_channels = 1
     """The dimension of `weight` whose extent is the number of a group's channels of the result."""
 
@@ -228,11 +226,6 @@ class ConvTranspose(ProductOp, name="nn.conv_transpose"):
         "%y = nn.conv_transpose %x, %w {strides = array<i64: 2, 2>} : "
         "(tensor<1x8x4x4xf32>, tensor<8x3x2x2xf32>) -> tensor<1x3x8x8xf32>"
     )
-
-    @classmethod
-    def window(cls, types, attrs) -> Window:
-        """Kernel, strides, dilations and pads, with defaults filled in."""
-        return Window.of(attrs, types[0], kernel=types[1].shape[2:])
 
     @classmethod
     def extra(cls, attrs, spatial: int) -> tuple[int, ...]:

@@ -29,7 +29,22 @@ def numbers_body(part: str, group: str, attrs: Any, has_offset: bool) -> str:
     return f"{offset} + cast(part_u{attrs.bits}({part})) * cast(scale[{group}])"
 
 
-class Dequantize(NnOp, name="nn.dequantize"):
+class _DequantizeOp(NnOp):
+    """Base of the ops that give the values of packed integers."""
+
+    x: Operand = operand(AnyRankedTensor)
+    scale: Operand = operand(AnyRankedTensor)
+    offset: OptionalOperand = optional_operand(AnyRankedTensor)
+    bits: int = attribute(I64, default=4)
+    middle: int = attribute(I64, default=0)
+    growth = 16
+
+    @classmethod
+    def result_element(cls, types, attrs):
+        return f32
+
+
+class Dequantize(_DequantizeOp, name="nn.dequantize"):
     """The values of packed integers; each row of bytes has one scale and one offset.
 
     `factor_bits`, unless 0, allows a matrix product with these values to round its other operand to
@@ -38,15 +53,9 @@ class Dequantize(NnOp, name="nn.dequantize"):
     Numerics: in f32.
     """
 
-    x: Operand = operand(AnyRankedTensor)
-    scale: Operand = operand(AnyRankedTensor)
-    offset: OptionalOperand = optional_operand(AnyRankedTensor)
-    bits: int = attribute(I64, default=4)
-    middle: int = attribute(I64, default=0)
     factor_bits: int = attribute(I64, default=0)
     out: Result = result(AnyRankedTensor)
 
-    growth = 16
     example = (
         "%y = nn.dequantize %x, %s {middle = 8 : i64} : "
         "(tensor<3x2x16xui8>, tensor<3x2xf32>) -> tensor<3x2x16x2xf32>"
@@ -63,12 +72,8 @@ class Dequantize(NnOp, name="nn.dequantize"):
         extents = {"j": 8 // attrs.bits}
         return cls.bind(f"out[b.., i, j] = {numbers}", types, {}, extents, f32)
 
-    @classmethod
-    def result_element(cls, types, attrs):
-        return f32
 
-
-class DequantizeWords(NnOp, name="nn.dequantize_words"):
+class DequantizeWords(_DequantizeOp, name="nn.dequantize_words"):
     """The values of a matrix of packed integers whose columns are in blocks of A.
 
     Shapes: x [N / A, K / G, G / P, A], where a word holds P = 32 / bits integers of one column,
@@ -76,14 +81,8 @@ class DequantizeWords(NnOp, name="nn.dequantize_words"):
     Numerics: in f32.
     """
 
-    x: Operand = operand(AnyRankedTensor)
-    scale: Operand = operand(AnyRankedTensor)
-    offset: OptionalOperand = optional_operand(AnyRankedTensor)
-    bits: int = attribute(I64, default=4)
-    middle: int = attribute(I64, default=0)
     out: Result = result(AnyRankedTensor)
 
-    growth = 16
     example = (
         "%y = nn.dequantize_words %x, %s {middle = 8 : i64} : "
         "(tensor<2x2x4x16xi32>, tensor<2x2x16xf32>) -> tensor<2x2x4x8x16xf32>"
@@ -98,10 +97,6 @@ class DequantizeWords(NnOp, name="nn.dequantize_words"):
         numbers = numbers_body("x[no, g, w, ni], j", "no, g, ni", attrs, len(types) > 2)
         extents = {"j": 32 // attrs.bits}
         return cls.bind(f"out[no, g, w, j, ni] = {numbers}", types, {}, extents, f32)
-
-    @classmethod
-    def result_element(cls, types, attrs):
-        return f32
 
 
 class QuantizedMatmul(ProductOp, name="nn.quantized_matmul"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..index_lists import plain_error
 from ..memref.access import check_bounds
 from ..memref.layouts import compatible
+from ..sized import CastOp, DimOp, RankOp
 from ..vocabulary import *
 
 
@@ -107,57 +108,27 @@ class Insert(Op, name="tensor.insert", traits=(Pure,)):
         return result
 
 
-class Dim(Op, name="tensor.dim", traits=(Pure,)):
+class Dim(DimOp, name="tensor.dim", traits=(Pure,)):
     """The size of dimension `index`."""
 
     source: Operand = operand(AnyTensor)
     index: Operand = operand(Index)
-    result: Result = result(Index)
-
-    result_name = "dim"
-    format = "attr-dict $source `,` $index `:` type($source)"
     example = "%n = tensor.dim %t, %i : tensor<?x4xf32>"
 
-    def fold(self) -> Sequence[Value | Attribute] | None:
-        """The size, if the type or `tensor.empty` tells it."""
-        from ...ir.rewriting import constant_int
-
-        position, type = constant_int(self.index), self.source.type
-        if position is None or isinstance(type, UnrankedTensorType):
+    def told_by(self, op: Operation | None, position: int) -> Value | None:
+        if not isinstance(op, Empty | Generate):
             return None
-        if not 0 <= position < type.rank:
-            return None
-        size = type.shape[position]
-        if size is not None:
-            return [IndexAttr(size)]
-        made = self.source.defining_op
-        if isinstance(made, Empty | Generate):
-            nth = sum(d is None for d in type.shape[:position])
-            return [made.operands[nth]]
-        return None
-
-    def evaluate(self, source: Any, index: Any) -> Any:
-        if not 0 <= index < source.ndim:
-            raise NncError(f"'tensor.dim': no dimension {index} in rank {source.ndim}", self.loc)
-        return np.int64(source.shape[int(index)])
+        return op.operands[self.source.type.shape[:position].count(None)]
 
 
-class Rank(Op, name="tensor.rank", traits=(Pure,)):
+class Rank(RankOp, name="tensor.rank", traits=(Pure,)):
     """The number of dimensions."""
 
     tensor: Operand = operand(AnyTensor)
-    result: Result = result(Index)
 
     result_name = "rank"
     format = "$tensor attr-dict `:` type($tensor)"
     example = "%r = tensor.rank %t : tensor<?x4xf32>"
-
-    def fold(self) -> Sequence[Value | Attribute] | None:
-        type = self.tensor.type
-        return [IndexAttr(type.rank)] if isinstance(type, TensorType) else None
-
-    def evaluate(self, tensor: Any) -> Any:
-        return np.int64(tensor.ndim)
 
 
 class FromElements(Op, name="tensor.from_elements", traits=(Pure,)):
@@ -216,14 +187,12 @@ class Splat(Op, name="tensor.splat", traits=(Pure,)):
         return np.full(run_time_shape(type, sizes), input, type_to_numpy(type.element_type))
 
 
-class Cast(Op, name="tensor.cast", traits=(Pure,)):
+class Cast(CastOp, name="tensor.cast", traits=(Pure,)):
     """The same tensor under a type with more or fewer known extents."""
 
     source: Operand = operand(AnyTensor)
     dest: Result = result(AnyTensor)
 
-    result_name = "cast"
-    format = "$source attr-dict `:` type($source) `to` type($dest)"
     example = "%c = tensor.cast %t : tensor<8x8xf32> to tensor<?x8xf32>"
 
     def verify_op(self) -> None:
@@ -235,13 +204,6 @@ class Cast(Op, name="tensor.cast", traits=(Pure,)):
             )
         if not fits:
             raise self.error(f"operand type '{a}' and result type '{b}' are cast incompatible")
-
-    def fold(self) -> Sequence[Value | Attribute] | None:
-        """cast to the same type -> x; cast(cast(x)) back to the type of x -> x."""
-        if self.source.type is self.dest.type:
-            return [self.source]
-        inner = self.source.defined_by(Cast)
-        return [inner.source] if inner and inner.source.type is self.dest.type else None
 
     def evaluate(self, source: Any) -> Any:
         type = self.dest.type

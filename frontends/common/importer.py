@@ -6,6 +6,7 @@ import reprlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from ...dialects.builtin import ModuleOp
 from ...ir.diagnostics import NncError
@@ -17,7 +18,7 @@ from .graph import Graph, Node
 from .inputs import Input, InputChoices, constant_arrays, input_types
 from .order import needed_nodes
 from .rows import Convert, Rows, fault_of_call, fault_of_ranks
-from .scope import Body, Scope
+from .scope import Scope
 from .words import *
 
 MOST_LISTED = 50
@@ -337,3 +338,34 @@ def _all_nodes(graph: Graph) -> Iterable[Node]:
         seen.add(id(one))
         yield from one.nodes
         graphs += (inner for node in one.nodes for inner in node.graphs.values())
+
+
+@dataclass
+class Body:
+    """A graph nested in the node `n`. Calling it imports the nodes and returns its outputs.
+
+    The scope has the constants, which all calls share.
+    """
+
+    n: NodeLayer
+    scope: Scope
+    nodes: Sequence[Node]
+
+    @property
+    def inputs(self) -> list[str]:
+        """The names of the inputs."""
+        return [one.name for one in self.scope.graph.inputs]
+
+    @property
+    def outputs(self) -> list[str]:
+        """The names of the outputs' values."""
+        return [value for _, value in self.scope.graph.outputs]
+
+    def __call__(self, *arguments: Value | Any) -> list[Any]:
+        names = self.inputs
+        if len(arguments) != len(names):
+            raise self.n.error(f"{len(arguments)} inputs, expected {len(names)}")
+        scope = Scope(self.scope.graph, self.scope, depth=self.scope.depth)
+        scope.constants = {}
+        scope.values.update(zip(names, arguments, strict=True))
+        return self.n.builder.import_nodes(self.nodes, scope, self.outputs)

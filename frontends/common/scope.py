@@ -1,15 +1,9 @@
-"""The names that are visible to the nodes of a graph, and graphs nested in nodes."""
+"""The names that are visible to the nodes of a graph."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from .graph import Graph, Node
+from .graph import Graph
 from .words import *
-
-if TYPE_CHECKING:
-    from .importer import NodeLayer
 
 
 class Scope:
@@ -37,34 +31,3 @@ class Scope:
                 return True
             at = at.parent
         return False
-
-
-@dataclass
-class Body:
-    """A graph nested in the node `n`. Calling it imports the nodes and returns its outputs.
-
-    The scope has the constants, which all calls share.
-    """
-
-    n: NodeLayer
-    scope: Scope
-    nodes: Sequence[Node]
-
-    @property
-    def inputs(self) -> list[str]:
-        """The names of the inputs."""
-        return [one.name for one in self.scope.graph.inputs]
-
-    @property
-    def outputs(self) -> list[str]:
-        """The names of the outputs' values."""
-        return [value for _, value in self.scope.graph.outputs]
-
-    def __call__(self, *arguments: Value | Any) -> list[Any]:
-        names = self.inputs
-        if len(arguments) != len(names):
-            raise self.n.error(f"{len(arguments)} inputs, expected {len(names)}")
-        scope = Scope(self.scope.graph, self.scope, depth=self.scope.depth)
-        scope.constants = {}
-        scope.values.update(zip(names, arguments, strict=True))
-        return self.n.builder.import_nodes(self.nodes, scope, self.outputs)

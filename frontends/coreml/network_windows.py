@@ -84,8 +84,8 @@ def _padding3d(p: Record) -> dict[str, Any]:
     return {"pad_type": "custom", "pad": [getattr(p, f"customPadding{end}") for end in _ENDS]}
 
 
-def _each_axis(p: Record, name: str, default: int = 1) -> list[int]:
-    return [getattr(p, f"{name}{axis}") or default for axis in _AXES]
+def _each_axis(p: Record, name: str) -> list[int]:
+    return [getattr(p, f"{name}{axis}") or 1 for axis in _AXES]
 
 
 def convolution3d(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:

@@ -119,10 +119,10 @@ DEFAULTS: dict[str, Any] = {
 """The defaults that VHLO stores and StableHLO omits: the value, or the value of each element."""
 
 
-def read_module(data: Any, name: str, start: int = 0) -> Operation:
-    """The module in bytecode from offset `start`. Raises NncError, which names the byte."""
+def read_module(data: Any, name: str) -> Operation:
+    """The module in bytecode. Raises NncError, which names the byte."""
     try:
-        file = Bytecode(data, _decoded, start)
+        file = Bytecode(data, _decoded)
         root = _Builder(file).op(file.root(), {}, "")
     except BytecodeError as fault:
         raise NncError(f"broken MLIR bytecode: {fault}", FileLineColLoc(name, 0, 0)) from None

@@ -210,13 +210,11 @@ class Bytecode:
     on first use. Raises BytecodeError.
     """
 
-    def __init__(
-        self, data: Any, decode: Callable[[str, Span, Cursor], Any], start: int = 0
-    ) -> None:
+    def __init__(self, data: Any, decode: Callable[[str, Span, Cursor], Any]) -> None:
         self.data = memoryview(data).toreadonly()
         self.decode = decode
-        head = Cursor(self, start, len(self.data))
-        if bytes(self.data[start : start + 4]) != MAGIC:
+        head = Cursor(self, 0, len(self.data))
+        if bytes(self.data[:4]) != MAGIC:
             raise head.error("no MLIR bytecode")
         head.take(4)
         self.version = head.number()

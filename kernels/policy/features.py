@@ -8,7 +8,7 @@ Sizes are logarithms to the base of 2: what holds for 64 rows nearly holds for 8
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log2, prod
 
@@ -17,7 +17,6 @@ from ...ir.core import Block
 from ...ir.decisions import Terms
 from ...ir.types import FloatType
 from ...targets.machine import Machine
-from ...targets.processor import Processor
 from ..model.extents import expected
 from ..model.nest import build_nest
 from ..model.places import place_nests
@@ -27,7 +26,7 @@ from ..primitives.primitive import carry_out
 from .bodies import widest_element, work_per_point
 from .candidates import discard_made
 from .level_features import level_features, log_ratio
-from .score import host_of, prediction, tile_of
+from .score import host_of, tile_of
 from .tile_costs import Tile
 from .work import bytes_moved
 
@@ -68,17 +67,16 @@ class Described:
 
 
 def describe(
-    one: schedule.For, block: Block, machine: Machine, terms: Terms | None = None
+    one: schedule.For, block: Block, machine: Machine, model: Callable[[Plan], Terms]
 ) -> Described:
-    """Describe a schedule of a kernel's body; `terms` are predicted here unless given.
+    """Describe a schedule of a kernel's body, with the terms that `model` expects of it.
 
     Raises NncError at the faulty operation if the schedule is illegal.
     """
     plan = carry_out(one, stages_of(block))
     try:
         place_nests(block, build_nest(plan))
-        if terms is None:
-            terms = prediction(plan, machine).terms if isinstance(machine, Processor) else Terms()
+        terms = model(plan)
         return Described(terms, _of_loops(one, plan, machine, terms.cycles))
     finally:
         discard_made(plan)
@@ -158,8 +156,7 @@ def _of_loops(one: schedule.For, plan: Plan, machine: Machine, cycles: float) ->
     found = {f"ops.{name}": float(count) for name, count in counts.items()}
     found["nests"] = float(len(hosts))
     found |= _of_tile(tile, host, machine)
-    if isinstance(machine, Processor):
-        found |= level_features(host, tile, outside, machine, cycles)
+    found |= level_features(host, tile, outside, machine, cycles)
     reductions = [i for i, loop in enumerate(outside) if loop.is_reduction]
     found["loops"] = float(len(outside))
     found["loops.at_once"] = _log(prod(iterations(loop) for loop in outside if loop.at_once))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import log2, prod
 
-from ...targets.processor import Processor
+from ...targets.machine import Machine
 from ..model.extents import expected
 from ..model.plan import Loop, iterations
 from ..model.stages import Stage
@@ -18,22 +18,20 @@ from .tile_costs import Tile
 
 
 def level_features(
-    stage: Stage, tile: Tile, outside: Sequence[Loop], machine: Processor, cycles: float
+    stage: Stage, tile: Tile, outside: Sequence[Loop], machine: Machine, cycles: float
 ) -> dict[str, float]:
-    """The features of a stage with this register tile and these loops around it, outermost first.
+    """The features of a stage with this register tile and these loops around it, outermost first;
+    none on machines without caches.
 
     `cycles` is what the whole schedule is expected to take.
     """
+    if not machine.caches:
+        return {}
     footprints = _footprints(stage, tile, outside, machine.line_bytes)
     touched = sum(footprints[0])
-    found = {"level.whole": log_ratio(touched, machine.l3_bytes)}
+    found = {"level.whole": log_ratio(touched, machine.caches[-1].bytes)}
     tiles = sum(footprints[-1])
-    levels = (
-        ("l1", machine.l1_bytes, machine.l2_bandwidth),
-        ("l2", machine.l2_bytes, machine.l3_bandwidth),
-        ("l3", machine.l3_bytes, machine.memory_bandwidth),
-    )
-    for name, capacity, bandwidth in levels:
+    for name, capacity, bandwidth in machine.caches:
         filled = machine.costs.loops.cache_filled * capacity
         fits = next((k for k, one in enumerate(footprints) if sum(one) <= filled), len(outside))
         moved = _moved(stage, footprints[fits], outside[:fits])

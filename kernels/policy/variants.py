@@ -20,10 +20,12 @@ from ...ir.decisions import Terms
 from ...ir.diagnostics import NncError
 from ...targets.processor import Processor
 from ..model.extents import expected
+from ..model.plan import Plan
 from ..model.stages import stages_of
 from .candidates import Candidate, Policies, best, candidates
 from .choices import Choices, Told
 from .features import Described, Features, describe, features, kernel_features
+from .score import prediction
 
 NESTING = "nesting"
 """The key of the decision which stages share loops: one of `WAYS`, the default's first."""
@@ -155,7 +157,7 @@ class Variants:
         assert isinstance(mine, schedule.For)
         mine.kernel = self.kernel
         try:
-            described = describe(mine, self.block, self.machine)
+            described = describe(mine, self.block, self.machine, self._expected)
         except NncError:
             return None
         if str(mine) == self.default.text:
@@ -166,6 +168,10 @@ class Variants:
         self._seen.add(str(mine))
         terms, asked = described.terms, self.default.asked
         return Variant({}, mine, terms.cycles, asked, terms, name="as it was found")
+
+    def _expected(self, plan: Plan) -> Terms:
+        """The terms that the model expects of a schedule that it did not write."""
+        return prediction(plan, self.machine).terms
 
     def features(self, one: Variant) -> Features:
         """The features of a variant, for a model that learns."""
@@ -180,7 +186,7 @@ class Variants:
         return kernel_features(self.block, self.machine)
 
     def _described(self, one: Variant) -> Described:
-        return describe(one.schedule, self.block, self.machine, one.terms)
+        return describe(one.schedule, self.block, self.machine, lambda _: one.terms)
 
     def mutation(
         self, parents: Sequence[Variant], random: Random, tries: int = 10

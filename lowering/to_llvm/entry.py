@@ -27,14 +27,10 @@ is kept, and `nnc_reuse` gives an output's memory, of so many bytes, to the next
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ...dialects import func, llvm
-from ...dialects.marks import (
-    ARENA,
-    PREPARED,
-    WEIGHTS,
-)
+from ...dialects.marks import ARENA, PREPARED, WEIGHTS
 from ...ir.attributes import Attribute
 from ...ir.core import Value
 from ...ir.types import i8, i32, i64
@@ -47,14 +43,11 @@ from .casts import resize_integer
 from .failing import result_with_status
 from .heap import begin, end
 
-if TYPE_CHECKING:
-    from .module import ModuleLowering
-
 
 class _Entry(Arguments):
     """Emits `nnc_run`."""
 
-    def __init__(self, module: ModuleLowering, op: func.FuncOp) -> None:
+    def __init__(self, module: Any, op: func.FuncOp) -> None:
         type = llvm.function_type((llvm.ptr,) * 5, i32)
         made = llvm.Func.define(RUN, type, loc=op.loc)
         super().__init__(module, made)
@@ -132,7 +125,7 @@ class _Entry(Arguments):
                 self.emit(llvm.Store, [extent, self.extent(shape, i)], None, self.alignment(i64))
 
 
-def make_entry(module: ModuleLowering, op: func.FuncOp) -> tuple[llvm.Func, dict[str, Attribute]]:
+def make_entry(module: Any, op: func.FuncOp) -> tuple[llvm.Func, dict[str, Attribute]]:
     """`nnc_run` for an entry function, and the module attributes that describe it."""
     entry = _Entry(module, op)
     return entry.emit_all(), entry.signature.attributes(entry.heap_bytes)

@@ -34,7 +34,6 @@ class Place:
     op: Operation
     after: Operation | None
     difference: Difference | None
-    event: Event | None = None
 
 
 def first_difference(
@@ -59,14 +58,14 @@ def first_difference(
             continue
         for op, values in now.certain(event):
             if (found := _difference(event.values, values, tolerance)) is not None:
-                return Place(event.op, op, found, event)
+                return Place(event.op, op, found)
         if all(map(made.has, event.values)):
             continue
         lost.append(event)
         other = now.here(event)
         if other is not None:
             found = _difference(event.values, other.values, tolerance)
-            place = Place(event.op, other.op, found, event)
+            place = Place(event.op, other.op, found)
             if all(had.has(v) for v in other.operands):
                 return place
             likely = likely or place
@@ -129,8 +128,8 @@ def _last_resort(lost: list[Event], made: _Made) -> Place | None:
     """The first of the lost operations whose operands are all still made."""
     for event in lost:
         if all(made.has(v) for v in event.operands):
-            return Place(event.op, None, None, event)
-    return Place(lost[0].op, None, None, lost[0]) if lost else None
+            return Place(event.op, None, None)
+    return Place(lost[0].op, None, None) if lost else None
 
 
 def _difference(

@@ -70,7 +70,7 @@ def first_wrong_op(
     if found is None:
         return None
     event = chosen[found[0]]
-    return Place(event.op, None, found[1], event)
+    return Place(event.op, None, found[1])
 
 
 def _stands_alone(op: Operation) -> bool:

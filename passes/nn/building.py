@@ -65,11 +65,14 @@ def on_operands(op: OpT, operands: Sequence[Value], type: Type) -> OpT:
     return op.create(operands, [type], op.attributes, op.properties, loc=op.loc)
 
 
-def replace_op(op: Operation, *values: Value) -> None:
-    """Use the values in place of an operation's results, and erase the operation."""
-    for old, new in zip(op.results, values, strict=True):
-        old.replace_all_uses_with(new)
-    op.erase()
+def changed(op: OpT, **fields: Any) -> OpT:
+    """A copy of an operation in which the operands and attributes of these names are others; it is
+    not inserted. None leaves an optional one out, and gives an attribute its default.
+    """
+    copy = op.create(op.operands, op.result_types, {}, op.properties)
+    for name, value in fields.items():
+        setattr(copy, name, value)
+    return copy
 
 
 Extent = int | Value

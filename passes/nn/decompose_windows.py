@@ -14,6 +14,7 @@ from ...ir.core import Value
 from ...ir.lazy import np
 from ...ir.rewriting import Rewriter, rewrite
 from .building import (
+    changed,
     element_of,
     extent,
     finish,
@@ -41,18 +42,7 @@ def conv_padding_apart(op: nn.Conv, rewriter: Rewriter) -> None:
     if not window.has_padding:
         return
     x = padded(rewriter, op.x, window, 0)
-    rewriter.replace(
-        op,
-        nn.Conv(
-            x,
-            op.weight,
-            op.bias,
-            strides=op.strides,
-            dilations=op.dilations,
-            groups=op.groups,
-            out=op.out.type,
-        ),
-    )
+    rewriter.replace(op, changed(op, x=x, pads=None))
 
 
 @rewrite(nn.Conv)
@@ -61,17 +51,7 @@ def conv_bias_apart(op: nn.Conv, rewriter: Rewriter) -> None:
     if op.bias is None:
         return
     b = rewriter
-    plain = b(
-        nn.Conv(
-            op.x,
-            op.weight,
-            strides=op.strides,
-            dilations=op.dilations,
-            pads=op.pads,
-            groups=op.groups,
-            out=op.out.type,
-        )
-    )
+    plain = b(changed(op, bias=None))
     bias = per_channel(b, op.bias, len(shape_of(op.out)))
     b.replace(op, nn.Add(plain, bias, out=op.out.type))
 
@@ -85,17 +65,7 @@ def max_pool_padding_apart(op: nn.MaxPool, rewriter: Rewriter) -> None:
     if not window.has_padding and not op.ceil_mode:
         return
     x = padded(rewriter, op.x, window, combiner_identity("max", element_of(op.x)))
-    rewriter.replace(
-        op,
-        nn.MaxPool(
-            x,
-            op.kernel,
-            strides=op.strides,
-            dilations=op.dilations,
-            keeps_nan=op.keeps_nan,
-            out=op.out.type,
-        ),
-    )
+    rewriter.replace(op, changed(op, x=x, pads=None, ceil_mode=None))
 
 
 @rewrite(nn.SumPool)
@@ -105,10 +75,7 @@ def sum_pool_padding_apart(op: nn.SumPool, rewriter: Rewriter) -> None:
     if not window.has_padding and not op.ceil_mode:
         return
     x = padded(rewriter, op.x, window, 0)
-    rewriter.replace(
-        op,
-        nn.SumPool(x, op.kernel, strides=op.strides, dilations=op.dilations, out=op.out.type),
-    )
+    rewriter.replace(op, changed(op, x=x, pads=None, ceil_mode=None))
 
 
 @rewrite(nn.MaxPool, nn.SumPool)
@@ -127,18 +94,8 @@ def whole_window(op: nn.MaxPool | nn.SumPool, rewriter: Rewriter) -> None:
             kernel[i], begin[i], end[i], strides[i] = d, 0, 0, 1
     if kernel != [*op.kernel]:
         pads = (*begin, *end) if any((*begin, *end)) else None
-        rewriter.replace(
-            op,
-            type(op)(
-                op.x,
-                kernel,
-                strides=strides,
-                dilations=op.dilations,
-                pads=pads,
-                out=op.out.type,
-                **op.manner,
-            ),
-        )
+        form = {"kernel": kernel, "strides": strides, "pads": pads, "ceil_mode": None}
+        rewriter.replace(op, changed(op, **form))
 
 
 def sums_of(b: Builder, x: Value, op: nn.pooling.PoolingOp) -> Value:

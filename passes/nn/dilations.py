@@ -9,7 +9,7 @@ from ...dialects import nn
 from ...ir.builder import Builder
 from ...ir.core import Value
 from ...ir.types import TensorType
-from .building import element_of, replace_op, reshape, scalar, shape_of
+from .building import element_of, reshape, scalar, shape_of
 
 
 def dilations_of(conv: nn.BlockedConv) -> tuple[int, int]:
@@ -40,5 +40,5 @@ def undilate(conv: nn.BlockedConv) -> nn.BlockedConv:
     if (S * d, T * e) != (P, Q):
         type = TensorType((N, Mo, P, Q, A), element_of(out))
         out = b.insert(nn.Slice(out, (0,) * 5, out=type)).result
-    replace_op(conv, out)
+    conv.replace_with(out)
     return dense

@@ -18,7 +18,7 @@ from ...ir.lazy import np
 from ...ir.passes import Pass, PassContext, option
 from ...ir.rewriting import RewriteTrace, erase_dead_code
 from ...ir.types import TensorType
-from .building import is_static, replace_op
+from .building import is_static
 from .constants import computed_constant, constant_array, make_constant, name_resource
 from .infer_shapes import refine, update_signature
 
@@ -89,7 +89,7 @@ class FoldConstants(
             block.insert_before(constant, op)
         if trace is not None:
             trace.replacement("evaluate", op, [constant.result for constant in constants])
-        replace_op(op, *(constant.result for constant in constants))
+        op.replace_with(*(constant.result for constant in constants))
         return 1
 
     @staticmethod

@@ -33,7 +33,7 @@ from ...ir.passes import Pass, PassContext, option
 from ...ir.traits import ConstantLike
 from ...ir.types import Dim, TensorType
 from ...targets.attribute import target_of
-from .fusion_costs import Told, told_otherwise
+from .fusion_costs import APART, CHAINED, Told, chain_decision, fusion_decision
 from .kernel_maker import KernelMaker, escapes, is_scalar
 from .parts import prepare
 from .work import Work
@@ -83,6 +83,23 @@ class Fuse(
                 context.statistic("kernels")
                 context.statistic("ops-fused", len(group) - 1)
             maker.erase_unread()
+
+
+def told_otherwise(found: Grouping, context: PassContext) -> Told:
+    """Record the decision on each group, and return those that users want otherwise."""
+    chains: dict[nn.NnOp, bool] = {}
+    for last, chain in found.chains.items():
+        decided = context.decide(chain_decision(found.work, last, *chain))
+        if (wanted := decided.taken == CHAINED) != chain[1]:
+            chains[last] = wanted
+    alone = set[nn.NnOp]()
+    for anchor, group in zip(found.anchors, found.found, strict=True):
+        is_chain = found.chains.get(anchor, (set(), False))[1]
+        if len(group) > 1 and not is_chain:
+            decided = context.decide(fusion_decision(found.work, anchor, group))
+            if decided.taken == APART:
+                alone.add(anchor)
+    return Told(frozenset(alone), chains)
 
 
 Joins = Callable[[nn.NnOp], bool]

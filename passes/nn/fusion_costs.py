@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from ...dialects import nn
 from ...dialects.nn.traits import Fusion
@@ -13,10 +12,6 @@ from ...ir.core import Operation, Value
 from ...ir.decisions import Alternative, Decision, Terms, described
 from ...ir.location import fuse_locations
 from .work import Work
-
-if TYPE_CHECKING:
-    from ...ir.passes import PassContext
-    from .fuse import Grouping
 
 TOGETHER, APART = "together", "apart"
 CHAINED = "in one kernel"
@@ -32,23 +27,6 @@ class Told:
 
     alone: frozenset[nn.NnOp] = frozenset()
     chains: Mapping[nn.NnOp, bool] = field(default_factory=dict)
-
-
-def told_otherwise(found: Grouping, context: PassContext) -> Told:
-    """Record the decision on each group, and return those that users want otherwise."""
-    chains: dict[nn.NnOp, bool] = {}
-    for last, chain in found.chains.items():
-        decided = context.decide(chain_decision(found.work, last, *chain))
-        if (wanted := decided.taken == CHAINED) != chain[1]:
-            chains[last] = wanted
-    alone = set[nn.NnOp]()
-    for anchor, group in zip(found.anchors, found.found, strict=True):
-        is_chain = found.chains.get(anchor, (set(), False))[1]
-        if len(group) > 1 and not is_chain:
-            decided = context.decide(fusion_decision(found.work, anchor, group))
-            if decided.taken == APART:
-                alone.add(anchor)
-    return Told(frozenset(alone), chains)
 
 
 def fusion_decision(work: Work, anchor: nn.NnOp, group: Sequence[nn.NnOp]) -> Decision:

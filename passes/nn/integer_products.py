@@ -22,7 +22,7 @@ from ...ir.lazy import np
 from ...ir.packing import PACKINGS, Packing
 from ...ir.types import IntegerType, TensorType, f32, i8, i32
 from ...targets.machine import Machine
-from .building import cast, element_of, replace_op, reshape, scalar, shape_of
+from .building import cast, element_of, reshape, scalar, shape_of
 from .constants import constant_array, make_constant
 
 _BYTE = IntegerType(8, "u")
@@ -269,7 +269,7 @@ def multiply_in_floats(product: nn.Matmul) -> None:
     b = Builder.before_op(product)
     real = b.insert(nn.Matmul(cast(b, product.lhs, f32), cast(b, product.rhs, f32)))
     out = cast(b, real, i32)
-    replace_op(product, out)
+    product.replace_with(out)
 
 
 def pack_integer_matmul(product: nn.Matmul, found: IntegerProduct, block: int) -> None:
@@ -291,7 +291,7 @@ def pack_integer_matmul(product: nn.Matmul, found: IntegerProduct, block: int) -
     out = found.corrected(b, out, np.pad(sums, (0, whole - N)))
     if whole != N:
         out = b.insert(nn.Slice(out, (0,) * rank, out=product.out.type)).result
-    replace_op(product, out)
+    product.replace_with(out)
 
 
 def behind(b: Builder, x: Value, counts: Sequence[int]) -> Value:

@@ -27,7 +27,6 @@ from .building import (
     cast,
     element_of,
     is_arranged_constant,
-    replace_op,
     reshape,
     shape_of,
 )
@@ -124,7 +123,7 @@ def gather_groups(gather: nn.Gather, packed: nn.Dequantize) -> None:
     chosen = [b.insert(nn.Gather(part, gather.indices, axis=0)).result for part in parts]
     made = nn.Dequantize(*chosen, bits=packed.bits, middle=packed.middle)
     rows = reshape(b, b.insert(made), shape_of(gather.out))
-    replace_op(gather, rows)
+    gather.replace_with(rows)
 
 
 def multiply_words(product: nn.Matmul, packed: nn.Dequantize, machine: Machine) -> None:
@@ -157,4 +156,4 @@ def multiply_words(product: nn.Matmul, packed: nn.Dequantize, machine: Machine) 
         kept = TensorType((*lead, N), f32)
         out = b.insert(nn.Slice(out, (0,) * len(lead) + (0,), out=kept)).result
     out = cast(b, out, element_of(product.out))
-    replace_op(product, out)
+    product.replace_with(out)

@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from ...dialects import nn
 from ...ir.decisions import Alternative, Decision, Terms, described
 from .building import shape_of
+from .integer_products import IntegerProduct
+from .layout_blocks import Layouts
 from .work import Work
-
-if TYPE_CHECKING:
-    from .choose_layouts import Layouts
-    from .integer_products import IntegerProduct
 
 Blocks = tuple[int, ...]
 """The block sizes of the channels (or columns) of operand and result; () is the plain layout."""

@@ -148,13 +148,11 @@ def _merge(row: list[Factor]) -> None:
     merged = b.insert(nn.Matmul(whole, first.rhs, out=out)).out
     merged.defining_op.loc = fuse_locations([factor.product.loc for factor in row])
     for factor in row:
-        result = factor.product.out
         b = Builder.before_op(factor.product)
         part = _part(b, merged, factor.axis, factor.start - start, factor.extent)
         if factor.squeezed:
-            part = reshape(b, part, shape_of(result))
-        result.replace_all_uses_with(part)
-        factor.product.erase()
+            part = reshape(b, part, shape_of(factor.product.out))
+        factor.product.replace_with(part)
 
 
 def _part(b: Builder, x: Value, axis: int, start: int, extent: int) -> Value:

@@ -13,7 +13,6 @@ from ...ir.core import IRMapping, Operation, Region, Value
 from ...ir.passes import Pass, PassContext
 from ...ir.symbols import new_name, symbol_name
 from ...ir.types import Type
-from .building import replace_op
 
 
 @dataclass(frozen=True)
@@ -159,4 +158,4 @@ def _replace(op: Operation, call: nn.CallIf | nn.CallWhile) -> None:
     call.loc = op.loc
     assert op.parent is not None
     op.parent.insert_before(call, op)
-    replace_op(op, *call.results)
+    op.replace_with(*call.results)

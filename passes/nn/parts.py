@@ -18,7 +18,7 @@ from ...ir.builder import Builder
 from ...ir.core import Block, Operation, Value
 from ...ir.traits import ConstantLike
 from ...ir.types import FloatType, IntegerType, TensorType
-from .building import has_static_shapes, replace_op, shape_of
+from .building import has_static_shapes, shape_of
 
 
 @dataclass
@@ -189,7 +189,7 @@ def _with_prefix(op: nn.Concat, earlier: dict[tuple[int, tuple[Value, ...]], Val
 
 def _replaced(b: Builder, op: nn.Concat, values: list[Value]) -> nn.Concat:
     made = b.insert(nn.Concat(values, op.axis, loc=op.loc))
-    replace_op(op, made.out)
+    op.replace_with(made.out)
     return made
 
 

@@ -14,7 +14,6 @@ from ...ir.core import Operation
 from ...ir.passes import Pass, PassContext
 from ...ir.types import FunctionType
 from ..dead_code import symbol_references
-from .building import replace_op
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ def _repeat(call: nn.CallIf | nn.CallWhile, callees: Sequence[FuncOp]) -> int:
         )
     made.loc = call.loc
     Builder.before_op(call).insert(made)
-    replace_op(call, *made.results)
+    call.replace_with(*made.results)
     return len(constants)
 
 

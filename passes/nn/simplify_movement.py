@@ -11,7 +11,7 @@ from ...dialects.nn.views import copied_axes, is_reshape
 from ...ir.core import Operation, Value
 from ...ir.rewriting import Rewriter, constant_number, rewrite
 from ...ir.types import Dim, TensorType, is_told_by_count
-from .building import element_of, shape_of
+from .building import changed, element_of, shape_of
 from .constants import constant_array
 
 
@@ -215,19 +215,7 @@ def pad_into_conv(op: nn.Conv, rewriter: Rewriter) -> None:
     pads = [
         a + b for a, b in zip((*begin[2:], *end[2:]), (*window.begin, *window.end), strict=True)
     ]
-    rewriter.replace(
-        op,
-        nn.Conv(
-            pad.x,
-            op.weight,
-            op.bias,
-            strides=op.strides,
-            dilations=op.dilations,
-            pads=pads,
-            groups=op.groups,
-            out=op.out.type,
-        ),
-    )
+    rewriter.replace(op, changed(op, x=pad.x, pads=pads))
 
 
 @rewrite(nn.Tile)

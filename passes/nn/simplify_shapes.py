@@ -21,7 +21,7 @@ from ...ir.core import Block, BlockArgument, Operation, Value
 from ...ir.passes import Pass, PassContext
 from ...ir.polynomial import Size
 from ...ir.types import TensorType, i64
-from .building import element_of, on_operands, replace_op, shape_of
+from .building import element_of, on_operands, shape_of
 from .extent_arithmetic import ExtentArithmetic
 from .infer_shapes import update_signature
 
@@ -93,7 +93,7 @@ class _Simplifier:
 
     def replace(self, op: Operation, value: Value) -> int:
         """Replace an op's result by a value of the same extents. Returns 1."""
-        replace_op(op, value)
+        op.replace_with(value)
         return 1
 
     def insert(self, before: Operation, made: Any, shape: Shape) -> Value:

@@ -21,7 +21,7 @@ from ...ir.core import Operation
 from ...ir.passes import Pass, PassContext
 from ...ir.types import TensorType
 from ...ir.values import Value
-from .building import element_of, is_arranged_constant, on_operands, replace_op, reshape, shape_of
+from .building import element_of, is_arranged_constant, on_operands, reshape, shape_of
 
 Order = tuple[int, ...]
 
@@ -117,12 +117,12 @@ def _meet(op: nn.Transpose) -> None:
         b = Builder.before_op(op)
         x = b.insert(nn.Transpose(pad.x, order)).out
         moved = b.insert(_padded(pad, [x], order, op.out.type))
-        replace_op(op, moved.results[0])
+        op.replace_with(moved.results[0])
         pad.erase()
         return
     before = op.x.defined_by(nn.Transpose)
     if before is not None and _inverse(before.permutation) == tuple(op.permutation):
-        replace_op(op, before.x)
+        op.replace_with(before.x)
         if not before.out.has_uses:
             before.erase()
 
@@ -186,7 +186,7 @@ def _transposed(
     images.add(found)
     if order != tuple(sorted(order)):
         found = b.insert(nn.Transpose(found, order, out=op.results[0].type)).out
-    replace_op(op, found)
+    op.replace_with(found)
     return 1
 
 

@@ -90,8 +90,7 @@ def sink(op: Operation, from_product: set[Value]) -> int:
     b.insert(inner)
     view = b.insert(nn.Reshape(inner.results[0], out=result.type))
     from_product.update((inner.results[0], view.out))
-    result.replace_all_uses_with(view.out)
-    op.erase()
+    op.replace_with(view.out)
     return 1
 
 

@@ -15,7 +15,7 @@ from ...dialects.nn.strassen import PRODUCTS
 from ...ir.builder import Builder
 from ...ir.core import Value
 from ...ir.types import FloatType, TensorType
-from .building import element_of, is_arranged_constant, replace_op, reshape, scalar, shape_of
+from .building import element_of, is_arranged_constant, reshape, scalar, shape_of
 from .work import ProductSizes
 
 Product = nn.BlockedConv | nn.PackedMatmul
@@ -66,7 +66,7 @@ def use_strassen(op: Product, most: int) -> None:
     """
     b = Builder.before_op(op)
     out = _of_rows(b, op, most) if isinstance(op, nn.PackedMatmul) else _of_images(b, op)
-    replace_op(op, out)
+    op.replace_with(out)
 
 
 def _of_rows(b: Builder, op: nn.PackedMatmul, most: int) -> Value:

@@ -28,7 +28,7 @@ from ...ir.lazy import np
 from ...ir.passes import Pass, PassContext, option
 from ...ir.types import Dim, IntegerType, TensorType, f32, i32
 from ...targets.roofline import F32
-from .building import cast, element_of, per_channel, replace_op, reshape, shape_of
+from .building import cast, element_of, per_channel, reshape, shape_of
 from .choose_algorithms import DIRECT, algorithm
 from .constants import constant_array
 from .decompose_windows import sums_of
@@ -286,7 +286,7 @@ def _replace(
     out = b.insert(nn.Mul(cast(b, exact, f32), factor)).result
     if bias is not None:
         out = b.insert(nn.Add(out, bias)).result
-    replace_op(product, out)
+    product.replace_with(out)
 
 
 def use_in_average(division: nn.Div) -> int:
@@ -306,7 +306,7 @@ def use_in_average(division: nn.Div) -> int:
     b = Builder.before_op(division)
     divisors = b.insert(nn.Constant(DenseElements.from_numpy(divisor))).result
     sums = cast(b, _sums(b, mean, x.integers(b)), f32)
-    replace_op(division, b.insert(nn.Div(sums, divisors)).result)
+    division.replace_with(b.insert(nn.Div(sums, divisors)).result)
     return 1
 
 

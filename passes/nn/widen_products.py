@@ -145,6 +145,4 @@ def compute_wide(product: Operation) -> None:
     type = replace(out.type, element_type=f32)
     operands = [widen(b, x) for x in product.operands]
     wide = product.create(operands, [type], product.attributes, product.properties)
-    found = cast(b, b.insert(wide).results[0], element_of(out))
-    out.replace_all_uses_with(found)
-    product.erase()
+    product.replace_with(cast(b, b.insert(wide).results[0], element_of(out)))

@@ -15,7 +15,7 @@ from ...dialects.nn.winograd import points_of
 from ...ir.builder import Builder
 from ...ir.core import Value
 from ...ir.types import FloatType, TensorType
-from .building import element_of, is_arranged_constant, replace_op, reshape, scalar, shape_of
+from .building import element_of, is_arranged_constant, reshape, scalar, shape_of
 from .dilations import dilations_of, undilate
 
 Convolution = nn.BlockedConv | nn.BlockedGroupedConv
@@ -68,7 +68,7 @@ def use_winograd(conv: Convolution, tile: int) -> None:
             conv = undilate(conv)
             b = Builder.before_op(conv)
         out = _plain(b, conv, tile)
-    replace_op(conv, out)
+    conv.replace_with(out)
 
 
 def _plain(b: Builder, conv: nn.BlockedConv, tile: int) -> Value:

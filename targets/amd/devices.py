@@ -47,7 +47,6 @@ GFX90A = GroupMachine(
     workgroup_bandwidth=128.0,
     l2_bytes=8 << 20,
     l2_bandwidth=20.0,
-    memory_bytes=64 << 30,
     launch_microseconds=6.0,
     copy_bandwidth=25.0,
     latency=600,
@@ -60,7 +59,6 @@ GFX942 = replace(
     memory_bandwidth=core_bandwidth(5300, 304, 2.1),
     l2_bytes=4 << 20,
     l2_bandwidth=54.0,
-    memory_bytes=192 << 30,
     copy_bandwidth=50.0,
 )
 GFX1100 = replace(
@@ -74,5 +72,4 @@ GFX1100 = replace(
     units=128.0,
     l2_bytes=6 << 20,
     l2_bandwidth=21.0,
-    memory_bytes=24 << 30,
 )

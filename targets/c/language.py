@@ -299,15 +299,16 @@ def body(name: str, words: dict[str, Any]) -> str:
     return f"#ifndef {full}\nNNC_INLINE {result} {full}({parameters}) {{ {text} }}\n#endif\n"
 
 
+NUMBERS = {"infinity": "INFINITY", "nan": "NAN", "bits": "f{w}_of_u{w}({})"}
+"""How C, and what derives from it, writes numbers that have no digits."""
+
 C = Language(
     name="C",
     scalars=SCALARS,
     templates=TEMPLATES,
     constants={
         "wide": "{}ull",
-        "infinity": "INFINITY",
-        "nan": "NAN",
-        "bits": "f{w}_of_u{w}({})",
+        **NUMBERS,
         "type": "typedef {E} {T} __attribute__((vector_size({bytes})));\n",
     },
     functions=body,

@@ -56,7 +56,6 @@ SM80 = GroupMachine(
     workgroup_bandwidth=128.0,
     l2_bytes=40 << 20,
     l2_bandwidth=47.0,
-    memory_bytes=40 << 30,
     launch_microseconds=3.0,
     copy_bandwidth=25.0,
     latency=470,
@@ -72,7 +71,6 @@ SM75 = replace(
     core_workgroup_bytes=64 << 10,
     l2_bytes=4 << 20,
     l2_bandwidth=32.0,
-    memory_bytes=16 << 30,
     copy_bandwidth=12.0,
 )
 SM86 = replace(
@@ -86,7 +84,6 @@ SM86 = replace(
     core_workgroup_bytes=100 << 10,
     l2_bytes=5 << 20,
     l2_bandwidth=32.0,
-    memory_bytes=10 << 30,
 )
 SM89 = replace(
     SM86,
@@ -95,7 +92,6 @@ SM89 = replace(
     memory_bandwidth=core_bandwidth(1008, 128, 2.52),
     core_groups=24,
     l2_bytes=72 << 20,
-    memory_bytes=24 << 30,
 )
 SM90 = replace(
     SM80,
@@ -105,7 +101,6 @@ SM90 = replace(
     units=128.0,
     core_workgroup_bytes=228 << 10,
     l2_bytes=50 << 20,
-    memory_bytes=80 << 30,
     copy_bandwidth=50.0,
 )
 SM100 = replace(
@@ -114,7 +109,6 @@ SM100 = replace(
     gigahertz=1.97,
     memory_bandwidth=core_bandwidth(8000, 148, 1.97),
     l2_bytes=126 << 20,
-    memory_bytes=180 << 30,
 )
 SM120 = replace(
     SM86,
@@ -123,7 +117,6 @@ SM120 = replace(
     memory_bandwidth=core_bandwidth(1792, 170, 2.41),
     core_groups=24,
     l2_bytes=96 << 20,
-    memory_bytes=32 << 30,
     copy_bandwidth=50.0,
 )
 SM121 = replace(
@@ -132,6 +125,5 @@ SM121 = replace(
     gigahertz=2.4,
     memory_bandwidth=core_bandwidth(273, 48, 2.4),
     l2_bytes=24 << 20,
-    memory_bytes=128 << 30,
     copy_bandwidth=100.0,
 )

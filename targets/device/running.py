@@ -6,7 +6,6 @@ import ctypes
 import weakref
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,9 +21,7 @@ from ...runtime.abi import (
 )
 from ...runtime.program import LinkedCode
 from ...runtime.replacing import GrowingCode
-
-if TYPE_CHECKING:
-    from .target import DeviceTarget
+from ..llvm.target import LlvmTarget
 
 
 class LoadedDeviceCode(LinkedCode):
@@ -87,18 +84,20 @@ _TO_DEVICE, _TO_HOST = 0, 1
 """The directions of a copy, as `call-device` numbers them."""
 
 
-def load_device_code(target: DeviceTarget, code: bytes, grows: bool = False) -> LoadedDeviceCode:
-    """Link and load an object file with the device's host code. Raises NncError.
+def load_device_code(
+    caller: LlvmTarget, source: Path, code: bytes, grows: bool = False
+) -> LoadedDeviceCode:
+    """Link and load an object file with the device's host code (`source`). Raises NncError.
 
     With `grows`, kernels can be added later; their code can call the host's functions.
     """
     defines = {"P": DEFAULT_PREFIX, **({"EXPERIMENTS": "1"} if grows else {})}
-    tools = target.caller.toolchain()
+    tools = caller.toolchain()
     with TemporaryDirectory(prefix="nnc-") as folder:
         model, device = Path(folder) / "model.o", Path(folder) / "device.o"
-        library = Path(folder) / f"model{target.caller.library}"
+        library = Path(folder) / f"model{caller.library}"
         model.write_bytes(code)
-        tools.compile(target.source, device, defines)
+        tools.compile(source, device, defines)
         tools.shared_library([model, device], library)
         try:
             loaded = GrowingDeviceCode if grows else LoadedDeviceCode

@@ -165,7 +165,7 @@ class DeviceTarget(Target):
         self.check_runs_here()
         from .running import load_device_code
 
-        return load_device_code(self, code, DEVICE_ADD in exports)
+        return load_device_code(self.caller, self.source, code, DEVICE_ADD in exports)
 
     def apart(self, module: Operation) -> tuple[bytes, bytes, str]:
         kernels = self.kernels_of(module)

@@ -42,7 +42,6 @@ M1 = GroupMachine(
     workgroup_bandwidth=128.0,
     l2_bytes=768 << 10,
     l2_bandwidth=32.0,
-    memory_bytes=8 << 30,
     launch_microseconds=4.0,
     copy_bandwidth=30.0,
     costs=_THREAD.costs,

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ...dialects import gpu
-from ..c.language import COMBINED, LANES, RESERVED, SCALARS, SUMMED_DOTS, TEMPLATES
-from ..source.kernels import Kernels, print_kernels
+from ..c.language import COMBINED, LANES, NUMBERS, RESERVED, SCALARS, SUMMED_DOTS, TEMPLATES
+from ..source.kernels import Kernels, print_with_prelude
 from ..source.language import Language
-from ..source.module import numbers_text
 
 _OWN = """
     kernel device constant thread threadgroup metal half uchar ushort uint ulong bool constexpr
@@ -173,9 +171,7 @@ METAL = Language(
     templates=_TEMPLATES,
     constants={
         "wide": "{}ul",
-        "infinity": "INFINITY",
-        "nan": "NAN",
-        "bits": "f{w}_of_u{w}({})",
+        **NUMBERS,
         "type": "typedef nnc_vector<{E}, {count}> {T};\n",
     },
     functions=_body,
@@ -194,8 +190,4 @@ METAL = Language(
 
 def metal_kernels(kernels: Any) -> Kernels:
     """A module of kernels as text. Raises PassError."""
-    language = replace(METAL, needed={})
-    found = print_kernels(kernels, language)
-    prelude = (Path(__file__).parent / "prelude.h").read_text() + numbers_text()
-    text = "\n".join((prelude, "".join(language.needed.values()), found.text))
-    return replace(found, text=text)
+    return print_with_prelude(kernels, METAL, Path(__file__).parent / "prelude.h")

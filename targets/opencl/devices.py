@@ -40,7 +40,6 @@ ANY = GroupMachine(
     cache_bandwidth=64.0,
     l2_bytes=2 << 20,
     l2_bandwidth=24.0,
-    memory_bytes=4 << 30,
     launch_microseconds=8.0,
     copy_bandwidth=10.0,
     costs=_THREAD.costs,
@@ -59,7 +58,6 @@ MALI = replace(
     core_workgroup_bytes=32 << 10,
     launch_microseconds=20.0,
     copy_bandwidth=20.0,
-    memory_bytes=4 << 30,
 )
 INTEL = replace(
     ANY,

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ...dialects import gpu
-from ..c.language import COMBINED, LANES, RESERVED, SCALARS, SUMMED_DOTS, TEMPLATES
-from ..source.kernels import Kernels, print_kernels
+from ..c.language import COMBINED, LANES, NUMBERS, RESERVED, SCALARS, SUMMED_DOTS, TEMPLATES
+from ..source.kernels import Kernels, print_with_prelude
 from ..source.language import Language
-from ..source.module import numbers_text
 from .conditions import OpenClPrinter
 
 _FENCE = "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE"
@@ -212,9 +210,7 @@ OPENCL_C = Language(
     templates=_TEMPLATES,
     constants={
         "wide": "{}ul",
-        "infinity": "INFINITY",
-        "nan": "NAN",
-        "bits": "f{w}_of_u{w}({})",
+        **NUMBERS,
         "type": (
             "#define {T} {E}{n}\n#define as_{T} as_{E}{n}\n#define convert_{T} convert_{E}{n}\n"
         ),
@@ -233,8 +229,4 @@ OPENCL_C = Language(
 
 def opencl_kernels(kernels: Any) -> Kernels:
     """A module of kernels as text. Raises PassError."""
-    language = replace(OPENCL_C, needed={})
-    found = print_kernels(kernels, language, OpenClPrinter)
-    prelude = (Path(__file__).parent / "prelude.h").read_text() + numbers_text()
-    text = "\n".join((prelude, "".join(language.needed.values()), found.text))
-    return replace(found, text=text)
+    return print_with_prelude(kernels, OPENCL_C, Path(__file__).parent / "prelude.h", OpenClPrinter)

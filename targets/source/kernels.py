@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from ...dialects import gpu
@@ -18,6 +19,7 @@ from . import control, scalars, storage, vectors  # noqa: F401 - they fill table
 from .facts import Facts
 from .language import Language
 from .memory import Buffer, from_parts, grouped, row_major
+from .module import numbers_text
 from .printer import FunctionPrinter, states, without_unused
 from .printing import Printing, prints
 
@@ -180,6 +182,21 @@ def print_kernels(
     ]
     texts = [printer.text() for printer in printers]
     return Kernels("\n".join(texts), [printer.row for printer in printers], checks)
+
+
+def print_with_prelude(
+    module: gpu.GPUModuleOp,
+    language: Language,
+    prelude: Path,
+    printer: type[KernelPrinter] = KernelPrinter,
+) -> Kernels:
+    """Kernels behind a file of declarations, the functions of numbers in C, and those of the
+    language that the kernels call. Raises PassError.
+    """
+    language = replace(language, needed={})
+    found = print_kernels(module, language, printer)
+    before = (prelude.read_text() + numbers_text(), "".join(language.needed.values()))
+    return replace(found, text="\n".join((*before, found.text)))
 
 
 @prints(

@@ -117,14 +117,14 @@ class Printing:
 
     # -- the table ---------------------------------------------------------------------------
 
-    def from_table(self, op: Operation, name: str | None = None) -> str:
+    def from_table(self, op: Operation) -> str:
         """The text of an operation by the language's table. Raises NncError if that lacks it."""
         type, args = op.results[0].type, [self.text_of(v) for v in op._operands]
         source = op._operands[0].type if op._operands else type
         if self.is_mask(type) and not self.is_mask(source):
             self.widths[op.results[0]] = self.lane_bits(source)
         return self.computed(
-            name or op.name, args, source, type, any(v in self.wild for v in op._operands), op
+            op.name, args, source, type, any(v in self.wild for v in op._operands), op
         )
 
     def computed(

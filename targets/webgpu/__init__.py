@@ -43,7 +43,7 @@ class WebGpuTarget(DeviceTarget):
         return "f64" if computes_in_f64(op) else None
 
     def code_of(self, kernels: Operation) -> Kernels:
-        from .printer import wgsl_kernels
+        from .expressions import wgsl_kernels
 
         assert isinstance(kernels, gpu.GPUModuleOp)
         return wgsl_kernels(kernels)

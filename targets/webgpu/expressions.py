@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from ...dialects import arith, memref, vector
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.types import FloatType, IndexType, IntegerType, VectorType, lane_type
+from ..source.kernels import Kernels, print_kernels
 from ..source.memory import Buffer, grouped, plus, times
 from ..source.printing import elements_of, is_half, lanes_of
 from ..source.scalars import compared, number_of
+from .language import WGSL, functions_for
 from .printer import WgslPrinter
 
 
@@ -256,3 +259,15 @@ def _bitcast(p: WgslPrinter, op: Operation) -> str:
     if lanes_of(type) > 1:
         return f"bitcast<{p.language.type(type)}>({text})"
     return f"{names[1]}_of_{names[0]}({text})"
+
+
+# -- whole kernels -----------------------------------------------------------------------------
+
+
+def wgsl_kernels(kernels: Any) -> Kernels:
+    """A module of kernels as text. Raises PassError."""
+    language = replace(WGSL, needed={})
+    found = print_kernels(kernels, language, WgslPrinter)
+    own = "".join(language.needed.values())
+    prelude = functions_for(own + found.text)
+    return replace(found, text="\n".join((prelude, own, found.text)))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
 from ...dialects import arith, gpu, math
 from ...ir.core import Operation, Value
 from ...ir.diagnostics import NncError
 from ...ir.types import FloatType, IndexType, IntegerType, MemRefType, Type, lane_type
-from ..source.kernels import KernelPrinter, Kernels, print_kernels, scalar_bytes
+from ..source.kernels import KernelPrinter, scalar_bytes
 from ..source.memory import Buffer, from_parts, offset, open_parts, plus, row_major
 from ..source.printer import STATEMENTS
 from ..source.printing import (
@@ -22,7 +21,7 @@ from ..source.printing import (
 )
 from ..source.scalars import number_of
 from ..source.vectors import COMBINED, COMBINED_FLOATS
-from .language import BITWISE, CLOSED, SIGNED, TEMPLATES, WGSL, WgslLanguage, functions_for
+from .language import BITWISE, CLOSED, SIGNED, TEMPLATES, WGSL, WgslLanguage
 from .regions import Region
 
 _WORD = IntegerType(32)
@@ -331,14 +330,3 @@ class WgslPrinter(KernelPrinter):
             if other == "w"
             else text
         )
-
-
-def wgsl_kernels(kernels: Any) -> Kernels:
-    """A module of kernels as text. Raises PassError."""
-    from . import expressions  # noqa: F401 - it fills tables
-
-    language = replace(WGSL, needed={})
-    found = print_kernels(kernels, language, WgslPrinter)
-    own = "".join(language.needed.values())
-    prelude = functions_for(own + found.text)
-    return replace(found, text="\n".join((prelude, own, found.text)))

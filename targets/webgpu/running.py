@@ -253,6 +253,6 @@ class WebGpuHost:
 
 def load_webgpu_code(target: DeviceTarget, code: bytes) -> LoadedDeviceCode:
     """Link and load an object file; this process acts as its device. Raises NncError."""
-    found = load_device_code(target, code)
+    found = load_device_code(target.caller, target.source, code)
     found.library.webgpu = WebGpuHost(found.library)  # type: ignore[attr-defined]
     return found

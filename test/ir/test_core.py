@@ -98,6 +98,17 @@ def test_replace_all_uses() -> None:
     assert a.operands == (y, y)
 
 
+def test_replace_with_takes_a_value_for_each_result() -> None:
+    block = Block([f32])
+    a, b = (block.append(op) or op for op in (Add(*block.args * 2), Add(*block.args * 2)))
+    block.append(user := Add(a, a))
+    with pytest.raises(ValueError):
+        a.replace_with()
+    a.replace_with(b.out)
+    assert block.ops == [b, user] and user.operands == (b.out, b.out)
+    assert block.args[0].uses == [(b, 0), (b, 1)]
+
+
 def test_erasing_a_used_operation_is_refused() -> None:
     block = Block([f32])
     a, b = Add(block.args[0], block.args[0]), None

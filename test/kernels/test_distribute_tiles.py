@@ -26,7 +26,8 @@ from ..lowering.running import inputs_of
 from ..lowering.test_nn_to_linalg import OPS
 from ..memory.test_outline_launches import HEAD
 from ..numerics.test_launches import module_of
-from .test_prove_kernels import BY_VALUES, TO_LAUNCHES, judge, launched, planted, prove
+from .test_prove_kernels import BY_VALUES, TO_LAUNCHES, launched, prove
+from .test_prove_planted_faults import judge, planted
 
 LARGE = {cls.name for cls in OPS if re.match(r"nn\.(blocked_|winograd_)", cls.name)}
 """Ops whose examples have so many operations that two threads are enough for the interpreter."""

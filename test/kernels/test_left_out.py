@@ -35,7 +35,8 @@ from ..lowering.running import entry, inputs_of
 from ..lowering.test_nn_to_linalg import OPS
 from ..targets.test_c import NETWORKS
 from .test_distribute_tiles import LARGE, distribute, kernels_of
-from .test_prove_kernels import BY_VALUES, are_unset, launched
+from .test_prove_kernels import BY_VALUES, launched
+from .test_prove_planted_faults import are_unset
 
 pytest.importorskip("islpy")
 

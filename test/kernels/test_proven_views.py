@@ -24,7 +24,7 @@ from nnc.numerics.checking.subjects import Subject
 from nnc.numerics.options import NumericsOptions
 
 from ..targets.small_networks import squeezenet
-from .test_prove_kernels import are_unset
+from .test_prove_planted_faults import are_unset
 
 pytest.importorskip("islpy")
 

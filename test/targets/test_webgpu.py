@@ -19,7 +19,7 @@ import pytest
 from nnc.ir.diagnostics import NncError
 from nnc.ir.numpy_types import type_to_numpy
 from nnc.ir.syntax.parser import parse_type
-from nnc.targets.webgpu import printer
+from nnc.targets.webgpu import expressions
 from nnc.targets.webgpu.language import FUNCTIONS
 from nnc.tools.nnc import main
 from onnx import TensorProto, helper
@@ -136,7 +136,7 @@ def sum_of(count: int) -> str:
 
 
 def test_more_buffers_than_a_kernel_may_take_are_refused(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(printer, "WGSL", replace(printer.WGSL, most_parameters=2))
+    monkeypatch.setattr(expressions, "WGSL", replace(expressions.WGSL, most_parameters=2))
     assert compiled(ADD_AND_SOFTMAX, tmp_path / "m.wgsl") == 1
     assert "takes 3 buffers, and WGSL gives a kernel 2 at most" in capsys.readouterr().err
 

@@ -47,14 +47,14 @@ def _prediction(n: CoreMLLayer, found: Term) -> Value:
     return (found.flat() if not n.flag("is_scalar") else found.column(0).column(0)).value
 
 
-def _classified(n: CoreMLLayer, chances: Term, votes: Term | None = None) -> list[Value]:
-    """The label of the class with the most votes or probability, and the probabilities [C]."""
+def _classified(n: CoreMLLayer, chances: Term) -> list[Value]:
+    """The label of the most probable class, and the probabilities [C]."""
     labels = n.attribute("labels")
-    scores = (chances if votes is None else votes).flat()
+    scores = chances.flat()
     if scores.shape != (len(labels),):
         raise n.error(f"{scores.shape[0]} scores for {len(labels)} classes")
     best = scores.argmax(0)
-    return [constant(n, labels).gather(best).value, chances.flat().value]
+    return [constant(n, labels).gather(best).value, scores.value]
 
 
 @rows("model of a pipeline")

@@ -122,9 +122,9 @@ def threshold(n: KerasLayer) -> Value:
 # -- orders and statistics -------------------------------------------------------------------------
 
 
-def _one_axis(n: KerasLayer, place: int, default: Any = -1) -> tuple[Value, int]:
+def _one_axis(n: KerasLayer, place: int) -> tuple[Value, int]:
     """The operand and one of its axes; for None, the flattened operand."""
-    x, axis = n.tensor(), n.argument(place, "axis", default)
+    x, axis = n.tensor(), n.argument(place, "axis", -1)
     if axis is None:
         return Term(n, x).flat().value, 0
     return x, normalize_axis(n, axis, x.type.rank)

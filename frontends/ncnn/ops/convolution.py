@@ -15,9 +15,9 @@ KERNEL, DILATION, STRIDE = (1, 11, 21), (2, 12, 22), (3, 13, 23)
 _BEGIN, _END = (4, 14, 24), (15, 16, 17)
 
 
-def extents_of(n: NcnnLayer, numbers: tuple[int, ...], dims: int, default: int = 1) -> list[int]:
+def extents_of(n: NcnnLayer, numbers: tuple[int, ...], dims: int) -> list[int]:
     """Depth, height and width; missing ones equal the width."""
-    width = n.int(numbers[0], default)
+    width = n.int(numbers[0], 1)
     found = [width, *(n.int(number, width) for number in numbers[1:dims])][::-1]
     if any(v < 1 for v in found):
         raise n.error(f"a kernel, stride or dilation is {found[::-1]}")

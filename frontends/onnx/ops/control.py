@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ...common.importer import Body
 from ...common.loops import Iteration, branch, mirrored, while_loop
-from ...common.scope import Body
 from ...common.vocabulary import *
 from ..graph import graph_of
 from ..node import A, Node

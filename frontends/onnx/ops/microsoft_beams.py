@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...common.importer import Body
 from ...common.loops import Iteration, while_loop
-from ...common.scope import Body
 from ...common.vocabulary import *
 from ..node import Node
 from ..registry import converter

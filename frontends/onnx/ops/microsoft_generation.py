@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...common.importer import Body
 from ...common.loops import Iteration, while_loop
 from ...common.random import seed_of_name, uniform
-from ...common.scope import Body
 from ...common.vocabulary import *
 from ..inputs import value_type
 from ..node import A, Node

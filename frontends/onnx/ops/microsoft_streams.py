@@ -36,10 +36,9 @@ def gate_function(n: Node, default: str = "none") -> Callable[[Term], Term]:
     return kinds[name]
 
 
-def rms_norm(n: Node, x: Term, scale: Term | None = None, axes: int = 1) -> Term:
-    """The last axes of x divided by their root mean square, then scaled."""
-    own = tuple(range(x.rank - axes, x.rank))
-    mean = (x * x).mean(*own, keep=True)
+def rms_norm(n: Node, x: Term, scale: Term | None = None) -> Term:
+    """x divided by the root mean square over its last axis, then scaled."""
+    mean = (x * x).mean(x.rank - 1, keep=True)
     found = x / (mean + n.float("epsilon", 1e-5)).function(nn.Sqrt)
     return found if scale is None else found * scale
 

@@ -162,8 +162,7 @@ class _Forwarding:
             value = choice.results[0]
         elif value.parent_block is not self.scope.block:
             self.place((value,))
-        op.results[0].replace_all_uses_with(value)
-        op.erase()
+        op.replace_with(value)
         self.loads_gone += 1
 
     def prefetch(self, op: memref.Prefetch) -> None:

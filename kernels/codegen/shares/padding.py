@@ -97,8 +97,7 @@ class _View:
         steps = [_distance(step, strides) for step in self.steps]
         start = _distance(self.start, strides)
         new = memref.ReinterpretCast.of(op.source, start, list(type.shape), steps)
-        op.result.replace_all_uses_with(Builder.before_op(op).insert(new).result)
-        op.erase()
+        op.replace_with(Builder.before_op(op).insert(new).result)
 
 
 def _view_of(op: Operation, shape: Sequence[int]) -> _View | None:

@@ -27,9 +27,7 @@ def make_plain(kernel: gpu.GPUFuncOp) -> None:
                 _replace(op, write)
             case vector.ShapeCast() if not _keeps_dimensions(op):
                 at = Builder.before_op(op)
-                new = through_memory(kernel, at, op.source, op.result.type.shape)
-                op.result.replace_all_uses_with(new)
-                op.erase()
+                op.replace_with(through_memory(kernel, at, op.source, op.result.type.shape))
     loops = [o for o in kernel.walk() if isinstance(o, scf.Parallel) and not o.results]
     for op in reversed(loops):  # Inner ones first: outer ones are copied with them.
         _as_loops(op)
@@ -73,9 +71,7 @@ def _keeps_dimensions(op: vector.ShapeCast) -> bool:
 
 def _replace(op: Operation, new: Operation) -> None:
     Builder.before_op(op).insert(new).loc = op.loc
-    for old, result in zip(op.results, new.results, strict=True):
-        old.replace_all_uses_with(result)
-    op.erase()
+    op.replace_with(*new.results)
 
 
 def _as_loops(loop: scf.Parallel) -> None:
