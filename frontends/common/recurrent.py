@@ -50,9 +50,9 @@ class Direction:
     clip: float | None = None
     peepholes: dict[str, Value] | None = None
     """The peephole weights of an LSTM's gates i, o and f: [hidden]."""
-    products: tuple[Product, Product, Product] | None = None
-    """The functions that multiply inputs, states, and outputs to project by their weights; None for
-    `nn.matmul`.
+    products: tuple[Product, ...] = ()
+    """The functions that multiply inputs, states, and outputs to project by their weights, in this
+    order; `nn.matmul` for those that are left out.
     """
     shrink: Value | None = None
     """The weights of the projection of an LSTM's outputs: [hidden, output]."""
@@ -101,9 +101,9 @@ class Direction:
         return add(self.n, self._product(2, h, self.shrink), self.shrink_bias)
 
     def _product(self, which: int, x: Value, weight: Value) -> Value:
-        if self.products is None:
-            return self.n(nn.Matmul(x, weight))
-        return self.products[which](x, weight)
+        if which < len(self.products):
+            return self.products[which](x, weight)
+        return self.n(nn.Matmul(x, weight))
 
     def clipped(self, x: Value) -> Value:
         """x clipped before it enters an activation, if the network has a clip."""

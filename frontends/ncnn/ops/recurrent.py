@@ -24,11 +24,11 @@ def _layer(cells: Cells) -> Callable:
     return convert
 
 
-def _products(n: NcnnLayer, d: int) -> tuple[Product, Product, Product] | None:
+def _products(n: NcnnLayer, d: int) -> tuple[Product, ...]:
     """The products of a layer with int8 weights; those of a projection stay floats."""
     if not n.int(8):
-        return None
-    return _product(n, "input", d), _product(n, "state", d), lambda x, w: n(nn.Matmul(x, w))
+        return ()
+    return _product(n, "input", d), _product(n, "state", d)
 
 
 def _product(n: NcnnLayer, name: str, d: int) -> Product:

@@ -33,10 +33,10 @@ def _optional(operands: Operands, i: int) -> Value | None:
     return operands[i] if i < len(operands) else None
 
 
-def _products(n: TfliteLayer, weights: int) -> tuple[Product, Product, Product] | None:
-    """The products of rounded floats with 8-bit weights, such as operand `weights`; else None."""
+def _products(n: TfliteLayer, weights: int) -> tuple[Product, ...]:
+    """The products of rounded floats with 8-bit weights, such as operand `weights`; else none."""
     if not n.is_hybrid(0, weights):
-        return None
+        return ()
     multiply = row_product(n, Rounding.asked(n))
     return multiply, multiply, multiply
 
