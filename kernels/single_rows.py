@@ -35,7 +35,7 @@ Place = tuple[int, int]
 """(the number of a kernel's argument, the number of its dimension)."""
 
 _PLAIN = linalg.Generic | linalg.Fill | linalg.Copy | memref.Alloc | memref.Dealloc | memref.Dim
-"""Operations that go on when extents are known."""
+"""Operations that stay valid when unknown extents become 1."""
 
 
 @dataclass(frozen=True)

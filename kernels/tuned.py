@@ -86,7 +86,7 @@ def digest_of(text: str) -> str:
 class TunedSchedule:
     """A schedule, the fingerprint of its kernels, and its measurements.
 
-    `gain` is the part of the kernel's time that it saves, `spread` how sure that is; `machine`
+    `gain` is the part of the kernel's time that it saves, `spread` its uncertainty; `machine`
     the target that it was measured on; `told` what was decided otherwise than by default. What the
     gain relies on: `version` of nnc, `threads` (0: not known), and the digests of the `default`
     schedule and of the machine's `numbers`. Of one that was read, `path` is its file, and `edited`

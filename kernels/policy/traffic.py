@@ -163,7 +163,7 @@ class Traffic:
         loops = [(group, self._tile(group)) for group in order]
         if block is not None:
             loops.insert(0, (block.dims, block.size))
-        # What of each dimension is met when the loops from position k inwards run.
+        # For each k, how much of each dimension the loops from position k inwards cover.
         inside = [list(self.extents)]
         trips = []
         for group, size in loops:

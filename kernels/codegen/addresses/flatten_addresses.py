@@ -87,7 +87,7 @@ class _Flattening:
 
     @staticmethod
     def _is_flat(op: Operation, source: Value, root: Value) -> bool:
-        """Whether an access is one of a buffer with one dimension already."""
+        """Whether an access stays: its buffer has one dimension already, or its vector several."""
         type = source.type
         if any(
             getattr(v.type, "rank", 0) > 1 for v in (*op.results, *op._operands) if v is not source

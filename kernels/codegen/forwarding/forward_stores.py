@@ -252,7 +252,7 @@ class _Forwarding:
         if touched is NOTHING and written is NOTHING:
             return
         self.place_loads(written)
-        # Lives end here, and stores that wait would outlast them.
+        # A buffer's life ends here: no store may move past it.
         is_end = isinstance(op, memref.Dealloc)
         self.contents.flush(None if is_end or touched is EVERYTHING else touched)
         self.contents.forget(None if written is EVERYTHING else written)
@@ -265,7 +265,7 @@ class _Forwarding:
             if one in self.waiting and one.parent is block and _is_used_inside(one, block):
                 self.place(one.results)
         self.place_loads(written)
-        # What one nest of loops leaves is not carried through the next one.
+        # Before an outermost loop all stores are written: none waits until after the loop.
         is_nest = self.scope.depth == 1
         self.contents.flush(None if is_nest or touched is EVERYTHING else touched)
         for region in op.regions:

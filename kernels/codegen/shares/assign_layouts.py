@@ -190,7 +190,7 @@ class _Kernel:
         if op is not None:
             for other in self._touching.get(self._of(value), ()):
                 width = self._accessed(other, width, fastest_lane(op))
-        # What others read of a group's memory: rows that follow one another are in other banks.
+        # In workgroup memory, adjacent threads write adjacent rows, which lie in other banks.
         near = isinstance(op, vector.TransferWrite) and gpu.is_workgroup(op.base.type)
         return in_rows(shape, self.threads, fastest, width, line, near)
 
