@@ -136,7 +136,7 @@ class TunedSchedule:
         """The content of its file: comments for readers, a digest of the rest, and the text."""
         rest = (
             f"// {self.gain:.1%} faster than the default, +- {self.spread:.1%}. Used by --tuned.\n"
-            f"// It may be edited: what a person has changed, nnc tune leaves.\n{self.text}"
+            f"// It may be edited: nnc tune does not overwrite edited files.\n{self.text}"
         )
         return f"// Written by nnc tune {self.version} (digest {digest_of(rest)})\n{rest}"
 

@@ -18,7 +18,7 @@ class FlattenAddresses(
     Pass,
     name="flatten-addresses",
     anchor="builtin.module",
-    statistics={"accesses": "Number of accesses whose address became flat"},
+    statistics={"accesses": "Number of accesses that were given a flat address"},
 ):
     """Read and write buffers as one dimension, at a base plus a constant.
 

@@ -25,8 +25,8 @@ class ForwardStores(
     name="forward-stores",
     anchor="builtin.module",
     statistics={
-        "loads": "Number of loads that a register replaced",
-        "stores": "Number of stores that a later one replaced",
+        "loads": "Number of loads replaced by a value in a register",
+        "stores": "Number of stores removed since a later one overwrites them",
     },
 ):
     """Replace loads by values in registers, and move stores down and loads to their first use.

@@ -29,9 +29,9 @@ class AssignLayouts(
     name="assign-layouts",
     anchor="builtin.module",
     statistics={
-        "kernels": "Number of kernels dealt out over threads",
+        "kernels": "Number of kernels divided among threads",
         "whole": "Number of kernels that one thread of each group runs",
-        "conversions": "Number of vectors that change their layout by way of memory",
+        "conversions": "Number of vectors whose layout is changed through workgroup memory",
     },
 ):
     """Assign to each vector of a kernel a layout: which thread has which of its elements.

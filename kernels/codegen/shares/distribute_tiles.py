@@ -94,4 +94,4 @@ def _check_layout(op: Operation, threads: int) -> None:
         for entry, v in zip(entries, op.results, strict=True)
         if is_vector(v)
     ):
-        raise op.error(f"has a '{LAYOUT}' that is none of its results over {threads} threads")
+        raise op.error(f"has a '{LAYOUT}' that does not fit its results over {threads} threads")
