@@ -43,7 +43,7 @@ class SingleRows(
     Pass,
     name="single-rows",
     anchor="builtin.module",
-    statistics={"kernels": "Number of kernels that got code for one row"},
+    statistics={"kernels": "Number of kernels with separate code for one row"},
 ):
     """Give products of an unknown number of rows with large matrices separate code for one row.
 

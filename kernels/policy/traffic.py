@@ -29,7 +29,7 @@ class Block:
 
 
 class Cycles(NamedTuple):
-    """Cycles of moving data: into the nearest cache, which overlaps with arithmetic, and into the
+    """Cycles of moving data: into the L1 cache, which overlaps with arithmetic, and into the
     caches beyond it.
     """
 
@@ -99,7 +99,7 @@ class Traffic:
         """The loop that it is best to split, with its loop over blocks outside of all others.
 
         None where no split moves less than the best order of whole loops, and clearly less beyond
-        the nearest cache.
+        the L1 cache.
         """
         if self._touched() <= self.costs.cache_filled * self.machine.l2_bytes:
             return None
