@@ -101,7 +101,7 @@ def _sizes(found: Signature, prefix: str) -> str:
 _TENSOR = """\
 #ifndef NNC_TENSOR
 #define NNC_TENSOR
-/* A contiguous, row-major tensor. The shape is needed where the model leaves a dimension open. */
+/* A contiguous, row-major tensor. `shape` is needed only if the model leaves an extent unknown. */
 typedef struct {
     void *data;
     int64_t *shape;
@@ -126,9 +126,9 @@ void PREFIX_pool_destroy(nnc_pool *pool);
 """
 
 _LEVELS = """\
-/* The code is there several times: {levels}. The best that the
-   processor runs is used, or the one that the environment's NNC_LEVEL names, if that is no better.
-   This is its name, NULL where the processor runs none. */
+/* The code is included for several processors: {levels}. The best that
+   this processor can run is used; the environment variable NNC_LEVEL may name the best to consider.
+   Returns the name of the one in use, NULL if this processor can run none. */
 const char *{prefix}_target(void);
 """
 
@@ -138,21 +138,20 @@ _OWN_MEMORY = """
 """
 
 _KEPT_MEMORY = """
-/* Memory stays in an arena from run to run, as much as the run that needed most. The first
-   HEAP_BYTES of an arena are zero before the first run with it. PREFIX_release frees what is kept,
-   after which the arena is as new. PREFIX_reuse hands the memory of an output, of so many bytes
-   rounded up to a multiple of 64, to the next run, which takes it for an output or frees it. With
-   NULL they do nothing. */
+/* An arena keeps memory between runs, as much as the largest run has needed. Its first HEAP_BYTES
+   must be zero before the first run with it. PREFIX_release frees the memory that it keeps; the
+   arena is then as new. PREFIX_reuse gives the memory of an output, of `bytes` rounded up to a
+   multiple of 64, to the next run, which uses it for an output or frees it. Both ignore NULL. */
 void PREFIX_release(void *arena);
 void PREFIX_reuse(void *arena, void *data, size_t bytes);
 """
 
 _KEPT_LIBRARY = """
-/* The same for the memory of an output of so many bytes, which the next call with this context
-   takes for an output or frees; NULL is allowed. */
+/* Gives the memory of an output, of `bytes`, to the next call with this context, which uses it for
+   an output or frees it; NULL is allowed. */
 void PREFIX_give_back(PREFIX_context *context, void *data, size_t bytes);
 
-/* Frees the memory that a context keeps from call to call: as much as the call that needed most. */
+/* Frees the memory that a context keeps between calls: as much as the largest call has needed. */
 void PREFIX_trim(PREFIX_context *context);
 """
 
@@ -164,17 +163,17 @@ _MAY_FAIL = f"""\
 Returns 0; 1 where
    a pointer is NULL, {OTHER_SHAPE} where an input has a shape that the model does not take; or the
    status of a check that failed, {FIRST_FAILURE} or more: sizes that do not fit, say. Outputs of
-   fixed shape then hold anything, the `data` of others is what it was, nothing has to be freed, and
+   fixed shape are then undefined, the `data` of others is unchanged, nothing has to be freed, and
    the next call may work."""
 
 _FAILURE = """
-/* What a status of PREFIX_run means: the node of the model and what did not hold. NULL where it is
-   none of a failure. */
+/* The message for the status of a failed check: the model's node, and what did not hold. NULL for
+   other statuses. */
 const char *PREFIX_failure(int32_t status);
 """
 
 _PREPARE = """
-/* Makes weights of stored ones, one in each step: call it with `step` 0, 1, .. until it returns -1.
+/* Computes weights from the stored ones: call it with `step` 0, 1, .. until it returns -1.
    `weights` are the bytes of the weights file, and have to stay. `prepared`, PREPARED_BYTES
    aligned to 64 bytes, is then what PREFIX_run takes as its weights; calls at the same time may
    share it. `arena` are PREPARE_ARENA_BYTES, for the time of the call. Returns how many bytes of
@@ -194,8 +193,8 @@ def _library(found: Signature, prefix: str, inside: bool) -> str:
     return f"""\
 /* Every function returns one of these, or nothing. {prefix}_call returns {FIRST_FAILURE} or more
    where a check of the model fails, one status for each: {prefix}_message says which node it was
-   and what did not hold. Outputs of fixed shape then hold anything, the `data` of others is what
-   it was, nothing has to be freed, and the next call may work. */
+   and what did not hold. Outputs of fixed shape are then undefined, the `data` of others is
+   unchanged, nothing has to be freed, and the next call may work. */
 enum {{
     {prefix.upper()}_OK = 0,
     {prefix.upper()}_NO_ARGUMENT = 1,    /* an argument is NULL or out of range */

@@ -248,7 +248,7 @@ class NewEntry:
 
 def _check(holds: bool, what: str) -> None:
     if not holds:
-        raise ValueError(f"{what} is not as it was written")
+        raise ValueError(f"{what} was changed after it was written")
 
 
 @contextmanager

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The IR after every stage, and going on from one of them.
+# Write the IR after every stage, then continue from one of them.
 set -e
 cd "$(dirname "$0")"
 out=$(mktemp -d)

@@ -18,7 +18,7 @@ graph = helper.make_graph(
 )
 model = nnc.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]))
 
-for batch in (1, 3, 64):  # the batch size stayed open
+for batch in (1, 3, 64):  # the compiled model takes any batch size
     x = random.standard_normal((batch, 8)).astype(np.float32)
     np.testing.assert_allclose(model(x), np.maximum(x @ weight, 0), rtol=1e-5, atol=1e-5)
 print("nnc and NumPy agree")

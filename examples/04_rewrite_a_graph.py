@@ -1,4 +1,4 @@
-"""Write a rewrite of one's own and apply it to IR text."""
+"""Write a custom rewrite and apply it to IR text."""
 
 import nnc
 from nnc.dialects import nn

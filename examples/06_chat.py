@@ -1,8 +1,8 @@
-"""Tokens out of a GGUF model, the most likely ones, each run with the cache of those before.
+"""Generate tokens with a GGUF model: the most likely one each time, with a key-value cache.
 
     python examples/06_chat.py [MODEL.gguf] [--tokens 1 15 27] [--count 16]
 
-Without a model, a tiny one of the tests; what a token stands for is the tokenizer's business.
+Without a model, it takes a tiny one from the tests. Tokens are numbers; there is no tokenizer here.
 """
 
 import argparse
@@ -23,7 +23,7 @@ model = nnc.compile(arguments.model)
 tokens = np.array([arguments.tokens])
 types = dict(zip(model.input_names, model.input_types, strict=True))
 del types["tokens"]
-past = {  # empty at first
+past = {  # the cache, empty at first
     name: np.zeros([extent or 0 for extent in type.shape], np.float32)
     for name, type in types.items()
 }

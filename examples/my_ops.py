@@ -1,6 +1,6 @@
-"""Three operators of one's own, for `--ops my_ops.py` and `nnc.compile(.., ops="my_ops.py")`.
+"""Three custom operators, for `--ops my_ops.py` and `nnc.compile(.., ops="my_ops.py")`.
 
-Run as a program, it makes a model of them, and compares it with NumPy.
+Run as a program, it compiles a model with them, and compares its results with NumPy.
 """
 
 import nnc
@@ -10,7 +10,7 @@ from nnc.dialects.nn import UnaryOp
 from nnc.ir.declare import F32, attribute
 
 
-# A comprehension: from it come the shapes, the reference in NumPy, the loops, and fusion.
+# A comprehension: nnc derives shapes, reference results, loops and fusion from it.
 @nnc.operator("com.example.Squareplus")
 class Squareplus(UnaryOp, name="example.squareplus"):
     """(x + sqrt(x² + b)) / 2, smooth where ReLU has its corner. Source: Barron 2021."""
@@ -21,14 +21,15 @@ class Squareplus(UnaryOp, name="example.squareplus"):
     example = "%y = example.squareplus %x {b = 4.0 : f32} : (tensor<4xf32>) -> tensor<4xf32>"
 
 
-# A composition of ONNX's operators; attributes are what stands behind the asterisk.
+# A composition of ONNX's operators; keyword-only parameters are its attributes.
 @nnc.operator("com.example.ScaledTanh")
 def scaled_tanh(op, x, *, alpha=1.7159, beta=2 / 3):
     """LeCun's tanh."""
     return op.Mul(op.Tanh(op.Mul(x, beta)), alpha)
 
 
-# A function on NumPy arrays, called between the compiled parts; `gives` says what it returns.
+# A function on NumPy arrays, called between the compiled parts; `gives` returns the shape and
+# element type of its result.
 @nnc.operator("com.example.Median", host=True, gives=lambda x, *, axis: (x.shape[:1], x.dtype))
 def median(x, *, axis=1):
     """The median of each row."""
@@ -36,7 +37,7 @@ def median(x, *, axis=1):
 
 
 def main() -> None:
-    """A product with both behind it, in one kernel, and then the median."""
+    """Check a model: a matrix product and two of the operators in one kernel, then the median."""
     weights = np.random.default_rng(0).standard_normal((8, 4)).astype(np.float32)
     text = """
         <ir_version: 8, opset_import: ["" : 18, "com.example" : 1]>

@@ -64,7 +64,7 @@ def _block_of(value: Value) -> tuple[Value | str, int]:
 
 
 def _bytes_between(view: Operation, source: Value, value: Value) -> int | None:
-    """The bytes from the first element of a view's source to the view's; None if not static."""
+    """The bytes from the first element of a view's source to that of the view; None if unknown."""
     if isinstance(view, memref.View):
         return constant_int(view.byte_shift)
     start, end = _offset(source), _offset(value)

@@ -29,7 +29,7 @@ _CALL = re.compile(r"\bcall @([\w$.-]+)\(")
 
 @dataclass(frozen=True)
 class Kernel:
-    """The nodes and arguments of a kernel. `arguments` is None if some extents are open."""
+    """A kernel: its cost, and its arguments; None if one is no buffer, or its size is unknown."""
 
     cost: Cost
     arguments: tuple[Argument, ...] | None
@@ -134,8 +134,8 @@ def _note_arguments(kernels: dict[str, Kernel], module: Operation) -> None:
 
 
 def nodes_by_calls(graph: Graph, stages: Sequence[StageText]) -> dict[str, list[int]]:
-    """The nodes of each kernel, by the lines that its calls came from: the only way if nodes have
-    no names.
+    """The nodes of each kernel, found by the lines of the first stage from which its calls came;
+    for models whose nodes have no names.
     """
     node_of = {line: number for number, node in enumerate(graph.nodes) for line in node.lines}
     found: dict[str, dict[int, None]] = {}

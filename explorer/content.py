@@ -138,7 +138,9 @@ def _counted(ops: Iterable[str]) -> list[list[Any]]:
 
 
 def _machine(machine: Machine) -> dict[str, Any]:
-    """The roofline of one core. Units: 10^9 operations and bytes a second."""
+    """The roofline of one core: `gflops` 10^9 operations a second, and for each level of memory its
+    bytes (None for main memory) and 10^9 bytes a second.
+    """
     hertz = machine.gigahertz
     levels = [(one.bytes, one.bandwidth) for one in (machine.private_memory, machine.shared_memory)]
     return {

@@ -34,8 +34,8 @@ def explore(
     progress: Progress = lambda message: None,
     warn: Callable[[str], None] = lambda message: None,
 ) -> str:
-    """The page of models, each compiled for each of the targets; None is the IR's own, else this
-    machine.
+    """The page of models, each compiled for each of the targets; None is the target that the IR
+    names, else this machine.
 
     With `measured`, each model is also compiled for `ENGINE`, and the page times its kernels; with
     `on_gpu`, for `GPU_ENGINE` too. `warn` gets messages on what the page cannot do. Raises NncError

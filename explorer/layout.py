@@ -13,8 +13,8 @@ from dataclasses import dataclass
 SWEEPS = 8
 """How many times the layers are reordered, down and up in turn."""
 LONGEST = 6
-"""The most layers that an edge passes through in reserved places; longer edges are drawn beside the
-graph."""
+"""The most layers between the ends of an edge that gets a dummy node in each of them; longer edges
+are drawn beside the graph."""
 
 
 @dataclass(frozen=True)

@@ -111,7 +111,7 @@ class _Homes:
         while len(left) > 1 and len(right) > 1 and left[-2:] == right[-2:]:
             left.pop()
             right.pop()
-        # The last of both is the scope that has both, before it stand the boxes there.
+        # Both lists now end with the innermost scope of both nodes, after the edge's ends in it.
         scope = -1 - left[-1]
         edge = (self.place[left[-2]], self.place[right[-2]])
         if edge[0] != edge[1] and (scope, *edge) not in self.known:

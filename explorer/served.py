@@ -33,14 +33,14 @@ def served_page(text: str, server: str, title: str) -> ServedPage:
     Raises NncError if it is not a page of this version.
     """
     if not _ADDRESS.fullmatch(server):
-        raise ValueError(f"no path of a server: {server!r}")
+        raise ValueError(f"not a path on a server: {server!r}")
     version = _VERSION.search(text)
     if version is None or version[1] != __version__:
         of = f"of nnc {version[1]}, this is {__version__}" if version else "damaged"
-        raise NncError(f"the page to look inside is {of}")
+        raise NncError(f"the explorer's page is {of}")
     found = dict(_TEXT.findall(text))
     chunks = [found.get(f"chunk-{i}") for i in range(len(found) - 1)]
     if "table" not in found or None in chunks:
-        raise NncError("the page to look inside is damaged: a text is missing")
+        raise NncError("the explorer's page is damaged: a part of its data is missing")
     whole = [one for one in chunks if one is not None]
     return ServedPage(*rendered(title, found["table"], whole, server))

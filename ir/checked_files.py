@@ -22,8 +22,7 @@ from typing import NamedTuple
 from .lazy import np
 
 _WORDS = 1 << 14
-"""The number of words that are summed at once, so that intermediate numbers stay in the first
-cache."""
+"""How many words are summed at once, so that intermediate numbers stay in the L1 cache."""
 _MASK = (1 << 64) - 1
 _TICK, _TICKS = 100, 10_000_000
 """The nanoseconds of a tick, and the ticks in a second."""

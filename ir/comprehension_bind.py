@@ -246,7 +246,7 @@ class Binder:
                         constant = isinstance(expr, AffineConstant)
                         self.sizes[name] = expr.value if constant else None
             if name not in self.sizes:
-                raise self.fault(f"nothing tells the extent of dimension '{name}'")
+                raise self.fault(f"no operand determines the extent of dimension '{name}'")
 
     def _solve(self, name: str, expr: AffineExpr, operand: int, axis: int) -> Extent | None:
         """The largest extent of `name` for which the index stays within the axis.

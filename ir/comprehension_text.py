@@ -36,11 +36,11 @@ FUNCTIONS: dict[str, int] = {
     **dict.fromkeys(PARTS, 2),
     "select": 3,
 }
-"""The scalar functions and their numbers of arguments. `div` of integers truncates, `mod` has
-the divisor's sign and `fmod` the dividend's, `round` takes halves to even, `max` and `min` give
-NaN if one is NaN, the `CASTS` convert to the result's element type, shifts past the width give what
-shifting bit by bit would. The `DOTS` multiply what words hold,
-the `PARTS` take one integer of several."""
+"""The scalar functions and their numbers of arguments. `div` of integers truncates, `mod` has the
+divisor's sign and `fmod` the dividend's, `round` takes halves to even, `max` and `min` give NaN if
+one is NaN, the `CASTS` convert to the result's element type, shifts past the width give what
+shifting bit by bit would. The `DOTS` are dot products of integers packed in words, the `PARTS`
+extract one such integer."""
 
 OPERATORS = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
 COMPARISONS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}

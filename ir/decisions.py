@@ -91,8 +91,7 @@ class Decision:
     for, if there is one yet; `location` has the model's nodes. Another alternative than the first
     is taken only if it has less than `margin` times the first's cycles. `because` is the rule if
     times do not decide. `again` makes the same decision for another machine. `operation` is the
-    text of the op (`described`) if
-    users can override the choice; `told` then says who did.
+    text of the op (`described`) if users can override the choice; `told` then says who did.
     """
 
     kind: str

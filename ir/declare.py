@@ -91,7 +91,7 @@ def _own_fields(cls: Any) -> dict[str, Field]:
                 fields[key] = value
             elif key in fields:
                 del fields[key]
-    # What a shared base adds and may be left out comes last in the constructor.
+    # Optional attributes of a shared base come last in the constructor.
     inherited = {k: f for k, f in fields.items() if k not in vars(cls)}
     for key in [k for k, f in inherited.items() if isinstance(f, Attr) and f.optional]:
         fields[key] = fields.pop(key)

@@ -18,7 +18,7 @@ def unsealed(text: bytes | str) -> dict[str, Any]:
     if not isinstance(found, dict) or not isinstance(found.get("about"), dict):
         raise ValueError("it is no JSON with a digest")
     if digest(found["about"]) != found.get("digest"):
-        raise ValueError("its JSON is not as it was written")
+        raise ValueError("its JSON was changed after it was written")
     return found["about"]
 
 

@@ -35,7 +35,7 @@ class AlignRows(
     Pass,
     name="align-rows",
     anchor="builtin.module",
-    statistics={"buffers": "Number of buffers whose rows begin where memory hands out elements"},
+    statistics={"buffers": "Number of buffers whose images were padded"},
 ):
     """Pad the images in buffers between kernels, so that each begins at a memory transaction.
 

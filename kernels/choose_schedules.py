@@ -47,12 +47,12 @@ class ChooseSchedules(
 
     target: str = option("", help="a target's name (default: the module's)", alias="machine")
     print_candidates: bool = option(
-        False, help="say of each kernel what its candidates are expected to take"
+        False, help="report the expected cycles of each kernel's candidate schedules"
     )
 
     tuned: str = option("", help="a folder of schedules that `nnc tune` has written")
     tuned_anywhere: bool = option(
-        False, help="take schedules of `tuned` that were found on other machines too"
+        False, help="also take schedules of `tuned` that were found on other machines"
     )
 
     def run(self, op: Operation, context: PassContext) -> None:

@@ -40,7 +40,7 @@ class MarkInPlace(
     Pass,
     name="mark-in-place",
     anchor="builtin.module",
-    statistics={"pairs": "Number of operands that a kernel's result may be written over"},
+    statistics={"pairs": "Number of operands that a kernel's result may overwrite"},
 ):
     """Mark the results of kernels that may take the place of an operand.
 

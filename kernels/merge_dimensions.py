@@ -29,7 +29,7 @@ class MergeDimensions(
     Pass,
     name="merge-dimensions",
     anchor="builtin.module",
-    statistics={"dimensions": "Number of dimensions of buffers that became one with the next"},
+    statistics={"dimensions": "Number of dimensions of buffers that were merged with the next"},
 ):
     """Merge adjacent dimensions of a buffer that all operations of a kernel treat equally.
 

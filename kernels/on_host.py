@@ -14,7 +14,7 @@ from ..ir.types import MemRefType
 from ..targets.attribute import TARGET, to_attribute
 from ..targets.base import Target
 
-VALUES_DECIDE = "values decide how much there is to do"
+VALUES_DECIDE = "how much it computes depends on data"
 
 
 def keep_on_host(function: func.FuncOp, target: Target) -> None:

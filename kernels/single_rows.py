@@ -34,7 +34,7 @@ Place = tuple[int, int]
 """(the number of a kernel's argument, the number of its dimension)."""
 
 _PLAIN = linalg.Generic | linalg.Fill | linalg.Copy | memref.Alloc | memref.Dealloc | memref.Dim
-"""Operations that go on when extents are known."""
+"""Operations that stay valid when unknown extents become 1."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class SingleRows(
     Pass,
     name="single-rows",
     anchor="builtin.module",
-    statistics={"kernels": "Number of kernels that got code for one row"},
+    statistics={"kernels": "Number of kernels with separate code for one row"},
 ):
     """Give products of an unknown number of rows with large matrices separate code for one row.
 

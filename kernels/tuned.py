@@ -86,7 +86,7 @@ def digest_of(text: str) -> str:
 class TunedSchedule:
     """A schedule, the fingerprint of its kernels, and its measurements.
 
-    `gain` is the part of the kernel's time that it saves, `spread` how sure that is; `machine`
+    `gain` is the part of the kernel's time that it saves, `spread` its uncertainty; `machine`
     the target that it was measured on; `told` what was decided otherwise than by default. What the
     gain relies on: `version` of nnc, `threads` (0: not known), and the digests of the `default`
     schedule and of the machine's `numbers`. Of one that was read, `path` is its file, and `edited`
@@ -136,7 +136,7 @@ class TunedSchedule:
         """The content of its file: comments for readers, a digest of the rest, and the text."""
         rest = (
             f"// {self.gain:.1%} faster than the default, +- {self.spread:.1%}. Used by --tuned.\n"
-            f"// It may be edited: what a person has changed, nnc tune leaves.\n{self.text}"
+            f"// It may be edited: nnc tune does not overwrite edited files.\n{self.text}"
         )
         return f"// Written by nnc tune {self.version} (digest {digest_of(rest)})\n{rest}"
 

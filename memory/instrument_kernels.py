@@ -72,7 +72,9 @@ class InstrumentKernels(
     Units: nanoseconds.
     """
 
-    threads: int = option(0, help="count the pieces that so many threads do", least=0)
+    threads: int = option(
+        0, help="also count the pieces of parallel loops of this many threads", least=0
+    )
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Instrument the entry functions that call kernels and have no clock yet."""

@@ -44,12 +44,12 @@ class PlanMemory(
     anchor="builtin.module",
     statistics={
         "buffers": "Number of buffers placed",
-        "in-place": "Number of buffers that are written over one that is not needed any more",
+        "in-place": "Number of buffers that overwrite one that is no longer needed",
         "arena-bytes": "Bytes of the arena of each entry",
-        "peak-live-bytes": "Bytes that are live at once, below which no arena can be",
+        "peak-live-bytes": "Most bytes live at one time: no arena can be smaller",
         "scratch-bytes": "Bytes of scratch memory of each thread",
         "weights-bytes": "Bytes of weights",
-        "prepared-bytes": "Bytes of weights that are made at creation",
+        "prepared-bytes": "Bytes of weights that are computed when a model is loaded",
     },
 ):
     """Give every buffer of static size a place in its space's arena, and every constant one in a

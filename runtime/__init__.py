@@ -1,1 +1,1 @@
-"""Running a model: the reference interpreter, executables, buffers, threads."""
+"""Running compiled models: in this process or an emulator, with their memory and threads."""

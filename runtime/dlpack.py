@@ -22,7 +22,7 @@ HERE = {1: "CPU", 3: "CUDA host", 11: "ROCm host", 13: "CUDA managed"}
 def as_array(value: Any) -> np.ndarray:
     """The elements of another framework's tensor; a tensor elsewhere (on a GPU) is copied.
 
-    Raises NncError if it refuses, as PyTorch's tensors do while they track gradients.
+    Raises NncError if the tensor refuses, as PyTorch's do while they track gradients.
     """
     try:
         kind, _ = value.__dlpack_device__()
@@ -30,7 +30,7 @@ def as_array(value: Any) -> np.ndarray:
             return np.from_dlpack(value)
         return np.from_dlpack(value, device="cpu")
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
-        if hasattr(value, "__array__"):  # Elements that DLPack has and NumPy's own has not: bf16.
+        if hasattr(value, "__array__"):  # NumPy's import lacks some element types, such as bf16.
             return _by_its_own(value, error)
         raise _refused(error) from None
 

@@ -32,7 +32,8 @@ from .threads import POOL_SYMBOLS, Pool
 class Executable(Model):
     """A compiled model in this process. Calls are thread-safe.
 
-    It can be pickled, and loads if its code can run; copies share the code's bytes and weights.
+    It can be pickled, and unpickled on a machine that can run its code; copies share the code's
+    bytes and the weights.
     """
 
     def __init__(self, program: Program, *, threads: int = 1, exports: Sequence[str] = ()) -> None:
@@ -231,5 +232,5 @@ def address_of(array: np.ndarray) -> int:
     try:
         # Faster than NumPy's own way.
         return _address(_seen_as_bytes(array))  # type: ignore[arg-type]
-    except (TypeError, ValueError):  # nothing may be written there, or there is nothing
+    except (TypeError, ValueError):  # read-only, or empty
         return array.ctypes.data

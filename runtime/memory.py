@@ -91,7 +91,7 @@ class HeapMemory:
     def __init__(self, most: int) -> None:
         self._most = most
         self.kept: list[tuple[int, int]] = []
-        self._free = _c_free()  # kept, since at exit this module's names go before its arrays
+        self._free = _c_free()  # kept: at exit, this module's globals go before the last arrays
 
     def take(self) -> dict[int, int]:
         """The addresses and bytes of all kept blocks, for one call."""
@@ -126,7 +126,7 @@ class HeapResult:
         self.extents = shape_of_rank(type)
         self._rank = type.rank
         dtype = type_to_numpy(type.element_type)
-        # The array interface knows no bfloat16 and the like: those are seen as bytes first.
+        # The array interface lacks bfloat16 and the like: these are read as integers, then viewed.
         self._item_bytes = dtype.itemsize
         self._dtype = None if dtype.isbuiltin == 1 else dtype
         self._code = (

@@ -68,8 +68,8 @@ class Model(ABC):
         """
         if any(part.is_elsewhere for part in self.parts):
             raise NncError(
-                "the model has steps that only a host in Python takes, so that a run of it goes to "
-                "and fro between this process and the engine: its time says nothing of the code"
+                "the model has steps that run in Python, so a run alternates between this process "
+                "and the engine, and its time would include the transfers"
             )
         return _RunsHere(self, inputs)
 

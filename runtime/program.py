@@ -18,20 +18,16 @@ class Signature:
 
     * `live_bytes`: the most bytes of the arena in use at one time; no arena could be smaller.
     * `heap_bytes`: the part at the arena's start that must be zero before the first call with it.
-    After
-      the last call, `nnc_release` frees what is kept there.
+      After the last call, `nnc_release` frees what is kept there.
     * `prepared_bytes`: the weights that the code computes from others when it is loaded, in an
-    arena of
-      `prepare_arena_bytes`.
+      arena of `prepare_arena_bytes`.
     * `input_dims`, `output_dims`: for each tensor the names of its dimensions, "" for one without a
       name; [] if no dimension has one.
     * `input_starts`: for each input the number, or a number for each element, that it is filled
-    with if
-      the caller leaves it out; "" for an input that must be given.
+      with if the caller leaves it out; "" for an input that must be given.
     * `failures`: for the statuses from `FIRST_FAILURE` on, what failed and at which node.
     * `complex_outputs`: the names of outputs that are complex numbers in Python; their last
-    dimension
-      has the two parts.
+      dimension has the two parts.
     """
 
     input_names: list[str]
@@ -106,7 +102,7 @@ class Program:
     """The steps that run on the host instead of the target's device, each with the reason."""
 
     def __reduce__(self):
-        weights = np.asarray(self.weights)  # whose bytes can be pickled apart
+        weights = np.asarray(self.weights)  # pickle can store its bytes out of band
         rest = self.parallel, self.target, self.levels, self.notes, self.elsewhere
         return _unpickled, (self.signature, self.code, weights, *rest)
 

@@ -54,12 +54,12 @@ MACOS = System(
     ".dylib",
     512 << 10,
 )
-"""From the first version for Apple's own processors on. The stack is that of threads other than
-a program's first, see Apple's "Thread Management", where workers and callers may be such."""
+"""macOS 11 is the first version for Apple's own processors. The stack is that of threads other than
+a program's first (see Apple's "Thread Management"), as callers and the pool's threads may be."""
 
 SYSTEMS = (LINUX, WINDOWS, MACOS)
 
 
 def system_of(triple: str) -> System:
-    """The system of an LLVM triple; Linux, or one that links alike, by default."""
+    """The system of an LLVM triple; Linux if it names none of the others."""
     return next((one for one in SYSTEMS if triple.endswith(one.triple)), LINUX)

@@ -34,7 +34,7 @@ def pool_functions(target: PoolTarget, clock: str | None = None) -> list[llvm.Fu
     """The functions of the pool and the declarations that they need, not yet in a module.
 
     `clock` names a function `int64_t (void)` with which the pool measures how long its callers
-    waited; without one that is 0.
+    waited; without one, it measures 0.
     """
     found: dict[str, llvm.Func] = {
         op.sym_name: op.clone()  # type: ignore[misc]

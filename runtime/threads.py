@@ -40,8 +40,8 @@ class Pool:
         if code is not None:
             self._create = POOL_CREATE_TYPE(code[POOL_CREATE])
             self._destroy = POOL_DESTROY_TYPE(code[POOL_DESTROY])
-            # Also when the interpreter ends: before that the threads must not run code that
-            # is no longer there. The code is an argument to live as long as the threads.
+            # Also at Python's exit: the threads must end before their code is unloaded. The code
+            # is an argument so that it lives as long as they do.
             weakref.finalize(self, _end, self._handle, self._destroy, code)
 
     def resize(self, threads: int) -> None:

@@ -92,7 +92,7 @@ class LoopCosts:
     better_order: float = 0.97
     """Another order of loops must have less than this part of the best traffic so far."""
     better_block: float = 0.75
-    """The same for splitting a loop into blocks, of the traffic beyond the nearest cache: the last
+    """The same for splitting a loop into blocks, of the traffic beyond the L1 cache: the last
     block is smaller, and other stages run once per block.
     """
     run_bytes: int = 512
@@ -109,20 +109,20 @@ class LoopCosts:
     """The least bytes of an operand for which the tiles that read one part of it share the
     prefetching of its next part."""
     prefetch_l2_part: int = 4
-    """Rows that a tile reads side by side are each prefetched if they lie within the second cache
+    """Rows that a tile reads side by side are each prefetched if they lie within the L2 cache
     divided by this."""
     block_rows: int = 12
     """Blocks of rows are multiples of this, which the heights of register tiles divide."""
     block_l2_part: int = 5
-    """A block handed on to the next stage takes at most the second cache divided by this. 100 to
+    """A block handed on to the next stage takes at most the L2 cache divided by this. 100 to
     400 kB of 1 MB differ by 3 %."""
     transform_l2s: int = 2
-    """The least size of a block between transforms, in second caches: the third cache serves as
+    """The least size of a block between transforms, in L2 caches: the L3 cache serves as
     well."""
     transform_weights: int = 2
     """The most size of such a block, as a multiple of the weights, which each block reads."""
     transform_l3_part: int = 4
-    """The most size of such a block: the third cache divided by this."""
+    """The most size of such a block: the L3 cache divided by this."""
     stream_readers: int = 4
     """The most results per element of a matrix for which the time is that of reading the matrix."""
     stream_rows: int = 16
@@ -130,7 +130,7 @@ class LoopCosts:
     many.
     """
     stream_results: int = 1024
-    """The most results updated together, so that they stay in the first cache."""
+    """The most results updated together, so that they stay in the L1 cache."""
     stream_blocks: int = 4
     """Blocks of a packed matrix that are read side by side from memory, since one core has more
     outstanding lines in several streams than in one. Source: 154 MB in one, two, four, six streams
@@ -153,11 +153,11 @@ class CopyCosts:
     readers_of_rows: int = 192
     """The same if the operand's rows are contiguous along the lanes already."""
     panel_columns: int = 64
-    """The columns of a panel that must fit into the second cache."""
+    """The columns of a panel that must fit into the L2 cache."""
     l2_way_bytes: int = 65536
-    """The distance of addresses that share a set of the second cache: 1 MB with 16 ways."""
+    """The distance of addresses that share a set of the L2 cache: 1 MB with 16 ways."""
     crowded_part: int = 2
-    """Rows whose addresses fall on few sets of the second cache are copied if they need more than
+    """Rows whose addresses fall on few sets of the L2 cache are copied if they need more than
     these sets divided by this."""
 
 
@@ -290,7 +290,7 @@ class AlgorithmCosts:
     epilogue: float = 1.15
     """A direct convolution is given up if its cost is higher than another's by this factor."""
     between_l2s: int = 4
-    """Data between two kernels counts as cached up to so many second caches."""
+    """Data between two kernels counts as cached up to so many L2 caches."""
     between_weights: float = 1.25
     """The least elements between transforms and products, per weight, for which blocks of tiles
     pay."""
@@ -348,7 +348,7 @@ class ForestCosts:
     """How many rows pass through all trees of a decision forest before the next rows do."""
 
     first_cache: float = 2 / 3
-    """The part of the first cache that such rows may fill."""
+    """The part of the L1 cache that such rows may fill."""
     groups: int = 4
     """The least groups of rows that walk together: each time, trees are loaded from a farther
     cache."""

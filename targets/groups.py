@@ -46,7 +46,7 @@ class GroupMachine(Machine):
     """The workgroup memory of a core, which its groups share."""
     workgroup_bandwidth: float
     cache_bytes: int = 16 << 10
-    """The size of a core's first cache."""
+    """The size of a core's L1 cache."""
     cache_bandwidth: float = 64.0
     banks: int = 32
     """The number of banks of workgroup memory, each 4 bytes wide: threads of a subgroup that access

@@ -32,7 +32,7 @@ class Processor(Machine):
     """Whether masked loads and stores cost no more than plain ones."""
     l1_bytes: int
     l1_way_bytes: int
-    """The bytes of one way of the first cache: lines a multiple of this apart share a set. On x86 a
+    """The bytes of one way of the L1 cache: lines a multiple of this apart share a set. On x86 a
     page, as virtual addresses index the cache."""
     l2_bytes: int
     l3_bytes: int

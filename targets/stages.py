@@ -14,9 +14,9 @@ LOOPS = stage(
 )
 VECTORS = stage(
     "vectors",
-    "the same with vectors that registers hold, flat addresses, and arithmetic for functions",
+    "the same with vectors of register size, flat addresses, and elementary functions expanded",
     ("lower-tiles", "after plan-memory: temporaries are parts of the arena now"),
-    ("forward-stores", "while subscripts tell rows apart"),
-    ("flatten-addresses", "after vectors, which know neighbours by their subscripts"),
+    ("forward-stores", "before flatten-addresses: subscripts distinguish rows"),
+    ("flatten-addresses", "after lower-tiles, which finds neighbours by their subscripts"),
     ("expand-math", "on the vectors of the machine, whose instructions it counts on"),
 )

@@ -53,13 +53,11 @@ def copied_axes(before: Sequence[Dim], after: Sequence[Dim]) -> dict[int, int]:
     dimension}.
 
     * A single `?` is computed from the number of elements, not copied, unless an extent of 0 makes
-    that
-      impossible.
+      that impossible.
     * If all `?` stay and only the known extents between them are split or joined, all are copied:
       [?, 64, ?, ?] -> [?, 4, 16, ?, ?] gives {0: 0, 3: 2, 4: 3}.
     * Otherwise the dimensions before the last `?` are copied, those of extent 1 left out; the last
-    one
-      is computed: [?, ?, 64] -> [?, 1, ?, 8, 8] gives {0: 0}.
+      one is computed: [?, ?, 64] -> [?, 1, ?, 8, 8] gives {0: 0}.
     """
     alone = after.count(None) <= 1
     if alone and 0 not in after:

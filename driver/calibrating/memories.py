@@ -28,7 +28,7 @@ ASKED = 4
 
 
 def sizes(machine: Processor) -> list[int]:
-    """Buffer sizes in bytes, from half the first cache to twice the last, two per doubling."""
+    """Buffer sizes in bytes, from half the L1 cache to twice the last, two per doubling."""
     found, size = [], machine.l1_bytes // 2
     while size < min(2 * machine.l3_bytes, MOST // 4):
         found += [size, size * 3 // 2]

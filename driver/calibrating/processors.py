@@ -84,8 +84,8 @@ def _dependent(machine: Processor, lanes: int, steps: int) -> Loop:
 
 
 def _moving(machine: Processor) -> Iterator[Experiment]:
-    """Loads and stores in the first cache, aligned to lines and across their ends."""
-    # A part of the first cache that stays there beside what another thread of the core has in it.
+    """Loads and stores in the L1 cache, aligned to lines and across their ends."""
+    # A part of the L1 cache that stays there beside what another thread of the core has in it.
     part = machine.l1_bytes // 8 // 4
     for lanes in widths(machine)[:2]:
         elements = part // (READERS * lanes) * READERS * lanes

@@ -18,11 +18,11 @@ decision."""
 
 _PROCESSOR = {
     "memory_bandwidth": "memory bandwidth",
-    "l3_bandwidth": "bandwidth of the third cache",
-    "l2_bandwidth": "bandwidth of the second cache",
-    "l3_bytes": "third cache",
-    "l2_bytes": "second cache",
-    "l1_bytes": "first cache",
+    "l3_bandwidth": "bandwidth of the L3 cache",
+    "l2_bandwidth": "bandwidth of the L2 cache",
+    "l3_bytes": "L3 cache",
+    "l2_bytes": "L2 cache",
+    "l1_bytes": "L1 cache",
     "full_width_units": "arithmetic units",
     "fma_latency": "latency of an addition",
     "load_bytes_per_cycle": "bytes loaded in a cycle",
@@ -31,8 +31,8 @@ _PROCESSOR = {
 }
 _GROUPS = {
     "memory_bandwidth": "memory bandwidth",
-    "l2_bandwidth": "bandwidth of the second cache",
-    "cache_bandwidth": "bandwidth of the first cache",
+    "l2_bandwidth": "bandwidth of the L2 cache",
+    "cache_bandwidth": "bandwidth of the L1 cache",
     "workgroup_bandwidth": "bandwidth of workgroup memory",
     "core_workgroup_bytes": "workgroup memory",
     "units": "arithmetic units",

@@ -5,9 +5,9 @@ from __future__ import annotations
 WORDS = {
     "arithmetic": "arithmetic",
     "loads": "loads and stores",
-    "cache": "the first cache",
-    "l2": "the second cache",
-    "l3": "the third cache",
+    "cache": "the L1 cache",
+    "l2": "the L2 cache",
+    "l3": "the L3 cache",
     "memory": "memory",
     "latency": "latency",
     "issue": "instructions to start",

@@ -12,14 +12,14 @@ from pathlib import Path
 
 
 class Tensor(ctypes.Structure):
-    """nnc_tensor"""
+    """The C struct `nnc_tensor`."""
 
     _fields_ = (("data", ctypes.c_void_p), ("shape", ctypes.POINTER(ctypes.c_int64)))
 
 
 def buffer(about: dict) -> ctypes.Array:
-    """Zeros for a tensor of the description."""
-    assert about["type"] == "f32", "this example knows float32 alone"
+    """Zeros for a tensor described in the JSON file."""
+    assert about["type"] == "f32", "this example supports only float32"
     return (ctypes.c_float * math.prod(about["shape"]))()
 
 
@@ -30,7 +30,7 @@ library.nnc_message.restype = ctypes.c_char_p
 
 
 def check(status: int) -> None:
-    """End with the library's message for what went wrong."""
+    """Exit with the library's message if a call failed."""
     if status:
         sys.exit(f"nnc: {library.nnc_message(status).decode()}")
 

@@ -1,16 +1,18 @@
-"""A folder with a page that classifies pictures in the browser, by any classifier in ONNX.
+"""Make a folder with a page that classifies pictures in the browser, by any classifier in ONNX.
 
     python examples/web/build.py model.onnx --about about.json -o site [--serve]
 
-`about.json` says what the page shows and how the model wants a picture:
+`about.json` says what the page shows and which pixels the model takes: (red, green, blue in 0..1 -
+`mean`) / `scale`.
 
     {"title": .., "text": .., "labels": [..],
      "mean": [0.485, 0.456, 0.406], "scale": [0.229, 0.224, 0.225],
-     "fit": "stretch" or "left", "shares": whether the outputs add up to 1 already}
+     "fit": "stretch" or "left", "shares": whether the outputs are probabilities}
 
-The model takes one picture, [1, 3, height, width]. With `--gpu` the page runs it on the GPU where
-the browser has one, and says why where not. `--serve` serves the folder on the loopback
-with the headers without which a page has no shared memory, and so one thread only.
+The model takes one picture, [1, 3, height, width]. With `fit` "left" a picture keeps its ratio and
+is padded on the right. With `--gpu` the page runs the model on the GPU, or says why it cannot.
+`--serve` serves the folder on the loopback with the headers that allow a page shared memory, and so
+several threads.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ HERE = Path(__file__).parent
 def build(
     model: Path, about: Path, site: Path, shape: str | None = None, gpu: bool = False
 ) -> None:
-    """Writes the folder."""
+    """Write the folder `site`: the page, and the model compiled for WebAssembly and WebGPU."""
     shown = json.loads(about.read_text()) | {"gpu": gpu}
     site.mkdir(parents=True, exist_ok=True)
     for name in ("index.html", "classify.mjs"):
@@ -47,7 +49,7 @@ def build(
 
 
 class Handler(SimpleHTTPRequestHandler):
-    """Files with the headers that shared memory needs."""
+    """Serves files with the headers that shared memory needs."""
 
     extensions_map = SimpleHTTPRequestHandler.extensions_map | {
         ".mjs": "text/javascript",
@@ -55,20 +57,20 @@ class Handler(SimpleHTTPRequestHandler):
     }
 
     def end_headers(self) -> None:
-        """Adds them."""
+        """Add the headers."""
         self.send_header("Cross-Origin-Opener-Policy", "same-origin")
         self.send_header("Cross-Origin-Embedder-Policy", "require-corp")
         super().end_headers()
 
 
 def main() -> None:
-    """Parses the command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("model", type=Path)
     parser.add_argument("--about", type=Path, default=HERE / "about.json")
-    parser.add_argument("--shape", help="as `nnc compile --shape`, where the model leaves it open")
+    parser.add_argument("--shape", help="as in `nnc compile --shape`, for dynamic dimensions")
     parser.add_argument("-o", "--output", type=Path, default=Path("site"))
-    parser.add_argument("--gpu", action="store_true", help="also for the browser's GPU")
+    parser.add_argument("--gpu", action="store_true", help="also compile for the browser's GPU")
     parser.add_argument("--serve", action="store_true")
     args = parser.parse_args()
     try:
@@ -80,7 +82,7 @@ def main() -> None:
 
 
 def serve(site: Path) -> None:
-    """Serves the folder until Ctrl-C."""
+    """Serve the folder until Ctrl-C."""
     server = ThreadingHTTPServer(("127.0.0.1", 8000), partial(Handler, directory=str(site)))
     print(f"http://127.0.0.1:8000 (nnc {nnc.__version__}); end with Ctrl-C", flush=True)
     with suppress(KeyboardInterrupt):

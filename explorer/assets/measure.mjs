@@ -14,7 +14,7 @@ const BATCHES = 9;
 const WARM = 60, LONGEST_WARM = 600; // milliseconds until the engine's code is its best
 const LONGEST = 3, LONGEST_OF_ALL = 10; // seconds of runs for one kernel, and for several at once
 const LEVELS = [[32 << 10, 16 << 10], [512 << 10, 256 << 10], [8 << 20, 4 << 20], [Infinity, 64 << 20]];
-const KINDS = ["first cache", "second cache", "third cache", "memory"];
+const KINDS = ["L1 cache", "L2 cache", "L3 cache", "memory"];
 const STEP = 32; // elements that the reading loop loads at once
 
 // A module with its memory; of kernels on a GPU, also the device that they are launched on.

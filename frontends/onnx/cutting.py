@@ -98,7 +98,7 @@ class CutGraph:
     def instead(
         self, node: Any, outputs: Sequence[str], values: Mapping[str, Any]
     ) -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:
-        """A node that a caller has changed as a model, and the model's inputs, from `values`."""
+        """A model of one node, which the caller has changed, and its inputs, from `values`."""
         return self._model([*self._constant, node], None, outputs, values)
 
     def part(
@@ -121,7 +121,8 @@ class CutGraph:
         if branch is not None:
             initializers = initializers | {tensor.name: tensor for tensor in branch.initializer}
         proto = onnx.ModelProto()
-        proto.ir_version = max(self.model.proto.ir_version, 4)  # initializers are no inputs
+        # From version 4 on, initializers need not be inputs.
+        proto.ir_version = max(self.model.proto.ir_version, 4)
         proto.opset_import.extend(self.model.proto.opset_import)
         proto.functions.extend(self.model.proto.functions)
         graph = proto.graph

@@ -112,7 +112,7 @@ class _Examiner(OnnxImporter):
             self.scope.values[name] = self._stand_in(name)
 
     def may_leave_out(self, error: NncError) -> bool:
-        """False: a branch with an unsupported operator is not left out."""
+        """Whether a branch may be left out: not if it depends on a node that was not imported."""
         return not isinstance(error, _UnknownError)
 
     def module(self, *arguments: Any) -> ModuleOp:

@@ -83,7 +83,7 @@ class OnnxImporter(Importer):
         self.model = model
         self.survey = Survey(model)
         self._functions: dict[int, Graph] = {}
-        """Bodies of the model's own functions, by the identity of their protos, which it holds."""
+        """Bodies of the model's own functions, by `id` of their protos, which the model keeps."""
 
     def check_operators(self) -> None:
         """Do nothing: `ordered` checks the operators, only those that are needed."""
@@ -108,5 +108,5 @@ class OnnxImporter(Importer):
         return self._functions[id(body)]
 
     def may_leave_out(self, error: NncError) -> bool:
-        """Whether a branch with this error may be left out, so that the program fails in it."""
+        """Whether a branch with this error may be left out; the program fails if it takes it."""
         return True

@@ -44,7 +44,9 @@ def initializers(graph: Any) -> Iterator[tuple[str, Any]]:
 
 
 def value_type(proto: Any, bound: Mapping[str, int]) -> Type:
-    """The type of a value, also of kinds that only a host handles. Raises NncError for others."""
+    """The type of a value: a tensor, or a sequence, optional or map for host steps. `bound` has the
+    extents of symbolic dimensions. Raises NncError for other kinds.
+    """
     match proto.WhichOneof("value"):
         case "tensor_type":
             element = element_type(proto.tensor_type.elem_type)

@@ -22,12 +22,9 @@ from .wire import OWN_FILE, without_weights
 OLDEST_OPSET = 1
 FIRST_WITH_OPSETS = 3
 """The IR version from which on models name their opsets; before, there was only one."""
-"""Before it, many operators had other semantics (and Reshape its shape in an attribute): models
-of such opsets are converted to this one.
-"""
 
 FOR_ONE_PROCESSOR = "com.microsoft.nchwc"
-"""Onnxruntime's own: weights lie in blocks of channels whose number the file does not say.
+"""Onnxruntime's domain of operators on blocks of channels, whose size is not in the file.
 
 Source: onnxruntime's nchwc_transformer.cc; MlasNchwcGetBlockSize is 8 or 16 by the processor.
 """

@@ -1,4 +1,4 @@
-"""Operators of one's own: declared in a Python file that a user gives.
+"""Custom operators, declared in a Python file of the user.
 
     @nnc.operator("com.example.Squareplus")
     class Squareplus(UnaryOp, name="example.squareplus"):
@@ -186,7 +186,7 @@ def _of_class(cls: type[NnOp]) -> Callable[..., Any]:
     """The converter for an op's class: operands in order, attributes by name."""
     parameters = operands_of(cls)
     if len(parameters) < len(cls.definition.operands):
-        raise NncError(f"op '{cls.name}' takes any number of operands, which no operator does")
+        raise NncError(f"op '{cls.name}' takes any number of operands, as no operator may")
     attributes = cls.definition.attributes
 
     def convert(n: Node, *inputs: Value | None) -> Any:
@@ -234,7 +234,7 @@ def _of_function(function: Callable[..., Any], opset: int) -> Callable[..., Any]
 
     def convert(n: Node, *values: Any) -> Any:
         if not isinstance(n, Node):
-            raise n.error("a composition of ONNX's operators is for models of ONNX")
+            raise n.error("a composition of ONNX's operators works only in ONNX models")
         given = _attributes(n, [p.name for p in named], required)
         try:
             made = function(Composer(n, opset), *values, **given)
@@ -273,7 +273,8 @@ def _of_host(
         except NncError as error:
             raise n.error(error.message) from None
         except Exception as error:  # of the user's own code
-            raise n.error(f"what it gives is not known: {type(error).__name__}: {error}") from None
+            text = f"the type of its result cannot be computed: {type(error).__name__}: {error}"
+            raise n.error(text) from None
         return n(nn.HostCall(name, arguments if given else None, operands, outs=outs))
 
     return with_signature(convert, inputs)

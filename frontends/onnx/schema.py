@@ -96,7 +96,8 @@ def fault_of_attributes(schema: Any, attributes: dict[str, Any]) -> str | None:
         if name == "softcap" and proto.f < 0:
             return f"attribute '{name}' is {proto.f:g}, expected 0 or more"
         if name == "softmax_precision" and proto.i not in _FLOATS:
-            return f"attribute '{name}' is {proto.i}, expected a float's: {list(_FLOATS)}"
+            codes = list(_FLOATS)
+            return f"attribute '{name}' is {proto.i}, expected the code of a float type: {codes}"
     for name, declared in schema.attributes.items():
         if declared.required and name not in attributes:
             return f"attribute '{name}' is missing"
@@ -139,7 +140,7 @@ def fault_of_types(schema: Any, inputs: list[Any]) -> str | None:
 def _fault_of_value(type: Any, formal: Any, choices: Iterable[str]) -> str | None:
     """What is wrong with an input that is no tensor, or None."""
     texts = list(_value_texts(type))
-    texts += [f"optional({text}" for text in texts]  # a value is an optional that has one
+    texts += [f"optional({text}" for text in texts]  # a value may be passed as an optional
     if any(choice.startswith(text) for choice in choices for text in texts):
         return None
     expected = " or ".join(sorted(choices))
@@ -150,7 +151,7 @@ def _fault_of_value(type: Any, formal: Any, choices: Iterable[str]) -> str | Non
 
 
 def _value_texts(type: Any) -> Iterator[str]:
-    """Prefixes of ONNX's names of a type; of unknown element types (None), any name."""
+    """Prefixes of ONNX's names of a type; an unknown element type (None) matches any name."""
     match type:
         case nn.SequenceType() | nn.OptionalType():
             start = "seq(" if isinstance(type, nn.SequenceType) else "optional("

@@ -93,7 +93,7 @@ class Survey:
 def _converter(domain_name: str, op_type: str, opset: int) -> Convert | None:
     is_declared = domain_name or find_schema("", op_type, opset) is not None
     if not is_declared and has_operator(op_type) and op_type not in EXPERIMENTAL:
-        return None  # one of another opset; onnxruntime writes some of its own without a domain
+        return None  # only in other opsets; names unknown to ONNX may be onnxruntime's own
     return rows.find(op_type, domain_name, opset)
 
 

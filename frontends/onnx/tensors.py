@@ -144,7 +144,7 @@ class TensorReader:
         try:
             if places.ndim == 2:
                 places = np.ravel_multi_index(tuple(places.T), shape)
-            np.unravel_index(places, out.size)  # which sees what is out of range
+            np.unravel_index(places, out.size)  # raises ValueError if one is out of range
         except ValueError:
             raise NncError(f"a place is outside of shape {list(shape)}") from None
         out.reshape(-1)[places] = values

@@ -9,20 +9,20 @@ _OLD_BINARY = "Add And Div Equal Greater Less Mul Or Pow Sub Xor"
 IGNORED = IgnoredFields(
     Ignored("consumed_inputs", "which operands' memory could be used again"),
     Ignored("output_sequence", "the outputs that are named tell it", "GRU LSTM RNN"),
-    Ignored("ratio seed is_test", "of training, which another operand tells", "Dropout"),
-    Ignored("momentum is_test", "of training, which more outputs tell", "BatchNormalization"),
+    Ignored("ratio seed is_test", "of training, which another operand selects", "Dropout"),
+    Ignored("momentum is_test", "of training, which further outputs select", "BatchNormalization"),
     Ignored("broadcast", "a matrix is added to by NumPy's rules in any case", "Gemm"),
     Ignored("axis", "there is one scale for all elements", "DequantizeLinear QuantizeLinear"),
     Ignored("axis", "without 'broadcast', both operands have one shape", _OLD_BINARY),
-    Ignored("block_size", "a scale stands for no block", "DequantizeLinear QuantizeLinear"),
+    Ignored("block_size", "scales are not for blocks", "DequantizeLinear QuantizeLinear"),
     Ignored("storage_order", "of indices, which are not asked for", "MaxPool"),
     Ignored("saturate", "of floats of 8 bits and less", "Cast CastLike QuantizeLinear"),
     Ignored("pads", "auto_pad tells them", "Conv *Pool ConvInteger QLinearConv"),
-    Ignored("then_branch else_branch", "a condition that is known chose the other one", "If"),
-    Ignored("dtype", "what is put into a sequence tells it", "SequenceEmpty"),
+    Ignored("then_branch else_branch", "a constant condition selects the other branch", "If"),
+    Ignored("dtype", "it follows from the inserted elements", "SequenceEmpty"),
     Ignored(
         "locale",
-        "how letters are made small or large there",
+        "how letters change case there",
         "StringNormalizer",
         ("en_US", "en_US.UTF-8", "C.UTF-8"),
     ),
@@ -31,7 +31,7 @@ IGNORED = IgnoredFields(
     # com.microsoft
     Ignored("block_size bits", "shapes and element types tell them", "*.QMoE *.GatherBlock*"),
     Ignored("is_inner_broadcast", "the bias's shape tells it", "*.BiasSoftmax"),
-    Ignored("normalize_routing_weights", "shares of the router itself sum to 1", "*.QMoE"),
+    Ignored("normalize_routing_weights", "the router's own weights sum to 1", "*.QMoE"),
     Ignored("mask_filter_value", "nothing is masked", "*.Attention *.QAttention *.MultiHead*"),
     Ignored("num_heads rotary_embedding_dim", "the cosines' shape tells it", "*.MRotary*"),
     Ignored("output_qk", "the outputs that are named tell it", "*.DecoderMasked*"),
@@ -43,7 +43,7 @@ IGNORED = IgnoredFields(
     ),
     Ignored("chunk_size", "results do not depend on it", "*LinearAttention *.GatedDeltaNet"),
     Ignored("activation_beta swiglu_limit*", "of SwiGLU alone", "*.MoE *.QMoE", (0,)),
-    # What writers of graphs tell although it is the default.
+    # Defaults that exporters write explicitly.
     Ignored("is_packed_batching", "not asked for", "*RotaryEmbedding", (0,)),
     Ignored(
         "qk_output kv_cache_bit_width sliding_window_cache k_quant_type v_quant_type",
@@ -51,7 +51,7 @@ IGNORED = IgnoredFields(
         "*.GroupQueryAttention",
         (0, "NONE"),
     ),
-    Ignored("causal", "it is", "*.GroupQueryAttention", (1,)),
+    Ignored("causal", "it always is", "*.GroupQueryAttention", (1,)),
     Ignored("training_mode", "not asked for", "*.MatMulBnb4", (0,)),
     Ignored("beta_activation gate_activation", "not asked for", "*.GatedDeltaNet", ("none",)),
     Ignored("delta_offset", "not asked for", "*.VarlenCausalConvWithState", (0,)),

@@ -1,7 +1,7 @@
 """PyTorch's programs in, a module of `nn` ops out: `.pt2` files, and programs in this process.
 
 `model` reads the archives of `torch.export.save` without PyTorch, `live` what `torch.export` and
-FX give, `functional` makes writes into values of their own, and `ops/` has a row for every
+FX give, `functional` replaces in-place writes by new values, and `ops/` has a row for every
 operator of ATen.
 """
 

@@ -12,7 +12,7 @@ from ..common import elements
 
 @dataclass(frozen=True)
 class Ref:
-    """A value of the graph, by its name; a number is a 0-d i64."""
+    """A value of the graph, by its name; a symbolic integer is a 0-d i64."""
 
     name: str
 

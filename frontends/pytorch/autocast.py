@@ -57,7 +57,7 @@ def with_autocast(graph: Graph, element: Type) -> Graph:
     nodes: list[Node] = []
     for node in graph.nodes:
         inner = node.graphs
-        if node.kind != "higher_order.wrap_with_autocast":  # that says of itself what it wants
+        if node.kind != "higher_order.wrap_with_autocast":  # it names its own type
             inner = {name: with_autocast(one, element) for name, one in inner.items()}
         wanted = _wanted(node, element)
         if wanted is not None:

@@ -1,7 +1,7 @@
-"""Writes in place, also through views, as values of their own.
+"""Replaces in-place writes, also through views, by new values.
 
-A view remembers what it is a view of. A write gives its target, and all that the target is a view
-of, new values; a view of what has changed since is taken anew where it is used:
+A write gives new values to its target and to all bases of which the target is a view; a view whose
+base has changed since is computed again where it is used:
 
     v = select(x, 0, 1)             v = select(x, 0, 1)
     add_(v, 1)               ->     v' = add(v, 1); x' = write(x, v', "select", 0, 1)
@@ -95,7 +95,7 @@ class _Functional:
 
     def run(self, nodes: Sequence[Node]) -> tuple[list[Node], Mapping[str, str]]:
         for node in nodes:
-            if pure(_name_of(node)) in VIEWS:  # of what it gives, not of elements
+            if pure(_name_of(node)) in VIEWS:  # in place it changes the shape, not elements
                 kind = node.kind.replace("_.", ".")
                 self.keep(replace(node, kind=kind, graphs={}))
             elif (given := writes_given(node)) is not None:
@@ -104,7 +104,7 @@ class _Functional:
                 self.write(node)
             else:
                 self.keep(node)
-        # Views of what was written later, among them results.
+        # Views whose base was written after them may be results.
         for name in list(self.views):
             self.newest(name)
         return self.nodes, self.values

@@ -27,16 +27,16 @@ IGNORED = IgnoredFields(
             "return_counts return_inverse",
             "an output that is not used"),
     Ignored("average_attn_weights", "of weights that are not given"),
-    Ignored("N C HxW embed_dim", "as the operands have it", "*norm* *transformer* *attention*"),
-    Ignored("padding", "as the result's extents tell", "aten.max_unpool*"),
-    Ignored("quant_min quant_max dtype", "as the operand has it", "quantized_decomposed.*"),
-    Ignored("quant_min quant_max input_dtype", "as the operand has it",
+    Ignored("N C HxW embed_dim", "the operands determine it", "*norm* *transformer* *attention*"),
+    Ignored("padding", "the result's extents determine it", "aten.max_unpool*"),
+    Ignored("quant_min quant_max dtype", "the operand determines it", "quantized_decomposed.*"),
+    Ignored("quant_min quant_max input_dtype", "the operand determines it",
             "torchao.dequantize_affine*"),
     Ignored("*", "what is checked, not what is computed", "aten.*assert* aten.*constrain_range*"),
     Ignored("*", "an element type, which the operators that use it name themselves",
             "aten.promote_types* aten.result_type* aten.can_cast*"),
     Ignored("*", "how a graph is trained", "higher_order.*"),
-    Ignored("self", "all tensors lie alike", "aten.*storage_offset aten.*is_contiguous"),
+    Ignored("self", "all tensors are contiguous", "aten.*storage_offset aten.*is_contiguous"),
 )  # fmt: skip
 
 

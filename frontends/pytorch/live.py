@@ -70,7 +70,7 @@ def _exported(source: Source, module: Any, inputs: Any) -> Any:
     kwargs = dict(inputs) if by_name else None
     training = {m: m.training for m in module.modules()}
     try:
-        with suppress(NotImplementedError):  # of programs, which have one mode only
+        with suppress(NotImplementedError):  # exported programs have one mode only
             module.eval()
         return torch.export.export(module, args, kwargs)
     except NncError:

@@ -195,7 +195,7 @@ class _Reader:
         data = read()
         last = first + sum((d - 1) * s for d, s in zip(shape, strides, strict=True))
         if (last + 1) * dtype.itemsize > data.size:
-            raise self.source.error(f"weights '{key}' end behind their member")
+            raise self.source.error(f"weights '{key}' extend beyond their file in the archive")
         flat = data[first * dtype.itemsize : (last + 1) * dtype.itemsize].view(dtype)
         steps = [s * dtype.itemsize for s in strides]
         found = np.lib.stride_tricks.as_strided(flat, shape, steps, writeable=False)
@@ -312,7 +312,7 @@ class _OlderReader(_Reader):
             raise self.source.error(f"weights '{key}' are no tensor")
         sizes = (*config.shape, *config.strides, config.first)
         if not all(isinstance(size, int) and size >= 0 for size in sizes):
-            raise self.source.error(f"weights '{key}' lie nowhere")
+            raise self.source.error(f"weights '{key}' have an invalid offset, shape or strides")
         where = config.first, config.shape, config.strides
         return self.strided(key, lambda: config.data, config.element, *where)
 

@@ -90,7 +90,7 @@ def read_tensors(source: Source, data: np.ndarray) -> Mapping[str, Any]:
     root = names[0].removesuffix("data.pkl")
     order = f"{root}byteorder"
     if order in archive and archive.read(order).tobytes() != b"little":
-        raise source.error("weights have the bytes of their numbers in another order")
+        raise source.error("weights are big-endian, expected little-endian")
     try:
         found = _Pickle(archive, root).read(archive.read(names[0]).tobytes())
     except _BROKEN as error:
@@ -160,7 +160,7 @@ class _Pickle:
         elif name == "REDUCE":
             arguments, function = stack.pop(), stack.pop()
             stack.append(self.made(function, arguments))
-        elif name == "BUILD":  # what an OrderedDict has beside its items
+        elif name == "BUILD":  # attributes of an OrderedDict
             stack.pop()
         else:
             raise ValueError(f"opcode {name} is not read")

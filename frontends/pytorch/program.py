@@ -128,7 +128,7 @@ class Program:
         """The extents that PyTorch recorded for values; under vmap, without mapped dimensions."""
         if any("_batch_dim" in node.kind for node in self.nodes):
             return {}
-        # Storage that is seen through strides has no extents of its own.
+        # Operands permuted by `_by_strides` have no recorded extents.
         return {name: layout.known for name, layout in self.layouts.items() if layout.known}
 
     def _elements(self) -> dict[str, Type]:

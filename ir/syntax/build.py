@@ -364,7 +364,7 @@ class Builder:
         if not self.session.allow_unregistered:
             if known is not None and known.declared_ops:
                 raise self.session.error(
-                    f"operation '{name}' is not among those that we have of dialect '{dialect}'; "
+                    f"operation '{name}' is not in the part of dialect '{dialect}' that nnc has; "
                     "--allow-unregistered-dialect permits it in generic form",
                     pos,
                 )
@@ -398,7 +398,7 @@ class Builder:
             raise self.session.error(f"'{name}' op has no property '{key}'", pos)
         if not self.session.allow_unregistered:
             raise self.session.error(
-                f"'{name}' op: property '{key}' is not among those that we have of it; "
+                f"'{name}' op: property '{key}' is not among those that nnc has of it; "
                 "--allow-unregistered-dialect permits it",
                 pos,
             )

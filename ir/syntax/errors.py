@@ -77,8 +77,8 @@ def _unknown_op(session: Any, word: str, pos: int) -> ParseError:
     home = registry.dialects.get(dialect)
     if "." in word and home is not None and home.is_subset:
         return session.error(
-            f"unknown operation '{word}': we have a subset of dialect '{dialect}'; what else there "
-            "is can be read in generic form with --allow-unregistered-dialect",
+            f"unknown operation '{word}': nnc has only part of dialect '{dialect}'; the rest "
+            "can be read in generic form with --allow-unregistered-dialect",
             pos,
         )
     known = {**session.language.ops, **session.language.deferred}

@@ -110,7 +110,7 @@ def dialect_text(s: Any, text: str, pos: int, what: str) -> tuple[str, str, tupl
     if not s.allow_unregistered and not (known is not None and known.is_opaque):
         if known is not None:
             raise s.error(
-                f"{what} '{text}' is not among those that we have of dialect '{dialect}'; "
+                f"{what} '{text}' is not in the part of dialect '{dialect}' that nnc has; "
                 "--allow-unregistered-dialect permits it",
                 pos,
             )

@@ -181,7 +181,7 @@ def padded(extents: list[Size], width: int, machine: Processor) -> list[Size]:
 
 
 def _extents(access: Access) -> list[Size]:
-    """The buffer's extents, as far as its type or the stage's dimensions tell.
+    """The buffer's extents, as far as its type or the stage's dimensions tell; else -1.
 
     A stage's dimension is as large as the window that it works on.
     """

@@ -21,7 +21,7 @@ from ...ir.types import FloatType, MemRefType, Type, VectorType, i1, i32, index
 from ..model.extents import Extent, Extents
 
 SECOND_LEVEL = 2
-"""The locality of `memref.prefetch` that brings a line no nearer than the second-level cache."""
+"""The locality of `memref.prefetch` that brings a line no nearer than the L2 cache."""
 
 
 class Scope:

@@ -70,7 +70,7 @@ class Contents(ABC):
     def load(
         self, group: Sequence[Any], read: Callable[[Sequence[Any]], Sequence[Value]]
     ) -> Sequence[Value]:
-        """The contents of places; `read` loads all of them together where any is not known."""
+        """Load places of one buffer by `read` and remember their contents; stores come first."""
         table = self.table(group[0].alias)
         self.settle(group)
         values = read(group)

@@ -86,11 +86,11 @@ def _wrong_size(plan: Plan, access: Access, at: Loop) -> str | None:
             own = list(leaves(root))
             order = plan.order[stage]
             if any(order.index(leaf) <= order.index(at) for leaf in own[own.index(first) :]):
-                return "what an iteration needs of an operand in workgroup memory does not adjoin"
+                return "the part of an operand that an iteration copies must be contiguous"
             if not isinstance(first.extent, int):
                 return (
-                    "what an iteration needs of an operand in workgroup memory has no known "
-                    f"size: split dimension {dim} around the loop"
+                    "the part of an operand that an iteration copies has no known size: split "
+                    f"dimension {dim} around the loop"
                 )
     return None
 

@@ -166,7 +166,7 @@ def _points(loop: scf.Parallel) -> int | None:
 
 
 def iterations(loop: scf.While) -> Value | None:
-    """The number of iterations that a loop is checked to have had; None without such a check."""
+    """The value that an assertion compares a loop's iteration count with; None without one."""
     for result in loop.results:
         for user in result.users:
             is_check = isinstance(user, arith.CmpI) and user.predicate == "eq"

@@ -12,7 +12,7 @@ from .stages import Stage
 def unvectorizable(stage: Stage, machine: Processor) -> Operation | None:
     """An operation of the body that cannot work on lanes, or None.
 
-    Integer divisions cannot where the machine has them on numbers only, nor where an idle lane
+    An integer division cannot if the machine divides scalars only, or if a lane that is not used
     could divide by zero.
     """
     for op in stage.body_ops():

@@ -1,4 +1,4 @@
-"""The positions of a kernel's loop nests: before its last stage, past no use of its buffers."""
+"""Where each loop nest of a kernel is inserted: at its last stage, if no other use is passed."""
 
 from __future__ import annotations
 

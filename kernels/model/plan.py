@@ -42,6 +42,7 @@ class Loop:
     parts: tuple[Loop, Loop] | None = None
     binding: Binding = SERIAL
     partial: bool = False
+    """Whether each iteration of an unrolled reduction has a partial result of its own."""
     most_bodies: int = 0
     """The limit on copies of the body when the loop is unrolled."""
     sums: int = 0
@@ -52,6 +53,7 @@ class Loop:
     threads: int = 0
     """The number of device threads that share an iteration; 0 if not set."""
     is_shared: bool = False
+    """Whether several stages run in the loop, so that primitives must leave it as it is."""
     is_alive: bool = True
     primitives: tuple[Operation, ...] = ()
     """The operations of the schedule that created or annotated the loop, in order."""
@@ -172,6 +174,7 @@ class Plan:
         self.caches: list[tuple[Stage, Stage]] = []
         """(copying stage, the stage that reads the copy) for each cached operand."""
         self.inlined: list[Stage] = []
+        """The stages that were removed."""
         self.prefetched: dict[Access, Ahead] = {}
         """The operands that are prefetched."""
         self.cached: dict[Access, Cached] = {}

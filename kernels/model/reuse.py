@@ -7,7 +7,7 @@ still holds an argument if no more bytes than it has were touched since the argu
     relu(y, z)        y: the bytes of the convolution's arguments lie between, itself included
     ...               w: in the next run, after all that a run touches
 
-Runs follow one another, so the weights of a model that the last cache holds stay there.
+Runs follow one another, so the weights of a model that fit the last-level cache stay there.
 """
 
 from __future__ import annotations
@@ -171,8 +171,7 @@ class _Memory:
     free: list[_Part] = field(default_factory=list)
     """The memory of buffers that have ended; the next one takes what ended last."""
     sums: list[int] = field(default_factory=list)
-    """A Fenwick tree: the bytes last used in each step, in sums that a prefix is put together of.
-    """
+    """A Fenwick tree over the steps, of the bytes that were last used in each."""
 
     def __post_init__(self) -> None:
         self.sums = [0] * (self.steps + 2)

@@ -213,7 +213,7 @@ class Stage:
 
 
 def stages_of(block: Block) -> list[Stage]:
-    """The stages of a kernel's body, in order, runtime extents unified."""
+    """The stages of a kernel's body, in order; equal run-time extents are one symbol."""
     extents = Extents(block)
     ops = [op for op in block if isinstance(op, StructuredOp) and _on_buffers(op)]
     _expect(block, extents)

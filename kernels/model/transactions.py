@@ -1,4 +1,4 @@
-"""Memory transactions of a subgroup's threads: lines of global memory, turns of banks."""
+"""Memory transactions of a subgroup's threads: lines of global memory, cycles of memory banks."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class DeviceMemory:
     ) -> tuple[int, int]:
         """(transactions, the least that would do) of one access by all threads of a subgroup.
 
-        Transactions are `lines` of global memory, else `turns` of banks. Shapes: addresses, in
-        bytes, and `active` [threads, vector dimensions..]. Elements of `size` bytes along the
-        `fastest` vector dimension are adjacent, and are accessed at once where all threads'
-        addresses are aligned.
+        Transactions are `lines` of global memory, else cycles of banks (`turns`). Shapes:
+        addresses, in bytes, and `active` [threads, vector dimensions..]. Elements of `size` bytes
+        along the `fastest` vector dimension are adjacent, and are accessed at once where all
+        threads' addresses are aligned.
         """
         width = 1
         if fastest is not None:
@@ -61,9 +61,9 @@ class DeviceMemory:
         return touched.size, -(-np.unique(addresses).size * size // self.line_bytes)
 
     def turns(self, addresses: np.ndarray, size: int) -> tuple[int, int]:
-        """(turns of the banks to deliver elements of `size` bytes, turns if spread evenly).
+        """(cycles in which banks deliver elements of `size` bytes, cycles if spread evenly).
 
-        Threads that read the same word are served together.
+        A bank delivers one word a cycle, to all threads that read it: several words are a conflict.
         """
         words = _blocks(addresses, size, self.bank_bytes)
         turns = np.bincount(words % self.banks).max() if words.size else 0

@@ -149,7 +149,7 @@ class Policies:
         return replace(found, policy="chained") if chained and self.has_chains else found
 
     def apart(self) -> Candidate:
-        """Each stage in loops of its own, which reads its operands where they are."""
+        """Each stage in loops of its own, without copies of its operands."""
 
         def write(writer: ScheduleWriter) -> None:
             heuristics = Heuristics(writer, self.machine, use_caches=False, choices=self.choices)

@@ -7,7 +7,7 @@
     for each head                                        results = scores * values
         results = scores * values
 
-What one group hands to the next then is a block that stays in the second cache. A product between
+What one group hands to the next then is a block that stays in the L2 cache. A product between
 two transforms, as Winograd's, is a chain too.
 """
 
@@ -91,7 +91,7 @@ class Chain:
         costs = machine.costs.loops
         share, unit = machine.l2_bytes // costs.block_l2_part, costs.block_rows
         if self.is_transform:
-            # Larger blocks read the weights less often; the third cache will do then.
+            # Larger blocks read the weights less often, which makes up for the slower L3 cache.
             most = costs.transform_weights * self.read_again()
             most = min(most, machine.l3_bytes // costs.transform_l3_part)
             share = max(costs.transform_l2s * machine.l2_bytes, most)
@@ -155,8 +155,8 @@ def _feeds(a: Group, b: Group) -> bool:
 def _chain(groups: list[Group], plan: Plan) -> Chain | None:
     """The chain of these groups, or None where they share no loop.
 
-    Stages on the results of a transform stay inside its loops; its tiles of the innermost
-    dimension that all share are left to the register tiles of the product.
+    In a chain with transforms, only the hosts have to share them, and the innermost dimension in
+    common is no shared loop: the register tiles of the product divide it.
     """
     host, is_transform = groups[0].host, groups[0].kind == "map"
     stages = [s for g in groups for s in ([g.host] if is_transform else g.maps)]

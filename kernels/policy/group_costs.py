@@ -238,13 +238,13 @@ class GroupEstimate:
         words = max(1, self.bytes // 4) * product(share.each.values())
         words = words + sum(elements_of(o, share.each) for o in self.inputs)
         staged = self._staged_bytes(share)
-        if (staging := share.staging) is not None:  # What is on its way.
+        if (staging := share.staging) is not None:  # Copies under way are in registers.
             waiting = staged // (4 * threads * staging.buffers)
             words = words + np.where(staging.buffers > 1, waiting, 0)
         most = machine.thread_registers * self.costs.registers_filled
         taken = np.minimum(machine.thread_registers, words / self.costs.registers_filled)
         fits = (words <= most) & (threads <= machine.group_threads)
-        # The rest of its memory is for vectors that change hands.
+        # The rest of its memory is for threads to exchange elements of vectors.
         fits &= staged <= machine.workgroup_bytes // 2
         fits &= threads * taken <= machine.core_registers
         rows = product(n for d, n in share.sizes.items() if d in self.parallel)

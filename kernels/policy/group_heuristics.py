@@ -346,7 +346,7 @@ class GroupHeuristics(Heuristics):
         self.chunks[stage] = outer
         return outer, inner
 
-    # -- what needs no place in a group ----------------------------------------------------------
+    # -- producers and copies of operands --------------------------------------------------------
 
     def feed(self, group: Group, parallel: list[Loop], tile: Tile) -> None:
         """With `fed`, fuse the producers of the host's inputs into its loops, if they share all."""

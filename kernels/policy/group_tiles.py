@@ -284,7 +284,7 @@ class GroupTiles(GroupEstimate):
             return None
         return max(able, key=lambda d: self.extents[d], default=None)
 
-    # -- what is used once -------------------------------------------------------------------
+    # -- tiles without reuse -----------------------------------------------------------------
 
     def _filled(self, lane_dim: int, elements: int) -> dict[int, int]:
         """The sizes of a tile of about `elements` elements, filled from `lane_dim` outwards."""
@@ -298,7 +298,7 @@ class GroupTiles(GroupEstimate):
         sizes: dict[int, int] = {}
         line = max(1, self.machine.line_bytes // self.bytes)
         if across and self.extents[lane_dim] > 1:
-            # A block whose rows are lines on both sides.
+            # A transposition: a block of whole lines, both of the operand and of the result.
             elements = max(elements, line)
             wide = min(self.extents[across[0]], line, max(1, elements // line))
             sizes[across[0]] = wide
@@ -331,7 +331,7 @@ class GroupTiles(GroupEstimate):
         count = -(-extent // most)
         return extent // count if extent % count == 0 else most
 
-    # -- what is used again ------------------------------------------------------------------
+    # -- tiles with reuse --------------------------------------------------------------------
 
     def _blocks(self, lane_dim: int) -> Iterator[dict[int, int]]:
         """Sizes of blocks of results along the lanes and up to two other dimensions."""

@@ -84,7 +84,7 @@ class Heuristics(StreamShaping):
             self.group(group)
 
     def block(self, chain: Chain) -> int:
-        """The rows in a block of a chain: as many as the second cache holds, unless overridden."""
+        """The rows in a block of a chain: as many as the L2 cache holds, unless overridden."""
         size, extent = chain.block(self.machine), expected(chain.host.extents[chain.shared[-1]])
         unit = 1 if chain.is_transform else self.costs.loops.block_rows
 
@@ -248,7 +248,7 @@ class Heuristics(StreamShaping):
         shared = [l for l in outer if set(l.dims) <= rows]
         idle = [l for l in outer if not l.is_reduction and l not in shared]
         own = [l for l in outer if l.is_reduction]
-        # Dimensions that are kept have no place in stages over all elements, which share `own`.
+        # Stages that share `own` have no loops for reduced dimensions that are kept (extent 1).
         kept = [l for l in idle if l.extent == 1]
         idle = [l for l in idle if l.extent != 1]
         writer.reorder([*shared, *idle, *own, *kept, *inner])

@@ -22,6 +22,7 @@ class Operand:
     is_temporary: bool
     """Whether the buffer is a temporary of the kernel."""
     count: int = field(default=0, init=False)
+    """How many accesses there are."""
     strides: list[int] = field(init=False)
     """The stride along each dimension of the stage. Units: elements."""
     alone: list[int] = field(init=False)

@@ -22,9 +22,9 @@ class Loads(NamedTuple):
     """The loads of one operand in a pass."""
 
     near: float
-    """Cycles of loads from the first cache; 0 where the second one limits them."""
+    """Cycles of loads from the L1 cache; 0 where caches beyond it limit them."""
     far: float
-    """Cycles of loads from the second cache or memory; 0 where the first one limits them."""
+    """Cycles of loads from the L2 cache or memory; 0 where the L1 cache limits them."""
     registers: int
 
 
@@ -33,13 +33,13 @@ class Pass(NamedTuple):
 
     arithmetic: float
     near: float
-    """Loads from the first cache."""
+    """Loads from the L1 cache."""
     far: float
-    """Loads from the second cache."""
+    """Loads from the L2 cache or memory."""
     evicted: float
     """Fetching lines again that were evicted."""
     latency: float
-    """Waiting for the result of the addition before."""
+    """Waiting for the result of the previous addition."""
     micro_ops: float
 
     def cycles(self, machine: Processor) -> dict[str, float]:

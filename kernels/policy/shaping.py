@@ -69,7 +69,7 @@ class Shaping:
         return around[-1] if around else None
 
     def tile(self, stage: Stage, roots: list[Loop]) -> Tile:
-        """The register tile of a stage, by the first dimension of each loop."""
+        """The register tile of a stage; a collapsed loop counts as its last dimension."""
         fixed = frozenset(range(stage.rank)) if unvectorizable(stage, self.machine) else frozenset()
         model = TileModel(stage, self.machine, fixed, roots, self.parts(stage))
         return self.chosen_tile(stage, model)
@@ -127,7 +127,7 @@ class Shaping:
                 lanes.append(inner)
             else:
                 copies.append(inner)
-        # The operand that the innermost copies select is held in registers: the fewest.
+        # The fewest copies innermost: what they read is held in registers.
         copies.sort(key=lambda loop: -tile.copies.get(loop.dims[-1], 1))
         return outside, [*copies, *lanes]
 
@@ -158,7 +158,7 @@ class Shaping:
             return unrolled, others
         last = others[-1]
         if last.dims[-1] in stage.indexed_dims and isinstance(last.extent, int):
-            # Its steps are constants around small remainders of the tile, if not around all of it.
+            # Unrolled steps are constants: where all of the tile is too large, around remainders.
             self.writer.put(unroll, last, most=self.costs.tiles.bodies, sums=self._sums(stage))
             return [], others
         model = TileModel(stage, self.machine, frozenset(), others)
@@ -233,7 +233,7 @@ class Shaping:
             and model.passes(operand, tile, model.least) <= costs.prefetch_passes
         ):
             ahead = costs.prefetch_bytes // model.bytes
-            # Vectors from several places: each asks for what stands in its place next.
+            # Copies read rows that lie apart: each prefetches what the next tile reads there.
             apart = [n * operand.strides[d] for d, n in tile.copies.items()]
             if (
                 max(apart, default=0) * model.bytes
@@ -269,7 +269,7 @@ class Shaping:
         least = max(2, ceil(lines))
         if prod(map(sure_iterations, over)) < least:
             return False
-        # Where there may be fewer than expected, no more of them are taken than it needs.
+        # The extent may be smaller than expected: no more iterations are relied on than needed.
         passes = least if len(over) == 1 and not isinstance(over[0].extent, int) else None
         self.writer.put(prefetch, operand.access.number, stage, ahead, over, passes=passes)
         return True

@@ -113,7 +113,7 @@ class StreamShaping(Shaping):
     def streaming_work(self, group: Group, stream: Stream, cycles: float) -> float:
         """The cycles of a product, from which it is decided whether several cores share it.
 
-        A matrix that fits the second cache is read from there, as the core that read it last still
+        A matrix that fits the L2 cache is read from there, as the core that read it last still
         holds it; a larger one is counted as read from memory.
         """
         if stream.size <= self.machine.l2_bytes:
@@ -121,13 +121,13 @@ class StreamShaping(Shaping):
         return self.work(group.maps, cycles)
 
     def is_far(self, stream: Stream) -> bool:
-        """Whether the second cache does not hold a matrix."""
+        """Whether the L2 cache does not hold a matrix."""
         return stream.size > self.costs.loops.cache_filled * self.machine.l2_bytes
 
     def blocks_together(self, host: Stage, stream: Stream, loops: list[Loop]) -> int:
         """How many blocks of a matrix are read side by side, each in a stream of its own.
 
-        As many as registers hold the results of, where the second cache does not hold the matrix.
+        As many as registers hold the results of, where the L2 cache does not hold the matrix.
         `loops` are those over blocks that the stage shares with no other.
         """
         costs = self.costs.loops
@@ -167,7 +167,7 @@ class StreamShaping(Shaping):
     def ask_ahead(self, host: Stage, stream: Stream) -> None:
         """Prefetch the blocks of a matrix that no cache holds.
 
-        From the last cache the processor itself prefetches lines early enough: further prefetches
+        From the L3 cache the processor itself prefetches lines early enough: further prefetches
         would only take the place of loads.
         """
         costs = self.costs.loops

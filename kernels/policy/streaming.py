@@ -99,7 +99,7 @@ def _stream(stage: Stage, access: Access, sizes: list[int], machine: Processor) 
         registers -= 2 * machine.costs.tiles.streaming_registers
     most = registers // (max(1, vectors) * (1 + len(scales)))
     if scales and most < 2:
-        return None  # A tile unpacks integers as well, and with shorter rows.
+        return None  # An ordinary register tile unpacks integers as fast, in shorter rows.
     blocks = tuple(d for d in sorted(used) if d not in (lane, *rows) and sizes[d] > 1)
     row, *outer = rows
     return Stream(

@@ -100,7 +100,7 @@ class TileEstimate:
         self.large = [
             o for o in self.inputs if self.has_reduction and self._bytes(o) > machine.l2_bytes
         ]
-        """Operands of a reduction that the second-level cache does not hold."""
+        """Operands of a reduction that the L2 cache does not hold."""
         self._read_again = [o for o in self.inputs if self._shares_lines(o)]
         self._known_vectors: dict[tuple[int | None, int, int], Vectors] = {}
         self._given_window = window
@@ -210,7 +210,7 @@ class TileEstimate:
         )
 
     def streamed(self, lane_dim: int | None) -> Operand | None:
-        """The operand, read by lanes, that is too large for the second-level cache."""
+        """The operand, read by lanes, that is too large for the L2 cache."""
         if lane_dim is None or self.stage.kinds[lane_dim] == "reduction":
             return None
         found = [o for o in self.large if o.strides[lane_dim] == 1]
@@ -444,7 +444,7 @@ class TileEstimate:
         machine, kinds = self.machine, self.stage.kinds
         if not self.has_reduction:
             return inf
-        # Lines come whole: what other tiles have of them is gone before it is read.
+        # Whole lines are loaded; the parts that other tiles need are evicted before those run.
         unused = self._tiles_in_line(operand, tile)
         panel = (
             self.bytes
@@ -458,7 +458,7 @@ class TileEstimate:
             return inf
         if panel > machine.l2_bytes:
             return machine.bandwidth_of(panel) / unused
-        # The other operand passes through the second cache too.
+        # The other operand passes through the L2 cache too.
         return machine.l2_bandwidth / unused / (1 if panel <= machine.l2_bytes // 2 else 2)
 
     def _shares_lines(self, operand: Operand) -> bool:
@@ -474,7 +474,7 @@ class TileEstimate:
     def _refetch(self, operand: Operand, tile: Tile, sizes: Mapping[int, int]) -> float:
         """Cycles of fetching lines again that were evicted before the next step needed them.
 
-        Rows whose distance is a power of two map to few sets of the first-level cache. If there are
+        Rows whose distance is a power of two map to few sets of the L1 cache. If there are
         more lines than a set holds (less one for streamed data), each evicts one still needed.
         """
         machine = self.machine

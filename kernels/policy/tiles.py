@@ -68,7 +68,7 @@ class TileModel(TileEstimate):
             if dim in self.fixed or self.extents[dim] < 2:
                 continue
             if kind == "reduction":
-                # Lanes along a place that the body uses would each compute something else.
+                # Where the body uses the index, each lane would compute something else.
                 if not self.stage.is_reassociable or dim in self.stage.indexed_dims:
                     continue
                 strides = {o.strides[dim] for o in self.inputs}

@@ -29,7 +29,7 @@ class Block:
 
 
 class Cycles(NamedTuple):
-    """Cycles of moving data: into the nearest cache, which overlaps with arithmetic, and into the
+    """Cycles of moving data: into the L1 cache, which overlaps with arithmetic, and into the
     caches beyond it.
     """
 
@@ -99,7 +99,7 @@ class Traffic:
         """The loop that it is best to split, with its loop over blocks outside of all others.
 
         None where no split moves less than the best order of whole loops, and clearly less beyond
-        the nearest cache.
+        the L1 cache.
         """
         if self._touched() <= self.costs.cache_filled * self.machine.l2_bytes:
             return None
@@ -163,7 +163,7 @@ class Traffic:
         loops = [(group, self._tile(group)) for group in order]
         if block is not None:
             loops.insert(0, (block.dims, block.size))
-        # What of each dimension is met when the loops from position k inwards run.
+        # For each k, how much of each dimension the loops from position k inwards cover.
         inside = [list(self.extents)]
         trips = []
         for group, size in loops:

@@ -104,7 +104,7 @@ class Variants:
         found, asked = self._write(told)
         if found.fault:
             return None
-        # Of decisions that are not there any more, nothing is kept.
+        # Decisions that this schedule does not have are dropped.
         kept = {key: n for key, n in told.items() if n and key in asked}
         made = _variant(kept, found, asked)
         if (text := made.text) in self._seen:

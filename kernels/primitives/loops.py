@@ -21,7 +21,7 @@ def loops(plan: Plan, op: schedule.Loops, stage: Stage) -> list[Loop]:
     """One loop for each dimension, outermost first."""
     whole = [loop for loop in plan.roots[stage] if loop.is_alive and len(loop.dims) == 1]
     if op.count != len(stage.kinds):
-        raise illegal(op, f"asks for {op.count} loops of {len(stage.kinds)}")
+        raise illegal(op, f"asks for {op.count} loops of a stage that has {len(stage.kinds)}")
     if len(whole) != op.count:
         raise illegal(op, "must come before the loops of the stage are scheduled")
     return whole

@@ -31,7 +31,7 @@ def prefetch(plan: Plan, op: schedule.Prefetch, stage: Stage, *over: Loop) -> No
         if loop.stage is not stage:
             raise illegal(op, "expects loops of the stage")
         if any(access.coefficients[dim] != 0 for dim in loop.dims):
-            raise illegal(op, "the operand depends on a loop that asking for it is shared over")
+            raise illegal(op, "the operand depends on a loop that is to share its prefetches")
     if op.passes is not None and (len(over) != 1 or op.passes < 1):
-        raise illegal(op, "a number of passes is that of one loop")
+        raise illegal(op, "takes `passes`, at least 1, with exactly one loop")
     plan.prefetched[access] = Ahead(op.ahead, over, op.passes or 0)

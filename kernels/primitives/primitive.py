@@ -41,7 +41,7 @@ class Primitive(Generic[R]):
 
 
 def primitive(op: type[Op]) -> Callable[[Callable[..., R]], Primitive[R]]:
-    """The function below carries out this kind of operation."""
+    """Decorator: the function carries out this kind of operation."""
     return lambda carry_out: Primitive(op, carry_out)
 
 
@@ -116,7 +116,7 @@ def check_free(loop: Loop, op: Operation) -> None:
 
 
 def check_plain(loop: Loop, op: Operation) -> None:
-    """Raise unless the loop exists and is still bound to no way of execution."""
+    """Raise unless the loop exists and is still serial: neither parallel, nor unrolled, .."""
     check_alive(loop, op)
     if not loop.is_serial:
         raise illegal(op, f"the loop is already {loop.binding.name}")

@@ -109,7 +109,7 @@ class Accesses:
         if self._parting:
             around = self._parting[-1]
             raise NncError(
-                f"'{op.name}' op stands where threads of a group may part: in '{around.name}', "
+                f"'{op.name}' op stands where threads of a group may diverge: in '{around.name}', "
                 "which depends on the thread",
                 op.loc,
             )

@@ -20,7 +20,7 @@ from .numbers import NotKnownError, Numbers
 class Count:
     """The cost of an access, and its least cost for any layout of the elements.
 
-    Units: lines of global memory, or turns of the banks of workgroup memory.
+    Units: lines of global memory, or cycles of the banks of workgroup memory.
     """
 
     op: Operation

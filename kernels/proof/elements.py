@@ -6,6 +6,7 @@ have no variable in common make sets of their own, whose product is the same set
 remainders of a thread's id are variables of their own, which are independent:
 
     x1 = 9*b0 + floor(t0/128), x2 = t0 mod 128   ->   x1 = 9*b0 + t0_128, x2 = t0_1
+Here t0_128 and t0_1 are the digits of t0 that count 128s and ones.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def _parts(conditions: Iterable[str]) -> list[tuple[list[str], list[str]]]:
 
 
 def _by_digits(forms: Forms, conditions: Iterable[str]) -> list[str]:
-    """Conditions with digits in place of threads' ids, with the ranges of both."""
+    """The ranges of digits of threads' ids, and the conditions with digits in place of ids."""
     texts = [re.sub(r"\((t\d) \+ 0\)", r"\1", condition) for condition in conditions]
     extents = {f"t{axis}": extent for axis, extent in enumerate(forms.threads)}
     cuts = {name: {1, extent} for name, extent in extents.items()}

@@ -133,8 +133,8 @@ class Enumeration:
     ) -> Points:
         """The values of expressions at all points where an access happens and conditions hold.
 
-        Conditions that depend on `ignored` axes are taken to hold. With `is_each` what repeats
-        along groups and threads counts as often.
+        Conditions that depend on `ignored` axes are taken to hold. With `is_each`, `times` also
+        counts the groups, threads and iterations that nothing of this depends on.
         """
         arrays = self._arrays
         axes = frozenset[str]().union(*(arrays.axes(text) for text in texts))

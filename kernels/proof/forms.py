@@ -203,7 +203,7 @@ class Forms:
         return self._natural(form)
 
     def _natural(self, form: Form) -> Form:
-        """A form that is known not to be negative."""
+        """Note that a form is not negative. Returns the form."""
         polynomial = self.parameters.polynomial(form)
         if polynomial is not None and polynomial.constant is None and not form.wanted:
             self.parameters.suppose_natural(polynomial)

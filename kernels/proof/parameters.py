@@ -85,7 +85,7 @@ class Parameters:
         self.suppose(f"{name} >= 0")
 
     def defined(self, value: str, condition: str) -> str:
-        """The parameter that a condition, which speaks of it as `@`, defines as a value."""
+        """The parameter for an expression `value`; `condition`, with `@` for it, defines it."""
         name = self.named(value)
         defines = condition.replace("@", name)
         self.definitions[defines] = name

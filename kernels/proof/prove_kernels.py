@@ -37,14 +37,14 @@ class ProveKernels(
         "proven": "Number of launches proven",
         "open": "Number of launches of which something could not be proven",
         "accesses": "Number of accesses looked at",
-        "whole": "Number of buffers that launches are proven to write as a whole",
+        "whole": "Number of buffers that launches are proven to write completely",
         "partial": "Number of buffers of which that could not be proven",
-        "rewritten": "Number of buffers that a launch only writes to, and to an element twice",
+        "rewritten": "Number of buffers of which a launch writes an element twice and reads none",
         "lines": "Number of lines of global memory that the first subgroups' accesses touch",
         "lines-needed": "Number of lines that their elements would fit in",
-        "turns": "Number of turns in which banks hand out what they access in workgroup memory",
-        "turns-needed": "Number of turns without conflicts",
-        "uncounted": "Number of accesses whose places are values, which are not counted",
+        "turns": "Number of cycles of memory banks for their accesses to workgroup memory",
+        "turns-needed": "Number of these cycles if there were no bank conflicts",
+        "uncounted": "Number of accesses that are not counted, as their addresses depend on data",
     },
 ):
     """Prove of every launch, for all grids and unknown extents, that it has none of these faults.
@@ -71,7 +71,7 @@ class ProveKernels(
     """
 
     require: bool = option(False, help="what cannot be proven is an error too")
-    counts: bool = option(False, help="count lines of global memory and conflicts of banks")
+    counts: bool = option(False, help="count lines of global memory and bank conflicts")
 
     def run(self, op: Operation, context: PassContext) -> None:
         for function in [inner for inner in op.walk() if isinstance(inner, func.FuncOp)]:
@@ -225,7 +225,7 @@ def _suppose_natural(forms: Forms, checked: Value) -> None:
 
 
 def _count(kernel: gpu.GPUFuncOp, numbers: Numbers, context: PassContext) -> None:
-    """Remark which accesses of a kernel touch more lines, or take more bank turns, than needed."""
+    """Remark which accesses of a kernel touch more lines, or take more bank cycles, than needed."""
     memory = memory_of(kernel)
     counting = Counting(numbers, memory)
     for count in counting.block(kernel.body.blocks[0]):
@@ -233,9 +233,7 @@ def _count(kernel: gpu.GPUFuncOp, numbers: Numbers, context: PassContext) -> Non
         context.statistic(what, count.taken)
         context.statistic(f"{what}-needed", count.least)
         if count.taken > count.least:
-            unit = (
-                f"lines of {memory.line_bytes} bytes" if count.is_global else "turns of the banks"
-            )
+            unit = f"lines of {memory.line_bytes} bytes" if count.is_global else "bank cycles"
             verb = "touches" if count.is_global else "takes"
             message = (
                 f"'{count.op.name}' op {verb} {count.taken} {unit} where {count.least} suffice"
@@ -248,13 +246,13 @@ def _scheduled(*ops: Operation) -> list[Diagnostic]:
     """Notes with the scheduling operations that made the loops around operations."""
     found = dict.fromkeys(origin for op in ops for origin in origins(op))
     return [
-        Diagnostic("note", f"a loop around is as '{name}' says here", loc) for name, loc in found
+        Diagnostic("note", f"'{name}' here shaped a loop around it", loc) for name, loc in found
     ]
 
 
-_BY_VALUES = "where it reads or writes is a value"
-_IF_EQUAL = "it is inside its buffer only if open extents of two arguments are equal"
-_BY_PRODUCTS = "whether it goes well depends on products of open extents or on values"
+_BY_VALUES = "where it reads or writes depends on data"
+_IF_EQUAL = "it is inside its buffer only if unknown extents of two arguments are equal"
+_BY_PRODUCTS = "whether it is right depends on products of unknown extents or on data"
 
 
 class _Proof:
@@ -326,7 +324,7 @@ class _Proof:
         found = self.sets.outside(access)
         if found is not None:
             if not access.has_exact_extents:
-                yield Unknown(access.op, "how large its buffer is follows from values")
+                yield Unknown(access.op, "the size of its buffer depends on data")
                 return
             if access.is_exact and self.sets.is_inside_if_equal(access):
                 yield Unknown(access.op, _IF_EQUAL)

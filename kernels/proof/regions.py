@@ -81,7 +81,7 @@ class Marks:
         return not self.is_empty()
 
     def is_empty_if_equal(self) -> bool:
-        """Whether no element is left: there are no unknown extents."""
+        """False: there are no unknown extents, so equal ones change nothing."""
         return False
 
     def element(self) -> list[int]:

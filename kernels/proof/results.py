@@ -128,20 +128,20 @@ class _Buffer:
         if self.obstacle is not None:
             return Written(self.buffer, False, rewritten, self.obstacle)
         if left.is_empty_if_equal():
-            equal = self._unknown("it is if open extents of two arguments are equal")
+            equal = self._unknown("it is if unknown extents of two arguments are equal")
             return Written(self.buffer, False, rewritten, equal)
         if not left.is_certain():
-            reason = self._unknown("what is left depends on products of open extents or on values")
+            reason = self._unknown("what is left depends on products of unknown extents or on data")
             return Written(self.buffer, False, rewritten, reason)
         where = self.buffer.defining_op or self._last
         raise NncError(f"element {left.element()} of a buffer is written by no launch", where.loc)
 
     def too_large(self) -> Written:
         """The finding if the question takes too long."""
-        return Written(self.buffer, False, open=self._unknown("its parts are too many"))
+        return Written(self.buffer, False, open=self._unknown("the proof takes too long"))
 
     def _unknown(self, reason: str) -> Unknown:
-        return Unknown(self._last, f"that all is written: {reason}")
+        return Unknown(self._last, _ALL_WRITTEN + reason)
 
     @property
     def _last(self) -> Operation:
@@ -154,20 +154,18 @@ class _Buffer:
             accesses = [a for a in one.accesses if a.place.buffer is self.buffer]
             is_straight = one.launch.parent is self.function.body.blocks[0]
             if accesses and not is_straight:
-                return Unknown(
-                    one.launch, "that all is written: it runs in a loop or a branch of the host"
-                )
+                return Unknown(one.launch, _ALL_WRITTEN + "it runs in a loop or branch of the host")
             if not one.is_understood and self._is_given(one.launch):
                 return Unknown(
-                    one.launch, "that all is written: not all that it touches is understood"
+                    one.launch, _ALL_WRITTEN + "some of its operations are not understood"
                 )
             for access in accesses:
                 if access.kind == WRITE and not access.is_exact:
                     return Unknown(
-                        access.op, "that all is written: where or whether it writes is a value"
+                        access.op, _ALL_WRITTEN + "where or whether it writes depends on data"
                     )
                 if access.kind != WRITE and access.kind != READ:
-                    return Unknown(access.op, "that all is written: it changes what is there")
+                    return Unknown(access.op, _ALL_WRITTEN + "it changes elements atomically")
         return self._of_host(self.buffer)
 
     def _is_result(self) -> bool:
@@ -191,7 +189,7 @@ class _Buffer:
             if isinstance(op, _HARMLESS) or _is_inside(op):
                 continue
             if not op.has_trait(memref.ViewLike):
-                return Unknown(op, "that all is written: the host may write it too")
+                return Unknown(op, _ALL_WRITTEN + "the host may write the buffer too")
             for result in op.results:
                 found = self._of_host(result)
                 if found is not None:
@@ -199,6 +197,8 @@ class _Buffer:
         return None
 
 
+_ALL_WRITTEN = "that the buffer is written completely: "
+"""How the reasons begin for which that is not proven."""
 _HARMLESS = (
     gpu.LaunchFunc, memref.Load, memref.Dim, memref.Dealloc, func.Return,
 )  # fmt: skip

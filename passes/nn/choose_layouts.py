@@ -88,7 +88,7 @@ class ChooseLayouts(
     target: str = option("", help="a target's name (default: the module's)", alias="machine")
     block: int = option(
         0,
-        help="channels that lie together, where their number allows (default: the target's)",
+        help="channels per block, where their number allows (default: the target's)",
         least=0,
     )
 

@@ -49,8 +49,8 @@ class Decompose(Pass, name="decompose"):
 
     level: str = option(
         "all",
-        help="graph: only what fusion should see in parts; layout: what is taken apart once "
-        "layouts are chosen; all: everything but quotients, whose users must be in sight",
+        help="graph: ops whose parts are folded or fused separately; layout: ops decomposed after "
+        "layouts are chosen; all: these, and ops that are fused as a whole",
         choices=("graph", "layout", "all"),
     )
 

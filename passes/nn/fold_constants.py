@@ -41,10 +41,8 @@ class FoldConstants(
     sin.
     """
 
-    limit: int = option(1 << 16, help="bytes that a result may have whatever its operands", least=0)
-    costly: int = option(
-        1 << 24, help="the same of what is computed by mathematical functions", least=0
-    )
+    limit: int = option(1 << 16, help="results of at most so many bytes are always folded", least=0)
+    costly: int = option(1 << 24, help="the same for results of mathematical functions", least=0)
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Fold in one walk in order, so that new constants are seen by later ops."""

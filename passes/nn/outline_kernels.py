@@ -35,7 +35,7 @@ class OutlineKernels(
     `conv_add_relu_0`. Kernels that are called in loops only are marked, if threads stay awake.
     """
 
-    words: int = option(4, help="the most ops that a kernel's name tells", least=1)
+    words: int = option(4, help="the most ops that a kernel's name lists", least=1)
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Outline every kernel of the module's functions, in order."""

@@ -45,8 +45,8 @@ class PrepareWeights(
     name="prepare-weights",
     anchor="builtin.module",
     statistics={
-        "weights": "Number of weights that are made at creation",
-        "bytes-saved": "Bytes that need not be stored for them",
+        "weights": "Number of weights that are computed when a model is loaded",
+        "bytes-saved": "Bytes of these that need not be stored",
     },
 ):
     """Give each constant that is larger than its source a function that computes it.
@@ -63,7 +63,7 @@ class PrepareWeights(
     most bytes are computed.
     """
 
-    milliseconds: int = option(50, help="the most that making them may take", least=0)
+    milliseconds: int = option(50, help="the most time that computing them may take", least=0)
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Choose a source for each weight, then add the functions."""

@@ -31,7 +31,7 @@ class SimplifyShapes(
     Pass,
     name="simplify-shapes",
     anchor="func.func",
-    statistics={"ops-simplified": "Number of ops that went or read less"},
+    statistics={"ops-simplified": "Number of ops removed, or given smaller operands"},
 ):
     """Use the knowledge that unknown extents are equal: `nn.input_dims` names those of the
     arguments.

@@ -31,7 +31,7 @@ class SinkTransposes(
     Pass,
     name="sink-transposes",
     anchor="func.func",
-    statistics={"transposes-sunk": "Number of ops before which a transposition stood"},
+    statistics={"transposes-sunk": "Number of ops that transpositions were moved below"},
 ):
     """Move transpositions of channels to the end below ops that treat all dimensions equally.
 

@@ -133,7 +133,7 @@ class ConvCosts(Roofline):
         machine = self.machine
         if not is_cached:
             return found.plus("memory", 2 * F32 * between / machine.memory_bandwidth)
-        # What is written to the second cache is partly read from the third.
+        # What is written to the L2 cache is partly read from the third.
         found = found.plus("l2", F32 * between / machine.private_memory.bandwidth)
         return found.plus("l3", F32 * between / machine.shared_memory.bandwidth)
 

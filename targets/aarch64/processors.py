@@ -130,7 +130,7 @@ _A64FX = replace(
     cores=12,
     gigahertz=2.0,
 )
-"""One core memory group of an A64FX: 12 cores share 256 GB/s and the second cache, which is the
+"""One core memory group of an A64FX: 12 cores share 256 GB/s and the L2 cache, which is the
 last."""
 
 _M1 = replace(

@@ -2,7 +2,7 @@
 
 Sources: the instruction set guides of CDNA 2, CDNA 3 and RDNA 3 (registers of 32 bits of a lane,
 64 KiB of LDS a group, 32 banks of 4 bytes, wavefronts of 64 or 32); white papers of CDNA 2 and 3
-and data sheets for compute units, clocks, second caches and memory:
+and data sheets for compute units, clocks, L2 caches and memory:
 
 | | | CUs | GHz | GB/s | L2 |
 |---|---|---|---|---|---|
@@ -11,7 +11,7 @@ and data sheets for compute units, clocks, second caches and memory:
 | gfx1100 | RX 7900 XTX | 96 | 2.5 | 960 | 6 MB |
 
 A compute unit has 4 SIMDs, each with 512 registers for 64 lanes; on RDNA 3 it has 2, each with
-1536 registers for 32 lanes. The second cache moves 128 bytes a cycle on each of 16 channels, which
+1536 registers for 32 lanes. The L2 cache moves 128 bytes a cycle on each of 16 channels, which
 all compute units share evenly.
 """
 

@@ -1,7 +1,7 @@
 """C for any chip with a C compiler: `c` for this machine, `c-NAME` with the numbers of another one.
 
 `c-scalar` uses no vectors, and so needs no extension of C99. Numbers of the Cortex-M are those of
-Arm's Technical Reference Manuals; the tightly coupled memory counts as the second cache, the flash
+Arm's Technical Reference Manuals; the tightly coupled memory counts as the L2 cache, the flash
 as main memory.
 """
 

@@ -40,16 +40,16 @@ enum {{
     {upper}_FIRST_FAILURE = {first}
 }};
 
-/* What a status means, as text: of {upper}_FIRST_FAILURE and above the node of the model and what
-   did not hold. */
+/* The message for a status; from {upper}_FIRST_FAILURE on it names the model's node, and what did
+   not hold. */
 const char *{prefix}_message(int32_t status);
 {load}
-/* Runs the model in the calling thread, in memory of its own of {upper}_ARENA_BYTES: by one caller
-   at a time.{heap} */
+/* Runs the model in the calling thread, in static memory of {upper}_ARENA_BYTES: for one caller at
+   a time.{heap} */
 int32_t {prefix}_call({parameters});
 
-/* The same with memory of the caller's, aligned to 64 bytes, so that several may call at once; with
-   the threads of a pool, or NULL. {weights_word} */
+/* The same with the caller's memory, aligned to 64 bytes, so that several may call at once, and
+   with a pool of threads, or NULL. {weights_word} */
 int32_t {prefix}_run(const nnc_tensor *inputs, nnc_tensor *outputs, void *arena,
     const void *weights, nnc_pool *pool);
 
@@ -60,8 +60,8 @@ int32_t {prefix}_run(const nnc_tensor *inputs, nnc_tensor *outputs, void *arena,
 """
 
 _LOAD = """
-/* Reads the weights from a file; {prefix}_call needs them. On chips without files: the address of
-   {upper}_WEIGHTS_BYTES, aligned to 64 bytes. */
+/* Reads the weights from a file, before the first {prefix}_call; or, on chips without files, sets
+   the address of {upper}_WEIGHTS_BYTES, aligned to 64 bytes. */
 int32_t {prefix}_load(const char *path);
 void {prefix}_use_weights(const void *weights);
 """

@@ -27,11 +27,11 @@ _INSIDE_LIMIT = 1 << 28
 
 _TEXT = stage(
     "text",
-    "what C is printed from",
+    "the IR that C is printed from",
     ("outline-parallel", "the functions that the caller's threads call"),
     "canonicalize",
     "cse",
-    ("describe-entry", "what the header says, and the statuses of what may fail"),
+    ("describe-entry", "the data of the header, and the numbers of checks"),
 )
 
 

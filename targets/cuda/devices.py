@@ -4,7 +4,7 @@ Sources: CUDA C++ programming guide, "Compute capabilities", for what a group, a
 multiprocessor have; the best practices guide, "Coalesced access to global memory", for lines of
 four sectors of 32 bytes, of which an access moves those that it touches; the tuning guides of
 each architecture (banks of 4 bytes, 32 of them; groups of 48 KiB of shared memory without asking
-for more); architecture whitepapers for multiprocessors, clocks (boost), second caches and memory:
+for more); architecture whitepapers for multiprocessors, clocks (boost), L2 caches and memory:
 
 | | whitepaper or data sheet | SMs | GHz | GB/s | L2 |
 |---|---|---|---|---|---|
@@ -17,7 +17,7 @@ for more); architecture whitepapers for multiprocessors, clocks (boost), second 
 | sm_120 | RTX 5090 | 170 | 2.41 | 1792 | 96 MB |
 | sm_121 | GB10 (DGX Spark) | 48 | 2.4 | 273 | 24 MB |
 
-The second cache's bandwidth is the A100's 5120 bytes a cycle, 47 per multiprocessor; for others it
+The L2 cache's bandwidth is the A100's 5120 bytes a cycle, 47 per multiprocessor; for others it
 is taken to be alike, and less where the cache is small. The bandwidths of copies are those of 16
 lanes of PCIe 3, 4 or 5, and on GB10 that of the memory which host and device share.
 """

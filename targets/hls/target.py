@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _SAMPLES = stage(
     "samples",
-    "the same, with what a few inputs give, and between which numbers kernels' floats were",
+    "the same, with the results for a few inputs, and the ranges of the kernels' floats",
     "sample-ranges",
 )
 _LOOPS = stage(
@@ -31,11 +31,11 @@ _LOOPS = stage(
     "apply-schedules",
     "canonicalize",
     "cse",
-    ("expand-math", "for the numbers that processors have"),
-    ("keep-on-chip", "behind schedules, which shrink buffers"),
+    ("expand-math", "for the element types that processors have"),
+    ("keep-on-chip", "after schedules, which shrink buffers"),
     "canonicalize",
     "cse",
-    ("describe-entry", "what callers have to know, and the statuses of what may fail"),
+    ("describe-entry", "the description for callers, and the numbers of checks"),
 )
 
 
@@ -43,10 +43,10 @@ _FIXED = stage(
     "fixed-point-loops",
     "the same, with functions such as exp as they are",
     "apply-schedules",
-    ("keep-on-chip", "behind schedules, which shrink buffers"),
+    ("keep-on-chip", "after schedules, which shrink buffers"),
     "canonicalize",
     "cse",
-    ("describe-entry", "what callers have to know, and the statuses of what may fail"),
+    ("describe-entry", "the description for callers, and the numbers of checks"),
 )
 
 

@@ -21,15 +21,15 @@ NO_MEMORY = 2
 TENSOR = """\
 #ifndef NNC_C_TENSOR
 #define NNC_C_TENSOR
-/* A contiguous, row-major tensor. The shape is needed where the model leaves a dimension open. */
+/* A contiguous, row-major tensor. `shape` is needed only if the model leaves an extent unknown. */
 typedef struct {
     void *data;
     int64_t *shape;
 } nnc_tensor;
 
-/* Threads of the caller's: `parallel_for` calls `function(work, i)` for i from 0 to `count`, in any
-   order and at the same time if it likes, and returns when all are done. `threads` says how many
-   run at once. */
+/* The caller's threads: `parallel_for` calls `function(work, i)` for i from 0 to `count` - 1, in
+   any order, also concurrently, and returns when all are done. `threads` is how many run at once.
+*/
 typedef struct nnc_pool {
     void (*parallel_for)(void *context, void (*function)(void *work, ptrdiff_t i), void *work,
         ptrdiff_t count);

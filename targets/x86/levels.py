@@ -44,7 +44,7 @@ in five runs; an `exp` is 28 instructions a vector there. Without multiply-adds 
 
 _AVX2_TILES = TileCosts(sum_bodies=48)
 """Four steps of a sum around 12 results: with weights that come from memory ResNet-18, MobileNetV2
-and EfficientNet-B0 take 0.90 to 0.93 of the time on a Zen 3, from the third cache 0.98 to 1.02."""
+and EfficientNet-B0 take 0.90 to 0.93 of the time on a Zen 3, from the L3 cache 0.98 to 1.02."""
 
 _AVX2_LOOPS = LoopCosts(asked_streams=1)
 """Four streams from memory are slower with prefetches: 154 MB take a Zen 3 8.6 ms without and 9.1

@@ -122,7 +122,7 @@ def test_the_command_line_says_so(folder: Path, tmp_path: Path, capsys):
     assert main(run) == 0
     said = capsys.readouterr()
     assert said.out == want
-    line = f"nnc: warning: the compiled model {entry} is damaged (weights is not as it was written)"
+    line = f"nnc: warning: the compiled model {entry} is damaged (weights was changed after it was written)"
     assert line in said.err and ".py" not in said.err
 
 

@@ -222,7 +222,7 @@ BAD = [
     ("sum", "an axis is not one of the 2", floats(2, 3), ints(-3)),
     ("running", "an axis is not one of the 2", floats(2, 3), np.array(2)),
     ("squeeze", "an axis is not one of the 2", floats(1, 3), ints(2)),
-    ("squeeze", "an axis that is taken away", floats(2, 3), ints(0)),
+    ("squeeze", "an axis to remove", floats(2, 3), ints(0)),
     ("unsqueeze", "an axis is not one of the 3", floats(2, 3), ints(3)),
     ("onehot", "an extent is negative", ints(1, 0), np.array(-3), floats(2)),
     ("top", "k is more than there are elements along axis 0", floats(4), ints(5)),

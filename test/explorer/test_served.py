@@ -94,8 +94,8 @@ def test_only_a_served_page_may_connect_and_to_its_server_alone(tmp_path: Path) 
     [
         (r'content="nnc [^"]*"', 'content="nnc 0.0.1"', "is of nnc 0.0.1"),
         (r'<meta name="generator"[^>]*>', "", "is damaged"),
-        ('id="chunk-0"', 'id="chunk-7"', "a text is missing"),
-        ('id="table"', 'id="other"', "a text is missing"),
+        ('id="chunk-0"', 'id="chunk-7"', "a part of its data is missing"),
+        ('id="table"', 'id="other"', "a part of its data is missing"),
     ],
 )
 def test_a_page_that_cannot_be_trusted_is_refused(tmp_path: Path, old, new, message) -> None:

@@ -185,7 +185,7 @@ def test_bounds_of_an_open_mask_are_counted():
     arrays = floats(1, 5, 8), floats(8, 24), floats(24), np.array([5, 2], np.int32)
     made, given = model("Attention", arrays, MS, [TensorProto.FLOAT], num_heads=2)
     made.graph.input[3].type.tensor_type.shape.dim[0].dim_param = "m"
-    with pytest.raises(NncError, match="the number of the mask's ends, of an open batch, is not"):
+    with pytest.raises(NncError, match="the mask has not one end for each sequence"):
         run(made, *given)
 
 

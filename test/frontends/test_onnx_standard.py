@@ -49,7 +49,7 @@ def test_the_nearest_element_before_opset_11(scales, expected):
     if scales.min() >= 1:
         np.testing.assert_array_equal(run(model, X, scales)[0], found)
     else:
-        with pytest.raises(nnc.NncError, match="by scales that only the run tells"):
+        with pytest.raises(nnc.NncError, match="scales below 1 that are known only at run time"):
             run(model, X, scales)
 
 
@@ -158,7 +158,7 @@ def test_indices_of_another_shape_are_known_to_differ():
     model = model_of("MaxUnpool", x, places, shape, kernel_shape=[2], strides=[2], opset=11)
     np.testing.assert_array_equal(run(model, x, places, shape)[0], [[[0, 5, 6, 0, 0, 0]]])
     (warning,) = examine_model(model, constants={"x2": shape}).warnings
-    assert "indices count elements of the shape that the windows tell" in warning
+    assert "indices refer to the shape that follows from the windows" in warning
 
 
 def test_scores_of_a_forest_are_known_to_differ():

@@ -134,7 +134,9 @@ def test_a_precision_that_is_no_float_is_refused_by_name():
         "{ y = Attention<softmax_precision=2>(q, k, v) }",
         23,
     )
-    with pytest.raises(NncError, match="attribute 'softmax_precision' is 2, expected a float's"):
+    with pytest.raises(
+        NncError, match="attribute 'softmax_precision' is 2, expected the code of a float"
+    ):
         import_model(made)
 
 

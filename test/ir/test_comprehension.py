@@ -184,7 +184,7 @@ def test_indices_out_of_bounds_are_an_error():
         ("out[i] = exp(x[i], x[i])", "'exp' takes 1 arguments, not 2"),
         ("out[i] = x[i, j]", "dimension 'j' is not in the result; use a combiner"),
         ("out[i, i] = x[i]", "must be different dimensions"),
-        ("out[i, j] = x[i]", "nothing tells the extent of dimension 'j'"),
+        ("out[i, j] = x[i]", "no operand determines the extent of dimension 'j'"),
         ("out[i] = w[i]", "'w' is not an operand"),
         ("out[i] = x[i*j]", "needs an integer on one side"),
         ("out[i] = x[i // 0]", "needs a positive integer"),

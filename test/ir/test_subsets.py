@@ -26,13 +26,13 @@ def test_unknown_parts_of_a_subset_are_kept():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('"llvm.nothing"() : () -> ()', "not among those that we have of dialect 'llvm'"),
-        ("llvm.nothing %x : i32", "unknown operation 'llvm.nothing': we have a subset"),
-        ('"t.a"() {a = #llvm.nothing} : () -> ()', "attribute 'llvm.nothing' is not among"),
-        ('"t.a"() {a = !llvm.nothing<1>} : () -> ()', "type 'llvm.nothing<1>' is not among"),
+        ('"llvm.nothing"() : () -> ()', "not in the part of dialect 'llvm' that nnc has"),
+        ("llvm.nothing %x : i32", "unknown operation 'llvm.nothing': nnc has only part"),
+        ('"t.a"() {a = #llvm.nothing} : () -> ()', "attribute 'llvm.nothing' is not in the part"),
+        ('"t.a"() {a = !llvm.nothing<1>} : () -> ()', "type 'llvm.nothing<1>' is not in the part"),
         (
             '"llvm.return"() <{nothing}> : () -> ()',
-            "property 'nothing' is not among those that we have of it",
+            "property 'nothing' is not among those that nnc has of it",
         ),
     ],
 )

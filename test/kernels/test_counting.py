@@ -169,7 +169,7 @@ def test_a_transposition_goes_through_padded_rows():
     (lines, least, turns, least_turns), remarks = counts_of(module)
     assert lines == least
     assert (turns, least_turns) == (8 * 4 + 8 * 8, 8 * 4 + 8 * 4)
-    assert [r for r in remarks if "takes 64 turns of the banks where 32 suffice" in r] == remarks
+    assert [r for r in remarks if "takes 64 bank cycles where 32 suffice" in r] == remarks
     a = np.random.default_rng(1).random((64, 64)).astype(np.float32)
     b, c = np.zeros_like(a), np.zeros_like(a)
     Interpreter(module).call("main", [a, b, c])

@@ -155,7 +155,7 @@ def test_a_layout_that_no_threads_can_have(wrong):
     module = product_of(8, 8, 8, 8, 8, 8)
     AssignLayouts(threads=4).run(module, PassContext())
     text = re.sub(r"array<i64: \d+, \d+, \d+, \d+>", f"array<i64: {wrong}>", str(module), count=1)
-    with pytest.raises(NncError, match=r"has a .nn\.layout. that is none of its results"):
+    with pytest.raises(NncError, match=r"has a .nn\.layout. that does not fit its results"):
         DistributeTiles().run(parse_module(text), PassContext())
 
 

@@ -46,7 +46,7 @@ def test_what_values_decide_is_for_the_processor(target):
     softmax, pad = kernels(target)
     assert ON_HOST not in softmax.attributes
     assert target_of(softmax).name == target
-    assert pad.attributes[ON_HOST] == StringAttr("values decide how much there is to do")
+    assert pad.attributes[ON_HOST] == StringAttr("how much it computes depends on data")
     assert target_of(pad) == target_of(pad).caller
     assert widest(pad) == widest(kernels()[1])
 

@@ -60,7 +60,7 @@ def test_extents_that_may_be_equal_are_no_fault():
     for checks, after in ((COLUMNS, ""), (COLUMNS, ROWS.format("eq"))):
         proven, (said,) = prove(checks, after=after)
         assert not proven
-        assert "only if open extents of two arguments are equal" in said
+        assert "only if unknown extents of two arguments are equal" in said
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_all_of_a_result_is_written_if_extents_are_equal():
     """As many groups as the operand has rows: the store may be outside, and rows be left."""
     proven, said = prove(COLUMNS, blocks="%m")
     assert not proven and len(said) == 2
-    assert all("open extents of two arguments are equal" in message for message in said)
+    assert all("unknown extents of two arguments are equal" in message for message in said)
     assert prove(COLUMNS + ROWS.format("eq"), blocks="%m") == (1, [])
 
 
@@ -398,7 +398,7 @@ def test_sizes_that_the_host_reads_from_memory(of):
     ProveKernels().run(parse_module(LOADED.format(of=of)), context)
     said = " ".join(d.message for d in context.diagnostics)
     assert context.statistics[""].get("proven", 0) == (of == "%a")
-    assert ("depends on" in said and "all is written" in said) == (of == "%b")
+    assert ("depends on" in said and "written completely" in said) == (of == "%b")
 
 
 def test_many_choices_of_few_extents():

@@ -101,7 +101,7 @@ def test_a_run_that_goes_to_and_fro_is_not_timed():
         }}
     """
     model = nnc.compile(nnc.parse(text), target=TARGET, cache=False)
-    with pytest.raises(NncError, match="to and fro between this process and the engine"):
+    with pytest.raises(NncError, match="alternates between this process and the engine"):
         model.timed_on({"input0": np.zeros(4, np.float32)})
 
 

@@ -78,14 +78,14 @@ def test_what_is_not_proven_is_said_once(tmp_path, capsys):
     onnx.save(model, tmp_path / "rows.onnx")
     assert compiled(tmp_path / "rows.onnx", "--prove") == 0
     notes = [line for line in capsys.readouterr().err.splitlines() if "is not proven" in line]
-    assert len(notes) == 1 and notes[0].endswith("is a value (2 times)")
+    assert len(notes) == 1 and notes[0].endswith("depends on data (2 times)")
 
 
 def test_what_the_host_does_is_listed_or_refused(searching, capsys):
     assert compiled(searching) == 0
     said = capsys.readouterr().err
     assert "1 steps of the host" in said
-    assert "on the host: node 'where' (NonZero): values decide how much there is to do" in said
+    assert "on the host: node 'where' (NonZero): how much it computes depends on data" in said
     searching.with_suffix(".cl").unlink()
     assert compiled(searching, "--fallback", "error") == 1
     said = capsys.readouterr().err
@@ -96,7 +96,7 @@ def test_what_the_host_does_is_listed_or_refused(searching, capsys):
 def test_a_kept_program_says_it_too(searching, tmp_path):
     module = run_stages(load_module(searching), target="opencl")
     target, program = target_of(module), make_program(module)
-    assert program.elsewhere == ("node 'where' (NonZero): values decide how much there is to do",)
+    assert program.elsewhere == ("node 'where' (NonZero): how much it computes depends on data",)
     cache = ModelCache(tmp_path / "cache", limit_bytes=1 << 24)
     with cache.new_entry("key") as entry:
         program = dataclasses.replace(program, weights=entry.weights(program.weights.size))

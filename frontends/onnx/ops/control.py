@@ -91,7 +91,7 @@ def unrolled_loop(
             rows.append(row)
         i += 1
     if i == 0 and collected:
-        return None  # the body tells the shapes of the stacks
+        return None  # without an iteration, the shapes of the stacks are unknown
     return [*carried, *(stacked(n, tensors(n, rows), 0) for rows in collected)]
 
 

@@ -33,7 +33,7 @@ def dft(n: Node, x: Value, length: Value | None = None, axis: Value | None = Non
 
 
 def _dft(n: Node, x: Value, length: Value | None, turned: Callable) -> Value:
-    """The DFT; `turned` moves the axis to the end, and back afterwards."""
+    """The DFT; `turned(parts, work)` applies `work` to rows along the axis."""
     inverse, onesided = bool(n.int("inverse")), bool(n.int("onesided"))
     size = None if length is None else Term(n, as_scalar(n, as_i64(n, length)))
 
@@ -45,9 +45,7 @@ def _dft(n: Node, x: Value, length: Value | None, turned: Callable) -> Value:
 
 
 def _parts(n: Node, x: Value) -> Complex:
-    """Real and imaginary parts [..] of numbers [.., 1 or 2]; if that is unknown,
-    both are computed.
-    """
+    """Real and imaginary parts [..] of numbers [.., 1 or 2]; both if the extent is unknown."""
     wide, count = Term(n, x).cast(_wide(x.type.element_type)), x.type.shape[-1]
     if count not in (1, 2, None):
         raise n.error(f"the last dimension has {count} elements, expected 1 or 2")

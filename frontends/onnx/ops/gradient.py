@@ -85,7 +85,7 @@ def _summed_to(n: Node, part: Term, operand: Value) -> Term:
         if own == 1 and wide != 1:
             part = part.sum(axis, keep=True)
         elif own is None and wide is not None:
-            raise n.error("an operand may be repeated along a dimension that is not known")
+            raise n.error("an operand may be broadcast along a dimension of unknown extent")
     return part
 
 

@@ -52,7 +52,7 @@ def _turned(n: Node, x: Value, side: str) -> Value:
     order = list(range(rank))
     moved = n.int(f"transBatch{side}")
     if rank > 2 and moved:
-        # The first dimension of a matrix stands before the batch.
+        # The rows of the matrices are the first dimension, before the batch.
         order = [*range(1, rank - 1), 0, rank - 1]
     if rank >= 2 and n.int(f"trans{side}"):
         order[-2:] = reversed(order[-2:])

@@ -47,7 +47,7 @@ def _inside(n: Node, bounds: Term, q: Term, places: Term) -> Term:
     count, batch = bounds.shape[0], q.shape[0]
     if count is None or batch is None:
         own, wanted = (extent(n, (one.value, 0)) for one in (bounds, q))
-        text = "the number of the mask's ends, of an open batch, is not that of the sequences"
+        text = "the mask has not one end for each sequence of the batch"
         bounds = bounds.made(nn.Assume(bounds.value, own.equals(wanted).value, text))
     elif count not in (batch, 2 * batch):
         raise n.error(f"a mask of {count} bounds does not fit a batch of {batch}")

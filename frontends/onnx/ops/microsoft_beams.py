@@ -143,7 +143,7 @@ def beam_search(
     """
     kind = n.known(processor)
     if kind is not None and kind.any():
-        raise n.error("processors of scores are not supported")
+        raise n.error("logits processors are not supported")
     limit = number_of(n, most).cast(i64)
     beams = counting(n, number_of(n, width).cast(i64))
     search = Beams(n, beams, limit, length_penalty, Rules(least, penalty, mask, first_mask))

@@ -121,7 +121,7 @@ def _with_bias(
     """
     heads, total = n.int("num_heads"), n.extent(query, 2)
     if key is None or value is None:
-        # Values are as wide as keys, or tell their width by the cache.
+        # Queries and keys have a third of the columns each, in whole heads; values the rest.
         width = total // 3 // heads * heads
         ends = (0, width, 2 * width, total)
         parts = [Term(n, query).part(2, a, b) for a, b in pairwise(ends)]

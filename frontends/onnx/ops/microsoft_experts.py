@@ -54,7 +54,7 @@ def quantized_mixture(n: Node, x: Value, router: Value, *others: Value | None) -
     if (kind := n.string("quant_type", "int")) != "int" or len(others) > 13:
         raise n.error(f"weights of kind '{kind}' are not supported, only integers")
     if n.int("weights_prepacked", -1) > 0:
-        raise n.error("weights that are arranged for one provider are not supported")
+        raise n.error("prepacked weights are not supported")
     parts = []
     for i, (weights, scales, bias) in enumerate((given[:3], given[3:6], given[6:9])):
         if weights is None or scales is None:

@@ -97,7 +97,9 @@ def scores_of(n: Node, step: Body, tokens: Tokens) -> tuple[Term, list[Value]]:
 
 @dataclass(frozen=True)
 class Rules:
-    """The rules that adjust scores: numbers and masks of the node's inputs."""
+    """The inputs that adjust scores: the minimum length, the repetition penalty, and the masks of
+    allowed tokens, [V] at all steps and [B, V] at the first one.
+    """
 
     least: Value | None
     penalty: Value | None
@@ -218,7 +220,7 @@ def sampling(
     presence: Value | None = None,
     seed: Value | None = None,
 ) -> list[Value | None]:
-    """Nucleus sampling: each token is drawn from the most probable ones that sum to a share."""
+    """Nucleus sampling: each token is drawn from the most probable ones, up to a total `top_p`."""
     known = n.array(seed)
     number = seed_of_name(n.outputs[0]) if known is None else int(known.reshape(-1)[0])
     limit = number_of(n, most).cast(i64)

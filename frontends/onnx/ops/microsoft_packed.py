@@ -28,7 +28,7 @@ def matmul_bits(
     if bits not in (2, 4, 8) or block < 1 or block * bits % 8:
         raise n.error(f"{bits} bits in blocks of {block} are not supported")
     if n.int("weight_prepacked"):
-        raise n.error("weights that are arranged for a graphics processor are not supported")
+        raise n.error("prepacked weights are not supported")
     count = -(-width // block)
     data = reshape(n, b, [columns, count, block * bits // 8])
     scale = Term(n, scales).reshape(columns, count)
@@ -39,7 +39,7 @@ def matmul_bits(
         raise n.error(f"input 'g_idx' has shape {shape_text(groups)}, expected [{width}]")
     known = n.array(groups)
     if groups is None or (known is not None and (known == np.arange(width) // block).all()):
-        # Level 4 allows that a is rounded to bytes, with a scale per block.
+        # Level 4 allows rounding a to 8-bit integers with a scale per block.
         factor_bits = 8 if n.int("accuracy_level") == 4 else 0
         given = (data, scale.value, offset and offset.value)
         rows = packed_numbers(n, *given, bits, factor_bits=factor_bits).part(1, 0, width)
@@ -79,7 +79,9 @@ def matmul_bnb4(n: Node, a: Value, b: Value, scales: Value) -> Value:
     width, columns, block = n.int("K"), n.int("N"), n.int("block_size")
     kind, count = n.int("quant_type"), width * columns
     if kind not in (0, 1) or block < 1 or not n.int("transB", 1):
-        raise n.error(f"kind {kind} in blocks of {block}, in columns, is not supported")
+        raise n.error(
+            f"quant_type {kind} in blocks of {block}, transB {n.int('transB', 1)}: not supported"
+        )
     pairs = BNB4[kind][np.arange(256).reshape(-1, 1) >> np.array([4, 0]) & 15]
     numbers = constant(n, pairs).gather(Term(n, b).flat().cast(i64)).flat()
     each = Term(n, scales).flat().cast(f32).gather(constant(n, np.arange(count) // block))

@@ -73,7 +73,7 @@ def gated_delta_net(
 ) -> list[Value | None]:
     """Linear attention of tokens [N, H, D], or [B, S, H, D], with states [B, H, V, K] of f32."""
     if n.int("state_update_capacity") or (initial is None and ends is None):
-        raise n.error("updates of states, and states of sequences of unknown number")
+        raise n.error("updates of states, and no initial state or sequence ends, are not supported")
     rule = n.string("update_rule", "gated_delta", RULES)
     parts = _tokens(n, query, key, value, initial)
     gates = [_decay(n, decay, factor, bias, parts[2]), _beta(n, beta)]

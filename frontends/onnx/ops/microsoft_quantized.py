@@ -279,8 +279,8 @@ class _Weights:
         self.integers = exact.transpose(0, 2, 1).value
 
     def constant(self, number: int) -> Value | None:
-        """The integers of a direction, [inputs, 4 * hidden], if they are known; then a loop's body
-        knows them too.
+        """The integers of a direction, [inputs, 4 * hidden], as a constant, which a loop's body can
+        use as such; None if they are unknown.
         """
         steps, zeros = self.arrays
         if steps is None or zeros is None:

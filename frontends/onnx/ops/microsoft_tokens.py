@@ -111,9 +111,9 @@ def without_repetitions(ids: Term, scores: Term, size: int, blocked: float = -ma
 def bifurcation_detector(
     n: Node, source: Value, tokens: Value, matched: Value, predicted: Value | None = None
 ) -> list[Value]:
-    """The tokens plus the predicted ones that agree with the source, and one more; where to go on.
+    """The tokens plus the predicted ones up to the first that differs from the source; an index.
 
-    That index is after the source's only occurrence of the tokens' last n-gram, for the shortest
+    The index is after the source's only occurrence of the tokens' last n-gram, for the shortest
     n-gram with a single occurrence; -1 if there is none. All are vectors of i64.
     """
     given, known, length = Term(n, source), Term(n, tokens), extent(n, (source, 0))
@@ -181,7 +181,7 @@ def word_embedding(n: Node, words: Value, weight: Value, bias: Value, characters
     rows, window = Term(n, words).flattened(words.type.rank - 1), n.extent(weight, 2)
     length = n.extent(words, -1)
     if length < window:
-        raise n.error(f"words of {length} characters are less than a window of {window}")
+        raise n.error(f"words of {length} characters are shorter than a window of {window}")
     vectors = Term(n, characters).gather(rows.cast(i64)).transpose(0, 2, 1)
     kernel = Term(n, weight).reshape((weight, 0), window, (weight, 3)).transpose(0, 2, 1)
     made = convolution(n, vectors.value, kernel.value, bias)

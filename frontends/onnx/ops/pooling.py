@@ -130,7 +130,7 @@ def max_unpool(n: Node, x: Value, indices: Value, shape: Value | None = None) ->
     out = natural if shape is None else of_length(n, as_i64(n, shape), rank + 2)
     if shape is not None and n.extents(out) != n.extents(natural):
         n.warn(
-            "indices count elements of the shape that the windows tell, as in ONNX's own cases, in "
-            "ONNX Runtime those of 'output_shape'"
+            "indices refer to the shape that follows from the windows, as in ONNX's test cases; in "
+            "ONNX Runtime, to 'output_shape'"
         )
     return unpooled(n, x, indices, natural, out)

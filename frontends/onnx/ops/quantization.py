@@ -85,13 +85,13 @@ def quantize(n: Node, x: Value, scale: Value, zero: Value | None = None) -> Valu
     if asked not in (None, out):
         raise n.error(f"attribute 'output_dtype' is {asked}, but the zero point's type {out}")
     size = _along_axis(n, x, scale)
-    # A zero point of 8 bits is zero by ONNX's rules.
+    # ONNX requires the zero point of 8-bit floats to be 0.
     stays = isinstance(out, FloatType) and out.width == 8
     middle = None if zero is None or stays else _along_axis(n, x, zero)
     steps = Term(n, x).cast(f32) / Term(n, size).cast(f32)
     told = n.int("precision")
     divided = element_type(told) if told else scale.type.element_type
-    if n.opset >= 23 and divided in (f16, bf16):  # before, no text said what the division is in
+    if n.opset >= 23 and divided in (f16, bf16):  # before, the type of the division was unspecified
         steps = steps.cast(divided).cast(f32)
     if isinstance(out, FloatType):
         return _as_small_float(n, steps.value, middle, out)

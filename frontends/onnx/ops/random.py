@@ -38,7 +38,7 @@ def bernoulli(n: Node, chances: Value) -> Value:
     element = element_type(n.int("dtype")) if n.has("dtype") else chances.type.element_type
     shape = Term(n, shape_of(n, chances))
     chance, drawn = Term(n, chances).cast(f64), uniform(n, shape, seed_of(n))
-    # As a binomial number is drawn: of the rarer outcome.
+    # As NumPy draws binomial numbers: by the rarer outcome.
     hit = (chance > 0.5).choose(drawn <= chance, drawn > 1.0 - chance)
     return hit.cast(element).value
 

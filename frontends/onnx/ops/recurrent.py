@@ -71,7 +71,7 @@ class Network:
                 None if s is None else n(nn.Transpose(s, permutation=(1, 0, 2))) for s in states
             ]
         names = {"forward": [False], "reverse": [True], "bidirectional": [False, True]}
-        if n.has("direction"):  # the default of GRU-1 has a slip of the pen
+        if n.has("direction"):  # the default in the schema of GRU-1 is misspelt
             backward = names[n.string("direction", choices=tuple(names))]
         else:
             backward = names["forward"]
@@ -157,7 +157,7 @@ def _with_batch_of(n: Node, x: Value, states: Sequence[Value | None]) -> Value:
     if batch is None or x.type.rank != 3 or x.type.shape[1] is not None:
         return x
     fits = n(nn.Equal(extent(n, (x, 1)).value, n.constant(batch, i64)))
-    x = n(nn.Assume(x, fits, f"its first states have a batch of {batch}, and its input another"))
+    x = n(nn.Assume(x, fits, f"its initial states have a batch of {batch}, its input another"))
     return with_shape(n, x, None, batch, None)
 
 

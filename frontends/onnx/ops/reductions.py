@@ -43,7 +43,7 @@ def _reduction_along(n: Node, x: Value, axes: Value) -> Value:
     mask = axes_mask(n, axes, x.type.rank)
     if not n.int("noop_with_empty_axes"):
         mask = all_where_none(n, axes, mask)
-    if not n.int("keepdims", 1):  # the rank is told by how many there are
+    if not n.int("keepdims", 1):  # the result's rank follows from the number of axes
         count = Term(n, mask).cast(i64).sum(0).equals(number_of(n, axes, "axes"))
         none = Term(n, n.constant(number_of(n, axes, "axes") == 0))
         mask = n(nn.Assume(mask, (count | none).value, "axes name an axis twice"))

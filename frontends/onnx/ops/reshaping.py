@@ -76,7 +76,7 @@ def squeeze(n: Node, x: Value, axes_operand: Value | None = None) -> Value:
             count = number_of(n, axes_operand, "axes")
             mask = axes_mask(n, axes_operand, rank)
             ones = ~Term(n, mask) | Term(n, shape_of(n, x)).equals(1)
-            x = assumed(n, x, ones, "an axis that is taken away has other than one element")
+            x = assumed(n, x, ones, "an axis to remove has not exactly one element")
             return without(n, x, mask, count)
         axes = n.known_ints(axes_operand, "axes")
     if axes is None:
@@ -102,7 +102,7 @@ def _squeeze_ones(n: Node, x: Value) -> Value:
         extents = gathered(n, shape_of(n, x), n.constant(np.array(late, np.int64)))
         ones = n.cast(n(nn.Equal(extents, n.constant(1, i64))), i64)
         none = n(nn.Equal(reduced(n, ones, nn.ReduceSum, (0,)), n.constant(0, i64)))
-        text = f"an unknown extent is 1, so that the rank is another{BY_SHAPES}"
+        text = f"an unknown extent is 1, so that the result has another rank{BY_SHAPES}"
         x = n(nn.Assume(x, none, text))
         return reshape(n, x, [(x, i) for i, d in enumerate(shape) if d != 1])
     if not 0 <= kept <= x.type.rank:
@@ -161,7 +161,7 @@ def expand(n: Node, x: Value, shape: Value) -> Value:
         and not {1, None}.intersection(x.type.shape)
         and own >= len(wanted) > 0
     ):
-        # The result is as x whatever the shape is, so nothing else looks at it.
+        # The result equals x for every valid shape, so only this check reads the shape.
         given, tail = Term(n, shape), n.constant(np.array(x.type.shape[own - len(wanted) :]))
         fits = given.equals(1) | given.equals(Term(n, tail))
         return assumed(n, x, fits, "its operand does not fit the shape")

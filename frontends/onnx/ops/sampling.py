@@ -34,7 +34,7 @@ def resize_10(n: Node, x: Value, scales: Value) -> Value:
         return _cut(n, resized_by_scales(n, _as_reals(n, x, mode), scales, axes, how), x)
     known = n.known(scales)
     if known is None:
-        text = "nearest elements for fewer than there are, by scales that only the run tells"
+        text = "scales below 1 that are known only at run time are not supported in mode nearest"
         least = reduced(n, n.cast(scales, f32), nn.ReduceMin, (0,))
         fits = n(nn.GreaterEqual(least, n.constant(1.0, f32)))
         scales = n(nn.Assume(scales, fits, text))
@@ -81,7 +81,7 @@ def resize(
         check_count(n, roi, 2 * len(axes), "bounds in roi")
         region = n.cast(roi, f32)
     wide = x if how["antialias"] else _as_reals(n, x, str(how["mode"]))
-    # Exporters give the one that is not meant as an empty tensor.
+    # Exporters pass an empty tensor for the unused one.
     if sizes is not None and sizes.type.shape != (0,):
         return _cut(n, resized(n, wide, sizes, axes, how, region, _policy(n)), x)
     if scales is None:

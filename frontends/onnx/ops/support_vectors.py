@@ -77,7 +77,7 @@ def _duels(n: Node, rows: Term, counts: tuple[int, ...]) -> tuple[Term, Term]:
 
 
 def _best_scored(n: Node, scores: Term, labels: Labels) -> Value | None:
-    """The label of the best score; None for models of one offset, with two classes or none."""
+    """The label of the best score; for one offset and other than two classes, if it is positive."""
     best, most = scores.argmax(1), scores.largest(1)
     if len(n.floats("rho") or ()) != 1:
         return class_of(n, best, labels)

@@ -115,7 +115,7 @@ def tf_idf_vectorizer(n: Node, x: Value) -> Value:
         if n.int("min_gram_length") <= pool.shape[1] <= n.int("max_gram_length") and len(pool):
             counts.append(_counts(rows, pool, n.int("max_skip_count")))
             order += range(first, first + len(pool))
-    # A column of zeros stands for what is never counted.
+    # An additional column of zeros, for places that no n-gram has.
     counts.append((rows.part(1, 0, 0).cast(f32)).sum(1, keep=True))
     found = joined(counts, 1)
     if mode == "IDF":
@@ -156,7 +156,7 @@ def _counts(rows: Term, pool: np.ndarray, skips: int) -> Term:
     at = counting(n, size)
     found = []
     for step in range(1, (skips if length > 1 else 0) + 2):
-        # A token that would lie behind the end is any other one; the row does not count then.
+        # Positions beyond the end are clamped, and excluded by `last`.
         last = (at + (length - 1) * step) < size
         hits = last.spread(0, 1)
         for j in range(length):

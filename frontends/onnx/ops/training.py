@@ -37,7 +37,7 @@ def momentum(n: Node, rate: Value, steps: Value, *values: Value) -> list[Value]:
     step, count = _scalars(n, rate, steps, values[0])
     alpha, beta = n.float("alpha"), n.float("beta")
     nesterov = n.string("mode", choices=("standard", "nesterov")) == "nesterov"
-    # The first gradient counts whole.
+    # The first update takes the whole gradient.
     share = (count > 0.0).choose(Term(n, n.scalar(beta, values[0])), 1.0)
 
     def update(x: Term, gradient: Term, velocity: Term) -> tuple[Term, Term]:
@@ -66,7 +66,7 @@ def adagrad(n: Node, rate: Value, steps: Value, *values: Value) -> list[Value]:
 def adam(n: Node, rate: Value, steps: Value, *values: Value) -> list[Value]:
     step, count = _scalars(n, rate, steps, values[0])
     alpha, beta = n.float("alpha", 0.9), n.float("beta", 0.999)
-    # The moments start at 0, for which this makes up.
+    # Bias correction, as the moments start at 0.
     first, second = (1.0 - Term(n, n.scalar(b, values[0])) ** count for b in (alpha, beta))
     corrected = (count > 0.0).choose(step * second.function(nn.Sqrt) / first, step)
     after = 1.0 - n.float("norm_coefficient_post")

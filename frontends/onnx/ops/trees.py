@@ -55,7 +55,7 @@ def _forest(n: Node) -> Forest:
     chains: list[list[int]] = []
     for i, mode in enumerate(modes.tolist()):
         tracks = bool(missing and missing[i])
-        # To be a member is to be equal to the first, or the second, and so on.
+        # A test of membership becomes a chain of tests of equality.
         values = next(sets, []) if mode == _MEMBER else [float(splits[i])]
         kind = 4 if mode == _MEMBER else int(mode)
         chains.append([forest.add(features[i], value, kind, tracks) for value in values])
@@ -139,7 +139,9 @@ def _keep_first_weights(n: Node, forest: Forest) -> None:
     """
     first = {(leaf, target): weight for leaf, target, weight in reversed(forest.weights)}
     if len(first) < len(forest.weights):
-        n.warn("of a leaf's weights for the only target the first counts, by ONNX's reference all")
+        n.warn(
+            "the only target gets the first weight of each leaf, in ONNX's reference all of them"
+        )
         forest.weights = [(*key, weight) for key, weight in first.items()]
 
 

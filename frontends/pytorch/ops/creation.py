@@ -61,7 +61,7 @@ def empty_strided(n: AtenLayer, size: Any, dtype=None, **other: Any) -> Value:
 
 @ROWS("aten.fill_diagonal")
 def fill_diagonal(n: AtenLayer, self: Value, fill_value: Any, wrap: bool = False) -> Value:
-    """x with its diagonal filled; with `wrap`, a tall matrix has more, with a free row between."""
+    """x with its diagonal filled; with `wrap`, a new one begins a row below where it ends."""
     fill = n.as_value(fill_value, self.type.element_type)
     if None not in self.type.shape:
         known = np.zeros(self.type.shape, bool)

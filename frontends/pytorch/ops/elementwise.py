@@ -254,7 +254,7 @@ def div(n: AtenLayer, self: Any, other: Any, rounding_mode: str | None = None) -
 
 
 def _whole_quotient(n: AtenLayer, formula: Any, self: Any, other: Any) -> Value:
-    """A quotient that is made whole, and only then rounded to 16 bits."""
+    """A quotient that is rounded to an integer, and only then to 16 bits."""
     found = _by_scalar(n, formula, self, other)
     if found is not None:
         return found

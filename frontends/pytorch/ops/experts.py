@@ -36,10 +36,8 @@ def grouped_mm(
 
 
 def _of_row_groups(n: AtenLayer, x: Term, weight: Term, ends: Term) -> Term:
-    """Rows of x [S, K] times a matrix of the weights [E, K, N], by the group's end [E]; others are
-    0.
-
-    Matrices of empty groups are not read.
+    """Rows of x [S, K], in groups that end at `ends` [E], times their group's matrix of weights
+    [E, K, N]; rows after the last group give 0. Matrices of empty groups are not read.
     """
     shape = Term(n, n.vector([n.size(x.value, 0), n.size(weight.value, 2)]))
     zeros = constant(n, 0.0, x.element).filled(shape)

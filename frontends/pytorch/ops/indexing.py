@@ -96,7 +96,7 @@ def _reduced(
 
     reduction = _REDUCTIONS[how]
     if not with_own and how is not None:
-        # What is written to starts as what changes nothing.
+        # The elements to write to start as the reduction's neutral element.
         element = x.type.element_type
         least, greatest = limits_of(element)
         neutral = {"add": 0, "mul": 1, "max": least, "min": greatest}
@@ -256,7 +256,7 @@ def index_put(
     count = rows.type.rank - 1
     shape = [n.size(rows, i) for i in range(count)]
     others = [n.size(self, i) for i in rest]
-    # The values have the dimensions of positions where the result of reading would have them.
+    # In the values, the dimensions of the indices are where `index` would put them.
     wide = n.expand(values, [*others[:at], *shape, *others[at:]])
     moved = [*range(at, at + count), *range(at), *range(at + count, wide.type.rank)]
     how = "add" if accumulate else "none"

@@ -391,7 +391,7 @@ def log_determinant(n: AtenLayer, A: Any = None, self: Any = None) -> list:
 
 @ROWS("aten.matrix_exp", "aten.linalg_matrix_exp", batched="last")
 def matrix_exp(n: AtenLayer, self: Value) -> Value:
-    """The matrix exponential: Taylor's series of the halved matrix, squared as often."""
+    """The matrix exponential by scaling and squaring, with 12 terms of Taylor's series."""
     (a,) = matrices(n, self)
     halvings, terms = 12, 12
     part = a.cast(f64) * 2.0**-halvings

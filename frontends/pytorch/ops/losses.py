@@ -210,7 +210,7 @@ def cosine_embedding_loss(
     last = x.rank - 1
     lengths = ((x * x).sum(last) + 1e-12) * ((y * y).sum(last) + 1e-12)
     cosine, sign = (x * y).sum(last) / lengths.function(nn.Sqrt), Term(n, target)
-    other = Term(n, n.as_value(-1, sign.element))  # 255 of bytes
+    other = Term(n, n.as_value(-1, sign.element))  # 255 for u8
     apart = sign.equals(other).choose((cosine - margin).max(0.0), 0.0)
     return _reduced(sign.equals(1).choose(1.0 - cosine, apart), reduction)
 

@@ -64,7 +64,7 @@ def _avg_pool(count: int) -> Row:
         strides = per_dimension(stride, count, 0) if stride else kernel
         windows = Windows(kernel, strides, per_dimension(padding, count, 0) * 2, ceil=ceil_mode)
         element = self.type.element_type
-        if isinstance(element, IntegerType):  # computed as floats, and cut
+        if isinstance(element, IntegerType):  # computed as floats, then truncated
             self = n.cast(self, f64)
 
         def make(x: Value) -> Value:
@@ -165,7 +165,7 @@ def _upsample(mode: str, transform: str, nearest: str = "floor", **how: Any) -> 
             names = ("scales",) if x.type.rank == 3 else ("scales_d", "scales_h", "scales_w")
             given = [scales[name] for name in names if scales.get(name) is not None] or None
         kind = "align_corners" if align_corners else transform
-        if align_corners and how.get("antialias"):  # the scale alone is that of corners
+        if align_corners and how.get("antialias"):  # only the scale is that of corners
             own = [n.int(d) for d in n.shape(x)[2:]]
             wanted = [math.floor(d * s) for d, s in zip(own, given or (), strict=False)]
             wanted = wanted if output_size is None else [n.int(s) for s in output_size]

@@ -239,7 +239,7 @@ def attention(
         added.append(causal(n, q, k, from_end=False))
     factor = 1 / math.sqrt(width) if scale is None else scale
     out = attend(q, k, v, factor, added)
-    if seen is not None:  # what sees nothing is zero
+    if seen is not None:  # queries that see no key give 0
         out = (seen > 0).choose(out, 0.0)
     return out.value
 

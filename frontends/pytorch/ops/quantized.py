@@ -157,7 +157,7 @@ def fake_quantize(
     scale, zero = _parameters(n, x, axis, given)
     steps = (Term(n, n.cast(x, f32)) * (1.0 / scale) + zero).function(nn.Round)
     low, high = float(n.int(quant_min)), float(n.int(quant_max))
-    # What no i64 has is the least one.
+    # As in PyTorch, NaN becomes the least one; per channel, so do numbers beyond i64.
     steps = (steps < 2.0**63 if axis is not None else steps.equals(steps)).choose(steps, low)
     found = ((steps.max(low).min(high) - zero) * scale).cast(x.type.element_type)
     inside = (steps >= low) & (steps <= high)

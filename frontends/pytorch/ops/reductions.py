@@ -114,7 +114,7 @@ def spread(
 ) -> Any:
     less = float(unbiased) if correction is None else correction
     found, mean = variance(n, self, n.axes(dim, self.type.rank), keepdim, less)
-    if "_mean" in n.kind:  # by Welford's method, whose steps from infinity have no end
+    if "_mean" in n.kind:  # by Welford's method, which gives NaN for infinite means
         infinite = Term(n, mean).function(nn.Abs).equals(math.inf)
         mean = infinite.choose(math.nan, Term(n, mean)).value
     if ".std" in n.kind:
@@ -145,7 +145,7 @@ def norm(
         return reduced(n, size.value, op, axes, keep=keepdim)
     if order == 0:
         return (~size.equals(0.0)).cast(x.element).sum(*axes, keep=keepdim).value
-    wide = f32 if x.element in (f16, bf16) else x.element  # powers are beyond 16 bits soon
+    wide = f32 if x.element in (f16, bf16) else x.element  # powers overflow 16-bit floats
     total = (size.cast(wide) ** order).sum(*axes, keep=keepdim)
     return (total ** (1 / order)).cast(x.element).value
 

@@ -32,7 +32,7 @@ def view_of_bits(n: AtenLayer, x: Value, dtype: Type) -> Any:
         parts = view_of_bits(n, x, dtype.element_type)
         last = parts.type.shape[-1]
         if last is not None and last % 2:
-            raise n.error(f"{last} elements are no number of complex ones")
+            raise n.error(f"{last} elements do not make whole complex ones")
         pairs = [*n.shape(parts)[:-1], -1 if last is None else last // 2, 2]
         return complexes.as_complex(n, n.reshape(parts, pairs))
     if x.type.element_type is i1:  # stored as bytes
@@ -330,7 +330,7 @@ def unbind(n: AtenLayer, self: Value, dim: int = 0) -> list[Value]:
     axis = n.axis(dim, self.type.rank)
     count = self.type.shape[axis]
     if count is None:
-        raise n.error("the extent of the axis must be known, as it tells the number of parts")
+        raise n.error("the extent of the axis must be known, as it is the number of parts")
     return [column(n, self, axis, i) for i in range(count)]
 
 
@@ -406,7 +406,7 @@ def strided_places(n: AtenLayer, x: Value, size: Any, stride: Any, offset: Any =
     for extent_, step in zip(sizes, strides, strict=True):
         known = known[..., None] + np.arange(extent_) * step
     if known.max(initial=0) >= math.prod(d or 0 for d in x.type.shape):
-        raise n.error("as_strided reads elements behind the tensor's")
+        raise n.error("as_strided reads beyond the tensor's elements")
     return n.constant(known, i64)
 
 

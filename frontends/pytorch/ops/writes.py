@@ -1,4 +1,4 @@
-"""Tensors with a written view: the inverses of views."""
+"""Writes through views: a tensor with the elements that a view reads replaced."""
 
 from __future__ import annotations
 

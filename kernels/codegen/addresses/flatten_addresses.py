@@ -18,7 +18,7 @@ class FlattenAddresses(
     Pass,
     name="flatten-addresses",
     anchor="builtin.module",
-    statistics={"accesses": "Number of accesses whose address became flat"},
+    statistics={"accesses": "Number of accesses that were given a flat address"},
 ):
     """Read and write buffers as one dimension, at a base plus a constant.
 
@@ -87,7 +87,7 @@ class _Flattening:
 
     @staticmethod
     def _is_flat(op: Operation, source: Value, root: Value) -> bool:
-        """Whether an access is one of a buffer with one dimension already."""
+        """Whether an access stays: its buffer has one dimension already, or its vector several."""
         type = source.type
         if any(
             getattr(v.type, "rank", 0) > 1 for v in (*op.results, *op._operands) if v is not source

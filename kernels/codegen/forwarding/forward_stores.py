@@ -25,8 +25,8 @@ class ForwardStores(
     name="forward-stores",
     anchor="builtin.module",
     statistics={
-        "loads": "Number of loads that a register replaced",
-        "stores": "Number of stores that a later one replaced",
+        "loads": "Number of loads replaced by a value in a register",
+        "stores": "Number of stores removed since a later one overwrites them",
     },
 ):
     """Replace loads by values in registers, and move stores down and loads to their first use.
@@ -251,7 +251,7 @@ class _Forwarding:
         if touched is NOTHING and written is NOTHING:
             return
         self.place_loads(written)
-        # Lives end here, and stores that wait would outlast them.
+        # A buffer's life ends here: no store may move past it.
         is_end = isinstance(op, memref.Dealloc)
         self.contents.flush(None if is_end or touched is EVERYTHING else touched)
         self.contents.forget(None if written is EVERYTHING else written)
@@ -264,7 +264,7 @@ class _Forwarding:
             if one in self.waiting and one.parent is block and _is_used_inside(one, block):
                 self.place(one.results)
         self.place_loads(written)
-        # What one nest of loops leaves is not carried through the next one.
+        # Before an outermost loop all stores are written: none waits until after the loop.
         is_nest = self.scope.depth == 1
         self.contents.flush(None if is_nest or touched is EVERYTHING else touched)
         for region in op.regions:

@@ -29,9 +29,9 @@ class AssignLayouts(
     name="assign-layouts",
     anchor="builtin.module",
     statistics={
-        "kernels": "Number of kernels dealt out over threads",
+        "kernels": "Number of kernels divided among threads",
         "whole": "Number of kernels that one thread of each group runs",
-        "conversions": "Number of vectors that change their layout by way of memory",
+        "conversions": "Number of vectors whose layout is changed through workgroup memory",
     },
 ):
     """Assign to each vector of a kernel a layout: which thread has which of its elements.
@@ -190,7 +190,7 @@ class _Kernel:
         if op is not None:
             for other in self._touching.get(self._of(value), ()):
                 width = self._accessed(other, width, fastest_lane(op))
-        # What others read of a group's memory: rows that follow one another are in other banks.
+        # In workgroup memory, adjacent threads write adjacent rows, which lie in other banks.
         near = isinstance(op, vector.TransferWrite) and gpu.is_workgroup(op.base.type)
         return in_rows(shape, self.threads, fastest, width, line, near)
 

@@ -54,7 +54,7 @@ class _Pending:
 
 
 def place_barriers(kernel: gpu.GPUFuncOp) -> int:
-    """Insert the barriers that a kernel needs. Returns how many there are."""
+    """Insert the barriers that a kernel needs. Returns how many were inserted."""
     before = sum(isinstance(op, gpu.Barrier) for op in kernel.walk())
     _block(kernel.body.blocks[0], _Pending())
     for op in kernel.walk():
@@ -69,10 +69,10 @@ def _block(block: Block, pending: _Pending) -> None:
                 pending.clear()
             case _ if LATER_PIECE in op.attributes:  # The first one has waited for all of them.
                 pending.note(op)
-            case scf.If() if not is_uniform(op.condition):  # One thread acts for others.
+            case scf.If() if not is_uniform(op.condition):  # Not all threads may enter it.
                 _wait(op, pending)
             case scf.If():
-                if pending.clash(op):  # Not inside: how many barriers are passed stays known.
+                if pending.clash(op):  # Outside, so that every way passes as many barriers.
                     _barrier(op, pending)
                 ways = [pending.copy() for _ in op.regions]
                 for region, way in zip(op.regions, ways, strict=True):

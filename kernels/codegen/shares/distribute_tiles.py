@@ -40,12 +40,11 @@ class DistributeTiles(
     %2 = vector.transfer_read %a[%i + %m, %j + %n + 64], %p : ..
     %v = %0, %1 and %2 side by side : vector<4x12xf32>
 
-    Arithmetic and products stay what they are, on smaller vectors, and what is read and written
-    goes in one piece for each repeat of a layout. Reductions over several
-    threads' shares go by shuffles within a subgroup and by a buffer of the group beyond. Where
-    several threads have the same elements, one of them writes. Buffers that the kernel allocates
-    are the group's, and barriers stand where one thread reads or overwrites what another wrote or
-    read.
+    Arithmetic and products stay what they are, on smaller vectors. Reads and writes become one for
+    each repeat of a layout. Reductions over several threads' shares use shuffles within a subgroup,
+    and a buffer of the group beyond. Where several threads have the same elements, one of them
+    writes. Buffers that the kernel allocates are the group's, and barriers stand where one thread
+    reads or overwrites what another wrote or read.
     """
 
     numerics = "rounding"
@@ -66,7 +65,7 @@ class DistributeTiles(
 
 
 def _check_layouts(kernel: gpu.GPUFuncOp, threads: int) -> None:
-    """Raise where a vector has no layout, none that its threads can have, or not its operands'."""
+    """Raise if a layout is missing, does not fit its vector, or does not follow from others."""
     layouts: dict[Value, Layout | None] = {}
     for op in kernel.walk():
         if any(is_vector(v) for v in op.results):
@@ -95,4 +94,4 @@ def _check_layout(op: Operation, threads: int) -> None:
         for entry, v in zip(entries, op.results, strict=True)
         if is_vector(v)
     ):
-        raise op.error(f"has a '{LAYOUT}' that is none of its results over {threads} threads")
+        raise op.error(f"has a '{LAYOUT}' that does not fit its results over {threads} threads")

@@ -142,7 +142,7 @@ def obstacle(op: Operation) -> str | None:
         return "a buffer of the group whose size is not known"
     vectors = [v for v in (*op.operands, *op.results) if is_vector(v)]
     if vectors and isinstance(op, arith.IntDivision) and not op.is_speculatable():
-        return "a division whose divisor may be anything beyond an edge"
+        return "a division whose divisor may be 0 beyond the edge of the vector"
     if not vectors or is_elementwise(op) or op.has_trait(ConstantLike):
         return None
     if not isinstance(op, _DEALT):

@@ -1,4 +1,4 @@
-"""Rows of workgroup memory become longer, so that threads that step together use other banks."""
+"""Padding of rows in workgroup memory, so that threads in lockstep access different banks."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def padding_of_rows(
 ) -> int:
     """By how many elements to pad the rows of a buffer that vectors of these layouts access.
 
-    Tries none, a bank's word, and once or twice what a thread accesses at once; the fewest bank
-    turns win, and among equals the smallest padding.
+    Tries none, a bank's word, and once or twice what a thread accesses at once. The padding with
+    the fewest bank cycles is taken, of equal ones the smallest.
     """
     each = [tuple(int(e == d) for e in range(len(shape))) for d in range(len(shape))]
     whole = [(layout, shape, each, 1) for layout in layouts]
@@ -177,7 +177,7 @@ def _best_shape(
     threads: int,
     memory: DeviceMemory,
 ) -> Sequence[int]:
-    """The shape for which accesses take the fewest turns; of equal ones the smallest."""
+    """The shape for which accesses take the fewest bank cycles; of equal ones the smallest."""
 
     def cost(rows: Sequence[int]) -> tuple[int, int]:
         strides = row_major_strides(rows)
@@ -199,7 +199,7 @@ def _turns(
     threads: int,
     memory: DeviceMemory,
 ) -> int:
-    """How many bank accesses in turn serve threads that run in lockstep and access a vector."""
+    """How many cycles the banks take when threads in lockstep access a vector."""
     rank, thread = len(shape), np.arange(threads)
     fastest = next((d for d, stride in enumerate(strides) if stride == 1), None)
     turns = 0

@@ -190,7 +190,7 @@ class Accumulation:
         if len(axes) > 1:
             initial = self.memory.without_lanes(initial)
         op = vector.MultiReduction(kind, value, initial, [rank - 1])
-        if kind in IDEMPOTENT:  # sums of lanes may be taken in any order, but in no other precision
+        if kind in IDEMPOTENT:  # of a sum, nothing but the order may change
             op.attributes.update(self._flags(held))
         total = self.code.value(op)
         return total if len(axes) == 1 else self.memory.with_lanes(total)
@@ -198,7 +198,7 @@ class Accumulation:
     def _flags(self, held: Accumulator) -> dict[str, Attribute]:
         """The floating-point flags of the operation that combines an output's elements."""
         op = self.stage.combiner_op(held.number)
-        if isinstance(op, arith.Select):  # what is kept is a number: see `stages`
+        if isinstance(op, arith.Select):  # never NaN: see `_keeps_larger` in `stages`
             return {"fastmath": FastMathAttr("nnan,nsz")}
         flags = op.properties.get("fastmath") if op is not None else None
         return {} if flags is None else {"fastmath": flags}

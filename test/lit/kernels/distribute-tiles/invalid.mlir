@@ -6,7 +6,7 @@ module attributes {gpu.container_module} {
     gpu.func @f(%a: memref<8xf32>) kernel attributes {known_block_size = array<i32: 2, 1, 1>} {
       %c0 = arith.constant 0 : index
       %p = arith.constant 0.0 : f32
-      // expected-error@+1 {{has a 'nn.layout' that is none of its results over 2 threads}}
+      // expected-error@+1 {{has a 'nn.layout' that does not fit its results over 2 threads}}
       %x = vector.transfer_read %a[%c0], %p {in_bounds = [true], nn.layout = [[array<i64: 2, 2, 1, 1>]]} : memref<8xf32>, vector<8xf32>
       gpu.return
     }
@@ -20,7 +20,7 @@ module attributes {gpu.container_module} {
     gpu.func @f(%a: memref<8xf32>) kernel attributes {known_block_size = array<i32: 2, 1, 1>} {
       %c0 = arith.constant 0 : index
       %p = arith.constant 0.0 : f32
-      // expected-error@+1 {{has a 'nn.layout' that is none of its results over 2 threads}}
+      // expected-error@+1 {{has a 'nn.layout' that does not fit its results over 2 threads}}
       %x = vector.transfer_read %a[%c0], %p {in_bounds = [true], nn.layout = [[array<i64: 2, 4, 1, 1>]]} : memref<8xf32>, vector<8xf32>
       gpu.return
     }
@@ -34,7 +34,7 @@ module attributes {gpu.container_module} {
     gpu.func @f(%a: memref<8xf32>) kernel attributes {known_block_size = array<i32: 2, 1, 1>} {
       %c0 = arith.constant 0 : index
       %p = arith.constant 0.0 : f32
-      // expected-error@+1 {{has a 'nn.layout' that is none of its results over 2 threads}}
+      // expected-error@+1 {{has a 'nn.layout' that does not fit its results over 2 threads}}
       %x = vector.transfer_read %a[%c0], %p {in_bounds = [true], nn.layout = [[array<i64: 4, 2, 1>]]} : memref<8xf32>, vector<8xf32>
       gpu.return
     }

@@ -10,7 +10,7 @@ module attributes {gpu.container_module} {
       %i = arith.muli %t, %c2 : index
       // expected-remark@+1 {{'memref.load' op touches 8 lines of 32 bytes where 4 suffice}}
       %x = memref.load %a[%i] : memref<64xf32>
-      // expected-remark@+1 {{'memref.store' op takes 2 turns of the banks where 1 suffice}}
+      // expected-remark@+1 {{'memref.store' op takes 2 bank cycles where 1 suffice}}
       memref.store %x, %s[%i] : memref<64xf32, #gpu.address_space<workgroup>>
       // expected-remark@+1 {{'memref.store' op touches 8 lines of 32 bytes where 4 suffice}}
       memref.store %x, %b[%i] : memref<64xf32>

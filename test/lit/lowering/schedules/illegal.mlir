@@ -11,7 +11,7 @@ func.func private @sum(%x: memref<6x20xf32>, %y: memref<6xf32>) attributes {nn.k
 }
 schedule.for @sum {
 ^bb0(%s: !schedule.stage):
-  // expected-error @+1 {{asks for 3 loops of 2}}
+  // expected-error @+1 {{asks for 3 loops of a stage that has 2}}
   %i, %j, %k = schedule.loops 3 of %s
 }
 
