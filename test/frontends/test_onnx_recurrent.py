@@ -206,5 +206,5 @@ def test_open_batch_of_known_first_states():
     found = compiled(x)
     assert found.shape == expected.shape == (H,)
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
-    with pytest.raises(NncError, match=r"\(GRU\).*first states have a batch of 1"):
+    with pytest.raises(NncError, match=r"\(GRU\).*initial states have a batch of 1"):
         compiled(np.concatenate([x, x], 1))
