@@ -64,6 +64,20 @@ def test_leading_dimensions_are_examples(kind, p, formula, x):
     close(run(layer(kind, "x0", "y0", **p), x)[0], formula(x))
 
 
+def test_zeros_that_fill_are_floats():
+    """A number of 0 is absent in the file."""
+    weights = {"floatValue": COLUMNS.T.reshape(-1).tolist()}
+    product = {"inputChannels": 5, "outputChannels": 2, "hasBias": True, "weights": weights}
+    made = network(
+        layer("fillLike", "x", "zeros"),
+        layer("innerProduct", "zeros", "y", bias={"floatValue": [0.5, -2.0]}, **product),
+        about={"input": [feature("x", 4, 5)], "output": [feature("y", 1)]},
+        arrayInputShapeMapping="EXACT",
+    )
+    found = nnc.compile(made).run({"x": X[0, 0]})["y"]
+    np.testing.assert_array_equal(found, [[0.5, -2]] * 4)
+
+
 def test_products_of_images():
     """Of four dimensions or more, the last three are one: [.., outputs, 1, 1]."""
     weights = {"weights": {"floatValue": TWELVE.reshape(-1).tolist()}}
