@@ -78,6 +78,17 @@ def test_zeros_that_fill_are_floats():
     np.testing.assert_array_equal(found, [[0.5, -2]] * 4)
 
 
+def test_extents_that_all_shapes_share_are_known():
+    several = [{"shape": [rows, 6]} for rows in (2, 3)]
+    array = {"shape": [2, 6], "dataType": "FLOAT32", "enumeratedShapes": {"shapes": several}}
+    x = {"name": "x", "type": {"multiArrayType": array}}
+    halves = layer("splitND", "x", "y z", axis=1, numSplits=2)
+    about = {"input": [x], "output": [feature("y", 1), feature("z", 1)]}
+    model = nnc.compile(network(halves, about=about, arrayInputShapeMapping="EXACT"))
+    found = model.run({"x": np.repeat(COLUMNS[:3, :1], 6, 1).astype(np.float32)})
+    assert found["y"].tolist() == found["z"].tolist() == [[one] * 3 for one in (-3, -1, 1)]
+
+
 def test_products_of_images():
     """Of four dimensions or more, the last three are one: [.., outputs, 1, 1]."""
     weights = {"weights": {"floatValue": TWELVE.reshape(-1).tolist()}}

@@ -261,6 +261,21 @@ def test_parameters_of_half_floats():
     np.testing.assert_allclose(found, alpha * np.log1p(np.exp(beta * x)), rtol=5e-3)
 
 
+def test_attention_of_open_width():
+    """Its scale is computed when the model runs."""
+    x, reps = X[:, :2], np.array([1, 1, 1, 2], np.int32)
+    steps = [
+        operation("tile", ["w"], {"x": "x", "reps": "r"}),
+        operation(
+            "scaled_dot_product_attention", ["z"], dict.fromkeys(("query", "key", "value"), "w")
+        ),
+    ]
+    found = nnc.compile(program({"x": x, "r": reps}, ["z"], *steps)).run({"x": x, "r": reps})
+    wide = np.tile(x, reps).astype(np.float64)
+    powers = np.exp(wide @ wide.swapaxes(2, 3) / np.sqrt(12))
+    close(found["z"], (powers / powers.sum(3, keepdims=True) @ wide).astype(np.float32))
+
+
 def test_concat_interleaves():
     x, y = X[0, :, :, 0], -X[0, :, :, 0]
     made = operation("concat", ["z"], {"values": "x y"}, axis=1, interleave=True)
