@@ -20,6 +20,7 @@ from .comprehension import (
     Scalar,
 )
 from .comprehension_text import (
+    FLOAT_FUNCTIONS,
     Binary,
     Call,
     Element,
@@ -385,6 +386,8 @@ class Binder:
             return Apply(function, typed, i1)
         if all(isinstance(a, Number) for a in typed) and function in _FOLD:
             return self.number(_FOLD[function](*(a.value for a in typed)), typed[0].type)  # type: ignore[union-attr]
+        if function in FLOAT_FUNCTIONS and isinstance(typed[0].type, IntegerType):
+            raise NncError(f"needs floats, but got '{typed[0].type}' (for '{function}')")
         return Apply(function, typed, typed[0].type)
 
     def _joint(self, args: tuple, wanted: Type) -> list[Scalar]:

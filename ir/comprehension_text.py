@@ -22,12 +22,15 @@ from .packing import DOTS, PARTS
 
 COMBINERS = {"=": "", "+=": "add", "*=": "mul", "max=": "max", "min=": "min"}
 
+FLOAT_FUNCTIONS = (
+    *("exp", "log", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh"),
+    *("asinh", "acosh", "atanh", "erf", "erfc", "expm1", "log1p"),
+)
+"""The functions that have no value of integers' type: those of integers are cast first."""
+
 FUNCTIONS: dict[str, int] = {
-    **dict.fromkeys(("neg", "abs", "exp", "log", "sqrt", "ceil", "floor", "round", "sign"), 1),
-    **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh"), 1),
-    **dict.fromkeys(
-        ("asinh", "acosh", "atanh", "erf", "erfc", "expm1", "log1p", "not", "is_nan"), 1
-    ),
+    **dict.fromkeys(FLOAT_FUNCTIONS, 1),
+    **dict.fromkeys(("neg", "abs", "ceil", "floor", "round", "sign", "not", "is_nan"), 1),
     **dict.fromkeys(CASTS, 1),
     **dict.fromkeys(("add", "sub", "mul", "div", "pow", "mod", "fmod", "min", "max"), 2),
     **dict.fromkeys(("and", "or", "xor", "shift_left", "shift_right"), 2),

@@ -85,6 +85,9 @@ class NnOp(Op, traits=(Pure,)):
     ignores_nan: bool | property = False
     """Whether the op is a maximum that may pass over NaN."""
 
+    needs_floats: ClassVar[bool] = False
+    """Whether integers are refused. Comprehensions need no such word: their functions tell."""
+
     # These may be properties, where attributes decide.
     keeps_channels: bool | property = False
     """Whether channel c (index c of dimension 1) of results needs only channel c of the operands.
@@ -227,6 +230,10 @@ class NnOp(Op, traits=(Pure,)):
 def _inferred(
     cls: type[NnOp], types: tuple[Any, ...], properties: tuple[tuple[str, Attribute], ...]
 ) -> Sequence[Type] | None:
+    if cls.needs_floats:
+        for type in types:
+            if isinstance(type.element_type, IntegerType):
+                raise NncError(f"needs floats, but got '{type}'")
     found = cls.infer(list(types), Properties(cls.definition, dict(properties)))
     return None if found is None else tuple(found)
 

@@ -17,6 +17,7 @@ class NormalizationOp(NnOp):
 
     fusion = Fusion.NORMALIZATION
     prologue = (Fusion.ELEMENTWISE,)
+    needs_floats = True
 
     def operands_by_parts(self):
         return {0} if getattr(self, "axis", 1) != 0 else None

@@ -127,6 +127,8 @@ class ReduceMean(ReductionOp, name="nn.reduce_mean"):
 class ReduceL2(ReductionOp, name="nn.reduce_l2"):
     """The square root of the sum of squares. Source: ONNX ReduceL2-18."""
 
+    needs_floats = True
+
     def evaluate(self, x):
         wide = self.accumulated(x)
         total = (wide * wide).sum(axis=tuple(self.axes), keepdims=self.keep_dims)
@@ -136,6 +138,8 @@ class ReduceL2(ReductionOp, name="nn.reduce_l2"):
 class ReduceLogSum(ReductionOp, name="nn.reduce_log_sum"):
     """The logarithm of the sum. Source: ONNX ReduceLogSum-18."""
 
+    needs_floats = True
+
     def evaluate(self, x):
         total = self.accumulated(x).sum(axis=tuple(self.axes), keepdims=self.keep_dims)
         with np.errstate(all="ignore"):
@@ -144,6 +148,8 @@ class ReduceLogSum(ReductionOp, name="nn.reduce_log_sum"):
 
 class ReduceLogSumExp(ReductionOp, name="nn.reduce_log_sum_exp"):
     """The logarithm of the sum of e**x, without overflow. Source: ONNX ReduceLogSumExp-18."""
+
+    needs_floats = True
 
     def evaluate(self, x):
         axes, wide = tuple(self.axes), self.accumulated(x)

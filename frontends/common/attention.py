@@ -22,7 +22,7 @@ def joined_heads(x: Term) -> Term:
     return Term(x.n, merge(x.n, apart, ((0, 1), (1, 2), (2, 4))))
 
 
-def attend(q: Term, k: Term, v: Term, scale: float, added: Sequence[Term] = ()) -> Term:
+def attend(q: Term, k: Term, v: Term, scale: float | Term, added: Sequence[Term] = ()) -> Term:
     """softmax(q k^T * scale + the sum of `added`) v, for q [.., S, D], k and v [.., T, D]."""
     scores = (q * scale) @ k.mT
     for term in added:

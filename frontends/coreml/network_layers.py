@@ -109,7 +109,7 @@ def _by_row(
     fields = {name: f for name, f in row.fields.items() if name not in given}
     for name, field in fields.items():
         value = getattr(p, field)
-        if every or p.has(field) or isinstance(value, int | str):
+        if every or p.has(field) or isinstance(value, int | float | str):
             given[name] = value
     kept = {name: v if isinstance(v, str) else _array(v) for name, v in given.items()}
     r.add(row.op, outputs, bound, **kept)

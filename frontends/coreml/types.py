@@ -58,8 +58,11 @@ def array_type(array: Record) -> TensorType:
     ranges = array.part("shapeRange").sizeRanges
     if len(ranges) == len(shape):
         shape = tuple(r.lowerBound if r.lowerBound == r.upperBound else None for r in ranges)
-    if array.enumeratedShapes is not None:
-        shape = (None,) * len(shape)
+    if (several := array.enumeratedShapes) is not None:
+        cases = [shape, *(tuple(one.shape) for one in several.shapes)]
+        ranks = {len(one) for one in cases}
+        alike = zip(*cases, strict=True) if len(ranks) == 1 else [(None,)] * len(shape)
+        shape = tuple(one[0] if len(set(one)) == 1 else None for one in alike)
     kind = "FLOAT64" if array.dataType == "DOUBLE" else str(array.dataType)
     return TensorType(shape, numpy_to_type(np.dtype(DTYPES.get(kind, "<f4"))))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import wraps
 from typing import Any
 
 from ...dialects import nn
@@ -17,15 +18,28 @@ from .layer import KerasLayer
 Function = Callable[[KerasLayer, Value], Value]
 
 
+def _of_floats(function: Callable[..., Value]) -> Callable[..., Value]:
+    """A function that takes integers too, which Keras turns to f32 first."""
+
+    @wraps(function)
+    def on_floats(n: KerasLayer, x: Value, *given: Any, **named: Any) -> Value:
+        return function(n, n.floating(x), *given, **named)
+
+    return on_floats
+
+
+@_of_floats
 def _softmax(n: KerasLayer, x: Value, axis: int = -1) -> Value:
     return n(nn.Softmax(x, axis=axis % x.type.rank))
 
 
+@_of_floats
 def log_softmax(n: KerasLayer, x: Value, axis: int = -1) -> Value:
     """The logarithm of the softmax."""
     return n(nn.LogSoftmax(x, axis=axis % x.type.rank))
 
 
+@_of_floats
 def _hard_sigmoid(n: KerasLayer, x: Value) -> Value:
     """The hard sigmoid, with slope 1/6, or 0.2 in Keras 2."""
     old = n.builder.graph.producer.startswith(("1.", "2."))
@@ -35,23 +49,27 @@ def _hard_sigmoid(n: KerasLayer, x: Value) -> Value:
     return named(n, "hardsigmoid", x, slope, 0.5)
 
 
+@_of_floats
 def squareplus(n: KerasLayer, x: Value, b: float = 4) -> Value:
     """(x + sqrt(x^2 + b)) / 2, a smooth relu."""
     t = Term(n, x)
     return ((t + (t * t + b).function(nn.Sqrt)) * 0.5).value
 
 
+@_of_floats
 def _sparse_plus(n: KerasLayer, x: Value) -> Value:
     t = Term(n, x)
     return (t <= -1.0).choose(0.0, (t < 1.0).choose((t + 1.0) * (t + 1.0) * 0.25, t)).value
 
 
+@_of_floats
 def hard_shrink(n: KerasLayer, x: Value, threshold: float = 0.5) -> Value:
     """x where abs(x) > threshold, else 0."""
     t = Term(n, x)
     return (t.function(nn.Abs) > threshold).choose(t, 0.0).value
 
 
+@_of_floats
 def soft_shrink(n: KerasLayer, x: Value, threshold: float = 0.5) -> Value:
     """x moved towards 0 by the threshold."""
     t = Term(n, x)
@@ -59,6 +77,7 @@ def soft_shrink(n: KerasLayer, x: Value, threshold: float = 0.5) -> Value:
     return (t > threshold).choose(t - threshold, below).value
 
 
+@_of_floats
 def glu(n: KerasLayer, x: Value, axis: int = -1) -> Value:
     """The first half of x along an axis, times the sigmoid of the second half."""
     axis %= x.type.rank
@@ -70,16 +89,19 @@ def glu(n: KerasLayer, x: Value, axis: int = -1) -> Value:
     return (t.part(axis, 0, count // 2) * gate).value
 
 
+@_of_floats
 def gelu(n: KerasLayer, x: Value, approximate: bool = True) -> Value:
     """x times the normal distribution's cumulative function."""
     return n(nn.Gelu(x, approximate="tanh" if approximate else "none"))
 
 
+@_of_floats
 def log_sigmoid(n: KerasLayer, x: Value) -> Value:
     """-log(1 + exp(-x))"""
     return n(nn.Neg(n(nn.Softplus(n(nn.Neg(x))))))
 
 
+@_of_floats
 def sparsemax(n: KerasLayer, x: Value, axis: int = -1) -> Value:
     """max(x - threshold, 0) along an axis, with Keras's threshold, made of the sum of running sums.
 
@@ -98,13 +120,13 @@ def sparsemax(n: KerasLayer, x: Value, axis: int = -1) -> Value:
 
 def by_name(name: str, alpha: float | None = None, beta: float | None = None) -> Function:
     """A function shared with other formats, by name."""
-    return lambda n, x: named(n, name, x, alpha, beta)
+    return _of_floats(lambda n, x: named(n, name, x, alpha, beta))
 
 
 FUNCTIONS: Mapping[str, Function] = {
     "linear": lambda n, x: x,
-    "relu": by_name("relu"),
-    "relu6": by_name("relu6"),
+    "relu": lambda n, x: named(n, "relu", x),
+    "relu6": lambda n, x: named(n, "relu6", x),
     "sigmoid": by_name("sigmoid"),
     "tanh": by_name("tanh"),
     "softplus": by_name("softplus"),
@@ -119,7 +141,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "hard_swish": by_name("hardswish"),
     "hard_sigmoid": _hard_sigmoid,
     "leaky_relu": by_name("leakyrelu", 0.2),
-    "exponential": lambda n, x: n(nn.Exp(x)),
+    "exponential": _of_floats(lambda n, x: n(nn.Exp(x))),
     "gelu": lambda n, x: gelu(n, x, approximate=False),
     "softmax": _softmax,
     "log_softmax": log_softmax,
@@ -128,11 +150,11 @@ FUNCTIONS: Mapping[str, Function] = {
     "hard_tanh": lambda n, x: clipped(n, x, -1, 1),
     "hard_shrink": hard_shrink,
     "soft_shrink": soft_shrink,
-    "tanh_shrink": lambda n, x: (Term(n, x) - Term(n, n(nn.Tanh(x)))).value,
+    "tanh_shrink": _of_floats(lambda n, x: (Term(n, x) - Term(n, x).function(nn.Tanh)).value),
     "squareplus": squareplus,
     "sparse_plus": _sparse_plus,
     "sparsemax": sparsemax,
-    "sparse_sigmoid": lambda n, x: clipped(n, affine(n, x, 0.5, 0.5), 0, 1),
+    "sparse_sigmoid": _of_floats(lambda n, x: clipped(n, affine(n, x, 0.5, 0.5), 0, 1)),
 }
 
 
@@ -157,7 +179,7 @@ def _by_layer(n: KerasLayer, x: Value, kind: str, config: Mapping[str, Any]) -> 
         "Activation": lambda n, x: activated(n, x, config.get("activation")),
         "ReLU": lambda n, x: relu(n, x, config),
         "LeakyReLU": lambda n, x: leaky_relu(n, x, config),
-        "ELU": lambda n, x: named(n, "elu", x, config.get("alpha", 1.0)),
+        "ELU": by_name("elu", config.get("alpha", 1.0)),
         "Softmax": lambda n, x: _softmax(n, x, config.get("axis", -1)),
     }
     if kind not in layers:
@@ -176,6 +198,7 @@ def relu(n: KerasLayer, x: Value, config: Mapping[str, Any]) -> Value:
     return (found if most is None else found.min(float(most))).value
 
 
+@_of_floats
 def leaky_relu(n: KerasLayer, x: Value, config: Mapping[str, Any]) -> Value:
     """Leaky relu, whose slope has another name in Keras 2."""
     slope = config.get("negative_slope", config.get("alpha", 0.3))
@@ -187,6 +210,7 @@ def far_below(element: Type) -> float:
     return -3e4 if element is f16 else -1e9
 
 
+@_of_floats
 def softmax(n: KerasLayer, x: Value, axes: int | list[int], mask: Value | None) -> Value:
     """Softmax along one or several axes with a mask; masked elements are 0 since Keras 3."""
     shown = None if mask is None else n.cast(mask, i1)

@@ -144,6 +144,8 @@ class Schema:
         if field.repeated:
             dtype = FIXED.get(field.kind)
             return np.empty(0, dtype) if dtype is not None else []
+        if field.kind in ("float", "double"):
+            return float(field.default)
         if field.default or field.kind in FIXED or field.kind in _VARINTS:
             return field.default
         return _DEFAULTS.get(field.kind)

@@ -130,7 +130,7 @@ GRAPHS = [
         "tensor<4xi32>",
         "exp",
         "",
-        "'exp' is not defined for i32",
+        "'nn.exp' op needs floats, but got 'i32' .for 'exp'.",
     ),
     (
         "lower-to-linalg",

@@ -104,7 +104,8 @@ def gelu(n: CoreMLLayer, x: Value) -> Value:
 
 
 def _per_channel(n: CoreMLLayer, values: Value, x: Value) -> Value:
-    """One number per channel, shaped to broadcast against x [batch, channels, ..]."""
+    """One number per channel, shaped to broadcast against x [batch, channels, ..], in its type."""
+    values = n.cast(values, x.type.element_type)
     return reshape(n, values, [(values, 0), *(1,) * (x.type.rank - 2)])
 
 

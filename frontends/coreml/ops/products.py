@@ -47,11 +47,15 @@ def attention(
     n: CoreMLLayer, query: Value, key: Value, value: Value, attn_mask: Value | None = None
 ) -> Value:
     q, k, v = (Term(n, x) for x in (query, key, value))
-    width = n.extent(query, -1)
+    width = query.type.shape[-1] or key.type.shape[-1]
+    if width:
+        scale = 1 / math.sqrt(width)
+    else:
+        scale = extent(n, (query, q.rank - 1)).cast(q.element).function(nn.Rsqrt)
     added = [] if attn_mask is None else [Term(n, attn_mask)]
     if added and added[0].element is i1:
         added = [added[0].choose(constant(n, 0.0, q.element), -math.inf)]
-    return attend(q, k, v, 1 / math.sqrt(width), added).value
+    return attend(q, k, v, scale, added).value
 
 
 @rows("softmax")

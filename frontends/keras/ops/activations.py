@@ -24,18 +24,18 @@ def leaky_relu_layer(n: KerasLayer) -> Value:
 
 @layer("ELU")
 def elu(n: KerasLayer) -> Value:
-    return activation(n, "elu", n.tensor(), n.number("alpha", 1.0))
+    return activation(n, "elu", n.floating(n.tensor()), n.number("alpha", 1.0))
 
 
 @layer("ThresholdedReLU")
 def thresholded_relu(n: KerasLayer) -> Value:
-    return activation(n, "thresholdedrelu", n.tensor(), n.number("theta", 1.0))
+    return activation(n, "thresholdedrelu", n.floating(n.tensor()), n.number("theta", 1.0))
 
 
 @layer("PReLU")
 def prelu(n: KerasLayer) -> Value:
     (slope,) = n.weights(1)
-    return n(nn.Prelu(n.tensor(), reshape(n, slope, [1, *slope.type.shape])))
+    return n(nn.Prelu(n.floating(n.tensor()), reshape(n, slope, [1, *slope.type.shape])))
 
 
 @layer("Softmax")

@@ -184,7 +184,7 @@ def global_max_pooling(n: KerasLayer) -> Value:
 
 @layer("GlobalAveragePooling2D", "GlobalAveragePooling3D")
 def global_average_pooling(n: KerasLayer) -> Value:
-    x, keep = n.tensor(), bool(n.option("keepdims", False))
+    x, keep = n.floating(n.tensor()), bool(n.option("keepdims", False))
     return reduced(n, x, nn.ReduceMean, _spatial(n, x), keep=keep)
 
 
@@ -193,7 +193,7 @@ def global_average_pooling_of_steps(n: KerasLayer) -> Value:
     mask = n.mask
     if mask is None:
         return global_average_pooling(n)
-    x, keep = n.tensor(), bool(n.option("keepdims", False))
+    x, keep = n.floating(n.tensor()), bool(n.option("keepdims", False))
     axes = _spatial(n, x)
     place = 1 if axes == (2,) else 2
     extents = [(mask, 0), (mask, 1)]

@@ -64,6 +64,31 @@ def test_leading_dimensions_are_examples(kind, p, formula, x):
     close(run(layer(kind, "x0", "y0", **p), x)[0], formula(x))
 
 
+def test_zeros_that_fill_are_floats():
+    """A number of 0 is absent in the file."""
+    weights = {"floatValue": COLUMNS.T.reshape(-1).tolist()}
+    product = {"inputChannels": 5, "outputChannels": 2, "hasBias": True, "weights": weights}
+    made = network(
+        layer("fillLike", "x", "zeros"),
+        layer("innerProduct", "zeros", "y", bias={"floatValue": [0.5, -2.0]}, **product),
+        about={"input": [feature("x", 4, 5)], "output": [feature("y", 1)]},
+        arrayInputShapeMapping="EXACT",
+    )
+    found = nnc.compile(made).run({"x": X[0, 0]})["y"]
+    np.testing.assert_array_equal(found, [[0.5, -2]] * 4)
+
+
+def test_extents_that_all_shapes_share_are_known():
+    several = [{"shape": [rows, 6]} for rows in (2, 3)]
+    array = {"shape": [2, 6], "dataType": "FLOAT32", "enumeratedShapes": {"shapes": several}}
+    x = {"name": "x", "type": {"multiArrayType": array}}
+    halves = layer("splitND", "x", "y z", axis=1, numSplits=2)
+    about = {"input": [x], "output": [feature("y", 1), feature("z", 1)]}
+    model = nnc.compile(network(halves, about=about, arrayInputShapeMapping="EXACT"))
+    found = model.run({"x": np.repeat(COLUMNS[:3, :1], 6, 1).astype(np.float32)})
+    assert found["y"].tolist() == found["z"].tolist() == [[one] * 3 for one in (-3, -1, 1)]
+
+
 def test_products_of_images():
     """Of four dimensions or more, the last three are one: [.., outputs, 1, 1]."""
     weights = {"weights": {"floatValue": TWELVE.reshape(-1).tolist()}}

@@ -247,6 +247,35 @@ def test_corners_of_one_element_are_in_the_middle(width):
     close(found, x[:, :, :1, :1])
 
 
+def test_parameters_of_half_floats():
+    """Coremltools leaves those of a parametric softplus at 32 bits."""
+    x, half = X[0], {"dtype": "fp16"}
+    slopes = {"alpha": np.float32([2, 3, 0.5, 1]), "beta": np.float32([1, 0.5, 2, 1])}
+    steps = [
+        operation("cast", ["h"], {"x": "x"}, **half),
+        operation("softplus_parametric", ["y"], {"x": "h"}, **slopes),
+        operation("cast", ["z"], {"x": "y"}, dtype="fp32"),
+    ]
+    found = nnc.compile(program({"x": x}, ["z"], *steps)).run({"x": x})["z"]
+    alpha, beta = (one[:, None] for one in slopes.values())
+    np.testing.assert_allclose(found, alpha * np.log1p(np.exp(beta * x)), rtol=5e-3)
+
+
+def test_attention_of_open_width():
+    """Its scale is computed when the model runs."""
+    x, reps = X[:, :2], np.array([1, 1, 1, 2], np.int32)
+    steps = [
+        operation("tile", ["w"], {"x": "x", "reps": "r"}),
+        operation(
+            "scaled_dot_product_attention", ["z"], dict.fromkeys(("query", "key", "value"), "w")
+        ),
+    ]
+    found = nnc.compile(program({"x": x, "r": reps}, ["z"], *steps)).run({"x": x, "r": reps})
+    wide = np.tile(x, reps).astype(np.float64)
+    powers = np.exp(wide @ wide.swapaxes(2, 3) / np.sqrt(12))
+    close(found["z"], (powers / powers.sum(3, keepdims=True) @ wide).astype(np.float32))
+
+
 def test_concat_interleaves():
     x, y = X[0, :, :, 0], -X[0, :, :, 0]
     made = operation("concat", ["z"], {"values": "x y"}, axis=1, interleave=True)

@@ -251,6 +251,20 @@ def merged_integers(a, b, c, d, e):
     return [kind()(pair) for pair in ([a, b], [c, d], [e, a]) for kind in kinds]
 
 
+@model(((4, 6), "int32"))
+def activated_integers(x):
+    """What Keras gives with JAX: floats. TensorFlow refuses some."""
+    names = (
+        "celu elu exponential gelu hard_shrink hard_sigmoid hard_silu leaky_relu log_sigmoid "
+        "log_softmax mish selu soft_shrink softmax softplus softsign sparse_plus sparsemax "
+        "squareplus tanh tanh_shrink"
+    )
+    found = [L.Activation(name)(x) for name in names.split()]
+    found += [getattr(ops, name)(x) for name in ("gelu", "log_softmax", "softmax", "softsign")]
+    found += [kind()(x) for kind in (L.ELU, L.LeakyReLU, L.Softmax, L.GlobalAveragePooling1D)]
+    return [*found, L.PReLU(alpha_initializer="ones")(x)]
+
+
 def numbers(shape, dtype):
     """Random ones; words end with zeros, and one row has none at all."""
     if dtype == "float32":

@@ -57,6 +57,30 @@ func.func @axis(%x: tensor<3x4xf32>) {
 
 // -----
 
+func.func @softmax_of_integers(%x: tensor<3x4xi32>) {
+  // expected-error @+1 {{'nn.softmax' op needs floats, but got 'tensor<3x4xi32>'}}
+  %0 = nn.softmax %x {axis = 1 : i64} : (tensor<3x4xi32>) -> tensor<3x4xi32>
+  return
+}
+
+// -----
+
+func.func @exponential_of_integers(%x: tensor<3x4xi32>) {
+  // expected-error @+1 {{'nn.exp' op needs floats, but got 'i32' (for 'exp')}}
+  %0 = nn.exp %x : (tensor<3x4xi32>) -> tensor<3x4xi32>
+  return
+}
+
+// -----
+
+func.func @norm_of_integers(%x: tensor<3x4xi32>) {
+  // expected-error @+1 {{'nn.reduce_l2' op needs floats, but got 'tensor<3x4xi32>'}}
+  %0 = nn.reduce_l2 %x {axes = array<i64: 1>} : (tensor<3x4xi32>) -> tensor<3xi32>
+  return
+}
+
+// -----
+
 func.func @reshape(%x: tensor<3x4xf32>) {
   // expected-error @+1 {{'nn.reshape' op 12 elements do not fit 'tensor<5xf32>'}}
   %0 = nn.reshape %x : (tensor<3x4xf32>) -> tensor<5xf32>
