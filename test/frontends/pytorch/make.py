@@ -187,6 +187,7 @@ def spectra(x, z):
         frames.abs(),
         torch.fft.ifft(z, n=7, norm="forward")[1:],
         (z @ z.mT / (z[..., :3] + 2)).angle(),
+        torch.fft.rfft(x).angle(),  # of 0, and of real numbers in the middle and at the start
     )  # fmt: skip
 
 
@@ -272,7 +273,9 @@ def mapped(x, places):
     both = v(lambda a, i: (take(a, [i]), a.sum(), a.softmax(0), torch.stack([a, x.mean(0)])))
     square = v(lambda a: a.reshape(2, 2).t().flatten().flip(0))
     table = v(F.linear, in_dims=(0, None))(x, x)
-    return mask, sums, *both(x, places), square(x), table, v(lambda a: rows + a)(columns)
+    outer = v(torch.outer)(x, x[:, 1:]), v(torch.outer, in_dims=(None, 0))(x[0], x)
+    more = v(lambda a: rows + a)(columns), *outer
+    return mask, sums, *both(x, places), square(x), table, *more
 
 
 def shares(x):
