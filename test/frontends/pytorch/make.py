@@ -278,6 +278,15 @@ def mapped(x, places):
     return mask, sums, *both(x, places), square(x), table, *more
 
 
+def checked(x, count):
+    """Assertions of a number and of a tensor."""
+    number = count.item()
+    torch._check(number >= 2)
+    torch._check(number < 5)
+    torch._assert_async((x > -10).all(), "x is too small")
+    return x * 2, x.narrow(0, 1, number)
+
+
 def shares(x):
     """Windows of open extents, some of which share them out."""
     mean = F.adaptive_avg_pool2d(x, (7, 3)), F.adaptive_avg_pool2d(x, (None, 2))
@@ -355,6 +364,7 @@ def cases() -> dict[str, tuple[Any, Sequence[Any], Any, Sequence[Any]]]:
         "shares": (Of(shares), [r(2, 3, 9, 11)], ((dict.fromkeys((0, 2, 3), Dim.AUTO),),), [r(3, 3, 6, 4)]),
         "opened": (Of(opened), [r(6, 8)], ((dict.fromkeys((0, 1), Dim.AUTO),),), [r(9, 8)]),
         "mapped": (Of(mapped), [r(3, 4), torch.tensor([[0, 2], [1, 1], [3, 0]])], None, []),
+        "checked": (Of(checked), [r(6), torch.tensor(3)], None, []),
         "drawn": (Of(drawn), [torch.rand(1000)], None, []),
         "older": (Older(), [r(2, 4)], None, []),
         "numpy_names": (Of(numpy_names), [r(3, 3), torch.tensor([140, -3, 250])], None, []),
