@@ -21,7 +21,7 @@ from torch.export import Dim
 from torch.utils._pytree import tree_leaves
 
 from .extremes import extreme_cases
-from .given import Trained, into_parts
+from .given import Trained, audio, into_parts
 from .opened import opened
 from .operators import INF, NAN, Leaves, operator_cases
 from .swept import more_swept, swept
@@ -364,6 +364,7 @@ def cases() -> dict[str, tuple[Any, Sequence[Any], Any, Sequence[Any]]]:
         "shares": (Of(shares), [r(2, 3, 9, 11)], ((dict.fromkeys((0, 2, 3), Dim.AUTO),),), [r(3, 3, 6, 4)]),
         "opened": (Of(opened), [r(6, 8)], ((dict.fromkeys((0, 1), Dim.AUTO),),), [r(9, 8)]),
         "mapped": (Of(mapped), [r(3, 4), torch.tensor([[0, 2], [1, 1], [3, 0]])], None, []),
+        "audio": (Of(audio), [r(2, 3, 20), r(3, 4) * 0.3], None, []),
         "checked": (Of(checked), [r(6), torch.tensor(3)], None, []),
         "drawn": (Of(drawn), [torch.rand(1000)], None, []),
         "older": (Older(), [r(2, 4)], None, []),
