@@ -100,7 +100,19 @@ def fourier(x: Complex, count: Term, bins: Term, inverse: bool) -> Complex:
         found = _product(x, *turns)
     else:
         found = _transform(x, int(size), int(wanted), sign)
+    if x[1] is None:
+        found = found[0], _without_rounding(found[1], count, bins)
     return each(found, lambda part: part / count.cast(part.element)) if inverse else found
+
+
+def _without_rounding(imaginary: Term | None, count: Term, bins: Term) -> Term:
+    """The imaginary part of transforms of real numbers, which is 0 in the first and middle bin.
+
+    The sign of a tiny number there would decide between angles of pi and -pi.
+    """
+    assert imaginary is not None
+    is_real = ((counting(count.n, bins) * 2) % count).equals(0)
+    return is_real.choose(0.0, imaginary)
 
 
 def _transform(x: Complex, size: int, bins: int, sign: int) -> Complex:

@@ -32,6 +32,17 @@ _NORMS = {
 }
 """Operators that also return running statistics: (their names, the index of the first one)."""
 
+_OF_AUDIO = {
+    "torchaudio._lfilter_core_loop": ("nnc.recursive_filter", words("samples factors padded"), 2),
+    "torchaudio._overdrive_core_loop": (
+        "nnc.overdrive",
+        words("samples driven last_in last_out"),
+        2,
+    ),
+}
+"""Loops of torchaudio: (their pure forms, names of the arguments, the index of the first target).
+"""
+
 
 @dataclass(frozen=True)
 class Given:
@@ -51,6 +62,11 @@ def writes_given(node: Node) -> Given | None:
     """The pure form of a node that writes to given tensors; None if it writes to none."""
     namespace, _, rest = node.kind.partition(".")
     name, _, overload = rest.partition(".")
+    if (loop := _OF_AUDIO.get(f"{namespace}.{name}")) is not None:
+        kind, names, first = loop
+        values = list(node.attributes.values())
+        targets = {i: ref.name for i, ref in enumerate(values[first:])}
+        return Given(kind, dict(zip(names, values, strict=False)), targets, are_results=True)
     if namespace != "aten":
         return None
     if name in _NORMS and not overload.endswith("out"):

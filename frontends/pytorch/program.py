@@ -23,6 +23,13 @@ _OF_STRIDES = frozenset(
 )
 """Operators whose result depends on strides, which have to be known."""
 
+_ASSERTIONS = words(
+    """
+    aten._assert_scalar. aten._functional_assert_scalar. aten._assert_async.
+    aten._functional_assert_async.
+    """
+)
+
 _SIZES = {"aten.view.default": "size", "aten.reshape.default": "shape"}
 
 
@@ -110,6 +117,7 @@ class Program:
             taken.add(name)
             outputs.append((name, renamed.get(value.name, value.name)))
         dims = {name: self.dims[name] for name, _ in outputs if name in self.dims}
+        nodes, outputs = _checked(nodes, outputs)
         used = {value for _, value in outputs} | {*changed.values()}
         found = Graph(
             self.inputs,
@@ -143,6 +151,42 @@ class Program:
     def _open(self) -> list[str]:
         """The names of values that a run may change: buffers and inputs."""
         return [*self.buffers, *(value.name for value in self.inputs)]
+
+
+def _checked(
+    nodes: Sequence[Node], outputs: Sequence[tuple[str, str]]
+) -> tuple[list[Node], list[tuple[str, str]]]:
+    """The nodes and outputs, of which the first is given only if the program's assertions hold.
+
+    `torch.export` asserts the values for which a branch was taken. What it asserts of extents is
+    left out: it follows from the operators, and of `masked_select` it is not always true.
+    """
+    left, found = [], list(outputs)
+    made_by = {name: one for one in nodes for name in one.outputs}
+    for one in nodes:
+        condition = one.attributes.get("self")
+        is_checked = one.kind.startswith(_ASSERTIONS) and isinstance(condition, Ref) and found
+        if not is_checked or _is_of_extents(condition.name, made_by):
+            left.append(one)
+            continue
+        (name, value), made = found[0], f"{one.name}.{len(left)}"
+        message = str(one.attributes.get("assert_msg") or "an assertion of the model fails")
+        given = {"self": Ref(value), "condition": condition, "message": message}
+        inputs = [value, condition.name]
+        left.append(
+            replace(one, kind="nnc.assured", inputs=inputs, outputs=[made], attributes=given)
+        )
+        found[0] = name, made
+    return left, found
+
+
+def _is_of_extents(name: str, made_by: Mapping[str, Node]) -> bool:
+    """Whether a number is computed from extents of tensors alone."""
+    one = made_by.get(name)
+    if one is None or one.kind.startswith(("aten.sym_size.", "aten.sym_numel.")):
+        return one is not None
+    numbers = one.kind.startswith(("operator.", "torch.sym_", "math."))
+    return numbers and all(_is_of_extents(source, made_by) for source in one.inputs)
 
 
 def _without_unused(nodes: Sequence[Node], used: set[str]) -> list[Node]:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from ...common.formulas import assured
 from ...common.loops import Iteration, branch, while_loop
 from ...common.vocabulary import *
 from ..arguments import GraphRef, words
 from ..autocast import CAST, with_autocast
 from ..layer import AtenLayer
 from ..rows import ROWS
+from .elementwise import as_bool
 
 
 def _values(n: AtenLayer, found: list[Any]) -> list[Value]:
     return [n.as_value(v) for v in found]
+
+
+@ROWS("nnc.assured")
+def checked(n: AtenLayer, self: Value, condition: Any, message: str) -> Value:
+    """The value; a run fails with the message unless the condition holds."""
+    return assured(Term(n, self), Term(n, as_bool(n, condition)), message).value
 
 
 @ROWS("higher_order.cond")

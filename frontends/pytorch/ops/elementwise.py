@@ -185,10 +185,8 @@ table(
     __and__=nn.And,
     __or__=nn.Or,
     __xor__=nn.Xor,
-    fmod=lambda a, b: nn.Mod(a, b, fmod=True),
-)
-table(
-    _binary, "elements", remainder=nn.Mod, bitwise_left_shift=nn.ShiftLeft, __lshift__=nn.ShiftLeft
+    bitwise_left_shift=nn.ShiftLeft,
+    __lshift__=nn.ShiftLeft,
 )
 table(_binary, "elements", bitwise_right_shift=nn.ShiftRight, __rshift__=nn.ShiftRight)
 table(
@@ -250,7 +248,7 @@ def div(n: AtenLayer, self: Any, other: Any, rounding_mode: str | None = None) -
     if rounding_mode is None:
         found = _by_scalar(n, operator.truediv, self, other)
         return n(nn.Div(*n.promoted_floating(self, other))) if found is None else found
-    return _whole_quotient(n, lambda a, b: formulas.trunc(a / b), self, other)
+    return _whole_quotient(n, lambda a, b: formulas.trunc(a / divisor(b)), self, other)
 
 
 def _whole_quotient(n: AtenLayer, formula: Any, self: Any, other: Any) -> Value:
@@ -261,12 +259,18 @@ def _whole_quotient(n: AtenLayer, formula: Any, self: Any, other: Any) -> Value:
     return rounded_once(formula, *(Term(n, v) for v in n.promoted(self, other))).value
 
 
+@ROWS("aten.remainder", "aten.fmod", batched="elements")
+def remainder(n: AtenLayer, self: Any, other: Any) -> Value:
+    lhs, rhs = n.promoted(self, other)
+    return n(nn.Mod(lhs, divisor(Term(n, rhs)).value, fmod="fmod" in n.kind))
+
+
 @ROWS("aten.floor_divide", batched="elements")
 def floor_divide(n: AtenLayer, self: Any, other: Any) -> Value:
     if isinstance(common_element((self, other)), FloatType):
         return _whole_quotient(n, floor_of_quotient, self, other)
     lhs, rhs = n.promoted(self, other)
-    return n(nn.Div(n(nn.Sub(lhs, n(nn.Mod(lhs, rhs)))), rhs))
+    return floor_div(Term(n, lhs), Term(n, rhs)).value
 
 
 @ROWS("aten.pow", batched="elements")
@@ -409,7 +413,7 @@ def fma(n: AtenLayer, a: Value, b: Value, c: Value) -> Value:
 
 
 @ROWS("aten.gcd", "aten.lcm")
-def divisor(n: AtenLayer, self: Value, other: Value) -> Value:
+def gcd(n: AtenLayer, self: Value, other: Value) -> Value:
     make = formulas.gcd if "gcd" in n.kind else formulas.lcm
     return make(*(Term(n, v) for v in n.promoted(self, other))).value
 

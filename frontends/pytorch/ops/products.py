@@ -64,10 +64,10 @@ def addmm(n: AtenLayer, self: Value, *, beta: Any = 1, alpha: Any = 1, **factors
     return ((added if beta == 1 else added * beta) + Term(n, rhs)).value
 
 
-@ROWS("aten.outer", "aten.ger")
+@ROWS("aten.outer", "aten.ger", batched="elements")
 def outer(n: AtenLayer, self: Value, vec2: Value) -> Value:
     lhs, rhs = n.promoted(self, vec2)
-    return (Term(n, lhs).spread(0, 1) * Term(n, rhs)).value
+    return (Term(n, lhs).spread(0, 1) * Term(n, unsqueeze(n, rhs, rhs.type.rank - 1))).value
 
 
 @ROWS("aten.einsum")

@@ -102,6 +102,15 @@ def extreme_types(small, bytes_, flag, wide):
     return *integers, *mixed, *angles, *powers, *areas, *truths
 
 
+def extreme_quotients(small, wide, divisors):
+    """Quotients and remainders of integers next to the least and the largest."""
+    found = []
+    for x, y in ((small, divisors.to(torch.int8)), (wide, divisors)):
+        for d in (7, -3, y):  # least // -1 ends PyTorch
+            found += [x // d, x % d, x.fmod(d), torch.div(x, d, rounding_mode="trunc")]
+    return found
+
+
 def extreme_complexes(great, small, odd):
     """Complex numbers whose squares are too large or too small, or that are none."""
     found = []
@@ -139,6 +148,11 @@ def extreme_cases() -> dict[str, tuple[Callable[..., Any], Sequence[torch.Tensor
     bytes_ = torch.tensor([3, 200, 7, 0, 251], dtype=torch.uint8)
     flag = torch.tensor([True, False, True])
     points = torch.tensor([NAN, INF, -INF, 0, -1, -2, -1e-30, 1e-30, 0.5, -2.5, 1e30, 30])
+    bytes_and_words = [
+        torch.tensor([e.min, e.min + 1, -100, -1, 0, 5, e.max], dtype=dtype)
+        for dtype in (torch.int8, torch.int64)
+        for e in (torch.iinfo(dtype),)
+    ]
     great = [[1e20, 2e20], [-3e25, 1e25], [2e30, 0.0], [1e30, -1e30]]
     small = [[1e-25, 2e-25], [-3e-24, 1e-24], [0.0, 2e-25], [1e-25, -1e-24]]
     odd = [[INF, 1.0], [0.0, 0.0], [3.0, -4.0], [-1.0, INF], [NAN, 1.0], [INF, INF]]
@@ -151,6 +165,10 @@ def extreme_cases() -> dict[str, tuple[Callable[..., Any], Sequence[torch.Tensor
         "extreme_windows": (extreme_windows, [line, image, grid]),
         "extreme_functions": (extreme_functions, [points]),
         "extreme_attention": (extreme_attention, [torch.randn(2, 4, 5, 8), mask, scores]),
+        "extreme_quotients": (
+            extreme_quotients,
+            [*bytes_and_words, torch.tensor([3, 100, -7, -1, 5, -2, -9])],
+        ),
         "extreme_complexes": (
             extreme_complexes,
             [torch.tensor(parts) for parts in (great, small, odd)],

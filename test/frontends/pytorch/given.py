@@ -34,3 +34,45 @@ def into_parts(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
     turned = wide.view(3, 1)
     torch.add(x, y, alpha=2, out=wide)
     return whole, places, turned
+
+
+_LOOPS = torch.library.Library("torchaudio", "FRAGMENT")
+_LOOPS.define("_lfilter_core_loop(Tensor x, Tensor a, Tensor(a!) padded) -> Tensor(a!)")
+_LOOPS.define(
+    "_overdrive_core_loop(Tensor x, Tensor temp, Tensor(a!) last_in, Tensor(b!) last_out, "
+    "Tensor(c!) out) -> (Tensor(a!), Tensor(b!), Tensor(c!))"
+)
+
+
+@torch.library.impl(_LOOPS, "_lfilter_core_loop", "CompositeExplicitAutograd")
+def filtered(x: torch.Tensor, a: torch.Tensor, padded: torch.Tensor) -> torch.Tensor:
+    """As torchaudio computes it where it has no library."""
+    order = a.size(1)
+    for i in range(x.size(2)):
+        window = padded[:, :, i : i + order]
+        padded[:, :, i + order - 1] = x[:, :, i] - (window * a).sum(-1)
+    return padded
+
+
+@torch.library.impl(_LOOPS, "_overdrive_core_loop", "CompositeExplicitAutograd")
+def overdriven(x: torch.Tensor, temp: torch.Tensor, *written: torch.Tensor) -> tuple:
+    last_in, last_out, out = written
+    for i in range(x.size(1)):
+        last_out.copy_(temp[:, i] - last_in + 0.995 * last_out)
+        last_in.copy_(temp[:, i])
+        out[:, i] = x[:, i] * 0.5 + last_out * 0.75
+    return written
+
+
+torch.library.register_fake("torchaudio::_lfilter_core_loop", lambda x, a, padded: padded)
+torch.library.register_fake("torchaudio::_overdrive_core_loop", lambda x, temp, *out: out)
+
+
+def audio(x: torch.Tensor, a: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """Loops over samples, which write to their operands."""
+    padded = torch.zeros(x.size(0), x.size(1), x.size(2) + 3)
+    padded[..., 1] = 0.5
+    found = torch.ops.torchaudio._lfilter_core_loop(x, a, padded)
+    last = [torch.full(x.shape[:1], value) for value in (0.25, -1.0)]
+    made = torch.ops.torchaudio._overdrive_core_loop(x[:, 0], x[:, 1], *last, torch.zeros(2, 20))
+    return found[..., 3:], padded.clone(), made[2], *last

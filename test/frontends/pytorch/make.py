@@ -21,7 +21,7 @@ from torch.export import Dim
 from torch.utils._pytree import tree_leaves
 
 from .extremes import extreme_cases
-from .given import Trained, into_parts
+from .given import Trained, audio, into_parts
 from .opened import opened
 from .operators import INF, NAN, Leaves, operator_cases
 from .swept import more_swept, swept
@@ -187,6 +187,7 @@ def spectra(x, z):
         frames.abs(),
         torch.fft.ifft(z, n=7, norm="forward")[1:],
         (z @ z.mT / (z[..., :3] + 2)).angle(),
+        torch.fft.rfft(x).angle(),  # of 0, and of real numbers in the middle and at the start
     )  # fmt: skip
 
 
@@ -272,7 +273,18 @@ def mapped(x, places):
     both = v(lambda a, i: (take(a, [i]), a.sum(), a.softmax(0), torch.stack([a, x.mean(0)])))
     square = v(lambda a: a.reshape(2, 2).t().flatten().flip(0))
     table = v(F.linear, in_dims=(0, None))(x, x)
-    return mask, sums, *both(x, places), square(x), table, v(lambda a: rows + a)(columns)
+    outer = v(torch.outer)(x, x[:, 1:]), v(torch.outer, in_dims=(None, 0))(x[0], x)
+    more = v(lambda a: rows + a)(columns), *outer
+    return mask, sums, *both(x, places), square(x), table, *more
+
+
+def checked(x, count):
+    """Assertions of a number and of a tensor."""
+    number = count.item()
+    torch._check(number >= 2)
+    torch._check(number < 5)
+    torch._assert_async((x > -10).all(), "x is too small")
+    return x * 2, x.narrow(0, 1, number)
 
 
 def shares(x):
@@ -352,6 +364,8 @@ def cases() -> dict[str, tuple[Any, Sequence[Any], Any, Sequence[Any]]]:
         "shares": (Of(shares), [r(2, 3, 9, 11)], ((dict.fromkeys((0, 2, 3), Dim.AUTO),),), [r(3, 3, 6, 4)]),
         "opened": (Of(opened), [r(6, 8)], ((dict.fromkeys((0, 1), Dim.AUTO),),), [r(9, 8)]),
         "mapped": (Of(mapped), [r(3, 4), torch.tensor([[0, 2], [1, 1], [3, 0]])], None, []),
+        "audio": (Of(audio), [r(2, 3, 20), r(3, 4) * 0.3], None, []),
+        "checked": (Of(checked), [r(6), torch.tensor(3)], None, []),
         "drawn": (Of(drawn), [torch.rand(1000)], None, []),
         "older": (Older(), [r(2, 4)], None, []),
         "numpy_names": (Of(numpy_names), [r(3, 3), torch.tensor([140, -3, 250])], None, []),

@@ -61,6 +61,26 @@ def test_complex_arrays_are_taken_and_given_as_they_are():
         model(x, whole.astype(np.complex128))
 
 
+def test_integers_divided_by_zero_are_an_error():
+    arrays = np.load(FILES / "extreme_quotients.npz")
+    model = nnc.compile(FILES / "extreme_quotients.pt2", cache=False)
+    small, wide, divisors = _numbered(arrays, "in")
+    for given in (divisors * 0, np.where(divisors == 5, 0, divisors)):
+        with pytest.raises(NncError, match="an integer is divided by 0"):
+            model(small, wide, given)
+
+
+def test_assertions_of_a_model_that_fail_are_an_error():
+    """As in PyTorch, whose programs hold for the numbers alone that they assert."""
+    x = np.load(FILES / "checked.npz")["in0"]
+    model = nnc.compile(FILES / "checked.pt2", cache=False)
+    for count, message in ((1, ">= 2"), (5, "<= 4"), (7, "<= 4")):
+        with pytest.raises(NncError, match=message):
+            model(x, np.array(count))
+    with pytest.raises(NncError, match="x is too small"):
+        model(x - 20, np.array(3))
+
+
 def test_buffers_that_a_run_changes_are_states():
     model = nnc.compile(FILES / "states.pt2", cache=False)
     x, total = np.array([1.0, -2.0], np.float32), np.array([0.5, 0.5], np.float32)
