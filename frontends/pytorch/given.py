@@ -5,7 +5,7 @@ Those with `out=` write their results there, and norms in training their running
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,14 +33,14 @@ _NORMS = {
 """Operators that also return running statistics: (their names, the index of the first one)."""
 
 _OF_AUDIO = {
-    "torchaudio._lfilter_core_loop": ("nnc.recursive_filter", words("samples factors padded"), 2),
+    "torchaudio._lfilter_core_loop": ("nnc.recursive_filter", words("samples factors padded")),
     "torchaudio._overdrive_core_loop": (
         "nnc.overdrive",
         words("samples driven last_in last_out"),
-        2,
     ),
 }
-"""Loops of torchaudio: (their pure forms, names of the arguments, the index of the first target).
+"""Loops of torchaudio: (their pure forms, names of the arguments that these read). The loops write
+to all arguments but the first two.
 """
 
 
@@ -63,9 +63,11 @@ def writes_given(node: Node) -> Given | None:
     namespace, _, rest = node.kind.partition(".")
     name, _, overload = rest.partition(".")
     if (loop := _OF_AUDIO.get(f"{namespace}.{name}")) is not None:
-        kind, names, first = loop
+        kind, names = loop
         values = list(node.attributes.values())
-        targets = {i: ref.name for i, ref in enumerate(values[first:])}
+        if len(values) < len(names):
+            raise NncError(f"{node.label}: {len(values)} arguments, expected {len(names)}")
+        targets = _targets(node, values[2:])
         return Given(kind, dict(zip(names, values, strict=False)), targets, are_results=True)
     if namespace != "aten":
         return None
@@ -92,8 +94,12 @@ def _norm(node: Node, name: str) -> Given | None:
 def _results(node: Node, name: str) -> Given:
     arguments = list(node.attributes.items())
     count = len(node.outputs)
-    written = [value for _, value in arguments[len(arguments) - count :]]
+    targets = _targets(node, [value for _, value in arguments[len(arguments) - count :]])
+    return Given(f"aten.{name}.default", dict(arguments[:-count]), targets, are_results=True)
+
+
+def _targets(node: Node, written: Sequence[Any]) -> dict[int, str]:
+    """The names of the arguments to which results are written, by the results' indices."""
     if not all(isinstance(value, Ref) for value in written):
         raise NncError(f"{node.label}: results that are written to given tensors are missing")
-    targets = {i: value.name for i, value in enumerate(written)}
-    return Given(f"aten.{name}.default", dict(arguments[:-count]), targets, are_results=True)
+    return {i: value.name for i, value in enumerate(written)}

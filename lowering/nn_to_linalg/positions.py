@@ -56,9 +56,7 @@ def _by_threads(e: Emitter, op: nn.NonZero, source: Value) -> None:
     extents, element = e.sizes(source), op.x.type.element_type
     total = e.product(extents)
     number = rank_type(total)
-    blocks = e.add(
-        e.floordiv(total, BLOCK), 1
-    )  # One at least, so that there is an element to read.
+    blocks = e.add(e.floordiv(total, BLOCK), 1)  # One at least: there is an element to read.
     padded = e.mul(blocks, BLOCK)
     flags = e.alloc([padded], number)
     e.fill(e.constant(0, number), flags)
@@ -91,12 +89,9 @@ def _running_counts(e: Emitter, flags: Value, number: Type) -> tuple[Value, Valu
     """The sum of a matrix's elements up to each one, row by row; and the sum of all."""
     blocks, _ = sizes = e.sizes(flags)
     none = e.constant(0, number)
-    ends, sums, befores = (
-        e.alloc(sizes, number),
-        e.alloc([blocks], number),
-        e.alloc([blocks], number),
+    ends, sums, befores, count = (
+        e.alloc(shape, number) for shape in (sizes, [blocks], [blocks], [])
     )
-    count = e.alloc([], number)
     for buffer in (ends, sums, befores, count):
         e.fill(none, buffer)
 
@@ -137,9 +132,8 @@ def _first_above(e: Emitter, ends: Value, count: Size, least: Value, number: Typ
     with e.inside(loop.after.block):
         low, high = loop.after.block.args
         middle = e.floordiv(e.add(low, high), 2)
-        middle = e.select(
-            e.compare("ult", middle, count), middle, 0
-        )  # It is; a proof sees it here.
+        # It is always less; a proof sees it here.
+        middle = e.select(e.compare("ult", middle, count), middle, 0)
         is_above = e.insert(arith.CmpI("sgt", e.load(ends, [middle]), wanted)).result
         next_low = e.select(is_above, low, e.add(middle, 1))
         e.insert(scf.Yield([e.value(next_low), e.value(e.select(is_above, middle, high))]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from ...common import arrays, complexes
+from ...common.bits import bits_as
 from ...common.runtime_axes import parts_of_sizes
 from ...common.vocabulary import *
 from ..arguments import words
@@ -41,23 +42,16 @@ def view_of_bits(n: AtenLayer, x: Value, dtype: Type) -> Any:
         return n.cast(view_of_bits(n, x, _BYTE), i1)
     own, wanted = nn.bit_width(x.type.element_type), nn.bit_width(dtype)
     if own == wanted:
-        return n(nn.Bitcast(x, out=TensorType(x.type.shape, dtype)))
-    bits = Term(n, n(nn.Bitcast(x, out=TensorType(x.type.shape, IntegerType(own, "u")))))
-    bits, *lead = bits.cast(IntegerType(64, "u")), *n.shape(x)[:-1]
-    small, count = min(own, wanted), max(own, wanted) // min(own, wanted)
-    shifts = constant(n, np.arange(count) * small, bits.element)
-    last = x.type.shape[-1]
-    if wanted < own:
-        apart = (bits.spread(0, 1) >> shifts) & (2**small - 1)
-        found = n.reshape(apart.value, [*lead, -1 if last is None else last * count])
-    else:
-        if last is not None and last % count:
-            raise n.error(f"{last} elements of {own} bits are no number of {wanted}")
-        whole = -1 if last is None else last // count
-        parts = Term(n, n.reshape(bits.value, [*lead, whole, count]))
-        found = (parts << shifts).sum(parts.rank - 1).value
-    whole = n.cast(found, IntegerType(wanted, "u"))
-    return n(nn.Bitcast(whole, out=TensorType(whole.type.shape, dtype)))
+        return bits_as(n, x, dtype)
+    *lead, last = *n.shape(x)[:-1], x.type.shape[-1]
+    if own > wanted:
+        parts = -1 if last is None else last * (own // wanted)
+        return n.reshape(bits_as(n, x, dtype), [*lead, parts])
+    count = wanted // own
+    if last is not None and last % count:
+        raise n.error(f"{last} elements of {own} bits are no number of {wanted}")
+    whole = -1 if last is None else last // count
+    return bits_as(n, n.reshape(x, [*lead, whole, count]), dtype)
 
 
 @ROWS("aten.view_as", "aten.reshape_as")
