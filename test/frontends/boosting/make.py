@@ -7,6 +7,7 @@ Needs XGBoost, LightGBM and CatBoost:
 
 import json
 import sys
+from itertools import product
 from pathlib import Path
 
 import catboost
@@ -16,6 +17,7 @@ import xgboost
 
 rng = np.random.default_rng(11)
 FOLDER = Path(sys.argv[1])
+ROUNDLESS = ["binary:logistic", "count:poisson", "reg:squarederror"]
 
 
 def rows(count=160):
@@ -73,6 +75,23 @@ def xgb(name, objective, kind, suffix=".json", target=None, **more):
         enable_categorical=data.feature_types is not None,
     )
     np.savez_compressed(FOLDER / f"{name}{suffix}.npz", x=GIVEN, y=model.predict(given))
+
+
+def without_rounds():
+    """Writes models of no rounds and what XGBoost predicts with them, all into one file.
+
+    Training finds a base score in its first round; one of 0.5 that it has not found is a sum.
+    """
+    data = xgboost.DMatrix(GIVEN[:, :3], labels("two")[: len(GIVEN)])
+    told = [{}, {"base_score": 0.3}]
+    cases = []
+    for booster, objective, score in product(["gbtree", "gblinear"], ROUNDLESS, told):
+        parameters = {"objective": objective, "booster": booster, **score}
+        model = xgboost.train(parameters, data, 0)
+        text = model.save_raw("json").decode()
+        predicted = sorted({*model.predict(data).tolist()})
+        cases.append({"parameters": parameters, "predicted": predicted, "model": json.loads(text)})
+    (FOLDER / "without_rounds.json").write_text(json.dumps(cases))
 
 
 def lgb(name, objective, kind, **more):
@@ -186,6 +205,7 @@ def main():
     vectors = {"target": two, "max_depth": 2, "multi_strategy": "multi_output_tree"}
     xgb("xgb_vectors", "reg:squarederror", "real", **vectors)
     xgb("xgb_vectors_median", "reg:absoluteerror", "real", **vectors)
+    without_rounds()
     lgb("lgb_binary", "binary", "two", sigmoid=0.7)
     lgb("lgb_multiclass", "multiclass", "three", num_class=3)
     lgb("lgb_ova", "multiclassova", "three", num_class=3)
