@@ -133,8 +133,13 @@ def _search(args: argparse.Namespace, session: Session, folder: Path) -> int:
         return 0
     session.say(
         f"{len(found.schedules)} schedules in {folder}: the model takes "
-        f"{found.whole.median:.1%} of the default's time, +- {found.whole.spread:.1%}"
+        f"{found.whole.median:.1%} of its time with default schedules, +- {found.whole.spread:.1%}"
     )
+    if found.graph.whole is not None and found.total is not None:
+        session.say(
+            f"with the choices on the graph: {found.total.median:.1%} of the untuned model's time, "
+            f"+- {found.total.spread:.1%}"
+        )
     return 0
 
 
@@ -145,7 +150,7 @@ def curve_of(found: Tuned) -> str:
     """
     rows = ["seconds,gain,measured"]
     rows += (f"{seconds:.1f},{gain:.4f},search" for seconds, gain in found.curve)
-    kept = found.whole.gain if found.schedules and found.whole is not None else 0.0
+    kept = found.total.gain if found.total is not None else 0.0
     return "\n".join([*rows, f"{found.seconds:.1f},{kept:.4f},whole"]) + "\n"
 
 
@@ -158,7 +163,7 @@ def told_of_graph(found: GraphFound) -> Iterator[str]:
     if found.whole is not None:
         yield (
             f"{len(found.choices)} choices on the graph: the model takes {found.whole.median:.1%} "
-            f"of the default's time, +- {found.whole.spread:.1%}"
+            f"of the untuned model's time, +- {found.whole.spread:.1%}"
         )
 
 

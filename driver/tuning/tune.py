@@ -72,20 +72,31 @@ _DISTURBED = 0.15
 
 @dataclass(frozen=True)
 class Tuned:
-    """The results: schedules by the fingerprints of their kernels, and the gain of the whole."""
+    """The results of a search."""
 
     schedules: Mapping[str, TunedSchedule]
+    """The kept schedules, by the fingerprints of their kernels."""
     whole: Ratio | None
+    """The time of the whole model with the best schedules, relative to that with the default ones;
+    None if it was not measured. Both have the choices on the graph."""
     ended: str
     dropped: Sequence[str]
     experiments: int
     graph: GraphFound = GraphFound()
     """The choices on the graph that the default schedules were made with."""
     curve: Sequence[tuple[float, float]] = ()
-    """After each experiment: the seconds since the start, and the part of the model's time saved by
-    then, by the kernels' times in the search."""
+    """After each experiment: the seconds since the start, and the part of the untuned model's time
+    saved by then, by the kernels' times in the search."""
     seconds: float = 0.0
     """The total duration in seconds."""
+
+    @property
+    def total(self) -> Ratio | None:
+        """The model's time with everything that is kept, relative to its untuned time; None if
+        nothing is kept.
+        """
+        graph, schedules = self.graph.whole, self.whole if self.schedules else None
+        return graph.times(schedules) if graph and schedules else graph or schedules
 
 
 def tune_model(
@@ -141,7 +152,8 @@ def tune_model(
         until = started + seconds
         begun = time.perf_counter() - started
         found = _searched(made, kinds, keeper, crew, until, trials, say)
-        curve = [(begun + seconds, gain) for seconds, gain in found.curve]
+        left = graph.whole.median if graph.whole is not None else 1.0
+        curve = [(begun + seconds, 1 - left * (1 - gain)) for seconds, gain in found.curve]
         spent = time.perf_counter() - started
         return replace(found, graph=graph, curve=curve, seconds=spent)
 

@@ -9,7 +9,10 @@ from dataclasses import replace
 from math import log2
 
 import pytest
+from nnc.driver.tuning.graph import GraphFound
 from nnc.driver.tuning.measurements import Log
+from nnc.driver.tuning.ratio import Ratio
+from nnc.driver.tuning.tune import Tuned
 from nnc.ir.version import VERSION
 from nnc.kernels.tuned import TunedFolder
 from nnc.tools.command import Streams
@@ -140,6 +143,31 @@ def test_a_search_writes_what_was_saved_by_when(monkeypatch, place):
     ]
     seconds = [float(row["seconds"]) for row in rows]
     assert seconds == sorted(seconds)
+
+
+def kept(median):
+    return Ratio(median, median - 0.02, median + 0.02) if median is not None else None
+
+
+@pytest.mark.parametrize(
+    "choices, schedules, median, spread",
+    [
+        (0.9, 0.8, 0.72, (0.92 * 0.82 - 0.88 * 0.78) / 2),
+        (0.9, None, 0.9, 0.02),
+        (None, 0.8, 0.8, 0.02),
+        (None, None, None, None),
+    ],
+)
+@pytest.mark.parametrize("searched", [0.95, None])
+def test_the_total_is_of_choices_and_schedules(choices, schedules, median, spread, searched):
+    """Schedules that were compared and not kept do not count."""
+    graph = GraphFound(whole=kept(choices))
+    files = {"kernel": scheduled()} if schedules is not None else {}
+    whole = kept(schedules if schedules is not None else searched)
+    total = Tuned(files, whole, "", (), 1, graph).total
+    assert (total is None) == (median is None)
+    if total is not None:
+        assert (total.median, total.spread) == pytest.approx((median, spread))
 
 
 @pytest.mark.parametrize("what", ["read", "written"])
