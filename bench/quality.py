@@ -27,7 +27,6 @@ from nnc.ir.types import MemRefType
 from nnc.ir.values import Value
 from nnc.kernels.kernel_costs import buffer_bytes, kernel_cost
 from nnc.kernels.model.extents import UNKNOWN_EXTENT
-from nnc.kernels.model.transactions import memory_of
 from nnc.kernels.model.trips import trips
 from nnc.kernels.proof.counting import Counting
 from nnc.kernels.proof.numbers import Numbers
@@ -128,7 +127,7 @@ def counted(launch: gpu.LaunchFunc, module: Operation, machine: GroupMachine, ti
     threads = [constant_int(size) or 1 for size in launch.block]
     grid = prod(constant_int(size) or UNKNOWN_EXTENT for size in launch.grid)
     arguments: dict[Value, Value] = dict(zip(kernel.args, launch.kernelOperands, strict=True))
-    memory = memory_of(kernel)
+    memory = target_of(kernel).machine.device_memory
     numbers = Numbers(arguments, threads, gpu.subgroup_size(kernel), memory.together)
     steps = grid * -(-prod(threads) // numbers.thread.size) * times
     found = Counts(launches=times)

@@ -13,7 +13,7 @@ from ..ir.syntax.parser import parse_module
 from ..targets.attribute import target_of
 from ..targets.base import TrialCode
 from ..targets.base import target as find_target
-from ..targets.processor import Processor
+from ..targets.processor import core_of
 from ..targets.wasm.levels import Wasm
 from ..targets.wasm.module import program_module
 from .compilation import Part
@@ -104,8 +104,7 @@ class Probes:
 def probes() -> Probes:
     """The loops of `nnc calibrate` for the engine. Raises NncError."""
     target = engine()
-    machine = target.machine
-    assert isinstance(machine, Processor)
+    machine = core_of(target)
     lanes, chains = machine.lanes(4), accumulators(machine)
     texts = (
         multiply_adds(machine, lanes, chains, _STEPS).text(),

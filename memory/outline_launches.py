@@ -31,7 +31,6 @@ from ..ir.types import MemRefType, VectorType, i64
 from ..kernels.codegen.shares.workgroup_memory import is_of_group, move_to_group
 from ..kernels.on_host import VALUES_DECIDE, comes_from_memory, host_reads
 from ..targets.attribute import target_of
-from ..targets.groups import GroupMachine
 from .captures import captures, is_index_arithmetic
 from .parallel_nest import ParallelNest, move_body, product, unflattened
 from .side_by_side import put_side_by_side
@@ -85,8 +84,7 @@ class OutlineLaunches(
             kernels.reads = _host_reads(function)
             for block in _host_blocks(function.body.blocks[0]):
                 for loop in [one for one in block if isinstance(one, scf.Parallel)]:
-                    if isinstance(machine, GroupMachine):
-                        put_side_by_side(loop, machine)
+                    put_side_by_side(loop, machine)
                 for part in _parts(block, kernels.reads):
                     kernels.launch(part, function.sym_name)
                     context.statistic("launches")
@@ -357,7 +355,7 @@ class _Kernels:
         if len(set(bases)) == len(bases):
             kernel.attributes[KERNEL] = UnitAttr()
         machine = target_of(self.module).machine
-        if isinstance(machine, GroupMachine):
+        if machine.has_groups:
             kernel.attributes[gpu.SUBGROUP] = IntegerAttr(machine.subgroup, i64)
 
 

@@ -12,11 +12,11 @@ from ..ir.builder import Builder
 from ..ir.core import IRMapping, Operation, Value
 from ..ir.rewriting import constant_int
 from ..ir.types import VectorType
-from ..targets.groups import GroupMachine
+from ..targets.machine import Machine
 from .parallel_nest import ParallelNest, move_body, unflattened
 
 
-def put_side_by_side(loop: scf.Parallel, machine: GroupMachine) -> None:
+def put_side_by_side(loop: scf.Parallel, machine: Machine) -> None:
     """Give each iteration of a loop whose groups have one thread a thread of a wider group.
 
         scf.parallel (%i) = (%c0) to (%n) step (%c1) { body(%i) } {nn.threads = 1}
@@ -65,7 +65,7 @@ def put_side_by_side(loop: scf.Parallel, machine: GroupMachine) -> None:
     loop.erase()
 
 
-def _threads(loop: scf.Parallel, machine: GroupMachine) -> int:
+def _threads(loop: scf.Parallel, machine: Machine) -> int:
     """How many iterations a group should have: as many as run in lockstep, if no core is idle."""
     said = loop.attributes.get(THREADS)
     if not isinstance(said, IntegerAttr) or said.value != 1 or loop.results:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from .costs import AlgorithmCosts, Costs, LayoutCosts, LoopCosts
 from .machine import Machine, Memory
@@ -48,6 +50,10 @@ class FpgaMachine(Machine):
     window: int = 16
     """The most terms of a reduction that are computed at once, one result each cycle."""
     costs: Costs = field(default_factory=lambda: _COSTS)
+    WHAT_IF: ClassVar[Mapping[str, str]] = {
+        "dsps": "multipliers",
+        "pipeline_cycles": "time to fill a pipeline",
+    }
 
     @property
     def program(self) -> Processor:

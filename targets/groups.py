@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from .costs import BufferCosts, Costs, LayoutCosts
 from .machine import Machine, Memory
 from .processor import Processor
+from .transactions import DeviceMemory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,8 +25,6 @@ class GroupMachine(Machine):
     ignored."""
     sector_bytes: int = 0
     """The least bytes that an access to memory moves, if less than a line; 0 for a line."""
-    subgroup: int
-    """The number of threads that exchange values (warp, wavefront); 1 if none can."""
     in_step: int = 1
     """Without subgroups: the least number of threads that run in lockstep, whose accesses to memory
     are merged. The threads of a subgroup always run in lockstep."""
@@ -60,14 +60,38 @@ class GroupMachine(Machine):
     latency: int = 500
     """The latency of a load from memory. Units: cycles."""
     costs: Costs = field(default_factory=lambda: Costs(layouts=LayoutCosts(block=1)))
+    WHAT_IF: ClassVar[Mapping[str, str]] = {
+        "memory_bandwidth": "memory bandwidth",
+        "l2_bandwidth": "bandwidth of the L2 cache",
+        "cache_bandwidth": "bandwidth of the L1 cache",
+        "workgroup_bandwidth": "bandwidth of workgroup memory",
+        "core_workgroup_bytes": "workgroup memory",
+        "units": "arithmetic units",
+        "latency": "latency of memory",
+        "launch_microseconds": "time of a launch",
+        "cores": "cores",
+    }
 
     @property
     def moved_bytes(self) -> int:
         return self.sector_bytes or self.line_bytes
 
     @property
+    def has_groups(self) -> bool:
+        return True
+
+    @property
     def together(self) -> int:
         return max(self.subgroup, self.in_step)
+
+    @property
+    def work_while_waiting(self) -> float:
+        return self.latency * self.cores * self.units if self.together > 1 else 0.0
+
+    @property
+    def device_memory(self) -> DeviceMemory:
+        vector_bytes = self.thread.vector_bits // 8
+        return DeviceMemory(vector_bytes, self.moved_bytes, self.banks, together=self.together)
 
     @property
     def makes_borders(self) -> bool:

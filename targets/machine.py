@@ -6,10 +6,12 @@ A `Machine` is data. Each target has one: that of a processor is a `Processor`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from .costs import Costs
+from .transactions import DeviceMemory
 
 
 @dataclass(frozen=True)
@@ -63,9 +65,13 @@ class Machine(ABC):
     fresh_bandwidth: float = 0.8
     """The bandwidth of first writes to fresh memory, which the system clears first. Measured: 2.8
     GB/s in large pages, Linux 6.18 on an AVX-512 server."""
+    subgroup: int = 1
+    """The number of threads that exchange values (warp, wavefront); 1 if none can."""
     costs: Costs = field(default_factory=Costs)
     """The numbers of cost models, layouts and thresholds that do not follow from the fields above.
     """
+    WHAT_IF: ClassVar[Mapping[str, str]] = {}
+    """The numbers that an explanation of a decision varies, with their names for users."""
 
     @property
     def program(self) -> Machine | None:
@@ -82,6 +88,11 @@ class Machine(ABC):
         return False
 
     @property
+    def has_groups(self) -> bool:
+        """Whether groups of threads run kernels, which are launched one after the other."""
+        return False
+
+    @property
     def caches(self) -> tuple[Cache, ...]:
         """The caches that a core reads through, the nearest first; none where kernels copy."""
         return ()
@@ -95,6 +106,25 @@ class Machine(ABC):
     def together(self) -> int:
         """How many threads execute in lockstep."""
         return 1
+
+    @property
+    def work_while_waiting(self) -> float:
+        """The operations of all threads while one of them waits for an element from memory; 0
+        where one thread alone is as fast as any other.
+        """
+        return 0.0
+
+    @property
+    def device_memory(self) -> DeviceMemory:
+        """What matters when threads access memory together; the most common values if unknown."""
+        return DeviceMemory()
+
+    @property
+    def has_tall_tiles(self) -> bool:
+        """Whether a core has registers enough that products of halves fill its tiles as well as
+        whole ones.
+        """
+        return False
 
     @abstractmethod
     def lanes(self, element_bytes: int) -> int:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
+from typing import ClassVar
 
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
+from ..ir.location import Location
 from .attribute import target_of
+from .base import Target
 from .machine import Cache, Machine, Memory
 
 
@@ -61,6 +65,19 @@ class Processor(Machine):
     """The micro-operations of one vector load."""
     line_crossing: float = 1.0
     """The extra cost of a load that crosses the end of a cache line. Units: loads."""
+    WHAT_IF: ClassVar[Mapping[str, str]] = {
+        "memory_bandwidth": "memory bandwidth",
+        "l3_bandwidth": "bandwidth of the L3 cache",
+        "l2_bandwidth": "bandwidth of the L2 cache",
+        "l3_bytes": "L3 cache",
+        "l2_bytes": "L2 cache",
+        "l1_bytes": "L1 cache",
+        "full_width_units": "arithmetic units",
+        "fma_latency": "latency of an addition",
+        "load_bytes_per_cycle": "bytes loaded in a cycle",
+        "issue_width": "instructions started in a cycle",
+        "cores": "cores",
+    }
 
     @property
     def program(self) -> Processor:
@@ -127,6 +144,11 @@ class Processor(Machine):
         return min(far, near, key=lambda one: one[1])
 
     @property
+    def has_tall_tiles(self) -> bool:
+        enough = self.vector_registers >= self.costs.algorithms.halved_registers
+        return enough and self.lanes(4) > 1
+
+    @property
     def l1_ways(self) -> int:
         """The associativity of the first-level cache."""
         return self.l1_bytes // self.l1_way_bytes
@@ -179,8 +201,14 @@ def processor_of(op: Operation, name: str | None = None) -> Processor:
     For a device it describes one of its threads. Raises NncError if the module is for another kind
     of machine.
     """
-    found = target_of(op, name)
-    processor = found.machine.program
-    if not isinstance(processor, Processor):
-        raise NncError(f"the module is for '{found.name}', which is no processor", op.loc)
-    return processor
+    return core_of(target_of(op, name), op.loc)
+
+
+def core_of(target: Target, loc: Location | None = None) -> Processor:
+    """The processor that a target is, or that describes a thread of it. Raises NncError, at `loc`,
+    if it is another kind of machine.
+    """
+    core = target.machine.program
+    if not isinstance(core, Processor):
+        raise NncError(f"the module is for '{target.name}', which is no processor", loc)
+    return core

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from ... import __version__
 from ...ir.diagnostics import NncError
@@ -17,10 +18,9 @@ from ...targets.processor import Processor
 from .devices import CPU_DEVICE, device_experiments, fit_device
 from .disturbance import Load, disturbances
 from .engine import EngineBench
-from .fitting import fit
+from .fitting import Fitted, fit
 from .measuring import Bench, Experiment
-from .memories import memory_experiments
-from .processors import core_experiments
+from .processors import processor_experiments
 from .sampling import Round, measure
 from .table import REFUSED
 
@@ -28,6 +28,21 @@ Progress = Callable[[str], None]
 
 NEEDED = ("gigahertz", "launch_microseconds")
 """Numbers that all others are relative to: without them no other one is kept."""
+
+
+class Kind(NamedTuple):
+    """How a kind of machine is measured: its experiments, for a target's name and its machine, and
+    the numbers that follow from their rounds.
+    """
+
+    experiments: Callable[[str, Any], Iterator[Experiment]]
+    fit: Callable[[Sequence[Round], Any], Fitted]
+
+
+KINDS: Mapping[type[Machine], Kind] = {
+    Processor: Kind(lambda _, machine: processor_experiments(machine), fit),
+    GroupMachine: Kind(device_experiments, fit_device),
+}
 
 
 @dataclass(frozen=True)
@@ -75,14 +90,15 @@ def calibrate(name: str, seconds: float, progress: Progress) -> Measured:
     an emulator mean nothing.
     """
     one = described(name)
-    if not isinstance(one.machine, Processor | GroupMachine):
+    kind = KINDS.get(type(one.machine))
+    if kind is None:
         raise NncError(f"there are no experiments for '{name}': calibrate a processor or a device")
     in_engine = one.engine() is not None
     if not in_engine:
         one.check_runs_here()
     machine = with_cores_here(one)
     before = Load.now()
-    experiments = experiments_on(name, machine)
+    experiments = list(kind.experiments(name, machine))
     if in_engine:
         bench = EngineBench(experiments, one, progress)
         try:
@@ -98,17 +114,9 @@ def calibrate(name: str, seconds: float, progress: Progress) -> Measured:
 
 def with_cores_here(one: Target) -> Machine:
     """A target's machine, with this machine's number of cores if the code runs on it."""
-    on_cores = isinstance(one.machine, Processor) or one.name == CPU_DEVICE
+    on_cores = one.machine.calls_kernels or one.name == CPU_DEVICE
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return replace(one.machine, cores=cores or 1) if on_cores else one.machine
-
-
-def experiments_on(name: str, machine: Machine) -> list[Experiment]:
-    """The experiments for a machine. Raises NncError."""
-    if isinstance(machine, GroupMachine):
-        return list(device_experiments(name, machine))
-    assert isinstance(machine, Processor)
-    return [*core_experiments(machine), *memory_experiments(machine)]
 
 
 def judged(
@@ -117,11 +125,7 @@ def judged(
     """The calibration from all rounds. Numbers are refused if their fastest runs disagree, or if
     they are implausible. Other load during the measurement is reported only.
     """
-    if isinstance(machine, GroupMachine):
-        found = fit_device(rounds, machine)
-    else:
-        assert isinstance(machine, Processor)
-        found = fit(rounds, machine)
+    found = KINDS[type(machine)].fit(rounds, machine)
     cores = float(machine.cores)
     numbers = {"cores": Number(cores, cores, cores), **found.numbers}
     refused = disturbances(numbers)

@@ -10,6 +10,7 @@ from .functions import function_experiments
 from .lanes import lane_experiments
 from .loops import CYCLES, READERS, Loop, accumulators, multiply_adds, reading, vector_type
 from .measuring import CLOCK, EMPTY, Experiment
+from .memories import memory_experiments
 from .threads import region_experiments
 from .tiles import tile_experiments
 
@@ -19,8 +20,8 @@ FRESH = 0.15
 """The same for runs in which the system clears pages."""
 
 
-def core_experiments(machine: Processor) -> Iterator[Experiment]:
-    """All experiments except those on caches and memory."""
+def processor_experiments(machine: Processor) -> Iterator[Experiment]:
+    """All experiments on a core, and on the caches and memory that it reads through."""
     lanes = machine.lanes(4)
     yield Experiment(
         name=EMPTY,
@@ -35,6 +36,7 @@ def core_experiments(machine: Processor) -> Iterator[Experiment]:
     yield from lane_experiments(machine)
     yield from tile_experiments(machine)
     yield from region_experiments(machine)
+    yield from memory_experiments(machine)
 
 
 def widths(machine: Processor) -> list[int]:

@@ -7,46 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...ir.decisions import Decision
-from ...targets.fpga import FpgaMachine
-from ...targets.groups import GroupMachine
 from ...targets.machine import Machine
-from ...targets.processor import Processor
 
 FACTORS = (1.1, 1.25, 1.5, 2.0, 3.0, 4.0, 8.0)
 """The factors by which a number is changed, up and down, to find the least change that alters a
 decision."""
-
-_PROCESSOR = {
-    "memory_bandwidth": "memory bandwidth",
-    "l3_bandwidth": "bandwidth of the L3 cache",
-    "l2_bandwidth": "bandwidth of the L2 cache",
-    "l3_bytes": "L3 cache",
-    "l2_bytes": "L2 cache",
-    "l1_bytes": "L1 cache",
-    "full_width_units": "arithmetic units",
-    "fma_latency": "latency of an addition",
-    "load_bytes_per_cycle": "bytes loaded in a cycle",
-    "issue_width": "instructions started in a cycle",
-    "cores": "cores",
-}
-_GROUPS = {
-    "memory_bandwidth": "memory bandwidth",
-    "l2_bandwidth": "bandwidth of the L2 cache",
-    "cache_bandwidth": "bandwidth of the L1 cache",
-    "workgroup_bandwidth": "bandwidth of workgroup memory",
-    "core_workgroup_bytes": "workgroup memory",
-    "units": "arithmetic units",
-    "latency": "latency of memory",
-    "launch_microseconds": "time of a launch",
-    "cores": "cores",
-}
-_FPGA = {"dsps": "multipliers", "pipeline_cycles": "time to fill a pipeline"}
-NUMBERS: dict[type[Machine], dict[str, str]] = {
-    Processor: _PROCESSOR,
-    GroupMachine: _GROUPS,
-    FpgaMachine: _FPGA,
-}
-"""The numbers that are changed for each kind of machine, with their names for users."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +30,7 @@ def changes_of(decision: Decision, machine: Machine) -> list[Change]:
         return []
     found = (
         _least(decision, machine, name, words, up)
-        for kind, numbers in NUMBERS.items()
-        if isinstance(machine, kind)
-        for name, words in numbers.items()
+        for name, words in machine.WHAT_IF.items()
         for up in (True, False)
     )
     return [one for one in found if one is not None]

@@ -22,7 +22,7 @@ from ...ir.files import write_whole
 from ...ir.syntax.parser import parse_module
 from ...targets.attribute import detailed
 from ...targets.base import Target, described_host, host
-from ...targets.processor import Processor
+from ...targets.processor import core_of
 from ..calibrating.engine import EngineBench
 from ..calibrating.loops import READERS, Loop, accumulators, multiply_adds, reading
 from ..calibrating.measuring import Experiment, seconds_on_threads
@@ -74,10 +74,8 @@ def measure_peaks(threads: int = 1, engine: Target | None = None) -> Peaks:
     Raises NncError if the engine is missing.
     """
     here = described_host() or host()
-    machine = here.machine
-    assert isinstance(machine, Processor)  # as all machines that run this are
-    vectors = machine if engine is None else engine.machine
-    assert isinstance(vectors, Processor)
+    machine = core_of(here)
+    vectors = core_of(here if engine is None else engine)
     lanes, chains = vectors.lanes(4), accumulators(vectors)
     loops = {"arithmetic": multiply_adds(vectors, lanes, chains, _STEPS)}
     done = {"arithmetic": 2 * lanes * chains * _STEPS}

@@ -12,7 +12,7 @@ from ...ir.core import Block, Operation, Value
 from ...ir.lazy import np
 from ...ir.rewriting import constant_int
 from ...ir.traits import ReadsMemory, WritesMemory
-from ..model.transactions import DeviceMemory
+from ...targets.transactions import DeviceMemory
 from .numbers import NotKnownError, Numbers
 
 

@@ -11,8 +11,8 @@ from ...ir.diagnostics import Diagnostic, NncError
 from ...ir.passes import Pass, PassContext, option
 from ...ir.rewriting import constant_int
 from ...ir.types import MemRefType
+from ...targets.attribute import target_of
 from ..model.origins import origins
-from ..model.transactions import memory_of
 from .accesses import VIEW_UNKNOWN, Access, Accesses, Unknown
 from .cases import cases, in_all
 from .counting import Counting
@@ -135,7 +135,7 @@ class ProveKernels(
         proof = _Proof(kernel, forms, sets, listed, found)
         questions = [*unknown, *proof.run()]
         if self.counts and proof.by_thread:
-            together = memory_of(kernel).together
+            together = target_of(kernel).machine.device_memory.together
             numbers = Numbers(arguments, forms.threads, forms.subgroup_size, together)
             _count(kernel, numbers, context)
         known = [access for access in found if access.place.is_known]
@@ -226,7 +226,7 @@ def _suppose_natural(forms: Forms, checked: Value) -> None:
 
 def _count(kernel: gpu.GPUFuncOp, numbers: Numbers, context: PassContext) -> None:
     """Remark which accesses of a kernel touch more lines, or take more bank cycles, than needed."""
-    memory = memory_of(kernel)
+    memory = target_of(kernel).machine.device_memory
     counting = Counting(numbers, memory)
     for count in counting.block(kernel.body.blocks[0]):
         what = "lines" if count.is_global else "turns"

@@ -13,7 +13,6 @@ from ...ir.resources import MemoryBlob
 from ...ir.symbols import symbol_name
 from ...ir.types import MemRefType, TensorType, Type
 from ...targets.attribute import target_of
-from ...targets.groups import GroupMachine
 from .storage import storage_type
 
 
@@ -24,8 +23,7 @@ class Globals:
         self.module = module
         self.target = target = target_of(module)
         self.machine = target.machine
-        self.has_groups = isinstance(target.machine, GroupMachine)
-        """Whether groups of a device's threads run kernels, launched one after the other."""
+        self.has_groups = target.machine.has_groups
         self.largest_index = (1 << (target.pointer_bits - 1)) - 1
         self._made: dict[DenseElements | DenseResource, tuple[str, MemRefType]] = {}
         self._by_key: dict[tuple[str, Type], list[DenseResource]] = {}

@@ -16,7 +16,6 @@ from ...ir.affine import AffineDim, AffineMap
 from ...ir.core import Operation, Value
 from ...ir.types import IntegerType, i32, i64
 from ...kernels.on_host import comes_from_memory
-from ...targets.groups import GroupMachine
 from .emitter import Emitter
 from .extents import Size
 
@@ -31,14 +30,13 @@ def has_ranks(
     no slower than any other. So is the host, which has the operation if the device lacks its
     numbers, or if `kept`, the number of elements that are wanted, is read from memory.
     """
-    machine = e.globals.machine
-    if not isinstance(machine, GroupMachine) or machine.together == 1:
+    most = e.globals.machine.work_while_waiting
+    if most == 0:
         return False
     if e.globals.target.lacks(op) or (isinstance(kept, Value) and comes_from_memory(kept)):
         return False
-    threads = machine.cores * machine.units
     compared = prod(n for n in (*lists, count) if isinstance(n, int))
-    return compared <= machine.latency * threads  # A thread alone waits for each element.
+    return compared <= most  # A thread alone waits for each element.
 
 
 def rank_type(count: Size) -> IntegerType:

@@ -13,8 +13,6 @@ from ...ir.decisions import Alternative, Decision, Terms, described
 from ...ir.location import Location
 from ...ir.passes import Pass, PassContext, option
 from ...targets.machine import Machine
-from ...targets.processor import Processor
-from ...targets.roofline import F32
 from .strassen import Product, is_strassen, sizes_of, use_strassen
 from .winograd import Convolution, is_winograd, use_winograd
 from .work import ConvCosts, ConvSizes, ProductSizes, work_of
@@ -78,7 +76,7 @@ class ChooseAlgorithms(
             if (tile := _TILES.get(found.taken)) is not None:
                 use_winograd(conv, tile)
                 context.statistic("winograd-convolutions")
-        if not self.strassen or not has_tall_tiles(work.machine):
+        if not self.strassen or not work.machine.has_tall_tiles:
             return
         for product in [p for p in op.walk() if isinstance(p, Product)]:
             if not is_strassen(product):
@@ -118,16 +116,6 @@ def algorithm(
         margin=margin,
         again=lambda other: algorithm(other, sizes, loc, operation),
         operation=operation,
-    )
-
-
-def has_tall_tiles(machine: Machine) -> bool:
-    """Whether a core has registers enough that products of halves fill its tiles as well as whole
-    ones.
-    """
-    least = machine.costs.algorithms.halved_registers
-    return isinstance(machine, Processor) and (
-        machine.lanes(F32) > 1 and machine.vector_registers >= least
     )
 
 

@@ -517,12 +517,11 @@ def test_all_fields_are_measured_or_said_to_be_described():
 
 def test_small_experiments_run(home: Path):
     """Nothing is asked of the times but that there are some."""
-    from nnc.driver.calibrating.memories import memory_experiments
-    from nnc.driver.calibrating.processors import core_experiments
+    from nnc.driver.calibrating.processors import processor_experiments
 
     machine = described("host").machine
     assert isinstance(machine, Processor)
-    made = [*core_experiments(machine), *memory_experiments(machine)]
+    made = list(processor_experiments(machine))
     full = machine.lanes(4)
     names = ("clock", f"latency {full}", "store", "fresh", "gather", "scatter", "function exp")
     names += ("spills", "start", "combine", "transpose", "all L2", f"read {sizes(machine)[0]}")

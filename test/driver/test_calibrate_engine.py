@@ -6,8 +6,7 @@ import pytest
 from nnc.driver.calibrating.calibrate import with_cores_here
 from nnc.driver.calibrating.engine import EngineBench
 from nnc.driver.calibrating.measuring import CLOCK, EMPTY, Experiment
-from nnc.driver.calibrating.memories import memory_experiments
-from nnc.driver.calibrating.processors import core_experiments
+from nnc.driver.calibrating.processors import processor_experiments
 from nnc.driver.calibrating.sampling import measure
 from nnc.ir.diagnostics import NncError
 from nnc.targets.base import target
@@ -29,8 +28,7 @@ def wasm() -> Wasm:
 def chosen(*names: str) -> list[Experiment]:
     machine = with_cores_here(target("wasm32-simd"))
     assert isinstance(machine, Processor)
-    made = [*core_experiments(machine), *memory_experiments(machine)]
-    return [one for one in made if one.name in names]
+    return [one for one in processor_experiments(machine) if one.name in names]
 
 
 def test_experiments_run_in_the_engine():

@@ -8,9 +8,9 @@ from nnc.ir.passes import PassContext
 from nnc.ir.syntax.parser import parse_module
 from nnc.kernels.codegen.shares.layouts import Along, Layout
 from nnc.kernels.codegen.shares.padding import padding_of_rows
-from nnc.kernels.model.transactions import DeviceMemory
 from nnc.kernels.proof.prove_kernels import ProveKernels
 from nnc.numerics.interpreter import Interpreter
+from nnc.targets.transactions import DeviceMemory
 
 from ..numerics.test_launches import SHARED, module_of
 from .test_distribute_tiles import distribute

@@ -15,7 +15,8 @@ from ....ir.core import Block, Operation, Value
 from ....ir.passes import Pass, PassContext, option
 from ....ir.traits import ConstantLike
 from ....ir.types import VectorType
-from ...model.transactions import DeviceMemory, memory_of
+from ....targets.attribute import target_of
+from ....targets.transactions import DeviceMemory
 from .alignment import Transfer, aligned_width, fastest_first, fastest_lane, lies_apart
 from .layouts import LAYOUT, Layout, balanced, in_rows, is_count_of_threads, power_below
 from .links import Link, is_vector, links, obstacle, together
@@ -74,7 +75,7 @@ class AssignLayouts(
             if any(obstacle(inner) for inner in kernel.walk()):
                 context.statistic("whole")
                 continue
-            kernel_layouts = _Kernel(kernel, most, memory_of(kernel))
+            kernel_layouts = _Kernel(kernel, most, target_of(kernel).machine.device_memory)
             kernel_layouts.assign()
             context.statistic("kernels")
             context.statistic("conversions", kernel_layouts.conversions)

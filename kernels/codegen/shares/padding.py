@@ -12,7 +12,7 @@ from ....ir.builder import Builder
 from ....ir.core import Operation, Value
 from ....ir.lazy import np
 from ....ir.types import MemRefType, row_major_strides
-from ...model.transactions import DeviceMemory
+from ....targets.transactions import DeviceMemory
 from ...model.trips import trips
 from .layouts import Layout
 

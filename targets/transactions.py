@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import gcd
 
-from ...ir.core import Operation
-from ...ir.lazy import np
-from ...targets.attribute import target_of
-from ...targets.groups import GroupMachine
+from ..ir.lazy import np
 
 
 @dataclass(frozen=True)
@@ -74,16 +71,3 @@ def _blocks(addresses: np.ndarray, size: int, block: int) -> np.ndarray:
     """The distinct numbers of the memory blocks that elements of `size` bytes touch."""
     places = addresses.reshape(-1, 1) + np.arange(0, size, min(size, block))
     return np.unique(places // block)
-
-
-def memory_of(op: Operation) -> DeviceMemory:
-    """The memory properties of the device that an operation's module is for."""
-    machine = target_of(op).machine
-    if not isinstance(machine, GroupMachine):
-        return DeviceMemory()
-    return DeviceMemory(
-        machine.thread.vector_bits // 8,
-        machine.moved_bytes,
-        machine.banks,
-        together=machine.together,
-    )
