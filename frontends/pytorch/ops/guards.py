@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import partial, reduce
 from typing import NamedTuple
 
-from ...common.formulas import assured
+from ...common.movement import as_vector
 from ...common.vocabulary import *
 from ..guards import normal_form
 from ..layer import AtenLayer
@@ -17,6 +17,13 @@ from ..rows import ROWS
 
 _LONGEST = 160
 """The longest guard that a message shows whole. Units: characters."""
+
+_OWN = 4
+"""The most guards that have a check with a message of their own; others share one, as a program may
+have hundreds, and each check is a kernel.
+"""
+
+_EXPORTED = "the program was exported for inputs of which "
 
 _OF_MEMORY = (".stride()", ".storage_offset()", ".is_contiguous(", "IsNonOverlappingAndDense")
 """What guards say of how tensors lie in memory; nnc takes contiguous arrays."""
@@ -32,8 +39,7 @@ def guarded(n: AtenLayer, self: Value, guards: list[str], sources: dict[str, Val
     A guard that cannot be read is left out with a warning. Raises NncError for one that does not
     hold for extents known at import.
     """
-    conditions, x = _Conditions(n, sources), Term(n, self)
-    long: list[tuple[Any, str]] = []
+    conditions, checks = _Conditions(n, sources), list[tuple[Any, str]]()
     for text in guards:
         if any(word in text for word in _OF_MEMORY):
             continue
@@ -42,16 +48,23 @@ def guarded(n: AtenLayer, self: Value, guards: list[str], sources: dict[str, Val
         except _UNREADABLE as error:
             n.warn(f"not checked: {_shown(text)} ({type(error).__name__}: {error})")
             continue
-        message = f"the program was exported for inputs of which {_shown(text)}"
         if holds is False:
-            raise n.error(message)
-        if holds is not True and len(text) > _LONGEST:
-            long.append((holds, message))
-        elif holds is not True:
-            x = assured(x, conditions.term(holds), message)
-    if long:  # one check of all: a program may have hundreds that are too long to be told apart
-        x = assured(x, conditions.term(conditions.all([holds for holds, _ in long])), long[0][1])
-    return x.value
+            raise n.error(_EXPORTED + _shown(text))
+        if holds is not True:
+            checks.append((holds, text))
+    if not checks:
+        return self
+    checks.sort(key=lambda check: len(check[1]) > _LONGEST)
+    own, others = checks[:_OWN], checks[_OWN:]
+    if others:
+        texts = " and ".join(_shown(text) for _, text in others[:_OWN])
+        rest = f" and {len(others) - _OWN} other guards hold" if len(others) > _OWN else ""
+        own.append((conditions.all([holds for holds, _ in others]), texts + rest))
+    numbers = conditions.numbers()
+    for holds, text in own:
+        condition = n(nn.Holds(numbers, code=conditions.code(holds)))
+        self = n(nn.Assume(self, condition, _EXPORTED + text))
+    return self
 
 
 def _shown(text: str) -> str:
@@ -73,8 +86,8 @@ class _Conditions:
     def __init__(self, n: AtenLayer, sources: dict[str, Value]) -> None:
         self.n = n
         self.sources = sources
-        self._numbers: dict[Value, _Open] = {}
-        self._sizes: dict[Any, Any] = {}
+        self._offsets: dict[Value, int] = {}
+        """Where the extents of each input, or its number, are in `numbers`."""
         self._steps: dict[tuple[Any, str, Any], _Open] = {}
         self._divisors: list[_Open] = []
         """The divisors of the comparison that is being computed."""
@@ -83,22 +96,26 @@ class _Conditions:
         """Whether a guard holds. Raises one of `_UNREADABLE`."""
         return self._condition(ast.parse(text, mode="eval").body)
 
-    def term(self, condition: _Open) -> Term:
-        """A condition as a 0-d i1."""
+    def numbers(self) -> Value:
+        """The extents of the inputs that the conditions use, and their numbers, as a 1-D i64."""
+        n, used = self.n, self._offsets
+        parts = [n(nn.ShapeOf(x)) if x.type.rank else as_vector(n, x) for x in used]
+        return concatenated(n, parts)
+
+    def code(self, condition: _Open) -> str:
+        """The code of `nn.holds` for a condition: the steps that it needs."""
         steps, needed = list(self._steps), {condition}
         for i in range(condition.at, -1, -1):
             if _Open("v", i) in needed:
                 needed |= {x for x in steps[i] if isinstance(x, _Open)}
-        order = sorted(needed, key=lambda x: x.at)
-        names = {kind: [x for x in order if x.kind == kind] for kind in ("n", "v")}
-        words = {x: f"{kind}{i}" for kind, own in names.items() for i, x in enumerate(own)}
-        code = "; ".join(
-            " ".join(words[x] if isinstance(x, _Open) else str(x) for x in steps[one.at])
-            for one in names["v"]
-        )
-        numbers = list(self._numbers)
-        vector = self.n.vector([numbers[x.at] for x in names["n"]])
-        return Term(self.n, self.n(nn.Holds(vector, code=code)))
+        own = sorted(x.at for x in needed if x.kind == "v")
+        words = {_Open("v", at): f"v{i}" for i, at in enumerate(own)}
+        words |= {x: f"n{x.at}" for x in needed if x.kind == "n"}
+
+        def word(x: Any) -> str:
+            return words[x] if isinstance(x, _Open) else str(x)
+
+        return "; ".join(" ".join(map(word, steps[at])) for at in own)
 
     def all(self, parts: Sequence[Any]) -> Any:
         """Whether all conditions hold."""
@@ -161,14 +178,14 @@ class _Conditions:
 
     def _input(self, x: Value, axis: int | None) -> Any:
         """An extent of an input, or the number that it is."""
-        if (x, axis) not in self._sizes:
-            if axis is None and (x.type.rank or x.type.element_type is not i64):
-                raise LookupError("an input is no integer")
-            number = self.n.number(x if axis is None else self.n.size(x, axis))
-            if isinstance(number, Value):
-                number = self._numbers.setdefault(number, _Open("n", len(self._numbers)))
-            self._sizes[x, axis] = number
-        return self._sizes[x, axis]
+        if axis is None and (x.type.rank or x.type.element_type is not i64):
+            raise LookupError("an input is no integer")
+        known = self.n.number(x) if axis is None else x.type.shape[axis]
+        if known is not None and not isinstance(known, Value):
+            return known
+        if x not in self._offsets:
+            self._offsets[x] = sum(y.type.rank or 1 for y in self._offsets)
+        return _Open("n", self._offsets[x] + (axis or 0))
 
     def _made(self, kind: Any, a: Any, b: Any) -> Any:
         """An operation on two numbers, by the class of its operator or the name of a function."""
