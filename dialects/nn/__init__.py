@@ -7,6 +7,7 @@ from .activations import *
 from .base import *
 from .blocked import *
 from .characters import *
+from .conditions import *
 from .control import *
 from .creation import *
 from .elementwise import *

@@ -22,6 +22,7 @@ from ..common.inputs import Input
 from ..common.source import Source
 from .arguments import ELEMENTS, GraphRef, Ref, words
 from .functional import pure
+from .guards import Guards, guards_of
 from .layout import Layout
 from .program import Program, node, tensor_input
 from .rows import ROWS
@@ -137,6 +138,7 @@ def exported_graph(program: Any) -> Graph:
                 weights[name] = where[spec.target]
     found = _Reader(without_tokens(program.graph_module), weights).read(None)
     found.buffers = dict(signature.inputs_to_buffers)
+    found.guards = _guards(program, found.inputs)
     names = {target: name for name, target in found.buffers.items()}
     outputs, found.outputs = found.outputs, []
     for spec, value in zip(signature.output_specs, outputs, strict=True):
@@ -146,6 +148,27 @@ def exported_graph(program: Any) -> Graph:
             target = str(spec.target)
             found.changed[names.get(target, target)] = value.name
     return found.graph(f"torch {torch.__version__}")
+
+
+def _guards(program: Any, inputs: Sequence[Input]) -> Guards:
+    """What an `ExportedProgram` requires of its inputs; PyTorch up to 2.8 keeps no guards."""
+    from torch.utils import _pytree  # pyright: ignore[reportMissingImports]
+
+    def bound(end: Any) -> int | None:
+        return int(end) if end.is_Integer else None
+
+    specs = [one for one in program.graph_signature.input_specs if one.kind.name == "USER_INPUT"]
+    names = [str(getattr(one.arg, "name", "")) for one in specs]
+    given, named = _pytree.tree_unflatten(range(len(names)), program.call_spec.in_spec)
+    signature = program.module_call_graph[0].signature
+    whole = dict(zip(signature.forward_arg_names or (), given, strict=False)) | named
+    paths = [path for path, _ in _pytree.tree_leaves_with_path(whole)]
+    places = [f"L{_pytree.keystr(path)}" for path in paths]
+    ranges = {
+        str(symbol): (bound(one.lower), bound(one.upper))
+        for symbol, one in program.range_constraints.items()
+    }
+    return guards_of(getattr(program, "_guards_code", ()), places, names, inputs, ranges)
 
 
 def graph_of(

@@ -20,6 +20,7 @@ from ..common.inputs import Input
 from ..common.source import Source
 from ..wire.archive import Archive
 from .arguments import ELEMENTS, GraphRef, Ref, words
+from .guards import Guards, guards_of, places_of
 from .layout import Layout
 from .pickled import Tensor, read_tensors
 from .program import Program, node, tensor_input
@@ -107,6 +108,7 @@ class _Reader:
         inputs = {value.name: value for value in found.inputs}
         found.inputs = []
         self.constants(found, specs["input_specs"], inputs)
+        found.guards = self.guards(found, module, specs["input_specs"])
         kinds = [_one(spec)[0] for spec in specs["output_specs"]]
         if len(kinds) != len(found.outputs):
             raise self.source.error("the signature does not fit the program")
@@ -117,6 +119,20 @@ class _Reader:
         ]
         return found.graph("torch " + str(self.program.get("torch_version", "")))
 
+    def guards(self, found: Program, module: Any, specs: Any) -> Guards:
+        """What the program requires of its inputs; PyTorch up to 2.8 wrote no guards."""
+        texts = self.program.get("guards_code") or ()
+        found_ranges = self.program.get("range_constraints") or {}
+        ranges = {name: (one["min_val"], one["max_val"]) for name, one in found_ranges.items()}
+        signature = module["module_call_graph"][0]["signature"]
+        inputs = [
+            content for kind, content in map(_one, specs) if kind in (_INPUT, "constant_input")
+        ]
+        names = [_names(one["arg"])[0] if "arg" in one else "" for one in inputs]
+        arguments = (signature or {}).get("forward_arg_names")
+        places = places_of(signature["in_spec"], arguments) if arguments else ()
+        return guards_of(texts, places, names, found.inputs, ranges)
+
     def constants(self, found: Program, specs: Any, inputs: Mapping[str, Input]) -> None:
         """Split a program's inputs: weights become constants, by value name; others stay inputs."""
         files = {
@@ -125,7 +141,7 @@ class _Reader:
         }
         for spec in specs:
             kind, content = _one(spec)
-            if kind == "user_input":
+            if kind == _INPUT:
                 arg_kind, arg = _one(content["arg"])
                 name = str(arg.get("name") or arg.get("as_name")) if isinstance(arg, dict) else ""
                 if arg_kind in ("as_tensor", "as_sym_int", "as_sym_float") and name in inputs:
@@ -322,6 +338,7 @@ _UNNAMED = "higher_order."
 """Operators whose arguments have no names, though a file may give some."""
 
 _WHERE = object()
+_INPUT = "user_input"
 _NAMES = {"parameter": "parameter", "buffer": "buffer", "tensor_constant": "tensor_constant"}
 _SYMBOLIC: dict[str, Type] = {"as_sym_int": i64, "as_sym_bool": i1, "as_sym_float": f64}
 

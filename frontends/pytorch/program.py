@@ -14,6 +14,7 @@ from ..common.graph import Graph, Node, relative_names
 from ..common.inputs import Input
 from .arguments import ELEMENTS, Ref, refs_in, words
 from .functional import functional
+from .guards import Guards
 from .interface import with_complex_values, with_states
 from .layout import Layout
 from .mapped import unmapped
@@ -49,6 +50,7 @@ class Program:
     dims: dict[str, Sequence[str]] = field(default_factory=dict)
     buffers: dict[str, str] = field(default_factory=dict)
     changed: dict[str, str] = field(default_factory=dict)
+    guards: Guards = field(default_factory=Guards)
 
     def prepared(self) -> list[Node]:
         """The nodes in the form that `functional` takes."""
@@ -118,6 +120,7 @@ class Program:
             outputs.append((name, renamed.get(value.name, value.name)))
         dims = {name: self.dims[name] for name, _ in outputs if name in self.dims}
         nodes, outputs = _checked(nodes, outputs)
+        nodes, outputs = self._guarded(nodes, outputs)
         used = {value for _, value in outputs} | {*changed.values()}
         found = Graph(
             self.inputs,
@@ -131,6 +134,21 @@ class Program:
             shapes=self._shapes(),
         )
         return with_complex_values(with_states(found, changed, self.buffers), self.layouts)
+
+    def _guarded(
+        self, nodes: list[Node], outputs: list[tuple[str, str]]
+    ) -> tuple[list[Node], list[tuple[str, str]]]:
+        """The nodes and outputs, of which the first is given only if the guards hold.
+
+        It is the output, as code for the inputs would be worse behind a check of them.
+        """
+        if not self.guards.texts or not outputs:
+            return nodes, outputs
+        (name, value), *others = outputs
+        made, (texts, sources) = f"{name}.guarded", (self.guards.texts, self.guards.sources)
+        given = {"self": Ref(value), "guards": texts, "sources": sources}
+        check = node("nnc.guarded", "guards", [made], given)
+        return [*nodes, check], [(name, made), *others]
 
     def _shapes(self) -> dict[str, Sequence[int | None]]:
         """The extents that PyTorch recorded for values; under vmap, without mapped dimensions."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...dialects import arith, math, nn
 from ...ir.core import Value
 from ...ir.types import FloatType, MemRefType, i64, index
@@ -96,3 +98,45 @@ def _range_length(e: Emitter, start: Value, limit: Value, delta: Value) -> Size:
 
 _NO_STEP = "delta is 0"
 _TOO_LONG = "the range has too many elements, or a bound is not a number"
+
+
+@lowers(nn.Holds)
+def lower_holds(e: Emitter, op: nn.Holds) -> None:
+    """Compute the steps on scalars."""
+    numbers, found = e.buffer(op.numbers), []
+    count = op.numbers.type.shape[0]
+
+    def operand(place: Any) -> Value:
+        if isinstance(place, int):
+            return e.constant(place, i64)
+        kind, at = place
+        return found[at] if kind == "v" else e.load(numbers, [at])
+
+    for a, operator, b in nn.steps_of(op.code, count):
+        x, y = operand(a), operand(b)
+        if operator in nn.DIVISIONS:
+            y = e.insert(arith.MaxSI(y, e.constant(1, i64))).result
+        found.append(_step(e, operator, x, y))
+    e.store(found[-1], e.destination(op.out))
+
+
+def _step(e: Emitter, operator: str, x: Value, y: Value) -> Value:
+    if operator == "%":  # rounded down, as the quotient is
+        quotient = e.insert(arith.FloorDivSI(x, y)).result
+        return e.insert(arith.SubI(x, e.insert(arith.MulI(quotient, y)).result)).result
+    if operator in _PREDICATES:
+        return e.insert(arith.CmpI(_PREDICATES[operator], x, y)).result
+    return e.insert(_ARITHMETIC[operator](x, y)).result
+
+
+_PREDICATES = {"==": "eq", "!=": "ne", "<": "slt", "<=": "sle", ">": "sgt", ">=": "sge"}
+_ARITHMETIC: dict[str, Any] = {
+    "+": arith.AddI,
+    "-": arith.SubI,
+    "*": arith.MulI,
+    "//": arith.FloorDivSI,
+    "max": arith.MaxSI,
+    "min": arith.MinSI,
+    "and": arith.AndI,
+    "or": arith.OrI,
+}

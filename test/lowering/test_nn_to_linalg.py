@@ -36,6 +36,7 @@ OPERANDS = {
     "nn.acos": {"x": POSITIVE / 4},
     "nn.pow": {"a": POSITIVE},
     "nn.reduce_prod": {"x": POSITIVE},
+    "nn.holds": {"n": [15, 3]},
     "nn.range": {"a": [3], "b": [17], "c": [4]},
     "nn.fill_dynamic": {"shape": [3, 4]},
     "nn.reshape_dynamic": {"shape": [-1, 4]},

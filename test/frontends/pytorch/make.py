@@ -393,6 +393,8 @@ def main(names: Sequence[str]) -> None:
         torch.manual_seed(len(name))
         model.eval()
         program = torch.export.export(model, tuple(inputs), dynamic_shapes=dynamic)
+        if name == "opened":
+            program._guards_code = []  # the function takes sizes that a trace of it refuses
         data = older(program) if name == "older" else stripped(program)
         (FILES / f"{name}.pt2").write_bytes(data)
         arrays = {}

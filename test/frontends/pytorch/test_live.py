@@ -230,3 +230,28 @@ def test_element_types_that_a_program_asks_for(torch, tmp_path):
         expected = Model()(*given)
         for one, other in zip(nnc.compile(path, cache=False)(*given), expected, strict=True):
             np.testing.assert_array_equal(one, other.numpy(), strict=True)
+
+
+def test_guards_of_an_exported_program_are_checked(torch):
+    class Model(torch.nn.Module):
+        def forward(self, x, *, more):
+            y = more[1]["u"]
+            return x * 2 + y[0] if x.shape[0] > 4 and y.shape[0] % 3 == 0 else x
+
+    def inputs(rows, count):
+        return torch.ones(rows, 3), torch.ones(count)
+
+    x, y = inputs(6, 6)
+    auto = {0: torch.export.Dim.AUTO}
+    dynamic = {"x": {0: torch.export.Dim("rows", min=5, max=20)}, "more": [None, {"u": auto}]}
+    program = torch.export.export(Model(), (x,), {"more": [None, {"u": y}]}, dynamic_shapes=dynamic)
+    model = nnc.compile(program, cache=False)
+    for sizes in ((6, 6), (20, 9), (4, 6), (21, 6), (6, 7)):
+        x, y = inputs(*sizes)
+        try:
+            expected = program.module()(x, more=[None, {"u": y}])
+        except AssertionError:
+            with pytest.raises(NncError, match="was exported for inputs"):
+                model(x.numpy(), y.numpy())
+        else:
+            np.testing.assert_array_equal(model(x.numpy(), y.numpy()), expected.numpy())

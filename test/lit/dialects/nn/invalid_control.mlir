@@ -66,3 +66,35 @@ func.func @f(%c: tensor<i1>, %a: tensor<4xf32>) -> tensor<4xf32> {
   %y = nn.call_if %c, @g, @g(%a) : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// -----
+
+func.func @missing(%n: tensor<2xi64>) -> tensor<i1> {
+  // expected-error@+1 {{'v0 == n2' has an operand that is missing or of another kind}}
+  %p = nn.holds %n {code = "n0 // 4; v0 == n2"} : (tensor<2xi64>) -> tensor<i1>
+  func.return %p : tensor<i1>
+}
+
+// -----
+
+func.func @kind(%n: tensor<2xi64>) -> tensor<i1> {
+  // expected-error@+1 {{'v0 and n1' has an operand that is missing or of another kind}}
+  %p = nn.holds %n {code = "n0 < 4; v0 and n1"} : (tensor<2xi64>) -> tensor<i1>
+  func.return %p : tensor<i1>
+}
+
+// -----
+
+func.func @no_step(%n: tensor<2xi64>) -> tensor<i1> {
+  // expected-error@+1 {{'n0 ** 2' is no step 'a operator b'}}
+  %p = nn.holds %n {code = "n0 ** 2"} : (tensor<2xi64>) -> tensor<i1>
+  func.return %p : tensor<i1>
+}
+
+// -----
+
+func.func @no_condition(%n: tensor<2xi64>) -> tensor<i1> {
+  // expected-error@+1 {{the last step 'n0 + n1' is no condition}}
+  %p = nn.holds %n {code = "n0 + n1"} : (tensor<2xi64>) -> tensor<i1>
+  func.return %p : tensor<i1>
+}
