@@ -200,6 +200,7 @@ def main():
     xgb("xgb_linear", "reg:squarederror", "real", booster="gblinear")
     three = {"booster": "gblinear", "num_class": 3}
     xgb("xgb_linear_three", "multi:softprob", "three", **three)
+    xgb("xgb_linear_three", "multi:softprob", "three", ".ubj", **three)
     two = np.stack([SCORE, SCORE**2], 1)
     xgb("xgb_targets", "reg:squarederror", "real", target=two, max_depth=2)
     vectors = {"target": two, "max_depth": 2, "multi_strategy": "multi_output_tree"}
