@@ -71,9 +71,8 @@ def _graph(source: Source) -> Graph:
     if texts:
         given, tables = features.get("ctrs") or (), model.get("ctr_data") or {}
         made = [Statistic.of(source, one, _counts(tables[one["identifier"]])) for one in given]
-        places = {index: place for index, (place, _) in columns.items()}
         known = 1 + max(int(one["feature_index"]) for one in texts)
-        ensemble.categories = Categories(known, places, made)
+        ensemble.categories = Categories(known, columns, made)
         trees.categories, trees.first = ensemble.categories, count
         trees.find_statistics(floats, texts, given)
     for tree in model.get("oblivious_trees", ()):

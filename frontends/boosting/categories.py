@@ -26,6 +26,8 @@ FACTOR = 0x4906BA494954CB65
 EMPTY = (1 << 64) - 1
 """Marks an empty slot of a hash table."""
 _LOW = (1 << 32) - 1
+Places = Mapping[int, tuple[int, bool]]
+"""The column of each numeric feature, by its index, and whether NaN exceeds all borders of it."""
 
 
 @dataclass(frozen=True)
@@ -113,13 +115,16 @@ class Statistic:
             float(np.float32(other)),
         )
 
-    def column(self, n: Layer, rows: Term | None, hashes: Term, places: Mapping[int, int]) -> Term:
+    def column(self, n: Layer, rows: Term | None, hashes: Term, places: Places) -> Term:
         """The statistic for each row, in f64: [B, 1]."""
         whole = constant(n, 0, i64)
         order = ("cat_feature_value", "float_feature", "cat_feature_exact_value")
         for part in sorted(self.parts, key=lambda part: order.index(part.kind)):
             if part.kind == "float_feature" and rows is not None:
-                own = (rows.column(places[part.feature]) > part.value).cast(i64)
+                place, missing = places[part.feature]
+                given = rows.column(place)
+                above = given > part.value
+                own = (above | given.made(nn.IsNan(given.value)) if missing else above).cast(i64)
             else:
                 own = hashes.column(part.feature)
                 if part.kind == "cat_feature_exact_value":
@@ -141,8 +146,7 @@ class Categories:
     """The categorical features, and the columns made of them: their hashes, then the statistics."""
 
     count: int
-    places: Mapping[int, int]
-    """The columns of the numeric features, by the features' indices."""
+    places: Places
     statistics: list[Statistic] = field(default_factory=list)
 
     def columns(self, n: Layer, rows: Term | None, words: Value) -> list[Term]:

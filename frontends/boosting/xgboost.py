@@ -80,8 +80,10 @@ def _graph(source: Source) -> Graph:
     ensemble = Ensemble(Forest(), groups, LINKS.get(objective, "identity"), base, f32)
     if booster["name"] == "gblinear":
         linear = levels.of("model", inner)
-        given = linear["weights"] or np.zeros((features + 1) * groups)  # none before any round
-        table = np.asarray(given, np.float32).reshape(features + 1, groups)
+        given = np.asarray(linear["weights"], np.float32)
+        if not given.size:  # none before any round
+            given = np.zeros((features + 1) * groups, np.float32)
+        table = given.reshape(features + 1, groups)
         # Of several base scores, gblinear of XGBoost 3.2 adds the first to every class.
         ensemble.linear, ensemble.base = table[:-1], base[:1] + table[-1]
     elif booster["name"] == "gbtree":

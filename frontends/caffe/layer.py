@@ -41,7 +41,7 @@ IGNORED = IgnoredFields(
     Ignored(
         "softmax_param.field_1 field_124 field_127 sigmoid_param tanh_param", "how Caffe does it"
     ),
-    Ignored("field_108 dropout_param", "of training", "Dropout"),
+    Ignored("dropout_param.dropout_ratio", "of training", "Dropout"),
     Ignored("eltwise_param.stable_prod_grad", "of gradients"),
     Ignored(
         "pooling_param.kernel_* pooling_param.stride* pooling_param.pad*",

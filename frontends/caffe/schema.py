@@ -64,6 +64,7 @@ Layer
   104 concat_param Concat
   106 convolution_param Convolution
   107 data_param Data
+  108 dropout_param Dropout
   109 dummy_data_param Dummy
   110 eltwise_param Eltwise
   111 exp_param Exp
@@ -118,6 +119,7 @@ V1Layer
   9 concat_param Concat
   10 convolution_param Convolution
   11 data_param Data
+  12 dropout_param Dropout
   17 inner_product_param InnerProduct
   18 lrn_param Lrn
   19 pooling_param Pooling
@@ -252,6 +254,9 @@ BatchNorm
   7 scale_bias bool
 Elu
   1 alpha float =1
+Dropout
+  1 dropout_ratio float =0.5
+  2 scale_train bool =1
 Scale
   1 axis int =1
   2 num_axes int =1

@@ -119,6 +119,7 @@ ARCHITECTURES: Mapping[str, Architecture] = {
     "codeshell": Architecture(**LAYER),
     "cohere2": Architecture(**COHERE, full_every=4, full_at=3, rotates_windows=True),
     "command-r": Architecture(**COHERE),
+    "deci": Architecture(rotary="pairs", is_hybrid=True),
     "deepseek": Architecture(rotary="pairs", normalizes_experts=False),
     "deepseek2": Architecture(rotary="pairs", is_latent=True, normalizes_experts=False),
     "dots1": Architecture(normalizes_experts=False),

@@ -184,8 +184,9 @@ class _Decoder(Attention, FeedForward):
 
     def layer(self, i: int, x: str) -> str:
         lead, kind = f"blk.{i}", self.kind
-        starts_bare = kind.is_encoder and i == 0 and not self.has(f"{lead}.attn_norm.weight")
-        normed = self.norm(f"{lead}.attn_norm", x) if kind.norms_first and not starts_bare else x
+        may_lack = i == 0 if kind.is_encoder else kind.is_hybrid and self.is_only_fed(i)
+        is_bare = may_lack and not self.has(f"{lead}.attn_norm.weight")
+        normed = self.norm(f"{lead}.attn_norm", x) if kind.norms_first and not is_bare else x
         own = f"{lead}.attn_norm_2"
         has_own = self.has(f"{own}.weight")
         first = self.norm(own, x) if has_own and kind.norms_first else normed
@@ -221,6 +222,10 @@ class _Decoder(Attention, FeedForward):
         out = self.node("Sum", f"{lead}.residual", (x, out))
         return self.norm(f"{lead}.layer_output_norm", out) if kind.normalizes_results else out
 
+    def is_only_fed(self, i: int) -> bool:
+        """Whether a layer has neither attention nor a state, but a feed-forward part alone."""
+        return not self.attends(i) and mixer(self, i) is None
+
     def hybrid(self, i: int, x: str, normed: str) -> str:
         """A layer with attention, a state or both, and a feed-forward part, or with only one."""
         lead, scale = f"blk.{i}", "residual_scale"
@@ -235,8 +240,9 @@ class _Decoder(Attention, FeedForward):
             raise self.source.error(f"layer {i} has neither attention, a state nor a network")
         if not is_fed:
             return x
-        if parts:
-            normed = self.norm(f"{lead}.{self.kind.second_norm}", x)
+        second = f"{lead}.{self.kind.second_norm}"
+        if parts or self.has(f"{second}.weight"):
+            normed = self.norm(second, x)
         out = self.scaled(f"{lead}.ffn_scaled", self.feed_forward(lead, normed), scale)
         return self.node("Sum", f"{lead}.residual", (x, out))
 

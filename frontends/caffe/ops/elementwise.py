@@ -33,9 +33,16 @@ rows.formulas(
         "Clip": lambda n, x: activation(n, "clip", x, n.p("clip").min, n.p("clip").max),
         "Threshold": lambda n, x: activation(n, "threshold", x, n.p("threshold").threshold),
         "AbsVal": lambda n, x: n(nn.Abs(x)),
-        "Dropout Split": lambda n, x: [x] * len(n.node.outputs),
+        "Split": lambda n, x: [x] * len(n.node.outputs),
     }
 )
+
+
+@rows("Dropout")
+def dropout(n: CaffeLayer, x: Value) -> Value:
+    """x; times the share that training keeps, if training does not scale what it keeps."""
+    p = n.p("dropout")
+    return x if p.scale_train else affine(n, x, 1 - p.dropout_ratio, 0)
 
 
 @rows("PReLU")

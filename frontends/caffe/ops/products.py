@@ -83,8 +83,8 @@ def softmax(n: CaffeLayer, x: Value) -> Value:
 
 @rows("ArgMax")
 def argmax(n: CaffeLayer, x: Value) -> Value:
-    """Indices as floats. Without an axis: [N, 1, k, 1..] of whole items, or [N, 2, k, 1..] with
-    values.
+    """Indices as floats, of equal elements the last first. Without an axis: [N, 1, k, 1..] of whole
+    items, or [N, 2, k, 1..] with values.
     """
     p, flat = n.p("argmax"), x
     if not p.has("axis"):
@@ -93,8 +93,8 @@ def argmax(n: CaffeLayer, x: Value) -> Value:
     else:
         axis = normalize_axis(n, p.axis, x.type.rank)
     element = x.type.element_type
-    values, places = largest(n, flat, n.constant(p.top_k, i64), axis)
-    places = n.cast(places, element)
+    values, behind = largest(n, reversed_axes(n, flat, [axis]), n.constant(p.top_k, i64), axis)
+    places = (n.extent(flat, axis) - 1 - Term(n, behind)).cast(element).value
     if p.has("axis"):
         return values if p.out_max_val else places
     rows = [(flat, 0), 1, p.top_k, *[1] * (x.type.rank - 3)]

@@ -167,6 +167,26 @@ def alone(name):
     np.savez_compressed(FOLDER / f"{name}.json.npz", words=frame[:40], y=model.predict(frame[:40]))
 
 
+def conditions(name):
+    """A model of CatBoost with statistics of a category and whether a number exceeds a border,
+    which a missing one does.
+    """
+    words = np.nan_to_num(X[:, 4]).astype(int)
+    frame = [[x, f"kind {word}"] for x, word in zip(X[:, 0].tolist(), words.tolist())]
+    above = ~(X[:, 0] <= 0.3)
+    pool = catboost.Pool(frame, (words % 3 == 1) ^ above, cat_features=[1])
+    model = catboost.CatBoost({
+        "loss_function": "Logloss", "iterations": 4, "depth": 3, "nan_mode": "Max",
+        "max_ctr_complexity": 2, "verbose": 0, "allow_writing_files": False,
+    })  # fmt: skip
+    model.fit(pool)
+    save(model, name, pool)
+    given = frame + [[np.nan, f"kind {i}"] for i in range(9)]
+    y = model.predict(given, prediction_type="Probability")[:, 1]
+    x, words = np.float32([row[:1] for row in given]), [row[1:] for row in given]
+    np.savez_compressed(FOLDER / f"{name}.json.npz", x=x, y=y, words=words)
+
+
 def main():
     words("cat_words", "RMSE", "real")
     words("cat_words_two", "Logloss", "two", "Probability", simple_ctr=["Buckets", "Counter"])
@@ -177,6 +197,7 @@ def main():
     words("cat_words_labels", "MultiLogloss", "labels", "Probability", iterations=10)
     (FOLDER / "cat_words_labels.json").unlink()  # it lacks the statistics of a label
     alone("cat_words_alone")
+    conditions("cat_words_conditions")
     cat("cat_few", "RMSE", "real", drop=True, iterations=1, depth=2)
     cat("cat_square", "RMSE", "real")
     cat("cat_two", "Logloss", "two", "Probability")
@@ -200,6 +221,7 @@ def main():
     xgb("xgb_linear", "reg:squarederror", "real", booster="gblinear")
     three = {"booster": "gblinear", "num_class": 3}
     xgb("xgb_linear_three", "multi:softprob", "three", **three)
+    xgb("xgb_linear_three", "multi:softprob", "three", ".ubj", **three)
     two = np.stack([SCORE, SCORE**2], 1)
     xgb("xgb_targets", "reg:squarederror", "real", target=two, max_depth=2)
     vectors = {"target": two, "max_depth": 2, "multi_strategy": "multi_output_tree"}

@@ -96,6 +96,8 @@ PLAIN = [
     ('type: "Reshape" reshape_param { shape { dim: 2 dim: 2 } axis: 2 num_axes: 1 }',
      X.reshape(2, 3, 2, 2)),
     ('type: "Flatten" flatten_param { axis: 0 end_axis: 1 }', X.reshape(6, 4)),
+    ('type: "Dropout" dropout_param { dropout_ratio: 0.25 }', X),
+    ('type: "Dropout" dropout_param { dropout_ratio: 0.25 scale_train: false }', 0.75 * X),
     ('type: "Swish"', X / (1 + np.exp(-X))),
     ('type: "Clip" clip_param { min: -0.5 max: 1 }', X.clip(-0.5, 1)),
 ]  # fmt: skip
@@ -106,6 +108,17 @@ def test_layers_as_numpy(tmp_path, layer, wanted):
     found = result(tmp_path, layer, X)
     assert found.shape == wanted.shape
     np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("where", ["", "axis: 1"])
+def test_of_equal_elements_the_last_is_found(tmp_path, where):
+    """Caffe sorts pairs of element and index, the greatest first. Source: ArgMaxLayer::Forward_cpu"""
+    x = np.random.default_rng(7).integers(0, 2, (2, 3, 4)).astype(np.float32)
+    found = result(tmp_path, f'type: "ArgMax" argmax_param {{ top_k: 3 {where} }}', x)
+    flat = x if where else x.reshape(2, -1, 1)
+    ranks = np.arange(flat.shape[1])[:, None]
+    wanted = np.argsort(-(flat + ranks / 100), axis=1)[:, :3]
+    np.testing.assert_array_equal(found, wanted.reshape(found.shape))
 
 
 def test_places_in_images_have_four_dimensions(tmp_path):

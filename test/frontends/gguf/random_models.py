@@ -39,6 +39,8 @@ def _numbers(key: str, shape: tuple[int, ...], random: np.random.RandomState) ->
 
 def _metadata(arch: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
     heads, size = given.get("heads", HEADS), SIZE
+    if given.get("bare_mixers"):
+        heads = [heads * ("attention" in one) for one in given["mixers"].split()]
     norm = "layer_norm_epsilon" if given.get("norm") == "layer" else "layer_norm_rms_epsilon"
     found = {
         "context_length": 64, "embedding_length": given.get("width", WIDTH),
@@ -133,6 +135,8 @@ def _layer(given: Mapping[str, Any], i: int, width: int) -> Iterator[tuple[str, 
     for name in (given.get("first", "attn_norm"), given.get("second", "ffn_norm")):
         if name == "ffn_norm" and given.get("nameless"):
             yield name, (width,)
+        elif name == "attn_norm" and given.get("bare_mixers") == mixers:
+            continue
         elif name is not None and not (name == "attn_norm" and i == 0 and given.get("starts_bare")):
             yield from _norm(given, name, width)
     for name in given.get("after", "").split():

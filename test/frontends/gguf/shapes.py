@@ -86,6 +86,7 @@ SHAPES: Mapping[str, Mapping[str, Any]] = {
                 "more": {"attention.sliding_window": 5, "logit_scale": 0.25}},
     "command-r": {"norm": "layer", "second": None, "tied": True,
                   "more": {"logit_scale": 0.0625}},
+    "deci": {"layers": 3, "mixers": "attention none attention", "bare_mixers": "none"},
     "deepseek": {"experts": "later", "shared": True,
                  "more": {"leading_dense_block_count": 1, "expert_shared_count": 1,
                           "expert_weights_scale": 1.5}},

@@ -162,3 +162,11 @@ def test_experts_of_which_some_have_a_bias():
         NncError, match=r"some experts' matrices in 'blk.1' have a bias, others none"
     ):
         Model(container(metadata, kept))
+
+
+def test_layers_of_linear_attention_are_an_error():
+    """Those of `deci` that have heads of queries, but none of keys."""
+    metadata, tensors = parts("deci")
+    metadata = dict(metadata) | {"deci.attention.head_count_kv": [0, 0, 2]}
+    with pytest.raises(NncError, match="head_count_kv' is 0, expected an integer"):
+        Model(container(metadata, tensors))(TOKENS)
