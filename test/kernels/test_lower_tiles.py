@@ -125,3 +125,23 @@ def test_a_masked_reduction_of_one_element(kind, active):
     Interpreter(module).call("f", given)
     both = 7 if kind == "add" else 5
     assert found == (both if active else 2)
+
+
+@pytest.mark.parametrize("kind", ["minsi", "maxsi", "minui", "maxui"])
+def test_reductions_of_indices(kind):
+    module = parse_module(
+        "func.func @f(%k: vector<5xi1>, %x: vector<5xindex>, %a: index, %m: memref<2xindex>) {\n"
+        f"%0 = vector.multi_reduction <{kind}>, %x, %a [0] : vector<5xindex> to index\n"
+        f"%1 = vector.mask %k {{ vector.reduction <{kind}>, %x : vector<5xindex> into index }} "
+        ": vector<5xi1> -> index\n%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n"
+        "memref.store %0, %m[%c0] : memref<2xindex>\nmemref.store %1, %m[%c1] : memref<2xindex>\n"
+        "return\n}"
+    )
+    LowerTiles("avx2").run(module, PassContext())
+    module.verify()
+    found = np.zeros(2, np.int64)
+    x, active = np.array([3, -7, 9, 4, 5]), np.array([1, 0, 1, 1, 0], bool)
+    Interpreter(module).call("f", [active, x, np.int64(-2), found])
+    unsigned = np.append(x, -2).astype(np.uint64) if kind.endswith("ui") else np.append(x, -2)
+    pick = np.min if kind.startswith("min") else np.max
+    np.testing.assert_array_equal(found, [pick(unsigned).astype(np.int64), pick(x[active])])
