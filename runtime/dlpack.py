@@ -24,6 +24,7 @@ def as_array(value: Any) -> np.ndarray:
 
     Raises NncError if the tensor refuses, as PyTorch's do while they track gradients.
     """
+    value = _resolved(value)
     try:
         kind, _ = value.__dlpack_device__()
         if kind in HERE:
@@ -33,6 +34,18 @@ def as_array(value: Any) -> np.ndarray:
         if hasattr(value, "__array__"):  # NumPy's import lacks some element types, such as bf16.
             return _by_its_own(value, error)
         raise _refused(error) from None
+
+
+def _resolved(value: Any) -> Any:
+    """A PyTorch tensor whose elements are negated or conjugated only on reading, with them so.
+
+    Its DLPack capsule leaves the negation out (`z.conj().imag`).
+    """
+    for name in ("resolve_conj", "resolve_neg"):
+        resolve = getattr(value, name, None)
+        if resolve is not None:
+            value = resolve()
+    return value
 
 
 def _by_its_own(value: Any, error: Exception) -> np.ndarray:

@@ -200,20 +200,20 @@ class Contract(Op, name="vector.contract", traits=(Pure,)):
             raise self.error(f"invalid accumulator/result vector shape, expected: '{expected}'")
 
     def evaluate(self, lhs: Any, rhs: Any, acc: Any) -> Any:
-        letters = "abcdefghijklmnop"
-        terms = ["".join(letters[e.position] for e in m.results) for m in self.maps]  # type: ignore[attr-defined]
-        dtype = np.asarray(acc).dtype
-        if self.kind == "add":
-            product = np.einsum(
-                f"{terms[0]},{terms[1]}->{terms[2]}", lhs.astype(dtype), rhs.astype(dtype)
-            )
-            return combine("add", acc, product)[()]
-        full = letters[: len(self.iterators)]
-        points = np.einsum(f"{terms[0]},{terms[1]}->{full}", lhs.astype(dtype), rhs.astype(dtype))
+        dtype, maps = np.asarray(acc).dtype, self.maps
+        factors = (self._spread(v.astype(dtype), m) for v, m in zip((lhs, rhs), maps, strict=False))
+        points = combine("mul", *factors)
         for d in reversed([i for i, k in enumerate(self.iterators) if k == "reduction"]):
             points = reduce_along(self.kind, points, d)
-        left = [full[i] for i, k in enumerate(self.iterators) if k == "parallel"]
-        return combine(self.kind, acc, points.transpose([left.index(c) for c in terms[2]]))[()]
+        left = [i for i, k in enumerate(self.iterators) if k == "parallel"]
+        order = [left.index(e.position) for e in maps[2].results]  # type: ignore[attr-defined]
+        return combine(self.kind, acc, points.transpose(order))[()]
+
+    def _spread(self, value: Any, map: AffineMap) -> Any:
+        """An operand with a dimension for each iterator, of size 1 where it does not have it."""
+        positions = [e.position for e in map.results]  # type: ignore[attr-defined]
+        sizes = [n if i in positions else 1 for i, n in enumerate(self.extents())]
+        return value.transpose(np.argsort(positions)).reshape(sizes)
 
 
 class OuterProduct(Op, name="vector.outerproduct", traits=(Pure,)):

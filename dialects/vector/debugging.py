@@ -33,14 +33,22 @@ class Print(Op, name="vector.print", traits=(WritesMemory,)):
             frame.write(self.stringLiteral)
             return []
         marks = {"no_punctuation": "", "newline": "\n", "comma": ", ", "open": "( ", "close": " )"}
-        frame.write((_shown(operands[0]) if operands else "") + marks[self.punctuation])
+        shown = ""
+        if self.source is not None:
+            shown = _shown(operands[0], getattr(self.source.type, "element_type", self.source.type))
+            if getattr(self.source.type, "rank", None) == 0:
+                shown = f"( {shown} )"
+        frame.write(shown + marks[self.punctuation])
         return []
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Any, element: Type) -> str:
+    """A number, or the parts of a vector; an index is printed without a sign, as upstream does."""
     if getattr(value, "ndim", 0):
-        return "( " + ", ".join(_shown(part) for part in value) + " )"
-    return f"{value:g}" if value.dtype.kind == "f" else str(int(value))
+        return "( " + ", ".join(_shown(part, element) for part in value) + " )"
+    if isinstance(element, FloatType):
+        return f"{float(value):g}"
+    return str(int(value) % (1 << 64) if isinstance(element, IndexType) else int(value))
 
 
 class Vscale(Op, name="vector.vscale", traits=(Pure,)):

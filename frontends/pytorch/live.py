@@ -380,7 +380,7 @@ def as_array(tensor: Any) -> np.ndarray:
 
     if tensor.is_meta:
         raise NncError("a tensor is on the device 'meta', and has no elements")
-    plain = tensor.detach().cpu().contiguous()
+    plain = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous()
     dtype = type_to_numpy(element_of(plain.dtype))
     if dtype.kind in "fiubc":
         return plain.numpy()

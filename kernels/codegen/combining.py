@@ -6,7 +6,7 @@ import math
 
 from ...dialects import arith
 from ...ir.core import Operation
-from ...ir.types import FloatType, IntegerType, Type, f32, f64
+from ...ir.types import FloatType, IndexType, IntegerType, Type, f32, f64
 from ..model.stages import COMBINERS
 
 FUSED_TYPES = (f32, f64)
@@ -25,7 +25,7 @@ def combiner_op(kind: str, type: Type) -> type[Operation]:
 
 
 def identity(kind: str, type: Type) -> float | int:
-    """The e with x op e = x for a kind of reduction."""
+    """The e with x op e = x for a kind of reduction; an index has 64 bits, as it has in memory."""
     match kind:
         case "add" | "or" | "xor" | "maxui":
             return 0
@@ -37,6 +37,7 @@ def identity(kind: str, type: Type) -> float | int:
             return -math.inf
         case "minimumf" | "minnumf":
             return math.inf
-    assert isinstance(type, IntegerType)
-    low = -(1 << (type.width - 1))
+    assert isinstance(type, IntegerType | IndexType)
+    width = type.width if isinstance(type, IntegerType) else 8 * type.byte_width
+    low = -(1 << (width - 1))
     return low if kind == "maxsi" else -1 - low

@@ -1,5 +1,6 @@
 """memref, vector and tensor ops against what NumPy says they are."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 from nnc.ir.diagnostics import NncError
@@ -300,6 +301,34 @@ def test_print():
     interpreter = Interpreter(module, write=lines.append)
     interpreter.call("f", [np.array([[1, 2], [3, 4]], np.int32), np.float32(1.5)])
     assert "".join(lines) == "( ( 1, 2 ), ( 3, 4 ) )\n1.5\n"
+
+
+def test_print_as_mlir_runner_does():
+    """A vector of no dimensions has brackets; an index has no sign."""
+    lines = []
+    module = parse_module(
+        "func.func @f(%v: vector<f32>, %i: index, %b: bf16) {\n"
+        "vector.print %v : vector<f32>\nvector.print %i : index\nvector.print %b : bf16\nreturn\n}"
+    )
+    given = [np.array(1.5, np.float32), np.int64(-3), ml_dtypes.bfloat16(0.5)]
+    Interpreter(module, write=lines.append).call("f", given)
+    assert "".join(lines) == "( 1.5 )\n18446744073709551613\n0.5\n"
+
+
+def test_contract_of_bf16():
+    module = parse_module(
+        "func.func @f(%a: vector<2x3xbf16>, %b: vector<4x3xbf16>, %c: vector<4x2xbf16>)"
+        " -> vector<4x2xbf16> {\n%0 = vector.contract {indexing_maps = ["
+        "affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, "
+        "affine_map<(m, n, k) -> (n, m)>], iterator_types = "
+        '["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %a, %b, %c : '
+        "vector<2x3xbf16>, vector<4x3xbf16> into vector<4x2xbf16>\n"
+        "return %0 : vector<4x2xbf16>\n}"
+    )
+    a, b, c = (np.arange(n).reshape(s) for n, s in ((6, (2, 3)), (12, (4, 3)), (8, (4, 2))))
+    given = [v.astype(ml_dtypes.bfloat16) for v in (a, b, c)]
+    (found,) = Interpreter(module).call("f", given)
+    np.testing.assert_array_equal(found.astype(int), b @ a.T + c)
 
 
 # -- tensor --------------------------------------------------------------------------------------

@@ -91,3 +91,33 @@ def test_positions_in_double_are_computed_in_double(rng):
         opset=20,
         rtol=1e-11,
     )
+
+
+@pytest.mark.parametrize("given", ["constants", "inputs", "all inputs"])
+def test_a_slice_backward_from_before_the_first_element_has_the_first(given):
+    """ONNX clamps a start to the first element, where NumPy's slice is empty."""
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    last = -(2**63)
+    bounds = {"s": (-9, 2), "e": (last, 9), "a": (1, 0), "t": (-1, 1)}
+    fed = {"constants": "", "inputs": "se", "all inputs": "seat"}[given]
+    length = "n" if given == "all inputs" else "2"
+    inputs = "".join(f", int64[{length}] {k}" for k in fed)
+    kept = ", ".join(
+        f"int64[2] {k} = {{{v[0]}, {v[1]}}}" for k, v in bounds.items() if k not in fed
+    )
+    check(
+        f"(float[p,q] x{inputs}) => (float[u,v] y) {f'<{kept}>' if kept else ''}"
+        "{ y = Slice(x, s, e, a, t) }",
+        x,
+        *(np.array(bounds[k], np.int64) for k in fed),
+    )
+
+
+def test_steps_of_a_slice_may_be_a_vector_of_open_length():
+    check(
+        "(float[p,q] x, int64[n] t) => (float[u,v] y)"
+        "<int64[2] s = {3, 0}, int64[2] e = {-9, 9}, int64[2] a = {1, 0}>"
+        "{ y = Slice(x, s, e, a, t) }",
+        np.arange(12, dtype=np.float32).reshape(3, 4),
+        np.array([-2, 2], np.int64),
+    )

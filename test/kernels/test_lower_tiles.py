@@ -82,3 +82,66 @@ def test_mlir_opt_prints_what_comes_out(mlir_opt):
             FlattenAddresses().run(module, PassContext())
             parts.append(print_op(module, generic=True))
     assert all_theirs(mlir_opt, parts, "generic") == parts
+
+
+CONSTANTS = {
+    "signs of zeros": ("2x2", "[[0.0, -0.0], [-0.0, -0.0]]", [[0.0, -0.0], [-0.0, -0.0]]),
+    "NaN": ("4", "[1.0, 2.0, 3.0, 0x7FC00000]", [[1, 2], [3, np.nan]]),
+}
+
+
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_constants_keep_signs_of_zeros_and_nans(name):
+    """A row is one number for all lanes where its bits are equal: 0 == -0, and NaN != NaN."""
+    shape, numbers, wanted = CONSTANTS[name]
+    module = parse_module(
+        "func.func @f(%x: vector<2x2xf32>, %m: memref<2x2xf32>) {\n"
+        f"%c = arith.constant dense<{numbers}> : vector<{shape}xf32>\n"
+        f"%d = vector.shape_cast %c : vector<{shape}xf32> to vector<2x2xf32>\n"
+        "%s = arith.mulf %x, %d : vector<2x2xf32>\n%z = arith.constant 0 : index\n"
+        "vector.transfer_write %s, %m[%z, %z] {in_bounds = [true, true]} : "
+        "vector<2x2xf32>, memref<2x2xf32>\nreturn\n}"
+    )
+    LowerTiles("avx2").run(module, PassContext())
+    module.verify()
+    found = np.zeros((2, 2), np.float32)
+    Interpreter(module).call("f", [np.ones((2, 2), np.float32), found])
+    np.testing.assert_array_equal(found, np.array(wanted, np.float32))
+    np.testing.assert_array_equal(np.signbit(found), np.signbit(wanted))
+
+
+@pytest.mark.parametrize("kind", ["add", "maxnumf"])
+@pytest.mark.parametrize("active", [False, True])
+def test_a_masked_reduction_of_one_element(kind, active):
+    module = parse_module(
+        "func.func @f(%k: vector<1xi1>, %x: vector<1xf32>, %a: f32, %m: memref<f32>) {\n"
+        f"%0 = vector.mask %k {{ vector.reduction <{kind}>, %x, %a : vector<1xf32> into f32 }} "
+        ": vector<1xi1> -> f32\nmemref.store %0, %m[] : memref<f32>\nreturn\n}"
+    )
+    LowerTiles("avx2").run(module, PassContext())
+    module.verify()
+    found = np.zeros((), np.float32)
+    given = [np.array([active]), np.array([5], np.float32), np.float32(2), found]
+    Interpreter(module).call("f", given)
+    both = 7 if kind == "add" else 5
+    assert found == (both if active else 2)
+
+
+@pytest.mark.parametrize("kind", ["minsi", "maxsi", "minui", "maxui"])
+def test_reductions_of_indices(kind):
+    module = parse_module(
+        "func.func @f(%k: vector<5xi1>, %x: vector<5xindex>, %a: index, %m: memref<2xindex>) {\n"
+        f"%0 = vector.multi_reduction <{kind}>, %x, %a [0] : vector<5xindex> to index\n"
+        f"%1 = vector.mask %k {{ vector.reduction <{kind}>, %x : vector<5xindex> into index }} "
+        ": vector<5xi1> -> index\n%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n"
+        "memref.store %0, %m[%c0] : memref<2xindex>\nmemref.store %1, %m[%c1] : memref<2xindex>\n"
+        "return\n}"
+    )
+    LowerTiles("avx2").run(module, PassContext())
+    module.verify()
+    found = np.zeros(2, np.int64)
+    x, active = np.array([3, -7, 9, 4, 5]), np.array([1, 0, 1, 1, 0], bool)
+    Interpreter(module).call("f", [active, x, np.int64(-2), found])
+    unsigned = np.append(x, -2).astype(np.uint64) if kind.endswith("ui") else np.append(x, -2)
+    pick = np.min if kind.startswith("min") else np.max
+    np.testing.assert_array_equal(found, [pick(unsigned).astype(np.int64), pick(x[active])])

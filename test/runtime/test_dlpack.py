@@ -78,3 +78,11 @@ def test_what_is_refused(model, given, message):
     with pytest.raises(NncError) as caught:
         model(given)
     assert caught.value.message == message
+
+
+def test_what_pytorch_negates_on_reading(model):
+    """A view with the negative bit, whose capsule has the elements without the sign."""
+    torch = pytest.importorskip("torch")
+    given = torch.complex(torch.zeros(2, 3), torch.tensor(X)).conj().imag
+    assert given.is_neg()
+    np.testing.assert_array_equal(model(given), X)

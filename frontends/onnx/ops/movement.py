@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...common.movement import bounds
 from ...common.runtime_axes import given_sizes, parts_of_sizes, spread_over
+from ...common.terms import Term
 from ...common.terms import extent as extent_of
 from ...common.vocabulary import *
 from ..calls import expand_call
@@ -65,7 +66,7 @@ def slice_(
     steps: Sequence[Dim] = (1,) * count
     if steps_operand is not None:
         known = n.extents(steps_operand)
-        steps = (None,) if known is None else known
+        steps = (None,) * count if known is None else known
     if not len(begin) == len(end) == len(axes) == len(steps) or count > x.type.rank:
         raise n.error(
             f"{len(begin)} starts, {len(end)} ends, {len(axes)} axes and {len(steps)} steps, "
@@ -76,7 +77,7 @@ def slice_(
     shape, first, stride = list(x.type.shape), [0] * x.type.rank, [1] * x.type.rank
     late = False
     for axis, b, e, s in zip(axes, begin, end, steps, strict=True):
-        found = bounds(b, e, s, x.type.shape[axis])
+        found = bounds(_at_least_first(b, x.type.shape[axis]), e, s, x.type.shape[axis])
         if found is None:
             late, shape[axis] = True, None
         else:
@@ -85,7 +86,25 @@ def slice_(
         return portion(n, x, first, shape, stride)
     axes_value = n.constant(np.array(axes, np.int64))
     by = n.constant(np.ones(count, np.int64)) if steps_operand is None else steps_operand
-    return sliced_by(n, x, starts, ends, axes_value, by, shape)
+    return _sliced_by(n, x, starts, ends, axes_value, by, shape)
+
+
+def _at_least_first(start: Dim, extent: Dim) -> Dim:
+    """A start before the first element is the first one.
+
+    So ONNX says; NumPy's slice backward from there is empty.
+    """
+    return start if start is None or extent is None else max(start, -extent)
+
+
+def _sliced_by(n: Node, x: Value, starts: Value, *rest: Any) -> Value:
+    """`sliced_by` with the starts of slices backward as `_at_least_first` has them."""
+    axes, steps = rest[1:3]
+    known = n.known(steps)
+    if known is not None and (known > 0).all():
+        return sliced_by(n, x, starts, *rest)
+    first = -Term(n, shape_of(n, x)).gather(Term(n, axes))
+    return sliced_by(n, x, Term(n, as_i64(n, starts)).max(first).value, *rest)
 
 
 def _slice_along(n: Node, x: Value, bounds: Sequence[Value], steps: Value | None) -> Value:
@@ -93,7 +112,7 @@ def _slice_along(n: Node, x: Value, bounds: Sequence[Value], steps: Value | None
     starts, ends, axes = (as_i64(n, v) for v in bounds)
     one = n.constant(np.array([1], np.int64))
     by = steps or n(nn.BroadcastDynamic(one, shape_of(n, starts), out=starts.type))
-    return sliced_by(n, x, starts, ends, axes, by)
+    return _sliced_by(n, x, starts, ends, axes, by)
 
 
 def _slice_leading(n: Node, x: Value, starts: Value, ends: Value, steps: Value | None) -> Value:
@@ -105,7 +124,7 @@ def _slice_leading(n: Node, x: Value, starts: Value, ends: Value, steps: Value |
         own = filler if given is None else n(nn.Concat([as_i64(n, given), filler], axis=0))
         vectors.append(gathered(n, own, axes))
     begins, ends, by = vectors
-    return sliced_by(n, x, begins, ends, axes, by)
+    return _sliced_by(n, x, begins, ends, axes, by)
 
 
 @converter("Split")

@@ -236,13 +236,11 @@ class Expansion:
         start = start * shape[-1] + part.offset
         numbers = list(attribute.values()[start : start + part.lanes])
         step = numbers[1] - numbers[0] if len(numbers) > 1 and isinstance(element, IndexType) else 0
-        if all(n == numbers[0] for n in numbers):
-            return self.code.constant(_scalar(numbers[0], element))
         if step and numbers == [numbers[0] + step * i for i in range(len(numbers))]:
             return Strided(numbers[0], step)
         numbers += numbers[:1] * (part.width - len(numbers))
-        row = VectorType((part.width,), element)
-        return self.code.constant(DenseElements.from_list(numbers, row))
+        row = DenseElements.from_list(numbers, VectorType((part.width,), element))
+        return self.code.constant(_scalar(numbers[0], element) if row.is_splat else row)
 
     def _poison(self, type: Any) -> Value:
         cache = self.code.entry.cache

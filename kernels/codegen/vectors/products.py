@@ -347,7 +347,7 @@ def reduction(e: Expansion, op: vector.Reduction) -> None:
     is_float = isinstance(op.dest.type, FloatType)
     flags: dict[str, Attribute] = {"fastmath": given} if is_float and given is not None else {}
     width = e.widths.width(source)
-    if lanes_of(source.type) == width:  # one piece: the operation stays as it is
+    if lanes_of(source.type) == width > 1:  # one piece: the operation stays as it is
         row = e.vector(source, (), e.widths.parts(source)[0])
         made = vector.Reduction.create(
             (row, *op._operands[1:]), (op.dest.type,), None, op.properties, loc=op.loc
