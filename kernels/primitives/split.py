@@ -25,7 +25,11 @@ def split(plan: Plan, op: schedule.Split, loop: Loop) -> tuple[Loop, Loop]:
 
 
 def split_by(plan: Plan, op: Operation, loop: Loop, factor: int) -> tuple[Loop, Loop]:
-    """The halves of a loop that an operation of any kind splits."""
+    """Split a loop into an outer loop with steps of `factor`, and an inner one of `factor`
+    iterations. Returns both.
+
+    `op` is the operation that errors name. Raises NncError if the loop cannot be split.
+    """
     check_free(loop, op)
     check_plain(loop, op)
     if loop.rest is not None:
