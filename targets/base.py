@@ -165,7 +165,7 @@ class Target(ABC):
         return []
 
     def told(self, module: Operation) -> str:
-        """A note for the user on a run of a compiled module and its cost; empty if none."""
+        """The line that `nnc compile` prints about a module's work and cost; empty for none."""
         return ""
 
     def fallbacks(self, module: Operation) -> list[str]:

@@ -122,7 +122,10 @@ def _read_trees(
     source, model = levels.source, levels.of("model", given)
     groups = [int(v) for v in model["tree_info"]]
     if len(groups) != len(model["trees"]) or not all(0 <= g < ensemble.groups for g in groups):
-        raise source.error("'tree_info' does not fit the trees")
+        raise source.error(
+            f"'tree_info' has {len(groups)} entries for {len(model['trees'])} trees, expected one "
+            f"for each, from 0 to {ensemble.groups - 1}"
+        )
     for i, (tree, group) in enumerate(zip(model["trees"], groups, strict=True)):
         tree = levels.of("tree", tree)
         _Tree(source, tree, features).into(ensemble, group, 1.0 if weights is None else weights[i])

@@ -175,7 +175,7 @@ def _insert(p: WgslPrinter, op: vector.Insert) -> str:
     (at,) = op.static_position
     old = p.text_of(op.dest)
     if op.dynamic_position:
-        raise NncError("inserts at a place that only the run tells")
+        raise NncError("inserts at a position known only at run time, which WGSL does not support")
     return p.lanes(type, [text if i == at else p.lane(old, i) for i in range(lanes_of(type))])
 
 

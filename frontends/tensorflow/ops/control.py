@@ -336,7 +336,7 @@ class Loop:
         if isinstance(state, TensorList):
             return state.stacked(self.n)
         if not isinstance(state, Value):
-            raise self.n.error("a state of the loop is no tensor")
+            raise self.n.error("a variable of the loop is neither a tensor nor a list of tensors")
         return state
 
     def _collected(self, i: int, plan: Counted, stack: Value, grows: bool) -> TensorList:
