@@ -412,7 +412,7 @@ schedule.cache padded 0 of %conv in workgroup at %c"""
 
     def verify_op(self) -> None:
         if len(self.copies) != (self.at is None):
-            raise self.error("makes a stage where it is told no loop, and only there")
+            raise self.error("expects a result without a loop `at`, and no result with one")
         if self.at is None and self.buffers is not None:
             raise self.error("has several buffers only in workgroup memory")
         if self.at is None and self.padded:

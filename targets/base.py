@@ -161,7 +161,7 @@ class Target(ABC):
         return None
 
     def notes(self, module: Operation) -> list[str]:
-        """Notes for the user who compiled a module, taken after its last stage."""
+        """Notes for the user about a compiled module, in its state after the last stage."""
         return []
 
     def told(self, module: Operation) -> str:

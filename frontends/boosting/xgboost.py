@@ -176,7 +176,9 @@ class _Tree:
                 forest.weights += [(numbers[i], g, float(v) * weight) for g, v in leaf]
                 continue
             if not (left < count and 0 <= right < count and 0 <= self.index[i] < self.features):
-                raise self.source.error(f"node {i} of a tree leads to what is not there")
+                raise self.source.error(
+                    f"node {i} of a tree has a child or feature that does not exist"
+                )
             self._split(forest, numbers, i)
         forest.roots.append(roots[0])
 

@@ -312,7 +312,7 @@ class Hyperparameters:
 
     @property
     def is_variant(self) -> bool:
-        """Whether this is the variant of its architecture, told by its layers, that has ALiBi."""
+        """Whether this is the variant with ALiBi, recognized by the number of its layers."""
         return self.kind.rotated_layers not in (None, self.layers)
 
     def local_base(self) -> float | None:

@@ -4,9 +4,9 @@
         body(i)       ->        for ii in 0..min(F, E - io)
                                     body(io + ii)
 
-Legal for a plain loop that no fused stage shares, but not for the outer half of a split: what its
-inner half has left would not be known. In the plan, the two halves take the loop's place; the outer
-one walks its span, and gives the inner one its extent.
+Legal for a plain loop that no fused stage shares, but not for the outer half of a split, since the
+extent of its inner half could not be computed. In the plan, the two halves replace the loop; the
+outer one covers the loop's range, and determines the extent of the inner one.
 """
 
 from __future__ import annotations

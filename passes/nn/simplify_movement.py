@@ -279,7 +279,7 @@ def reshape_to_known(op: nn.ReshapeDynamic, rewriter: Rewriter) -> None:
 def broadcast_to_known(op: nn.BroadcastDynamic, rewriter: Rewriter) -> None:
     """broadcast_dynamic(x, shape) -> broadcast_to(x) where the shape is known
 
-    An unknown extent of x may be 1 or that of the shape, which only the run tells.
+    An unknown extent of x may turn out at run time to be 1, or that of the shape.
     """
     shape = op.out.type.shape
     own = shape_of(op.x)

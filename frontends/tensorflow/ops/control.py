@@ -251,7 +251,7 @@ class Loop:
             except NeedsStack as need:
                 i, written = need.args[0], (*need.args, None)[1]
                 if i in self.reads:
-                    raise self.n.error("it reads a list that is not there yet") from None
+                    raise self.n.error("the loop reads a list before its elements exist") from None
                 self.reads.add(i)
                 init: TensorList = self.inits[i]
                 if written is not None:
