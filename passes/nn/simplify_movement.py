@@ -77,13 +77,13 @@ def merge_reshapes(op: nn.Reshape, rewriter: Rewriter) -> None:
 
 @rewrite(nn.Reshape)
 def reshape_nothing(op: nn.Reshape, rewriter: Rewriter) -> None:
-    """reshape(x) -> x where the shape stays"""
+    """reshape(x) -> x if the shape is the same"""
     replace_same(rewriter, op, op.x)
 
 
 @rewrite(nn.BroadcastTo)
 def broadcast_nothing(op: nn.BroadcastTo, rewriter: Rewriter) -> None:
-    """broadcast_to(x) -> x where the shape stays"""
+    """broadcast_to(x) -> x if the shape is the same"""
     replace_same(rewriter, op, op.x)
 
 
