@@ -44,9 +44,12 @@ def compile(
     """A callable executable from a model.
 
     `model` is the path of a model in any format that nnc reads, or of IR text (`.mlir`, any stage),
-    the bytes of a file, an `onnx.ModelProto`, a `torch.export.ExportedProgram`, a `torch.nn.Module`
-    or a function of PyTorch or JAX with example `inputs` (a tuple, or a dictionary by name), or a
-    module that `load` or `parse` returns. `shapes` fixes the shapes of inputs by name; `constants`
+    or `onnx:NAME`, a model that ships in the onnx package (`onnx:light_resnet50`); or the bytes of
+    a file, an `onnx.ModelProto`, a `torch.export.ExportedProgram`, a `torch.nn.Module` or a
+    function of PyTorch or JAX with example `inputs` (a tuple, or a dictionary by name), or a
+    module that `load` or `parse` returns.
+
+    `shapes` fixes the shapes of inputs by name; `constants`
     fixes the values of inputs by name (`{"sr": 16000}`), and removes these inputs; `signature` is
     the name of the function to compile of a SavedModel or a `.tflite` file; `ops` are Python files
     that declare custom operators. `target` is what to compile for, a name that `nnc targets` lists
@@ -109,8 +112,11 @@ def load(
 
 
 def _traced(model: Any, inputs: Any) -> Any:
+    from .frontends.common.packaged import PACKAGED, packaged_model
     from .frontends.common.source import Traced
 
+    if isinstance(model, str) and model.startswith(PACKAGED):
+        model = packaged_model(model)
     return model if inputs is None else Traced(model, inputs)
 
 

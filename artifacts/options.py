@@ -105,7 +105,7 @@ def check_options(
         makers = [suffix for suffix, one in kinds().items() if one.makes_weights]
         raise NncError(f"only a {listed(makers)} file makes weights, not '{path.name}'")
     elif options.prefix != DEFAULT_PREFIX and not kind.has_names:
-        raise NncError(f"--prefix is the start of C names, which '{path.name}' has none of")
+        raise NncError(f"--prefix is the start of C names, but '{path.name}' will have no C names")
     check_prefix(options.prefix)
     if options.bindings and options.prefix.lower() in _TAKEN:
         raise NncError(

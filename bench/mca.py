@@ -18,12 +18,12 @@ from pathlib import Path
 
 from nnc.dialects import func
 from nnc.driver.compile import load_module, run_stages
+from nnc.frontends.common.packaged import PACKAGED, packaged_model
 from nnc.ir.core import Operation
 from nnc.kernels.kernel_costs import kernel_cost
 from nnc.targets.attribute import target_of
 from nnc.targets.llvm.ir import llvm_ir
 from nnc.targets.llvm.target import LlvmTarget
-from nnc.tools.session import packaged_model
 
 from .command import run
 
@@ -229,7 +229,7 @@ def main() -> None:
     print("| model | target | kernel | of the model | multiply-adds | cycles | of the peak |")
     print("|---|---|---|---|---|---|---|")
     for name in args.models:
-        path = packaged_model(name) if name.startswith("onnx:") else Path(name)
+        path = packaged_model(name) if name.startswith(PACKAGED) else Path(name)
         for target in args.targets:
             for row in rows(path, target):
                 print(

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Precision:
-    """`tolerance` is the default tolerance of outputs, relative to the largest value; `floats` is
-    the ONNX name of the type that replaces f32, if one does.
+    """A precision that `--precision` offers.
+
+    `about` describes it; `tolerance` is the default tolerance of outputs, relative to the largest
+    value; `floats` is the ONNX name of the type that replaces f32, empty if none does.
     """
 
     about: str

@@ -376,13 +376,13 @@ class Cache(Named, name="schedule.cache", traits=(_INSIDE,)):
     needs into a small contiguous buffer. `order` permutes the buffer's dimensions: dimension i of
     the copy is dimension `order[i]` of the operand.
 
-    With `in workgroup at`, there is no such stage: each iteration of that loop, which stands in
-    loops bound to groups, copies what it needs into a buffer in the group's own memory. With
-    several `buffers`, what an iteration needs is on its way while the ones before compute.
+    With `in workgroup at` a loop, there is no such stage. The loop must be inside of loops bound to
+    groups; each of its iterations copies the elements that it needs into a buffer in workgroup
+    memory. With several `buffers`, these copies overlap with the computation of earlier iterations.
 
     `padded` says that other stages made the operand from another buffer by padding it with one
-    number. Those stages are removed, and what an iteration needs is copied from the unpadded
-    buffer, with that number around it.
+    number. Those stages are removed, and an iteration copies its elements from the unpadded buffer,
+    with that number around them.
     """
 
     number = attribute(I64)
@@ -412,7 +412,7 @@ schedule.cache padded 0 of %conv in workgroup at %c"""
 
     def verify_op(self) -> None:
         if len(self.copies) != (self.at is None):
-            raise self.error("makes a stage where it is told no loop, and only there")
+            raise self.error("expects a result without a loop `at`, and no result with one")
         if self.at is None and self.buffers is not None:
             raise self.error("has several buffers only in workgroup memory")
         if self.at is None and self.padded:

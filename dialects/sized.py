@@ -28,7 +28,7 @@ class DimOp(Op):
         return None if size is None else [size]
 
     def told_by(self, op: Operation | None, position: int) -> Value | None:
-        """The size of this dimension as an operand of the op that made the source."""
+        """The operand of `op`, which made the source, that gives this dimension's size; or None."""
         raise NotImplementedError
 
     def evaluate(self, source: Any, index: Any) -> Any:

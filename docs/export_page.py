@@ -18,9 +18,9 @@ FORMS = ("dynamo.static", "dynamo.dynamic", "script.static", "script.dynamic")
 CONVERTED = "convert.dynamic"
 TITLES = {
     "dynamo.static": "`torch.onnx.export(dynamo=True)`",
-    "dynamo.dynamic": "the same, open dimensions",
+    "dynamo.dynamic": "the same, dynamic dimensions",
     "script.static": "`torch.onnx.export(dynamo=False)`",
-    "script.dynamic": "the same, open dimensions",
+    "script.dynamic": "the same, dynamic dimensions",
     CONVERTED: "skl2onnx, onnxmltools, tf2onnx",
 }
 HEAD = """\
@@ -28,16 +28,17 @@ HEAD = """\
 
 # Exports: what was compared
 
-Small networks with random weights as PyTorch's two exporters write them, with fixed and with open
-dimensions, and what converters of other libraries write. Each file is compiled and run at the
-sizes it was exported at, one with open dimensions at others too, and compared with ONNX Runtime:
-the largest difference over the output's largest value. `*` marks files that ONNX Runtime cannot
-run, which are compared with the framework; "neither" stands for files that nnc and it refuse, most
-of which contradict themselves.
+The files are small networks with random weights, written by PyTorch's two exporters, with static
+and with dynamic dimensions, and by converters of other libraries. Each file is compiled, run at the
+sizes it was exported at, and compared with ONNX Runtime; files with dynamic dimensions also at
+other sizes. The error is the largest difference over the output's largest value. `*` marks files
+that ONNX Runtime cannot run, which are compared with the framework; "neither" marks files that both
+nnc and ONNX Runtime refuse, most of which are inconsistent.
 
-Where two detectors (RetinaNet, SSDlite) differ, ONNX Runtime with and without its optimizer, and
-PyTorch in f32 and f64, differ as much: their random networks' scores lie as close together as
-rounding. ConvMixer's magnifies rounding: of f64, ONNX Runtime is off by 7e-4.
+Two detectors (RetinaNet, SSDlite) have differences as large as those of ONNX Runtime with and
+without its optimizer, or of PyTorch in f32 and f64: the scores of their random networks differ by
+no more than rounding errors. ConvMixer amplifies rounding errors: ONNX Runtime differs from f64 by
+7e-4.
 """
 
 Row = dict[str, Any]
@@ -75,7 +76,10 @@ def _agrees(row: Row) -> bool:
 
 def _networks(table: dict[str, dict[str, Row]]) -> list[str]:
     """PyTorch's networks, a line each; all that was converted in one."""
-    lines = ["| network | dynamo | dynamo, open | script | script, open |", "|---|---|---|---|---|"]
+    lines = [
+        "| network | dynamo | dynamo, dynamic | script | script, dynamic |",
+        "|---|---|---|---|---|",
+    ]
     for name, forms in sorted(table.items()):
         if CONVERTED not in forms:
             cells = (_cell(forms.get(form)) for form in FORMS)

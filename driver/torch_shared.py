@@ -62,7 +62,11 @@ class Shared:
         self._as_computed = False
 
     def placing(self, call: Call | None, fed: Sequence[int]) -> Call:
-        """A call from all arguments to all results; the given call takes the arguments `fed`."""
+        """A function from a list of all arguments to a list of all results, views included.
+
+        `call` computes the computed results from the arguments numbered `fed`; None: there are
+        none.
+        """
         if self._as_computed and call is not None:
             return lambda arguments: call([arguments[i] for i in fed])
 

@@ -102,7 +102,9 @@ class Probes:
 
 
 def probes() -> Probes:
-    """The loops of `nnc calibrate` for the engine. Raises NncError."""
+    """The loops with which the page measures the machine's peaks, compiled for the engine:
+    multiply-adds and reads of memory, as in `nnc calibrate`. Raises NncError.
+    """
     target = engine()
     machine = core_of(target)
     lanes, chains = machine.lanes(4), accumulators(machine)

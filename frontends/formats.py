@@ -1,7 +1,7 @@
 """The formats that models are read from: how each is detected, and the package that reads it.
 
-That package, called the format's room, has a `FRONT_END`; it is loaded when it is first needed. To
-add a format, add a room, a module of `detection/`, and a row here.
+The package of a format has a `FRONT_END`; it is imported when it is first needed. To add a format,
+add a package, a module of `detection/`, and a row here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Format:
-    """A format: its name in messages, and its room, the dotted path of the package that reads it.
+    """A format: its name in messages, and `room`, the dotted path of the package that reads it.
 
     The module that detects the format has the same path below `detection`.
     """

@@ -1,5 +1,4 @@
-"""Flatbuffers changed without their schema: fields of tables, and offsets.
-
+"""Mutates flatbuffers without knowledge of their schema: fields of tables, and offsets.
 A table begins with a signed distance back to its vtable, which has its own size, the table's size,
 and the offset of each field in the table. Source: flatbuffers.dev/internals.
 """

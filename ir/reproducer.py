@@ -32,7 +32,7 @@ FAILED = "Failures have been detected while processing an MLIR pass pipeline"
 
 
 def reproducer_text(module: Operation, pipeline: str, verify_each: bool) -> str:
-    """The module's text, then the pipeline; entries of other tools there are left out."""
+    """The module's text, then the pipeline as a resource; resources of other tools are left out."""
     text = print_op(module.clone())
     resources = text.endswith("\n#-}")
     head = text.removesuffix("\n#-}") + "," if resources else f"{text}\n\n{{-#"

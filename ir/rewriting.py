@@ -294,9 +294,9 @@ def apply_greedily(
 ) -> bool:
     """Apply patterns, folds and dead-code removal inside `root` until nothing changes.
 
-    Bounded by `max_rewrites` (default: generous in the size of the IR); past it a PassError
-    names the rules that fired most, which are those that cycle. `trace` is told of every
-    rule that fires. Returns whether anything changed.
+    More than `max_rewrites` rewrites (default: 64 for each operation, and 4096) raise a PassError
+    that names the rules that fired most, since these probably undo each other. `trace` records
+    every rule that fires. Returns whether anything changed.
     """
     make = _Greedy if trace is None else _TracedGreedy
     driver = make(patterns if isinstance(patterns, PatternSet) else PatternSet(patterns), trace)

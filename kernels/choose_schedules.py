@@ -39,10 +39,10 @@ class ChooseSchedules(
 ):
     """Put a schedule beside every function of linalg operations that has none yet.
 
-    Register tiles, loop orders, fusion inside kernels and parallel loops come from a model
-    of the machine, by the policy that its target names; see the schedule dialect for what they
-    mean. Of several candidates the best legal one is taken. With `tuned`, kernels get those that
-    `nnc tune` has found for them, where there are any that are legal.
+    The target's policy chooses register tiles, loop orders, fusion inside kernels and parallel
+    loops by a cost model of the machine; the schedule dialect describes them. Of several candidates
+    the best legal one is taken. With `tuned`, a kernel gets the schedule that `nnc tune` has found
+    for it, if there is one and it is legal.
     """
 
     target: str = option("", help="a target's name (default: the module's)", alias="machine")

@@ -87,10 +87,10 @@ class TunedSchedule:
     """A schedule, the fingerprint of its kernels, and its measurements.
 
     `gain` is the part of the kernel's time that it saves, `spread` its uncertainty; `machine`
-    the target that it was measured on; `told` what was decided otherwise than by default. What the
-    gain relies on: `version` of nnc, `threads` (0: not known), and the digests of the `default`
-    schedule and of the machine's `numbers`. Of one that was read, `path` is its file, and `edited`
-    whether a person has changed it.
+    is the target that it was measured on, `told` the decisions that differ from the default's. The
+    gain is valid for the `version` of nnc, `threads` (0: not known), and the digests of the
+    `default` schedule and of the machine's `numbers`. If the schedule was read from a file, `path`
+    is the file, and `edited` says whether it was edited by hand.
     """
 
     kernel: str

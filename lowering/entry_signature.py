@@ -96,7 +96,7 @@ def signature_of(op: func.FuncOp) -> EntrySignature:
                 special[name] = _of_default_space(types.pop(i), op)
                 break
     if not all(isinstance(t, MemRefType) for t in (*types, *op.function_type.results)):
-        raise PassError("an entry function takes and gives memrefs only", op.loc)
+        raise PassError("arguments and results of an entry function must be memrefs", op.loc)
     inputs, outputs = _tensors(op, types)
     return EntrySignature(
         inputs,

@@ -49,9 +49,9 @@ def _check(type: Type, op: Operation) -> None:
         return
     if not type.has_static_shape:
         raise PassError(
-            f"{type} has an open size, and hardware has fixed ones: give the inputs' shapes "
-            "(--shape) where it follows from those",
+            f"{type} has a dynamic shape, but hardware needs static ones: fix the inputs' shapes "
+            "(--shape), or use another target if the shape depends on values",
             op.loc,
         )
     if isinstance(type.element_type, FloatType) and type.element_type.kind == "f64":
-        raise PassError("f64 has no form in hardware; make the model f32", op.loc)
+        raise PassError("f64 is not supported in hardware; convert the model to f32", op.loc)

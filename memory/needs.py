@@ -29,9 +29,10 @@ Pair = tuple[str, int, int]
 
 @dataclass(frozen=True)
 class Join:
-    """Two buffers, by their indices, of which `after` may be written over `before`.
+    """A call whose result buffer may be written over an operand's buffer.
 
-    They are operand and result of a call of `callee`, by the indices of these.
+    `before` and `after` are the indices of the two buffers; `operand` and `result` are the numbers
+    of the operand and the result of the call of `callee`.
     """
 
     before: int

@@ -48,7 +48,7 @@ class OutlineLaunches(
         "host": "Number of kernels left to the host",
     },
 ):
-    """Make launches of what the functions of kernels do with buffers.
+    """Turn the parallel loops of kernel functions into device functions and launches of them.
 
         func.func private @f(%a: memref<?x64xf32>) attributes {nn.kernel} {
           %n = memref.dim %a, %c0 : memref<?x64xf32>

@@ -1,4 +1,4 @@
-"""Parallel loops of scalar code are dealt out over the threads of groups, not over groups alone."""
+"""Distributes parallel loops of scalar code over the threads of groups, not only over groups."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def put_side_by_side(loop: scf.Parallel, machine: Machine) -> None:
           scf.if %i < %n { body(%i) }
         } {nn.threads = 32}
 
-    The threads that run in lockstep would wait otherwise. Several dimensions of known extents are
-    counted as one; else the last one is divided. Bodies with vectors, checks or buffers of their
-    own stay as they are: a whole group has those.
+    With one thread in a group, the other threads that run in lockstep with it would idle. Several
+    dimensions of known extents are merged into one; otherwise the last one is divided. Loops whose
+    bodies have vectors, checks or buffers of their own are not changed, as these belong to a group.
     """
     threads = _threads(loop, machine)
     if threads == 1:

@@ -3,8 +3,8 @@
     BufferFunctions(module).call("f", [array, 3]) -> results; arrays are written in place
 
 The module is one of the loop level; a copy of it is lowered. `lowering/to_llvm/types.py` says how
-its types are represented: a memref by a pointer and the sizes and strides that its type does not
-tell, a vector of higher rank by its rows.
+its types are represented: a memref by a pointer and its dynamic sizes and strides, a vector of
+higher rank by its rows.
 """
 
 from __future__ import annotations

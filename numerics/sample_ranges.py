@@ -94,7 +94,7 @@ class SampleRanges(
                 )
             found.append(list(array.astype(type_to_numpy(type.element_type))))
         if len({len(one) for one in found}) > 1:
-            raise NncError(f"'{self.inputs}' has not as many samples of each input")
+            raise NncError(f"'{self.inputs}' has different numbers of samples of the inputs")
         return [list(one) for one in zip(*found, strict=True)]
 
 

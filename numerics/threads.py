@@ -31,7 +31,7 @@ class Meeting(Protocol):
 
 
 class Memory(Protocol):
-    """Memory that threads share, which is told what each of them does there."""
+    """Memory that threads share, which records the accesses of each of them."""
 
     def holds(self, array: np.ndarray) -> bool:
         """Whether an array is in this memory."""

@@ -65,7 +65,7 @@ class Orders:
         found = self._models.get(user, model)
         if found["state"] == "refused":
             raise ConflictError(
-                f"this model is refused: {found['error'] or 'its look was cancelled'}"
+                f"this model is refused: {found['error'] or 'its analysis was cancelled'}"
             )
         self._check(wish)
         shared = {

@@ -174,7 +174,7 @@ def _changed(base: Any, given: DictAttr, path: str = "machine") -> Any:
     for key, value in given.items():
         place = f"{path}.{key}"
         if key not in known:
-            raise NncError(f"there is no '{place}'")
+            raise NncError(f"'{place}' is not a field of the target's description")
         old = known[key]
         if is_dataclass(old) and isinstance(value, DictAttr):
             values[key] = _changed(old, value, place)

@@ -161,11 +161,11 @@ class Target(ABC):
         return None
 
     def notes(self, module: Operation) -> list[str]:
-        """Notes for the user who compiled a module, taken after its last stage."""
+        """Notes for the user about a compiled module, in its state after the last stage."""
         return []
 
     def told(self, module: Operation) -> str:
-        """A note for the user on a run of a compiled module and its cost; empty if none."""
+        """The line that `nnc compile` prints about a module's work and cost; empty for none."""
         return ""
 
     def fallbacks(self, module: Operation) -> list[str]:

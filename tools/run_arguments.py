@@ -87,7 +87,7 @@ def _from_file(path: Path, member: str) -> np.ndarray:
     arrays = read_arrays(path)
     if member:
         if member not in arrays:
-            raise NncError(f"there is no '{member}' in the file, but {', '.join(arrays)}")
+            raise NncError(f"the file has no array '{member}', but {', '.join(arrays)}")
         return arrays[member]
     if len(arrays) != 1:
         raise NncError(f"the file has several arrays; name one of {', '.join(arrays)} after a ':'")

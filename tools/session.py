@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..ir.diagnostics import NncError
@@ -53,7 +52,9 @@ class Session:
 
     def path(self, model: str) -> str:
         """The path of the model that the user gives. Raises NncError if it cannot be one."""
-        if model.startswith("onnx:"):
+        from ..frontends.common.packaged import PACKAGED, packaged_model
+
+        if model.startswith(PACKAGED):
             return str(packaged_model(model))
         path = self.streams.path(model)
         if path.exists() and not (path.is_file() or path.is_dir()):
@@ -89,21 +90,6 @@ class Session:
     def say(self, text: str) -> None:
         self.end_progress()
         print(text, file=self.streams.stdout)
-
-
-def packaged_model(name: str) -> Path:
-    """The path of `onnx:light_resnet50` and the like. Raises NncError that lists them."""
-    from importlib.util import find_spec
-
-    spec = find_spec("onnx")
-    assert spec is not None and spec.origin is not None
-    folder = Path(spec.origin).parent / "backend" / "test" / "data" / "light"
-    found = {path.stem: path for path in sorted(folder.glob("*.onnx"))}
-    wanted = name.partition(":")[2]
-    if wanted not in found:
-        listed = ", ".join(f"onnx:{stem}" for stem in found) or "none in this version"
-        raise NncError(f"no model '{name}'; the onnx package has: {listed}")
-    return found[wanted]
 
 
 def _shapes(options: Sequence[str]) -> dict[str, tuple[int, ...]]:

@@ -108,7 +108,7 @@ class Language:
 
 @cache
 def language(name: str) -> Language:
-    """The language of this name, one of `LANGUAGES`, from its room."""
+    """The language of this name, one of `LANGUAGES`, from its package beside this module."""
     return import_module(f".{name.replace('-', '_')}", __package__).LANGUAGE
 
 

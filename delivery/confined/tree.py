@@ -56,7 +56,9 @@ class Tree:
         yield from ((name, found[name]) for name in inside - {ours})
 
     def usage(self) -> Usage:
-        """The current resource use of all, and the processor time of those that have ended."""
+        """The current resource use of all processes of the tree, and the processor time of those
+        that have ended.
+        """
         total = Usage()
         for name, fields in self._all():
             total.processor_seconds += sum(map(int, fields[11:15])) / _TICKS

@@ -1,7 +1,8 @@
 """The gpu dialect: kernels that groups of threads run, and launches of them, as upstream.
 
-`functions` are modules and kernels, `launches` run them; `ids` say where a thread stands,
-`together` what threads do in company; `memory` has the device's buffers.
+`functions` has modules and kernels, `launches` the ops that run them; `ids` the ids of threads and
+groups, `together` barriers and operations on values of several threads; `memory` the device's
+buffers.
 """
 
 from ...ir.dialect import registry

@@ -1,8 +1,8 @@
-"""Where a thread stands: in its group, in the grid of groups, in its subgroup.
+"""The ids of threads: in the group, in the grid of groups, in the subgroup.
 
 A launch runs a grid of groups (upstream: blocks) of threads, both of up to three dimensions; the
-threads of a group count along x first. A subgroup (a warp) are threads of a group that follow one
-another and run together.
+threads of a group are numbered along x first. A subgroup (a warp) consists of consecutive threads
+of a group that run together.
 """
 
 from __future__ import annotations

@@ -63,7 +63,8 @@ def _sizes(op: Any, arrays: Sequence[Any]) -> list[int]:
                 continue
             if sizes[e.position] not in (None, n):
                 raise NncError(
-                    f"'{op.name}': dimension d{e.position} is {sizes[e.position]} and {n}", op.loc
+                    f"'{op.name}': dimension d{e.position} has extents {sizes[e.position]} and {n}",
+                    op.loc,
                 )
             sizes[e.position] = n
     assert None not in sizes, "verified maps index each dimension alone somewhere"

@@ -138,9 +138,9 @@ def collapsed_strides(
 ) -> tuple[list[Dim], Dim] | None:
     """The strides and offset after joining groups of dimensions; None if a group is not contiguous.
 
-    A group is taken to be contiguous if the type does not tell. The stride of a group is that of
-    its last dimension that does not have size 1; if that one's size is unknown, it may turn out to
-    be 1, and then the stride is unknown too.
+    A group is assumed to be contiguous if that does not follow from the type. The stride of a group
+    is that of its last dimension that does not have size 1; if that one's size is unknown, it may
+    turn out to be 1, and then the stride is unknown too.
     """
     found = source.strides_and_offset()
     if found is None:

@@ -225,7 +225,9 @@ def check_steps(op: Resampling) -> None:
     if op.cubic_steps < 0 or (op.cubic_steps and op.mode != "cubic"):
         raise NncError(f"{op.cubic_steps} steps of mode {op.mode}")
     if op.cubic_steps and (op.antialias or op.coordinate_transform not in transforms):
-        raise NncError("a table of steps goes with no such coordinates, and not with antialias")
+        raise NncError(
+            f"cubic_steps needs coordinate_transform {', '.join(transforms)}, and no antialias"
+        )
 
 
 class Resize(Resampling, name="nn.resize"):

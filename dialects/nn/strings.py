@@ -69,9 +69,9 @@ class StringConcat(HostOp, name="nn.string_concat"):
 class StringSplit(HostOp, name="nn.string_split"):
     """Each string split into pieces, and the number of pieces of each.
 
-    `unit` says what a piece is: "delimiter", what stands between delimiters (if the delimiter is
-    empty, between runs of white space, of which none is kept at either end);
-    "character" or "byte", each one; "word", what stands between white space of ASCII. After `most`
+    `unit` says what a piece is: "delimiter", the text between two delimiters (an empty delimiter
+    stands for any run of white space, and white space at both ends is ignored);
+    "character" or "byte", each one; "word", the text between white space of ASCII. After `most`
     delimiters or words, the rest of the string is the last piece; for words it is there even if it
     is empty. Shorter rows are filled up with empty strings.
     Shapes: x [I..] -> pieces [I.., ?], counts [I..]. Source: ONNX StringSplit-20; TensorFlow's

@@ -59,7 +59,7 @@ def check_dims(
         if not 0 <= dim < rank:
             raise op.error(f"{what}: {dim} is out of range for rank {rank}")
     if len(set(dims)) != len(dims):
-        raise op.error(f"{what}: a dimension stands there twice")
+        raise op.error(f"{what}: a dimension occurs twice in {list(dims)}")
     if ordered and list(dims) != sorted(dims):
         raise op.error(f"{what}: dimensions must be sorted")
 

@@ -99,7 +99,7 @@ class ComplexOpType(SaidOnce):
         return [parts] * count, [types[0]]
 
     def shortened(self, inputs: list[Any], results: list[Any]) -> list[Any] | None:
-        """The result's type, where it tells the others."""
+        """The result's type, if the operands' types follow from it; else None."""
         return results if all(t is self.parts(results[0]) for t in inputs) else None
 
     @staticmethod

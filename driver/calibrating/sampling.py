@@ -224,10 +224,11 @@ def measure(
     progress: Callable[[str], None],
     now: Callable[[], float] = time.perf_counter,
 ) -> list[Round]:
-    """The floors of all experiments, as rounds.
+    """Run all experiments in turns until their floors (undisturbed times) are found.
 
-    It takes at most the given time, except for the minimal number of visits, and ends early once
-    all floors are found.
+    Returns the runs that agree on the floors, the fastest of each experiment in the first round.
+    Takes at most `seconds`, unless the minimal number of visits takes longer; `progress` gets
+    messages, and `now` returns the time in seconds.
     """
     sampler, started, told = Sampler(bench), now(), 0.0
     sampler.visit_calls()

@@ -81,7 +81,9 @@ class Expected:
         return Expected({d.subject: d.chosen for d in made}, machine.cycles_per_microsecond)
 
     def of_a_call(self, kernel: str, threads: int) -> float | None:
-        """The time of a call on so many threads; None if no decision tells."""
+        """The microseconds of a call on so many threads; None if no schedule was chosen for the
+        kernel.
+        """
         found = self.chosen.get(kernel)
         return None if found is None else found.cycles * max(1, found.cores / threads) / self.unit
 
@@ -95,7 +97,7 @@ class Expected:
 
 
 def summary(module: Operation, decisions: Sequence[Decision]) -> Summary | None:
-    """The summary of a module with schedules; None if no decision tells the time of any kernel."""
+    """The summary of a module with schedules; None if no decision is about a kernel's schedule."""
     executions = kernel_calls(module)
     calls = {name: times_of(some) for name, some in executions.items()}
     machine = target_of(module).machine

@@ -209,5 +209,5 @@ def _stored(request: Request, key: str, module: Operation) -> Program:
             raise NncError(f"cannot write to '{request.folder}', where experiments are made")
         entry.store(make_program(module, entry.weights))
     if (program := cache.find(key, target)) is None:
-        raise NncError(f"there is no room in '{request.folder}' for experiments")
+        raise NncError(f"'{request.folder}' has no space for experiments: free some on its disk")
     return program

@@ -1,4 +1,4 @@
-"""Programs with replaceable kernels that run in an engine, or on a device."""
+"""Programs with replaceable kernels that run in an engine of WebAssembly, or on a device."""
 
 from __future__ import annotations
 
@@ -21,7 +21,11 @@ from .patching import CANDIDATE, CANDIDATE_NEEDS
 
 
 def patched(program: Program, kernels: Mapping[str, Kernel], threads: int) -> Patched:
-    """A program with replaceable kernels, by whatever runs it on this machine. Raises NncError."""
+    """A loaded program whose kernels can be replaced at run time.
+
+    Its class depends on what runs the program on this machine: this process, an engine such as
+    Node, or a device. Raises NncError if it cannot be loaded.
+    """
     target = program.target
     assert isinstance(target, Target)
     if (model := target.replacing(program, len(kernels))) is not None:
@@ -32,7 +36,7 @@ def patched(program: Program, kernels: Mapping[str, Kernel], threads: int) -> Pa
 
 
 class PatchedEngine(Patched):
-    """A program with replaceable kernels in an engine; a loaded candidate is a number there."""
+    """A program with replaceable kernels in an engine, which numbers the candidates it loads."""
 
     def __init__(self, model: ReplacingModel, kernels: Mapping[str, Kernel]) -> None:
         super().__init__(model.signature)

@@ -74,7 +74,7 @@ class Board:
     def _held(self, digest: Any) -> Path:
         """The path of a file for the next model, which other workers here do not remove."""
         if not isinstance(digest, str) or not DIGEST.fullmatch(digest):
-            raise MessageError("no digest of a file")
+            raise MessageError("expected the digest of a file")
         return self._work / f"held-{digest}"
 
     def missing(self, digests: Sequence[str]) -> list[str]:

@@ -76,7 +76,7 @@ class Identity:
         """The target of its experiments. Raises NncError."""
         module = parse_module(self.target, "the worker's target")
         if TARGET not in module.attributes:
-            raise NncError("it names none")
+            raise NncError("the worker's description names no target")
         return target_of(module)
 
     @cached_property

@@ -56,7 +56,7 @@ def add_candidate(
     functions = func.functions_by_name(part)
     kernel = functions[name]
     if not _is_plain(kernel, functions):
-        raise NncError("it takes memory from the system, or may fail")
+        raise NncError("it allocates memory or has checks that may fail, which is not supported")
     inputs = list(kernel.function_type.inputs)
     own = {mark: _position(kernel, mark) for mark in (SCRATCH, POOL)}
     given = inputs[:arguments]
@@ -81,7 +81,7 @@ def add_candidate(
             values.append(builder.insert(memref.GetGlobal(_MEMORY, result=type)).result)
     if own[POOL] is not None:
         if not has_pool:
-            raise NncError("it takes threads, and the default takes none")
+            raise NncError("it needs the thread pool, which the default kernel is not passed")
         values.append(block.args[-1])
         made.set_arg_attribute(len(given) - 1, POOL, UnitAttr())
     builder.insert(func.Call(name, values, outs=[]))

@@ -68,7 +68,9 @@ class Proposals:
         return self._evolved(variants, [*faster, variants.default])
 
     def hear(self, one: Variant, ratio: float) -> Features:
-        """Learn from a candidate's measured ratio, for others like it; returns its features."""
+        """Learn from the measured ratio of a candidate's time to the default's, for the ranking of
+        similar candidates. Returns its features.
+        """
         found = self.variants.features(one)
         if one.told:
             self._measured.append((one.told, found, log2(ratio)))

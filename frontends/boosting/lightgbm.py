@@ -128,7 +128,7 @@ class _Tree:
         for i, split in enumerate(self.splits):
             ends = range(-len(self.values), len(self.splits))
             if not 0 <= split.feature < features or {split.left, split.right} - set(ends):
-                raise source.error(f"node {i} of a tree leads to what is not there")
+                raise source.error(f"node {i} of a tree has a child or feature that does not exist")
 
     def lines(self) -> Iterator[Leaf]:
         """The linear models of the leaves; constants if the tree has no models."""
@@ -144,7 +144,9 @@ class _Tree:
             if len(own) != int(count) or len(by) != len(own):
                 raise self.source.error("a tree has lists of unequal lengths")
             if not set(own) <= set(range(self.features)):
-                raise self.source.error("a leaf multiplies a feature that is not there")
+                raise self.source.error(
+                    f"a leaf uses features {own}, but the model has {self.features}"
+                )
             yield Leaf(float(start), own, by, value)
 
     def into(self, ensemble: Ensemble, group: int) -> None:

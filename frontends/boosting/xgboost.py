@@ -124,7 +124,10 @@ def _read_trees(
     source, model = levels.source, levels.of("model", given)
     groups = [int(v) for v in model["tree_info"]]
     if len(groups) != len(model["trees"]) or not all(0 <= g < ensemble.groups for g in groups):
-        raise source.error("'tree_info' does not fit the trees")
+        raise source.error(
+            f"'tree_info' has {len(groups)} entries for {len(model['trees'])} trees, expected one "
+            f"for each, from 0 to {ensemble.groups - 1}"
+        )
     for i, (tree, group) in enumerate(zip(model["trees"], groups, strict=True)):
         tree = levels.of("tree", tree)
         _Tree(source, tree, features).into(ensemble, group, 1.0 if weights is None else weights[i])
@@ -175,7 +178,9 @@ class _Tree:
                 forest.weights += [(numbers[i], g, float(v) * weight) for g, v in leaf]
                 continue
             if not (left < count and 0 <= right < count and 0 <= self.index[i] < self.features):
-                raise self.source.error(f"node {i} of a tree leads to what is not there")
+                raise self.source.error(
+                    f"node {i} of a tree has a child or feature that does not exist"
+                )
             self._split(forest, numbers, i)
         forest.roots.append(roots[0])
 

@@ -11,7 +11,7 @@ def split_heads(x: Term, heads: int) -> Term:
     if width is None:
         raise x.n.error(f"the extent that is split into {heads} heads must be known")
     if width % heads:
-        raise x.n.error(f"{width} elements do not make {heads} heads")
+        raise x.n.error(f"{width} elements cannot be divided into {heads} equal heads")
     apart = x.reshape((x.value, 0), (x.value, 1), heads, width // heads)
     return apart.transpose(0, 2, 1, 3)
 

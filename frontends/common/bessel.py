@@ -2,8 +2,8 @@
 
 Near zero they are integrals by the trapezoidal rule, which converges as fast as a power series
 where the integrand is periodic or vanishes at both ends; far from zero they are series of inverse
-powers. Source: Abramowitz and Stegun, "Handbook of Mathematical Functions" (1964), whose formulas
-the numbers name.
+powers. Source: Abramowitz and Stegun, "Handbook of Mathematical Functions" (1964); numbers such as
+10.4.14 are those of its formulas.
 """
 
 from __future__ import annotations
@@ -180,7 +180,9 @@ _AIRY_NEAR, _AIRY_FAR = 2.0, -8.0
 
 
 def airy_ai(x: Term) -> Term:
-    """Airy's function Ai: 10.4.14 by K, the power series 10.4.2, and 10.4.60 by inverse powers."""
+    """Airy's function Ai, by 10.4.14 (from K), 10.4.2 (a power series) and 10.4.60 (a series of
+    inverse powers).
+    """
     high = x.max(_AIRY_NEAR)
     root = high.function(nn.Sqrt)
     above = (high / 3.0).function(nn.Sqrt) * bessel_k(1 / 3, False)(high * root * (2 / 3)) / math.pi

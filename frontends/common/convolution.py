@@ -67,8 +67,8 @@ def transposed_convolution(
     """The transposed convolution of x [N, C, D..] with weight [C, O / groups, K..], plus bias [O].
 
     `extents`, numbers or a 1-D i64, are the spatial extents of the result, which is cut or padded
-    to them. SAME_UPPER cuts an odd element at the end, any other padding at the begin; with
-    `keeps_begin`, an explicit padding changes only at the end.
+    to them. If an odd number of elements is cut, SAME_UPPER cuts the additional one at the end, any
+    other padding at the beginning; with `keeps_begin`, explicit padding changes only at the end.
     """
     kernel = kernel or weight.type.shape[2:]
     dilations = tuple(dilations) or (1,) * len(kernel)

@@ -69,7 +69,7 @@ def while_loop(
     known = n.known(exact) if exact is not None else None
     rows = None if known is None else max(int(known), 0)
     if not all(isinstance(v.type, TensorType) for v in made.rows):
-        raise n.error("the body gives rows of a stack that are no tensors of known rank")
+        raise n.error("the body must return tensors of known rank for its stacked outputs")
     stacked = [TensorType((rows, *v.type.shape), v.type.element_type) for v in made.rows]
     loop = nn.While(
         inits,

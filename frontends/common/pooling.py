@@ -30,7 +30,7 @@ class Windows:
     ceil: bool = False
 
     def starts(self, axis: int, extent: int) -> range:
-        """Where windows begin along a spatial dimension, counted from the begin of its padding.
+        """Where windows begin along a spatial dimension, counted from the beginning of its padding.
 
         `padding` must be numbers. With `ceil`, the last window may also begin behind all elements.
         """

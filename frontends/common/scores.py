@@ -28,7 +28,10 @@ def transformed(scores: Term, kind: str) -> Term:
             return powers / powers.sum(1, keep=True)
         case "PROBIT":
             return _inverse_erf(scores * 2.0 - 1.0) * math.sqrt(2)
-    raise n.error(f"attribute 'post_transform' is '{kind}'")
+    raise n.error(
+        f"attribute 'post_transform' is '{kind}', expected NONE, LOGISTIC, SOFTMAX, SOFTMAX_ZERO "
+        "or PROBIT"
+    )
 
 
 def _inverse_erf(x: Term) -> Term:

@@ -104,7 +104,7 @@ class Source:
             path = (home / name).resolve()
             inside, there = "\0" not in name and home in path.parents, path.is_file()
         except (OSError, RuntimeError, ValueError):  # also for a name that is too long
-            raise self.error(f"'{name[:99]}' is no file's name") from None
+            raise self.error(f"'{name[:99]}' is not a valid file name") from None
         if not inside:
             raise self.error(f"the file '{name}' lies outside the model's folder")
         if not there:

@@ -349,7 +349,7 @@ def arg_extreme(
 ) -> Value:
     """The index of the first largest or smallest element along an axis.
 
-    NaN is passed over; but if `nan_is_first`, NaN as the first element is the extreme.
+    NaN is ignored; but if `nan_is_first`, NaN as the first element is the extreme.
     """
     place, given = normalize_axis(n, n.known_int(axis, "axis"), x.type.rank), Term(n, x)
     if not isinstance(given.element, FloatType):

@@ -1,8 +1,8 @@
-"""The architectures of text models: what a file does not contain, but the name of its architecture
-tells.
+"""The architectures of text models: properties that are not in a file, but follow from the name of
+its architecture.
 
-They differ by a row of `ARCHITECTURES`, and by which tensors a file has: fused queries, keys and
-values, biases, norms of heads, norms after a layer.
+An architecture is a row of `ARCHITECTURES`. Other differences follow from the tensors in the file:
+fused queries, keys and values, biases, norms of heads, norms after a layer.
 
 Source: the models of llama.cpp (`src/models`).
 """

@@ -121,7 +121,10 @@ class Hyperparameters:
         return self.checked(key, value, default)
 
     def each(self, key: str, i: int, default: int | None = None) -> int:
-        """A layer's positive integer, of a list or equal for all layers. Raises NncError."""
+        """The positive integer `key` of layer i: one of a list, or the same for all layers.
+
+        Raises NncError.
+        """
         value = self.get(key)
         if isinstance(value, list) and i < len(value):
             value = value[i]
@@ -309,7 +312,7 @@ class Hyperparameters:
 
     @property
     def is_variant(self) -> bool:
-        """Whether this is the variant of its architecture, told by its layers, that has ALiBi."""
+        """Whether this is the variant with ALiBi, recognized by the number of its layers."""
         return self.kind.rotated_layers not in (None, self.layers)
 
     def local_base(self) -> float | None:

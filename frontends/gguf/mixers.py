@@ -118,8 +118,8 @@ def state_space(model: Nodes, i: int, x: str) -> str:
 
 
 def grouped_state_space(model: Nodes, i: int, x: str) -> str:
-    """A state of every head, which decays by one rate; heads of a group are written and read by the
-    same vectors (Mamba 2).
+    """A layer with a state for each head that decays by one rate; all heads of a group use the same
+    vectors to write and to read (Mamba 2).
     """
     lead, inner, size = f"blk.{i}.ssm", _inner(model), model.integer("ssm.state_size")
     heads, groups = model.integer("ssm.time_step_rank"), model.integer("ssm.group_count")
@@ -146,8 +146,8 @@ def grouped_state_space(model: Nodes, i: int, x: str) -> str:
 
 
 def delta_net(model: Nodes, i: int, x: str) -> str:
-    """A state of every head, into which a token writes the difference to what it reads there (gated
-    delta nets, as in Qwen3-Next).
+    """A layer with a state for each head, into which a token writes the difference between its
+    value and the value that it reads from the state (gated delta nets, as in Qwen3-Next).
     """
     lead, block = f"blk.{i}.ssm", f"blk.{i}"
     heads, groups = model.integer("ssm.time_step_rank"), model.integer("ssm.group_count")

@@ -112,7 +112,9 @@ def cut(n: NcnnLayer, x: Value, axis: int, begin: int, end: int | None) -> Value
     """The elements [begin, end) of an axis, or up to its end. Raises NncError for none."""
     found = slice_axis(n, x, axis, begin, FAR if end is None else end)
     if found.type.shape[axis] == 0:
-        raise n.error(f"elements {begin} up to {end} of an axis of {x.type.shape[axis]} are none")
+        raise n.error(
+            f"no element is in the range {begin}:{end} of an axis of {x.type.shape[axis]} elements"
+        )
     return found
 
 

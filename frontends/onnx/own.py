@@ -186,7 +186,9 @@ def _of_class(cls: type[NnOp]) -> Callable[..., Any]:
     """The converter for an op's class: operands in order, attributes by name."""
     parameters = operands_of(cls)
     if len(parameters) < len(cls.definition.operands):
-        raise NncError(f"op '{cls.name}' takes any number of operands, as no operator may")
+        raise NncError(
+            f"op '{cls.name}' takes any number of operands; a custom operator needs a fixed number"
+        )
     attributes = cls.definition.attributes
 
     def convert(n: Node, *inputs: Value | None) -> Any:

@@ -141,7 +141,7 @@ class _Frame:
         start = self._starts(merge) - 1
         backs = [self.makers.get(name) for i, name in enumerate(merge.inputs) if i != start]
         if len(backs) != 1 or backs[0] is None or backs[0].kind != "NextIteration":
-            raise WireError(f"'{merge.name}' has no next iteration")
+            raise WireError(f"'{merge.name}' (Merge) has no input from a node NextIteration")
         body = f"{gate.name}:1" if gate is not None else f"{merge.name}:body"
         leaving = self.users.get(f"{gate.name}:0", ()) if gate is not None else ()
         exits = [node.outputs[0] for node in leaving if node.kind == "Exit"]
@@ -197,7 +197,7 @@ class _Branches:
         try:
             self.order = [by_name[name] for name in TopologicalSorter(graph).static_order()]
         except CycleError:
-            raise WireError("the nodes go in a circle") from None
+            raise WireError("the nodes form a cycle") from None
         self.tags: dict[str, tuple[Tag, ...]] = {}
         self.behind: dict[str, frozenset[str]] = {}
         """For each value: the Merge nodes that it depends on."""

@@ -159,7 +159,7 @@ class TensorList:
     def popped(self, n: Layer) -> tuple[TensorList, Value]:
         """The list without its last element, and that element."""
         if not isinstance(self.count, int) or not self.count:
-            raise n.error("a list of an unknown number of elements, or of none, loses one")
+            raise n.error("an element is removed from a list that is empty or of unknown length")
         last = self.count - 1
         item = self.item(n, n.constant(last, i64))
         items = {i: v for i, v in self.items.items() if i != last}

@@ -77,7 +77,7 @@ class Scope:
                 text = assigned
             else:
                 return Origin(record, whole_number(number) or 0, scope)
-        raise WireError("identities go in a circle")
+        raise WireError("Identity nodes form a cycle")
 
     def assigned(self, handle: str) -> str | None:
         """The value that a variable of this scope is set to."""

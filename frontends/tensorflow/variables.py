@@ -120,7 +120,10 @@ def _stored_keys(objects: list[Record], stored: list[Record]) -> dict[int, str]:
     while pairs:
         here, there = pairs.pop()
         if not (0 <= here < len(objects) and 0 <= there < len(stored)):
-            raise WireError("an object is not there")
+            raise WireError(
+                f"the object graph has no node {here} of {len(objects)}, "
+                f"or the checkpoint no node {there} of {len(stored)}"
+            )
         for tensor in stored[there].tensors:
             keys[here] = tensor.key
         inner = {child.name: child.node for child in stored[there].children}

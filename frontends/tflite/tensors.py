@@ -191,7 +191,7 @@ def _descended(
     """The places of one dimension more: each with all indices, or with those that are stored."""
     if not dim.is_sparse:
         if len(places) * extent > most:
-            raise NncError("its sparsity has more places than there is data")
+            raise NncError(f"its sparsity has more positions than the tensor has elements ({most})")
         inner = np.tile(np.arange(extent), len(places))
         outer = np.repeat(np.arange(len(places)), extent)
         return np.column_stack([places[outer], inner]), np.repeat(parents, extent) * extent + inner
@@ -206,7 +206,7 @@ def _descended(
     if (counts < 0).any() or (begins < 0).any() or (ends > indices.size).any():
         raise NncError("its sparsity has segments outside the indices")
     if counts.sum() > most:
-        raise NncError("its sparsity has more places than there is data")
+        raise NncError(f"its sparsity has more positions than the tensor has elements ({most})")
     outer = np.repeat(np.arange(len(places)), counts)
     firsts = np.repeat(begins - np.concatenate([[0], counts.cumsum()[:-1]]), counts)
     rows = firsts + np.arange(counts.sum())

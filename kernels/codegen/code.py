@@ -25,7 +25,7 @@ SECOND_LEVEL = 2
 
 
 class Scope:
-    """A block that is being written; `anchor` is the loop open in it, if one is."""
+    """A block that is being written; `anchor` is the loop in it whose body is being written."""
 
     __slots__ = ("anchor", "block", "cache", "depth", "entries", "parent", "written")
 

@@ -97,7 +97,7 @@ class Table:
     """The precision of the coefficient's significand."""
 
     def solve(self) -> list[float]:
-        """The coefficients."""
+        """Compute the coefficients of the minimax polynomial."""
         places = self.places(GRID)
         weights = [self.weight(x) for x in places]
         basis = [[x**p * w for p in self.powers] for x, w in zip(places, weights, strict=True)]

@@ -55,9 +55,9 @@ class Extent(Symbol):
 
 
 class Extents:
-    """Run-time extents of a block's buffers, those that must be equal being one symbol.
+    """Run-time extents of a block's buffers as symbols; extents that must be equal share one.
 
-    The symbol is that of the buffer which is there first, so that all others can use it.
+    The shared symbol is that of the buffer which is defined first, so all later ones can use it.
     """
 
     def __init__(self, block: Iterable[Operation] = ()) -> None:

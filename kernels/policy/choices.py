@@ -26,8 +26,8 @@ MOST_OPTIONS = 16
 class Choices:
     """Answers a policy's decisions, and records which were asked for.
 
-    `told` has the overridden ones. `found` has answers of models for the same kernel; new ones are
-    added to it.
+    `told` has the overridden decisions: the number of the option to take, by key. `found` caches
+    answers of cost models for the same kernel.
     """
 
     def __init__(self, told: Told | None = None, found: dict[Hashable, Any] | None = None) -> None:

@@ -125,7 +125,7 @@ class Heuristics(StreamShaping):
     # -- tile groups -----------------------------------------------------------------------------
 
     def tiled(self, group: Group) -> None:
-        """Schedule a host by register tiles, on which the other stages of its group work too."""
+        """Schedule a host in register tiles; the other stages of its group use the same tiles."""
         host, writer = group.host, self.writer
         copies = self.copies.get(host)
         if copies is None:
@@ -221,7 +221,7 @@ class Heuristics(StreamShaping):
 
     @staticmethod
     def fed_dims(group: Group) -> set[int]:
-        """Dimensions of the host that all stages which make its inputs share."""
+        """The dimensions of the host that all stages computing its inputs have, too."""
         maps = [set(m.values()) for m in group.feeders.values()]
         return set.intersection(*maps) if maps else set()
 

@@ -38,7 +38,10 @@ best, margin = fewest_cycles, any_fewer
 def candidates(
     kernel: str, block: Block, machine: FpgaMachine, every: bool = False
 ) -> list[Candidate]:
-    """The schedules of the stages of a block; the last one is legal."""
+    """Candidate schedules for the stages of a block on an FPGA; at least the last one is legal.
+
+    With `every`, they include the one without any transformation, even if others are legal.
+    """
     copies = _Copies(block, machine)
     found = [
         _candidate("grouped", kernel, block, machine, lambda w: _grouped(w, copies)),

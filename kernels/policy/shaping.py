@@ -374,9 +374,10 @@ class Shaping:
         return self.machine.cores > 1 and work >= enough
 
     def parallelize(self, loops: list[Loop], work: float) -> list[Loop]:
-        """Make the outermost loops parallel where there is enough work. Returns all loops in order.
+        """Make the outermost loops parallel if there is enough work. Returns all loops in order.
 
-        As many loops are made parallel as give all cores equally many iterations, and several.
+        Enough loops are made parallel that each core gets several iterations, and all cores nearly
+        the same number.
         """
         cores, costs = self.machine.cores, self.costs.threads
         if not self.is_parallel(work) or not loops or loops[0].stage in self.nested:

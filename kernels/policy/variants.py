@@ -227,6 +227,9 @@ def crossed(one: Told, other: Told, random: Random) -> dict[str, int]:
 
 
 def told_of(text: str) -> dict[str, int]:
-    """The decisions that the text of a variant names; none where it names none."""
+    """The decisions in a variant's text: `tile 1 = 3, order 1 = 1` is {"tile 1": 3, "order 1": 1}.
+
+    Other parts of the text are ignored.
+    """
     parts = (part.rpartition(" = ") for part in text.split(", "))
     return {key: int(number) for key, _, number in parts if key and number.isdecimal()}

@@ -5,8 +5,8 @@
                                         s = s + x[i, k]
                                     y[i] = s
 
-Legal for any loop that is there. That the results depend only on loops inside it that are unrolled
-or vectorized is checked when all is done (`model/nest.py`).
+Legal for any loop that has not been replaced. Whether the loops inside it that the results depend
+on are all unrolled or vectorized is checked after all primitives (`model/nest.py`).
 """
 
 from __future__ import annotations

@@ -7,11 +7,11 @@
         for j
             y[i, j] = g(t[i, j])
 
-Legal where each shared loop of the host has one of the stage that corresponds to it, through the
-buffers that both use, for a stage that is in no other loops yet and in which no other one is. That
-no iteration touches what another one writes is checked when all is done (`model/nest.py`). In the
-plan, the stage's loops over the same dimensions are split and collapsed as the host's are; the
-shared ones come first.
+Legal if each shared loop of the host corresponds to a loop of the stage: both run over the same
+dimension of a buffer that both stages use. The stage must not be fused already, and no other stage
+may be fused into it. Whether the order of reads and writes is preserved is checked after all
+primitives (`model/nest.py`). In the plan, the stage's loops over the same dimensions are split and
+collapsed like the host's, and the shared loops come first.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .split import split_by
 
 @primitive(schedule.Fuse)
 def fuse(plan: Plan, op: schedule.Fuse, stage: Stage, at: Loop) -> None:
-    """Give a stage the loops of another, down to one of them."""
+    """Move a stage into the loops of another stage, its host, down to the loop `at`."""
     host = at.stage
     check_alive(at, op)
     if stage is host:

@@ -3,8 +3,8 @@
     for k in 0..K           for k in 0..K {nn.pipeline = 1}
         body(k)       ->        body(k)
 
-The loop stays as it is; whatever makes hardware of it reads the attribute, and replicates the
-loops inside that are not replicated yet. Legal for any plain loop, shared or not.
+The loop keeps its code; the attribute tells the generator of HLS C++ to pipeline it, and to
+replicate the loops inside that are not replicated yet. Legal for any plain loop, shared or not.
 """
 
 from __future__ import annotations

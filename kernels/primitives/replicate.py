@@ -1,10 +1,10 @@
-"""Each iteration of a loop has hardware of its own.
+"""Each iteration of a loop gets its own hardware.
 
     for n in 0..8           for n in 0..8 {nn.replicate = 8}
         body(n)       ->        body(n)
 
-The loop stays as it is; what makes hardware of it reads the attribute. Legal for a plain loop of
-known extent that is the stage's own.
+The loop keeps its code; the attribute tells the generator of HLS C++ to replicate its body. Legal
+for a plain loop of known extent that is the stage's own.
 """
 
 from __future__ import annotations

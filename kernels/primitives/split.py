@@ -4,9 +4,9 @@
         body(i)       ->        for ii in 0..min(F, E - io)
                                     body(io + ii)
 
-Legal for a plain loop that no fused stage shares, but not for the outer half of a split: what its
-inner half has left would not be known. In the plan, the two halves take the loop's place; the outer
-one walks its span, and gives the inner one its extent.
+Legal for a plain loop that no fused stage shares, but not for the outer half of a split, since the
+extent of its inner half could not be computed. In the plan, the two halves replace the loop; the
+outer one covers the loop's range, and determines the extent of the inner one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,11 @@ def split(plan: Plan, op: schedule.Split, loop: Loop) -> tuple[Loop, Loop]:
 
 
 def split_by(plan: Plan, op: Operation, loop: Loop, factor: int) -> tuple[Loop, Loop]:
-    """The halves of a loop that an operation of any kind splits."""
+    """Split a loop into an outer loop with steps of `factor`, and an inner one of `factor`
+    iterations. Returns both.
+
+    `op` is the operation that errors name. Raises NncError if the loop cannot be split.
+    """
     check_free(loop, op)
     check_plain(loop, op)
     if loop.rest is not None:

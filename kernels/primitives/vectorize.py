@@ -4,8 +4,8 @@
         body(i)       ->    body([0, 1, .., 7])
 
 Legal for a plain loop of known extent that is the stage's own and not the outer half of a split.
-That it is the innermost one, and that a reduction's lanes can be combined, is checked when all is
-done (`model/nest.py`).
+Whether it is the innermost one, and whether a reduction's lanes can be combined, is checked after
+all primitives (`model/nest.py`).
 """
 
 from __future__ import annotations

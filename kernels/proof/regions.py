@@ -77,7 +77,7 @@ class Marks:
         return not np.any(self._left)
 
     def is_certain(self) -> bool:
-        """Whether an element is left."""
+        """Whether an element is left; all elements are known, so never only possibly."""
         return not self.is_empty()
 
     def is_empty_if_equal(self) -> bool:

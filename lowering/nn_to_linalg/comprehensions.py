@@ -4,8 +4,8 @@
 
 becomes a `linalg.fill` of the combiner's neutral element, and a generic op that has the
 comprehension's maps and, as its region, the scalar expression. An operand of extent 1 that is
-broadcast has the constant 0 in its map. Where only the run tells whether an extent is 1, the
-operand is read through a view whose stride there is 0 if it is.
+broadcast has the constant 0 in its map. If an extent may turn out to be 1 at run time, the operand
+is read through a view whose stride in that dimension is 0 in this case.
 """
 
 from __future__ import annotations

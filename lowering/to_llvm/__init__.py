@@ -28,8 +28,8 @@ from .module import ModuleLowering
 class LowerToLlvm(Pass, name="lower-to-llvm", anchor="builtin.module"):
     """Lower everything below the tensor level to the llvm dialect.
 
-    A memref becomes a pointer to its first element, and those of its sizes and strides that its
-    type does not tell, so a static one is a bare pointer. A vector of higher rank becomes its rows;
+    A memref becomes a pointer to its first element, and its dynamic sizes and strides, so a
+    static one is a bare pointer. A vector of higher rank becomes its rows;
     `--lower-tiles` leaves few of these. Structured control flow becomes branches between blocks. A
     function with `nn.entry` gets a C function `nnc_run` that calls it, and a function in which a
     `cf.assert` or an allocation may fail returns a status. Kernels of a device for which LLVM

@@ -102,7 +102,7 @@ class FunctionLowering(Emitter):
         return [self.value(old)]
 
     def flat_memref(self, memref: MemRef, type: MemRefType) -> list[Value]:
-        """The pointer of a memref, and the sizes and strides that its type does not tell."""
+        """The pointer of a memref, and its dynamic sizes and strides."""
         values = [memref.pointer]
         for part, i in dynamic_parts(type):
             values.append(self.size_value((memref.sizes if part == "size" else memref.strides)[i]))
@@ -127,7 +127,7 @@ class FunctionLowering(Emitter):
         return count
 
     def memref_from(self, type: MemRefType, values: Sequence[Value]) -> MemRef:
-        """A memref from its pointer and the sizes and strides that its type does not tell."""
+        """A memref from its pointer and its dynamic sizes and strides."""
         carried = dict(zip(dynamic_parts(type), values[1:], strict=True))
         self.non_negative.update(v for (part, _), v in carried.items() if part == "size")
         sizes = tuple(

@@ -49,9 +49,10 @@ class Linear:
 
 @dataclass(slots=True)
 class Scope:
-    """A region that is being lowered: what was computed in it, and how it is left for an inner one.
+    """A region that is being lowered.
 
-    `leaves_from` is the block whose terminator enters the inner region.
+    `computed` caches the values computed in it; `leaves_from` is the block whose terminator enters
+    the inner region that is being lowered.
     """
 
     leaves_from: Block | None = None

@@ -7,10 +7,10 @@
 Tensors are contiguous and row-major; `arguments.py` says how they are checked, and which status a
 failed check gives. An output of static shape is written to the caller's `data`. For an output with
 an unknown extent, `data` is set to a new buffer, which the caller frees with free(), and `shape` is
-filled in. Without a pool, everything runs on the calling thread. The result is 0, or such a status,
-or from FIRST_FAILURE on the number of a failed check of the program (`checks.py`). After such a
-failure the contents of outputs of static shape are unspecified, other outputs are not touched, and
-the caller has nothing to free.
+filled in. Without a pool, everything runs on the calling thread. The result is 0, the status of a
+failed check of the arguments, or FIRST_FAILURE plus the number of a failed check of the program
+(`checks.py`). After a failure the contents of outputs of static shape are unspecified, other
+outputs are not touched, and the caller has nothing to free.
 
     const char *nnc_failure(int32_t status);
 

@@ -175,7 +175,7 @@ class _Kernel(FunctionLowering):
         return self.func
 
     def flat_memref(self, memref: MemRef, type: MemRefType) -> list[Value]:
-        """The pointer of a memref, and the sizes and strides that its type does not tell.
+        """The pointer of a memref, and its dynamic sizes and strides.
 
         The pointer has no address space, because blocks take buffers of any memory.
         """

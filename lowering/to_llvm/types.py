@@ -2,8 +2,8 @@
 
 A scalar is one LLVM value, and so is a vector of rank 0 or 1. A vector of higher rank is a list of
 its innermost rows, in row-major order. A memref is a pointer to its first element (index 0, .., 0),
-and those sizes and strides that its type does not tell; so a static memref is a bare pointer, in
-functions and everywhere else. See docs/decisions/ on memrefs.
+and its dynamic sizes and strides; so a static memref is a bare pointer, in functions and everywhere
+else. See docs/decisions/0004-memrefs-are-pointers.md.
 """
 
 from __future__ import annotations

@@ -40,8 +40,8 @@ def look_through_cast(op: Operation, rewriter: Rewriter) -> None:
 
 
 def forgets(cast: memref.Cast) -> bool:
-    """Whether the cast makes nothing more precise: what its result's type knows, the operand's
-    knows.
+    """Whether the cast adds no information: the operand's type is static wherever the result's
+    is.
     """
     source, target = cast.source.type, cast.dest.type
     if not (isinstance(source, MemRefType) and isinstance(target, MemRefType)):

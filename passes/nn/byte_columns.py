@@ -34,8 +34,8 @@ class ByteMatrix:
 
 
 def byte_matrix(value: Value) -> ByteMatrix | None:
-    """The constant integers, with scale and zero point, of a dequantized matrix; None if it is
-    none.
+    """The constant integers, with scale and zero point, from which a matrix is dequantized; None
+    for another matrix.
     """
     found = ByteMatrix(value)
     while True:

@@ -35,10 +35,10 @@ class FoldConstants(
         %0 = nn.shape_of %x : (tensor<2x?xf32>) ..      %1 = nn.constant dense<2> : tensor<i64>
         %1 = nn.gather %0, %zero ..                 ->
 
-    Types become as precise as the new constants allow. A result that is much larger than the
-    operands is not folded, since it is cheaper to compute than to load. But weights of products
-    are, whose layout is chosen at compile time, and so are results of functions such as exp and
-    sin.
+    Types become as precise as the new constants allow. A result that is much larger than its
+    operands is not folded, since it is cheaper to compute than to load. There are two exceptions:
+    weights of products, as their layout is chosen at compile time, and results of functions such as
+    exp and sin.
     """
 
     limit: int = option(1 << 16, help="results of at most so many bytes are always folded", least=0)

@@ -31,8 +31,9 @@ class OutlineKernels(
 ):
     """Make each `nn.kernel` a private function with attribute `nn.kernel`, and call it.
 
-    Kernels that differ only in their operands share a function. Its name tells the ops:
-    `conv_add_relu_0`. Kernels that are called in loops only are marked, if threads stay awake.
+    Kernels that differ only in their operands share a function. It is named after its ops:
+    `conv_add_relu_0`. On targets whose idle threads wait without sleeping, kernels that are called
+    only in loops get the attribute `nn.repeated`, as starting a parallel loop is cheap for them.
     """
 
     words: int = option(4, help="the most ops that a kernel's name lists", least=1)

@@ -77,13 +77,13 @@ def merge_reshapes(op: nn.Reshape, rewriter: Rewriter) -> None:
 
 @rewrite(nn.Reshape)
 def reshape_nothing(op: nn.Reshape, rewriter: Rewriter) -> None:
-    """reshape(x) -> x where the shape stays"""
+    """reshape(x) -> x if the shape is the same"""
     replace_same(rewriter, op, op.x)
 
 
 @rewrite(nn.BroadcastTo)
 def broadcast_nothing(op: nn.BroadcastTo, rewriter: Rewriter) -> None:
-    """broadcast_to(x) -> x where the shape stays"""
+    """broadcast_to(x) -> x if the shape is the same"""
     replace_same(rewriter, op, op.x)
 
 
@@ -279,7 +279,7 @@ def reshape_to_known(op: nn.ReshapeDynamic, rewriter: Rewriter) -> None:
 def broadcast_to_known(op: nn.BroadcastDynamic, rewriter: Rewriter) -> None:
     """broadcast_dynamic(x, shape) -> broadcast_to(x) where the shape is known
 
-    An unknown extent of x may be 1 or that of the shape, which only the run tells.
+    An unknown extent of x may turn out at run time to be 1, or that of the shape.
     """
     shape = op.out.type.shape
     own = shape_of(op.x)

@@ -87,7 +87,9 @@ class ConvCosts(Roofline):
         return self.beside_memory(products, F32 * sizes.steps * sizes.columns)
 
     def strassen(self, sizes: ProductSizes) -> Terms:
-        """The time of seven products of halves, and of the sums before and after."""
+        """The time of a product by Strassen's algorithm: seven products of half the extents, and
+        the sums of operands before and of results after them.
+        """
         M, K, N = sizes.rows + sizes.lone, sizes.steps, sizes.columns
         sums, lanes = PRODUCTS / 4, self.machine.lanes(F32)
         longer = 1 + 2 * self.costs.short_sums / K

@@ -180,7 +180,10 @@ class Remote:
         pause = _SOON
         while (found := self.model(model)).state == "looking":
             if ends is not None and time.monotonic() + pause > ends:
-                raise NncError(f"{self.url}: the server still looks into model '{model}'")
+                raise NncError(
+                    f"{self.url}: the server still analyzes model '{model}' after {seconds:g} s; "
+                    "call `look` again"
+                )
             time.sleep(pause)
             pause = min(2 * pause, _LATER)
         if found.state == "refused":

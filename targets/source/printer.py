@@ -286,7 +286,10 @@ class FunctionPrinter(Printing):
         """Return a failure status from the function unless the condition `ok` holds."""
         first = op.attributes.get(FIRST_CHECK)
         if not isinstance(first, IntegerAttr):
-            raise NncError("may fail where nobody is told: it is behind no call of the entry")
+            raise NncError(
+                "has a check whose failure cannot be reported, as the entry does not call its "
+                "function"
+            )
         before = first.value
         number = str(before + 1) if status is None else str(plus(status, before))
         test = f"!{grouped(ok)}" if status is None else f"{status} != 0"

@@ -107,7 +107,7 @@ def _alloca(p: FunctionPrinter, op: memref.Alloca) -> None:
     """Declare a local array of the function, once."""
     type = op.results[0].type
     if not type.has_static_shape:
-        raise NncError("has an open size")
+        raise NncError("has a dynamic size, expected a static one")
     name = p.fresh(op.results[0].name_hint or "local")
     p.local(name, op.results[0])
     p.values[op.results[0]] = Buffer(name, type.shape, row_major(type.shape))

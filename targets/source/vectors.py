@@ -111,7 +111,7 @@ def _extract(p: Printing, op: vector.Extract) -> str:
 def _only_one(source: Value, text: str) -> str:
     """A vector of one element, which is a scalar. Raises NncError for more elements."""
     if lanes_of(source.type) > 1:
-        raise NncError(f"vectors of higher rank, {source.type}, are to be taken apart before")
+        raise NncError(f"{source.type} must be lowered to vectors of one dimension before")
     return text
 
 
@@ -215,7 +215,7 @@ def _create_mask(p: Printing, op: Operation) -> str:
     if lanes_of(result.type) == 1:
         return " & ".join(f"({grouped(b)} > 0)" for b in bounds)
     if result.type.rank > 1:
-        raise NncError(f"masks of higher rank, {result.type}, are to be taken apart before")
+        raise NncError(f"mask {result.type} must be lowered to masks of one dimension before")
     bits = mask_bits(p, result)
     p.widths[result] = bits
     return p.call("first", of_integers(result.type, bits), str(bounds[0]))

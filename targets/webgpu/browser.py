@@ -41,8 +41,8 @@ _FEATURES = {"f16": "shader-f16", "subgroups": "subgroups"}
 def packed(kernels: Kernels, around: str, code: bytes) -> bytes:
     """The code of a program: a line of JSON about its kernels, then an object file for wasm32.
 
-    `around` is that object file's LLVM IR. It tells the copies to the host that a run has to wait
-    for, and the size of the largest buffer of known size.
+    `around` is that object file's LLVM IR. The copies to the host that a run has to wait for, and
+    the size of the largest buffer of static size, are found in it.
     """
     asked = re.findall(
         rf"@(?:{DEVICE_TAKE}|{DEVICE_CONSTANT})\((?:[^()]*, )?i32 (?:\w+ )?(\d+)\)", around

@@ -77,7 +77,7 @@ def _scatter(p: WgslPrinter, op: vector.Scatter) -> None:
 @_states(memref.Alloca)
 def _alloca(p: WgslPrinter, op: memref.Alloca) -> None:
     if not op.memref.type.has_static_shape:
-        raise NncError("has an open size")
+        raise NncError("has a dynamic size, expected a static one")
     p._own("local", op.memref)
 
 
@@ -162,7 +162,7 @@ def _create_mask(p: WgslPrinter, op: Any) -> str:
     if lanes_of(type) == 1:
         return " & ".join(f"({grouped(b)} > 0)" for b in given)
     if type.rank > 1:
-        raise NncError(f"masks of higher rank, {type}, are to be taken apart before")
+        raise NncError(f"mask {type} must be lowered to masks of one dimension before")
     kind = p.language.wide("i32", lanes_of(type))
     return f"{kind}({', '.join(map(str, range(lanes_of(type))))}) < {kind}({given[0]})"
 
@@ -175,7 +175,7 @@ def _insert(p: WgslPrinter, op: vector.Insert) -> str:
     (at,) = op.static_position
     old = p.text_of(op.dest)
     if op.dynamic_position:
-        raise NncError("inserts at a place that only the run tells")
+        raise NncError("inserts at a position known only at run time, which WGSL does not support")
     return p.lanes(type, [text if i == at else p.lane(old, i) for i in range(lanes_of(type))])
 
 

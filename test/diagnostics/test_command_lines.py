@@ -121,7 +121,7 @@ ROWS = [
     ),
     ("nn-run f.mlir --entry array --args f32[2x3]:[1,2]", "6 elements expected, found 2"),
     ("nn-run f.mlir --entry array --args two.npz", "the file has several arrays; name one of a, b"),
-    ("nn-run f.mlir --entry array --args two.npz:c", "there is no 'c' in the file, but a, b"),
+    ("nn-run f.mlir --entry array --args two.npz:c", "the file has no array 'c', but a, b"),
     ("nn-run f.mlir --entry array --args two.npz:a", "the function takes tensor<2x3xf32>, not "),
     (
         "nn-run f.mlir --entry free --args random",

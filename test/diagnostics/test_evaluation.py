@@ -46,7 +46,7 @@ CASES = {
     "extents that differ": (
         generic("(d0) -> (d0)"),
         (floats(3), floats(4)),
-        "'linalg.generic': dimension d0 is 3 and 4",
+        "'linalg.generic': dimension d0 has extents 3 and 4",
     ),
     "a window outside": (
         generic("(d0) -> (d0 + 2)"),

@@ -32,7 +32,7 @@ TO_LLVM = [
     ),
     (
         "(%a: f32) attributes {nn.entry} { return }",
-        "an entry function takes and gives memrefs only",
+        "arguments and results of an entry function must be memrefs",
     ),
     (
         "(%a: memref<4xf32>) attributes {nn.entry} { return }",

@@ -45,7 +45,7 @@ GRAPHS = [
     (loop("bool k", "int64 n = {3}", "n, ", SHORT), "the body has 2 inputs and 1 outputs"),
     (loop("bool k", "int64 n = {3}", ", ", KEEP), "nothing ends the loop"),
     (loop("int64 n", "int64 k = {3}", "n, ", OTHER), "'tensor<2xf32>' or 'tensor<2xi32>' by what"),
-    (loop("int64 n", "int64 k = {3}", "n, ", SEQUENCE), "rows of a stack that are no tensors"),
+    (loop("int64 n", "int64 k = {3}", "n, ", SEQUENCE), "must return tensors of known rank"),
     (loop("bool k", "int64 n = {2}", "n, ", SEQUENCE), "gives a sequence, expected a tensor"),
     (scan("3,2", count=3), "3 scan inputs of 2, body with 2"),
     (scan("3,2", more=", scan_input_axes = [0, 1]"), "'scan_input_axes' has 2 elements"),

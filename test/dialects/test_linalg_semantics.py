@@ -190,5 +190,5 @@ def test_on_tensors():
 
 def test_extents_that_disagree():
     body = "linalg.copy ins(%a : memref<?xf32>) outs(%b : memref<?xf32>)"
-    with pytest.raises(NncError, match="dimension d0 is 3 and 4"):
+    with pytest.raises(NncError, match="dimension d0 has extents 3 and 4"):
         run(body, "%a: memref<?xf32>, %b: memref<?xf32>", f32(3), f32(4))

@@ -158,7 +158,9 @@ def test_a_candidate_of_c_needs_no_threads_that_the_default_does_not_give():
         func.func @kernel(%x: memref<16xf32>, %pool: !llvm.ptr {nn.pool}) {
           return
         }""")
-    with pytest.raises(NncError, match="threads, and the default takes none"):
+    with pytest.raises(
+        NncError, match="needs the thread pool, which the default kernel is not passed"
+    ):
         add_candidate(module, "kernel", CANDIDATE, 1, 0, False)
 
 

@@ -420,7 +420,7 @@ CASES = {
             ["x", "z", "e", "z", "z"],
             [("z", np.array([0])), ("e", np.array([1]))],
         ),
-        "a step is 0",
+        r"the steps are \[0\], expected none of 0",
     ),
     "slice": (
         one_node("Slice", ["x", "z", "e"], [("z", np.array([0])), ("e", np.array([1, 1]))]),

@@ -2,12 +2,15 @@
 
 from pathlib import Path
 
+import nnc
 import numpy as np
 import onnx
 import onnx.backend.test
 import pytest
 from nnc.frontends.onnx import import_model
+from nnc.ir.diagnostics import NncError
 from nnc.numerics.interpreter import Interpreter
+from nnc.passes.nn.building import shape_of
 from onnx import numpy_helper
 
 DATA = Path(onnx.backend.test.__file__).parent / "data"
@@ -49,3 +52,15 @@ def test_real_networks_are_imported(path):
     module.verify()
     (main,) = module.body_block
     assert all(None not in r.type.shape for op in main.body_block for r in op.results)
+
+
+def test_real_networks_have_names():
+    """`onnx:NAME` is the file that the onnx package has; an unknown name lists them."""
+    path = DATA / "light" / "light_squeezenet.onnx"
+    (main,) = nnc.load("onnx:light_squeezenet").body_block
+    graph = onnx.load(path).graph
+    (image,) = main.args
+    shape = next(v.type.tensor_type.shape for v in graph.input if v.name.startswith("data"))
+    assert shape_of(image) == tuple(d.dim_value for d in shape.dim)
+    with pytest.raises(NncError, match=r"no model 'onnx:nope'.*onnx:light_squeezenet"):
+        nnc.load("onnx:nope")

@@ -323,7 +323,7 @@ def test_a_model_that_is_refused(serving, user, tmp_path):
         user.order(model.id)
     (tmp_path / "n.onnx").write_bytes(b"another")
     waiting = user.upload(tmp_path / "n.onnx")
-    with pytest.raises(NncError, match="the server still looks into model"):
+    with pytest.raises(NncError, match="the server still analyzes model"):
         user.look(waiting.id, seconds=0.1)
     user.delete_model(waiting.id)
 

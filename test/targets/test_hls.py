@@ -184,8 +184,8 @@ def dense(kind: type = np.float32, shape=(1, 4), width: int = 2) -> onnx.ModelPr
 
 
 @pytest.mark.parametrize(("model", "said"), [
-    (dense(shape=("n", 4)), r"open size, and hardware has fixed ones.*--shape"),
-    (dense(np.float64), r"f64 has no form in hardware"),
+    (dense(shape=("n", 4)), r"dynamic shape, but hardware needs static ones.*--shape"),
+    (dense(np.float64), r"f64 is not supported in hardware"),
     (dense(shape=(1, 600), width=500), r"needs 9\.\d Mbit of memory on the chip.*larger part"),
 ])  # fmt: skip
 def test_what_no_hardware_takes(model, said, tmp_path):

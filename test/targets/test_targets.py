@@ -269,7 +269,10 @@ def test_numbers_may_be_edited():
             '{name = "avx2", cores = 2 : i64}',
             "expected 'name', 'processor' (a string) and 'machine' (a dictionary)",
         ),
-        ('{name = "avx2", machine = {wheels = 4 : i64}}', "there is no 'machine.wheels'"),
+        (
+            '{name = "avx2", machine = {wheels = 4 : i64}}',
+            "'machine.wheels' is not a field of the target's description",
+        ),
         (
             '{name = "avx2", machine = {cores = "two"}}',
             "'machine.cores' takes int; found \"two\"",

@@ -167,7 +167,10 @@ def average_of_own_channels(n: CaffeLayer, x: Value, rois: Value) -> Value:
     p = n.p("psroi_pooling")
     bins = (p.group_size, p.group_size)
     if p.group_size < 1 or x.type.shape[1] != p.output_dim * p.group_size**2:
-        raise n.error(f"{shape_text(x)} has not {p.output_dim} channels for each of {bins} bins")
+        raise n.error(
+            f"the input is {shape_text(x)}, expected {p.output_dim * p.group_size**2} channels: "
+            f"{p.output_dim} for each of {bins} bins"
+        )
     table = _table(n, x, rois)
     return regions.average_of_own_channels(n, x, table, bins=bins, scale=p.spatial_scale)
 

@@ -77,7 +77,10 @@ def table(n: CoreMLLayer, indices: Array, lut: Array) -> Array:
         return _looked_up(n, indices, lut)
     shape, bits = n.ints("shape"), max(int(lut.size).bit_length() - 1, 1)
     if indices.size * 8 < math.prod(shape) * bits:
-        raise n.error(f"{indices.size} bytes of indices for a constant of shape {list(shape)}")
+        raise n.error(
+            f"{indices.size} bytes of indices, expected {-(-math.prod(shape) * bits // 8)}: "
+            f"{bits} bits for each element of shape {list(shape)}"
+        )
     places = unpacked(indices.reshape(-1), bits, math.prod(shape), False).reshape(shape)
     return lut.reshape(-1)[places]
 

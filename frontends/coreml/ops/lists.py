@@ -14,7 +14,7 @@ def make_list(n: CoreMLLayer, init_length: Value | None = None) -> Value:
     given = n.attribute("elem_shape", [])
     extents = given if isinstance(given, list) else [given]
     if any(isinstance(one, str) for one in extents):
-        raise n.error("a list whose elements' shape only the run tells is not supported")
+        raise n.error("'elem_shape' has symbols; a list needs elements of a known shape")
     count = Term(n, n.constant(1, i64) if init_length is None else as_i64(n, init_length))
     sides = [count.reshape(1), constant(n, np.array(extents, np.int64).reshape(-1))]
     return constant(n, 0, n.element("dtype", "fp32")).filled(joined(sides, 0)).value

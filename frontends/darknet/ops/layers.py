@@ -230,7 +230,10 @@ def reorg(n: DarknetLayer, x: Value) -> Value:
         raise n.error("it needs images of known extents")
     c, h, w = x.type.shape[1:]
     if c % (s * s) or h % s or w % s:
-        raise n.error(f"squares of {s} do not fill images of {c} x {h} x {w}")
+        raise n.error(
+            f"images are {c} x {h} x {w}; with stride {s}, height and width must be multiples of "
+            f"{s}, and channels of {s * s}"
+        )
     batch = (x, 0)
     split = reshape(n, x, [batch, c * h // (s * s), s, w, s])
     moved = n(nn.Transpose(split, permutation=(0, 2, 4, 1, 3)))

@@ -237,10 +237,11 @@ def rotate(n: NodeLayer, x: Value, cosines: Value, sines: Value) -> Value:
 
 @rows("Mask")
 def mask(n: NodeLayer, at: Value) -> Value:
-    """The mask: -inf where a key is after the query or before its window: [S, T].
+    """The attention mask [S, T] of queries and keys, which is added to the scores.
 
-    Where it is not causal, keys after the query are seen too, and a window is around it. With a
-    slope of each head, there is a bias by the distance: [H, S, T].
+    It is -inf for keys after the query or before its window, else 0. If the mask is not causal,
+    keys after the query count, too, and the window has the query in its middle. With `slopes`, one
+    for each head, keys get a bias by their distance (ALiBi): [H, S, T].
     """
     own, window = Term(n, at), n.attributes["window"]
     row = own.spread(0, 1)

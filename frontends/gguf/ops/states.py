@@ -36,7 +36,7 @@ def _apart(x: Value | Term, n: NodeLayer, heads: int) -> Term:
     term = x if isinstance(x, Term) else Term(n, x)
     width = term.shape[2] or 0
     if width % heads:
-        raise n.error(f"{width} elements do not make {heads} heads")
+        raise n.error(f"{width} elements cannot be divided into {heads} equal heads")
     return term.reshape((term.value, 0), (term.value, 1), heads, width // heads)
 
 

@@ -34,7 +34,7 @@ def transpose(n: KerasLayer) -> Value:
     x = n.tensor()
     axes = n.argument(1, "axes", n.argument(1, "perm")) or tuple(reversed(range(x.type.rank)))
     if sorted(a % x.type.rank for a in axes) != list(range(x.type.rank)):
-        raise n.error(f"the axes {list(axes)} are no order of {x.type.rank} dimensions")
+        raise n.error(f"the axes {list(axes)} are not a permutation of {x.type.rank} dimensions")
     return n(nn.Transpose(x, permutation=tuple(a % x.type.rank for a in axes)))
 
 

@@ -17,7 +17,10 @@ def foreach(n: MxnetLayer, *inputs: Value) -> list[Value]:
     order = [place for part in places for place in part]
     first, second = len(places[0]), len(places[0]) + len(places[1])
     if not first or sorted(order) != list(range(len(inputs))):
-        raise n.error(f"{len(inputs)} inputs for places {places}")
+        raise n.error(
+            f"{len(inputs)} inputs, but attributes 'in_data_locs', 'in_state_locs' and "
+            f"'remain_locs' number {places}"
+        )
     data, states, rest = inputs[:first], inputs[first:second], inputs[second:]
     outs = n.int("num_out_data")
 

@@ -52,7 +52,10 @@ def roi_pooling(n: MxnetLayer, x: Value, rois: Value) -> Value:
 def average_of_own_channels(n: MxnetLayer, x: Value, rois: Value) -> Value:
     size, made = n.size("pooled_size"), n.size("output_dim")
     if n.int("group_size", 0) not in (0, size) or n.extent(x, 1) != made * size * size:
-        raise n.error(f"'{x.type}' has not {made} channels for each of {size} x {size} bins")
+        raise n.error(
+            f"'{x.type}' has {n.extent(x, 1)} channels, expected {made * size * size}: "
+            f"{made} for each of {size} x {size} bins"
+        )
     bins, scale = (size, size), n.float("spatial_scale")
     return regions.average_of_own_channels(n, x, rois, bins=bins, scale=scale)
 

@@ -166,7 +166,9 @@ def yolo(n: NcnnLayer, *inputs: Value) -> Value:
     if len(mask) < count * len(inputs) or len(scales) < len(inputs):
         raise n.error("it lacks masks or scales of anchors")
     if any(not 0 <= v < len(biases) // 2 for v in mask):
-        raise n.error("a mask names an anchor that is not there")
+        raise n.error(
+            f"a mask names an anchor outside of 0 to {len(biases) // 2 - 1}: {list(mask)}"
+        )
     anchors = np.array(biases[: len(biases) // 2 * 2], np.float32).reshape(-1, 2)
     parts = [
         _detections_of_map(n, x, classes, anchors[mask[i * count : (i + 1) * count]], scales[i])

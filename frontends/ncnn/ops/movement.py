@@ -248,7 +248,10 @@ def reorg(n: NcnnLayer, x: Value) -> Value:
     shape: Any = x.type.shape[1:] if x.type.rank == 4 else (None,) * 3
     c, h, w = shape
     if None in (c, h, w) or stride < 1 or h % stride or w % stride:
-        raise n.error(f"squares of {stride} do not fill the blob")
+        raise n.error(
+            f"the blob is '{x.type}'; height and width must be known "
+            f"multiples of the stride {stride}"
+        )
     split = reshape(n, x, [1, c, h // stride, stride, w // stride, stride])
     order = (0, 3, 5, 1, 2, 4) if n.int(1) else (0, 1, 3, 5, 2, 4)
     moved = n(nn.Transpose(split, permutation=order))

@@ -52,7 +52,10 @@ def signal(n: NcnnLayer, x: Value) -> Value:
     size, hop, window, norm = _frames(n)
     bins, frames = x.type.shape[1:3]
     if x.type.rank != 4 or bins not in (size, size // 2 + 1) or frames is None:
-        raise n.error(f"a spectrum '{x.type}', expected {size // 2 + 1} bins of known frames")
+        raise n.error(
+            f"the spectrum is '{x.type}', expected {size} or {size // 2 + 1} bins, and "
+            "a known number of frames"
+        )
     spectrum = tuple(Term(n, x).column(i).transpose(0, 2, 1) for i in range(2))
     half = bins != size
     parts = on_rows((spectrum[0], spectrum[1]), lambda rows: transformed(rows, None, True, half))

@@ -20,7 +20,7 @@ def heads_of(x: Term, heads: int) -> Term:
     """[B, T, H * D] as [B, T, H, D]."""
     width = x.shape[2]
     if width is None or heads < 1 or width % heads:
-        raise x.n.error(f"{width} elements do not make {heads} heads")
+        raise x.n.error(f"{width} elements cannot be divided into {heads} equal heads")
     return x.reshape((x.value, 0), (x.value, 1), heads, width // heads)
 
 

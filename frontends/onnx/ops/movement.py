@@ -73,7 +73,7 @@ def slice_(
             "expected as many of each"
         )
     if 0 in steps:
-        raise n.error("a step is 0")
+        raise n.error(f"the steps are {list(steps)}, expected none of 0")
     shape, first, stride = list(x.type.shape), [0] * x.type.rank, [1] * x.type.rank
     late = False
     for axis, b, e, s in zip(axes, begin, end, steps, strict=True):

@@ -98,7 +98,10 @@ def _check_lists(n: Node, nodes: int, splits: int, leaves: int) -> None:
         if not 0 <= root < nodes:
             raise n.error(f"attribute 'tree_roots' has {root}, which is no node")
     if len(n.ints("leaf_targetids") or ()) != leaves:
-        raise n.error(f"attribute 'leaf_targetids' has not {leaves} elements")
+        raise n.error(
+            f"attribute 'leaf_targetids' has {len(n.ints('leaf_targetids') or ())} elements, "
+            f"expected {leaves}"
+        )
 
 
 def _sets(members: np.ndarray | None) -> list[list[float]]:

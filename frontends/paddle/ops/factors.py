@@ -138,7 +138,7 @@ def median(n: PaddleLayer, x: Value) -> list[Any]:
     t, axis = (Term(n, x), axes[0]) if axes else (Term(n, x).flat(), 0)
     count = t.shape[axis]
     if not count:
-        raise n.error(f"a median of '{x.type}', expected a known extent")
+        raise n.error(f"the median needs a known extent above 0 along its axis, found '{x.type}'")
     values = Term(n, largest(n, t.value, n.constant(count, i64), axis, False, True)[0])
     middle = (values.column((count - 1) // 2, axis) + values.column(count // 2, axis)) * 0.5
     missing = t.function(nn.IsNan).cast(i32).largest(axis) > 0

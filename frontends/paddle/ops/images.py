@@ -489,7 +489,9 @@ def pad(n: PaddleLayer, x: Value, amounts: Any = None) -> Value:
     names = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
     mode = names.get(n.text("mode", "constant"))
     if mode is None or len(begins) != rank or len(ends) != rank:
-        raise n.error(f"padding {list(given)} of mode '{n.text('mode')}'")
+        raise n.error(
+            f"padding {list(given)} of mode '{n.text('mode')}' of '{x.type}' is not supported"
+        )
     fill = n.float("value", n.float("pad_value")) if known is None else float(known.reshape(-1)[0])
     fill = fill if isinstance(x.type.element_type, FloatType) else int(fill)
     return padded_by(n, x, (*begins, *ends), fill, mode)

@@ -61,7 +61,7 @@ def nll(n: PaddleLayer, x: Value, label: Value, weight: Value | None = None) -> 
 
 @rows("huber_loss")
 def huber(n: PaddleLayer, x: Value, y: Value) -> list[Value]:
-    """A loss that is square near zero and linear beyond `delta`; and the differences."""
+    """The loss, which is quadratic near zero and linear beyond `delta`; and the differences."""
     delta, apart = n.float("delta", 1.0), Term(n, y) - Term(n, x)
     size = apart.function(nn.Abs)
     loss = (size <= delta).choose(size * size * 0.5, (size - 0.5 * delta) * delta)

@@ -10,10 +10,10 @@ from ..rows import ROWS
 
 @ROWS("nnc.recursive_filter")
 def recursive_filter(n: AtenLayer, samples: Value, factors: Value, padded: Value) -> Value:
-    """The results of a recursive filter, behind the first ones, which `padded` has.
+    """The results of a recursive filter, after the K - 1 initial values in `padded`.
 
-    Shapes: samples [B, C, T], factors [C, K], padded [B, C, K - 1 + T] -> [B, C, K - 1 + T]; the
-    factor of the latest result comes last, and applies to what `padded` has there, usually 0.
+    Shapes: samples [B, C, T], factors [C, K], padded [B, C, K - 1 + T] -> [B, C, K - 1 + T]. The
+    last factor is multiplied by the value of `padded` at the result's own position, usually 0.
     """
     rows, before = (Term(n, v).transpose(2, 0, 1) for v in (samples, padded))
     order = factors.type.shape[1]

@@ -22,7 +22,7 @@ def complex_output(n: HloLayer, x: Pair) -> Value:
 def constant(n: HloLayer) -> Any:
     value = n.op.value
     if not hasattr(value, "to_numpy"):
-        raise n.error("the elements of the constant are not there")
+        raise n.error("the file does not contain the elements of the constant")
     array = value.to_numpy()
     if isinstance(n.out().element_type, ComplexType):
         return Pair(*(n.constant(np.array(p)) for p in (array.real, array.imag)))

@@ -326,7 +326,9 @@ def dynamic_reduce_window(n: HloLayer, *inputs: Any) -> list[Any]:
     high = Term(n, padding).column(1)
     if None in sizes:
         scan, fits = _open_scan(n, values, window, (low, high), (*strides, *dilations), pads or ())
-        text = "a window of an extent that only the run tells must hold all before it, or behind it"
+        text = (
+            "a window of dynamic extent must hold all elements before its position, or all after it"
+        )
         held = [_each(v, lambda x: n(nn.Assume(x, fits.value, text))) for v in values]
         return _scanned(n, held, inits, scan, name)
     by = joined([low, high], 0).value

@@ -251,7 +251,7 @@ class Loop:
             except NeedsStack as need:
                 i, written = need.args[0], (*need.args, None)[1]
                 if i in self.reads:
-                    raise self.n.error("it reads a list that is not there yet") from None
+                    raise self.n.error("the loop reads a list before its elements exist") from None
                 self.reads.add(i)
                 init: TensorList = self.inits[i]
                 if written is not None:
@@ -336,7 +336,7 @@ class Loop:
         if isinstance(state, TensorList):
             return state.stacked(self.n)
         if not isinstance(state, Value):
-            raise self.n.error("a state of the loop is no tensor")
+            raise self.n.error("a variable of the loop is neither a tensor nor a list of tensors")
         return state
 
     def _collected(self, i: int, plan: Counted, stack: Value, grows: bool) -> TensorList:

@@ -1,10 +1,10 @@
 """Recurrent networks, whole sequences of them and single steps.
 
-A sequence starts with states of zeros, as the networks that it was made of do. Operators of a
-single step, and SVDF, leave their state to the next run; see `model`.
+Operators of whole sequences start with states of zeros. Operators of single steps, and SVDF, pass
+their state to the next run; see `model`.
 
-Numerics: quantized networks but LSTMs and SVDF of 8 bits are computed in f32 between their operands
-and results. Floats that meet weights of 8 bits are rounded as `hybrid` says.
+Numerics: 8-bit LSTMs and SVDF are computed in integers, other quantized networks in f32. Floats
+that are multiplied by 8-bit weights are rounded; see `hybrid`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Operators of StableHLO: TensorFlow Lite's options of them as the operations that they stand for.
+"""Operators of StableHLO in TensorFlow Lite's files, by the converters of `frontends/stablehlo`.
 
-The converters are those of `frontends/stablehlo`. They look at an operation's attributes, at the
-types of its results, and at what the regions of some do, which are graphs here.
+These converters read an operation's attributes, the types of its results, and its regions. Here,
+attributes are TensorFlow Lite's options, and regions are graphs.
 """
 
 from __future__ import annotations

@@ -101,8 +101,8 @@ class Walk(Code):
     def at(self, base: Size, constant: Size) -> Value | int:
         """The sum of two forms, the first one without a constant part.
 
-        The terms that depend on open loops are added first, outer loops before inner ones, then the
-        loop-invariant terms and the constant: neighbouring places share all but the last sum.
+        Terms that depend on surrounding loops are added first, outer loops before inner ones, then
+        loop-invariant terms and the constant: neighbouring accesses share all but the last sum.
         """
         if not isinstance(constant, int):
             number = constant.terms.get((), 0)

@@ -38,7 +38,9 @@ class Contractions:
         self._factors: dict[Stage, tuple[Factor, Factor] | None] = {}
 
     def factors(self, stage: Stage) -> tuple[Factor, Factor] | None:
-        """The factors, or None for another body."""
+        """The two factors that a stage's body multiplies and accumulates; None if it has another
+        body.
+        """
         if stage not in self._factors:
             self._factors[stage] = factors_of(stage)
         return self._factors[stage]

@@ -85,8 +85,9 @@ class Extents:
     def runs(self, node: Node) -> Iterator[Run | Once]:
         """The iterations of a loop: the whole steps, then the remainder.
 
-        Groups of threads have one run, and mask the end of the last one's part. The bounds of a run
-        are computed when it is asked for, after the code of the runs before it.
+        A loop over groups of threads is one run, whose last group masks what exceeds the extent.
+        The iterator emits the bounds of a run when the run is requested, after the code of the runs
+        before it.
         """
         lead = node.loops[0]
         extent, step = self.extent(lead), lead.step

@@ -1,4 +1,4 @@
-"""Which elements an access of a tile touches: a base from open loops, a constant, and axes."""
+"""Which elements an access of a tile touches: a base from outer loops, a constant, and axes."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Tiles:
         self.contractions = contractions
 
     def accumulation(self, stage: Stage, chains: int = 1) -> Accumulation:
-        """Accumulators for a stage, not begun yet."""
+        """Accumulators for a stage, which have no initial values yet."""
         return Accumulation(stage, self.code, self.memory, self.bodies, chains)
 
     def reads_results(self, stage: Stage, loops: Sequence[Loop]) -> bool:

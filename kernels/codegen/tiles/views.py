@@ -30,7 +30,10 @@ class Subscripted:
     dims: dict[Axis, int]
 
     def map(self, axes: Sequence[Axis], has_lanes: bool) -> AffineMap:
-        """The map of a transfer from the memref's to the vector's dimensions; 0: broadcast."""
+        """The permutation map of a transfer: the memref's dimension for each of the vector's.
+
+        With `has_lanes`, a constant 0 is added for the lanes if no axis has them: a broadcast.
+        """
         rank = len(self.indices)
         results: list[AffineExpr] = [AffineDim(self.dims[axis]) for axis in axes]
         if has_lanes and not any(axis.is_lane for axis in axes):

@@ -85,7 +85,7 @@ class _Component:
 
 
 class Widths:
-    """The pieces of all values of a function, found in one walk."""
+    """The width of the pieces into which each vector of a function is cut, found in one walk."""
 
     def __init__(self, machine: Processor) -> None:
         self.machine = machine

@@ -1,7 +1,8 @@
 """Products and reductions of n-dimensional vectors, piece by piece.
 
-The reduction's iterators are outermost, then the copies, then the lanes: what one step reads of
-the operand along the lanes is loaded once, and each element of the other is used for all of it.
+The loops over pieces are, from the outermost: the reduction, the copies (all dimensions but the
+lanes), the lanes. So in each step of the reduction, the vectors of the operand that has the lanes
+are loaded once, and each element of the other operand is used with all of them.
 """
 
 from __future__ import annotations

@@ -255,7 +255,7 @@ def test_trees_that_lead_back_are_an_error():
         ("is_linear=0", "is_linear=1", "broken model of LightGBM: KeyError: 'leaf_const'"),
         ("end of trees", "", "the text ends before the trees do"),
         ("left_child=", "left_child=77 ", "broken model of LightGBM"),
-        ("max_feature_idx=5", "max_feature_idx=0", "leads to what is not there"),
+        ("max_feature_idx=5", "max_feature_idx=0", "has a child or feature that does not exist"),
     ],
 )
 def test_errors_of_lightgbm_name_what_is_wrong(old, new, message):

@@ -1,4 +1,4 @@
-"""Images in other sizes, and the parts of a concatenation with other steps."""
+"""Resizing of images, and concatenation of tensors with different scales."""
 
 from __future__ import annotations
 

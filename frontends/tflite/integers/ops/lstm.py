@@ -1,7 +1,7 @@
-"""LSTMs over sequences, of 8 bits but for cells and gates, which have 16.
+"""LSTMs over sequences, in 8-bit integers; cells and gates have 16 bits.
 
-The sums of inputs, for all steps at once, and those of states are each scaled to 12 bits behind
-the point and limited to 16 bits; gates have 15. The cell's scale is a power of two.
+The products of inputs, for all steps at once, and those of states are each scaled to 12 fraction
+bits and saturated to 16 bits; gates have 15 fraction bits. The cell's scale is a power of two.
 """
 
 from __future__ import annotations

@@ -23,9 +23,8 @@ def svdf(
     bias: Value | None = None,
     state: Value | None = None,
 ) -> list[Value]:
-    """A filter of the input, whose results the state keeps in 16 bits, then a filter over time of
-    what the state holds.
-
+    """A filter over features, whose results are appended to the state in 16 bits, then a filter
+    over time, on the state.
     Source: LiteRT, tflite/kernels/internal/reference/svdf.h, EvalIntegerSVDF.
     """
     if state is None or state.type.element_type is not i16 or n.options.activation != _RELU:
