@@ -39,8 +39,13 @@ def causal(n: Layer, q: Term, k: Term, from_end: bool = True) -> Term:
     last = counting(n, rows)
     if from_end:
         last = last + (columns - rows)
-    last = last.spread(0, 1)
-    return (counting(n, columns) <= last).choose(constant(n, 0.0, q.element), -math.inf)
+    return seen_until(q, k, last)
+
+
+def seen_until(q: Term, k: Term, last: Term) -> Term:
+    """The mask [S, T] to add to scores: -inf for keys after the `last` [S] that a query sees."""
+    keys = counting(q.n, extent(q.n, (k.value, k.rank - 2)))
+    return (keys <= last.spread(0, 1)).choose(constant(q.n, 0.0, q.element), -math.inf)
 
 
 def grouped(x: Term, heads: int) -> Term:

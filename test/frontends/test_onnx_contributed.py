@@ -153,6 +153,25 @@ def test_multi_head_attention(mask, causal):
     )
 
 
+@pytest.mark.parametrize("queries", [1, 2, 5])
+@pytest.mark.parametrize("keys", [1, 3, 5])
+@pytest.mark.parametrize("past", [None, 2])
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_causal_attention_between_other_lengths(queries, keys, past, dynamic):
+    """A query sees the past and as many keys as queries up to itself, the last one all keys."""
+    arrays = floats(1, queries, 8), floats(1, keys, 8), floats(1, keys, 8), None, None, None
+    befores = () if past is None else (floats(1, 2, past, 4), floats(1, 2, past, 4))
+    outputs = [TensorProto.FLOAT] * (1 if past is None else 3)
+    made, given = model(
+        "MultiHeadAttention", (*arrays, *befores), MS, outputs, num_heads=2, unidirectional=1
+    )
+    if dynamic:
+        for i in range(3):
+            made.graph.input[i].type.tensor_type.shape.dim[1].dim_param = "qkk"[i]
+    for found, expected in zip(run(made, *given), by_onnxruntime(made, *given), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize("causal", [0, 1])
 def test_attention(causal):
     check(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from ...common.attention import causal, joined_heads, split_heads
+from ...common.attention import causal, joined_heads, seen_until, split_heads
 from ...common.vocabulary import *
 from ..node import Node
 from ..registry import converter
@@ -82,23 +82,47 @@ def multi_head_attention(
                 biased.append(part)
         q, k, v = biased
     q, k, v = (split_heads(part, heads) if part.rank == 3 else part for part in (q, k, v))
+    own = k.shape[2]
     if past_key is not None and past_value is not None:
         k, v = joined([Term(n, past_key), k], 2), joined([Term(n, past_value), v], 2)
-    out = _attended(n, (q, k, v), _width(q), attention_bias, mask)
+    seen = None
+    if n.int("unidirectional"):
+        is_same = key is None or (q.shape[2] is not None and q.shape[2] == own)
+        seen = causal(n, q, k) if is_same else _last_sees_all(q, k, past_key)
+    out = _attended(n, (q, k, v), _width(q), attention_bias, mask, seen)
     return [out.value, k.value, v.value]
 
 
 def _attended(
-    n: Node, parts: tuple[Term, ...], width: int, bias: Value | None, mask: Value | None
+    n: Node,
+    parts: tuple[Term, ...],
+    width: int,
+    bias: Value | None,
+    mask: Value | None,
+    seen: Term | None,
 ) -> Term:
-    """[B, S, H * D] from queries, keys and values [B, H, S, D] of heads of this width D."""
+    """[B, S, H * D] from queries, keys and values [B, H, S, D] of heads of this width D.
+
+    Scores have `bias`, `mask` and `seen` added, the last one a mask [S, T].
+    """
     q, k, v = parts
     added = [] if bias is None else [Term(n, bias)]
     if mask is not None:
         added.append(_key_mask(n, mask, q, k))
-    if n.int("unidirectional"):
-        added.append(causal(n, q, k))
+    if seen is not None:
+        added.append(seen)
     return joined_heads(attend(q, k, v, _scale(n, width), added))
+
+
+def _last_sees_all(q: Term, k: Term, past: Value | None) -> Term:
+    """The mask [S, T]: a query sees the past and as many keys as queries up to itself, the last one
+    all keys. Source: onnxruntime, which so treats lengths of keys other than those of queries.
+    """
+    n = q.n
+    rows, columns = extent(n, (q.value, 2)), extent(n, (k.value, 2))
+    at = counting(n, rows)
+    last = at if past is None else at + extent(n, (past, 2))
+    return seen_until(q, k, (at < rows - 1).choose(last, columns))
 
 
 def _parts(n: Node, query: Value, key: Value | None, value: Value | None) -> list[Term]:
@@ -144,7 +168,8 @@ def attention(
     if past is not None:
         before = Term(n, past)
         k, v = joined([before.column(0, 0), k], 2), joined([before.column(1, 0), v], 2)
-    out = _attended(n, (q, k, v), sizes[0] // heads, attention_bias, mask)
+    seen = causal(n, q, k) if n.int("unidirectional") else None
+    out = _attended(n, (q, k, v), sizes[0] // heads, attention_bias, mask, seen)
     present = joined([k.spread(1, 0), v.spread(1, 0)], 0) if n.wants(1) else None
     return [out.value, None if present is None else present.value]
 
