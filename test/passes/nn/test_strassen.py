@@ -55,6 +55,11 @@ def test_odd_extents_stay(rng):
     check(rng, (1, 768, 15, 15), (768, 768, 1, 1), False)
 
 
+@pytest.mark.parametrize("columns", [768, 3072])
+def test_odd_rows_within_the_caches(rng, columns):
+    check(rng, (1, 197, 768), (768, columns))
+
+
 def test_many_odd_rows_that_leave_the_caches_stay(rng):
     """They are one block, so that sums of few steps would pass through memory."""
     check(rng, (1, 578, 384), (384, 1536))
