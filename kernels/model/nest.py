@@ -204,10 +204,13 @@ def _check_accumulation(stage: Stage, inside: list[Loop], fault) -> None:
 # -- stages together -------------------------------------------------------------------------------
 
 
-def depends(first: Stage, second: Stage) -> list[tuple[Access, Access]]:
-    """Accesses of the two stages to one buffer of which at least one writes."""
+def depends(first: Stage, second: Stage) -> list[tuple[Access, Access | None]]:
+    """Accesses of the two stages to one buffer of which at least one writes.
+
+    The second is None where a body looks elements up in the buffer, at places that may be any.
+    """
     others = [(b, base_buffer(b.value)) for b in second.accesses if not b.is_scalar]
-    return [
+    found: list[tuple[Access, Access | None]] = [
         (a, b)
         for a in first.accesses
         if not a.is_scalar
@@ -215,6 +218,11 @@ def depends(first: Stage, second: Stage) -> list[tuple[Access, Access]]:
         for b, other in others
         if base is other and (a.is_output or b.is_output)
     ]
+    for writer, reader in ((first, second), (second, first)):
+        if looked_up := reader.looked_up:
+            written = [a for a in writer.outputs if base_buffer(a.value) in looked_up]
+            found += [(a, None) for a in written]
+    return found
 
 
 def _check_dependences(plan: Plan, paths: dict[Stage, list[Node]]) -> None:
@@ -231,9 +239,9 @@ def _check_dependences(plan: Plan, paths: dict[Stage, list[Node]]) -> None:
                         _report(plan, first, second, at)
 
 
-def _same_iteration(a: Access, b: Access, a_loop: Loop, b_loop: Loop) -> bool:
+def _same_iteration(a: Access, b: Access | None, a_loop: Loop, b_loop: Loop) -> bool:
     """Whether equal elements imply equal values of the two loops."""
-    if a.value is not b.value:
+    if b is None or a.value is not b.value:
         return False
     pairs = set(zip(a.plain_dims(), b.plain_dims(), strict=True))
     return all((p, q) in pairs for p, q in zip(a_loop.root.dims, b_loop.root.dims, strict=True))

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from ...dialects import arith, memref
 from ...dialects.index_lists import DYNAMIC_INDEX
 from ...dialects.linalg import Index, StructuredOp
 from ...dialects.marks import EXPECTED_EXTENTS
+from ...dialects.memref import base_buffer
 from ...dialects.strict_math import is_strict
 from ...ir.affine import AffineConstant, AffineDim, AffineExpr
 from ...ir.attributes import ArrayAttr
@@ -207,6 +209,12 @@ class Stage:
     def body_ops(self) -> list[Operation]:
         """The body without its terminator."""
         return list(self.body)[:-1]
+
+    @cached_property
+    def looked_up(self) -> frozenset[Value]:
+        """The buffers in which the body looks elements up, as gathers do."""
+        loads = [op for op in self.op.walk() if isinstance(op, memref.Load)]
+        return frozenset(base_buffer(op.memref) for op in loads)
 
     def __repr__(self) -> str:
         return f"<stage {self.index}: {self.op.name} {self.extents}>"

@@ -89,6 +89,18 @@ BOTH_WAYS = """linalg.generic {indexing_maps = [#rows, affine_map<(i, j) -> (j, 
 ONE = "%s: !schedule.stage"
 TWO = "%s: !schedule.stage, %t: !schedule.stage"
 
+WITH_REVERSE = """
+linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]}
+    ins(%y : memref<6xf32>) outs(%z : memref<6xf32>) {
+^bb0(%a: f32, %acc: f32):
+  %i = linalg.index 0 : index
+  %last = arith.constant 5 : index
+  %j = arith.subi %last, %i : index
+  %b = memref.load %y[%j] : memref<6xf32>
+  %v = arith.addf %a, %b : f32
+  linalg.yield %v : f32
+}
+"""
 PLANS = [
     (
         (X, Y),
@@ -169,6 +181,13 @@ PLANS = [
         COPY.format(x=SQUARE[0], y=SQUARE[1]) + "\n" + BOTH_WAYS,
         TWO,
         "%i, %j = schedule.loops 2 of %t\nschedule.fuse %s at %i",
+        "stages 0 and 1 exchange values across iterations of shared loop 0",
+    ),
+    (
+        (X, Y, "%z: memref<6xf32>"),
+        SUM_ROWS + WITH_REVERSE,
+        TWO,
+        "%k = schedule.loops 1 of %t\nschedule.fuse %s at %k",
         "stages 0 and 1 exchange values across iterations of shared loop 0",
     ),
     (

@@ -80,9 +80,10 @@ def test_what_is_refused(model, given, message):
     assert caught.value.message == message
 
 
+@pytest.mark.slow
 def test_what_pytorch_negates_on_reading(model):
     """A view with the negative bit, whose capsule has the elements without the sign."""
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="the `models` extra is not installed")
     given = torch.complex(torch.zeros(2, 3), torch.tensor(X)).conj().imag
     assert given.is_neg()
     np.testing.assert_array_equal(model(given), X)

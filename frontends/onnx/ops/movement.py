@@ -103,7 +103,9 @@ def _sliced_by(n: Node, x: Value, starts: Value, *rest: Any) -> Value:
     known = n.known(steps)
     if known is not None and (known > 0).all():
         return sliced_by(n, x, starts, *rest)
-    first = -Term(n, shape_of(n, x)).gather(Term(n, axes))
+    rank = x.type.rank
+    within = Term(n, axes).min(rank - 1).max(-rank)  # an axis outside is the slice's error
+    first = -Term(n, shape_of(n, x)).gather(within)
     return sliced_by(n, x, Term(n, as_i64(n, starts)).max(first).value, *rest)
 
 
