@@ -236,6 +236,23 @@ def scatter_nd(n: Layer, indices: Value, updates: Value, shape: Value) -> Value:
     return n(nn.ScatterNd(zeros, as_i64(n, places), updates, reduction="add"))
 
 
+def dynamic_update_slice(n: Layer, x: Value, update: Value, start: Value) -> Value:
+    """x with `update` written from the index `start` [rank of x], which is moved so that the update
+    lies inside of x.
+    """
+    rank = x.type.rank
+    if rank == 0:
+        return update
+    room = Term(n, shape_of(n, x)) - Term(n, shape_of(n, update))
+    first = Term(n, as_i64(n, start)).max(0).min(room)
+    places = []
+    for i in range(rank):
+        own = counting(n, extent(n, (update, i))) + first.column(i)
+        whole = broadcast(n, own.spread(i, rank - 1 - i).value, [(update, k) for k in range(rank)])
+        places.append(Term(n, whole).spread(0, 1))
+    return n(nn.ScatterNd(x, joined(places, rank).value, update))
+
+
 def places_of(n: Layer, indices: Value, rank: int, updates: Value) -> Value:
     """Indices of updates into a tensor of a rank, which fixes how many numbers an index has."""
     depth = rank - updates.type.rank + indices.type.rank - 1

@@ -89,6 +89,7 @@ rows.add({
     "Slice": tf.slice_,
     "GatherNd": lambda n, x, indices: gather_nd(n, x, indices),
     "ScatterNd": tf.scatter_nd,
+    "XlaDynamicUpdateSlice": tf.dynamic_update_slice,
 })  # fmt: skip
 
 

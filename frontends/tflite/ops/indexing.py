@@ -98,16 +98,7 @@ def sparse_to_dense(
 @ROWS("DYNAMIC_UPDATE_SLICE")
 @moved
 def dynamic_update_slice(n: TfliteLayer, x: Value, update: Value, start: Value) -> Value:
-    """x with `update` written at `start`, which is moved so that the update lies inside of x."""
-    rank = x.type.rank
-    if None in x.type.shape or None in update.type.shape:
-        raise n.error("the extents must be known")
-    room = np.array(x.type.shape, np.int64) - np.array(update.type.shape, np.int64)
-    first = n(nn.Clip(as_i64(n, start), n.constant(0, i64), n.constant(int(room.max()), i64)))
-    first = n(nn.Min(first, n.constant(room)))
-    places = np.indices(update.type.shape, np.int64).transpose(*range(1, rank + 1), 0)
-    index = n(nn.Add(n.constant(places), first))
-    return n(nn.ScatterNd(x, index, update))
+    return tf.dynamic_update_slice(n, x, update, start)
 
 
 @ROWS("MATRIX_SET_DIAG")

@@ -37,6 +37,7 @@ from operators import (
     reductions,
     slices,
     spectra,
+    updates,
 )
 from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
 
@@ -302,6 +303,10 @@ def further():
     ids, numbers = np.array([0, 0, 1, 2, 2], np.int32), rng.integers(0, 6, 12).astype(np.int32)
     graph("combined", combined, normal(5, 3), ids, numbers)
     graph("pictures", pictures, rng.uniform(0, 1, (2, 8, 6, 3)).astype(np.float32))
+    starts, any_shape = np.array([1, 2], np.int32), [None, None]
+    graph("updates", updates, normal(4, 5), normal(2, 3), starts)
+    open_ = [any_shape, any_shape, [2]]
+    graph("updates_open", updates, normal(4, 5), normal(2, 3), starts, shapes=open_)
 
 
 def signatures(name):

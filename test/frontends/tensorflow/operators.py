@@ -2,6 +2,7 @@
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.compiler.tf2xla.python import xla as tfxla
 
 F32 = tf.float32
 
@@ -55,6 +56,19 @@ def slices(x):
         tf.reverse(x, [1]),
         tf.broadcast_to(x[:, :1], tf.shape(x)),
         tf.zeros(tf.shape(x)[:2]) + 1,
+    )
+
+
+def updates(x, update, start):
+    """Starts inside of x, before it, and where the update would reach beyond it."""
+    write = tfxla.dynamic_update_slice
+    return (
+        *(write(x, update, start), write(x, update, [0, 0]), write(x, update, [-3, 9])),
+        *(
+            write(x, update, start + 2),
+            write(x[0], update[0], [1]),
+            write(x[0, 0], update[0, 0], start[:0]),
+        ),
     )
 
 
