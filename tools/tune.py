@@ -15,7 +15,8 @@ from ..driver.compile import run_stages
 from ..driver.program import make_program
 from ..driver.tuning.choices import for_machine, read_choices, tell
 from ..driver.tuning.graph import GraphFound
-from ..driver.tuning.tune import Tuned, tune_model
+from ..driver.tuning.results import Tuned
+from ..driver.tuning.tune import tune_model
 from ..ir.decisions import Decisions
 from ..ir.diagnostics import NncError
 from ..ir.files import write_whole

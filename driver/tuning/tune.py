@@ -6,7 +6,7 @@ import pickle
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -40,6 +40,7 @@ from .kinds import Kinds
 from .learned import Learned
 from .measurements import open_log
 from .ratio import Ratio
+from .results import Tuned
 from .search import FAULTY, KernelSearch, Search, confirm
 from .worker import Answer, Request, difference, times_of, unit_names
 
@@ -68,35 +69,6 @@ takes an experiment."""
 _LEAST_SHARE = 0.01
 _DISTURBED = 0.15
 """The spread of the model's ratio from which on the machine is reported as disturbed."""
-
-
-@dataclass(frozen=True)
-class Tuned:
-    """The results of a search."""
-
-    schedules: Mapping[str, TunedSchedule]
-    """The kept schedules, by the fingerprints of their kernels."""
-    whole: Ratio | None
-    """The time of the whole model with the best schedules, relative to that with the default ones;
-    None if it was not measured. Both have the choices on the graph."""
-    ended: str
-    dropped: Sequence[str]
-    experiments: int
-    graph: GraphFound = GraphFound()
-    """The choices on the graph that the default schedules were made with."""
-    curve: Sequence[tuple[float, float]] = ()
-    """After each experiment: the seconds since the start, and the part of the untuned model's time
-    saved by then, by the kernels' times in the search."""
-    seconds: float = 0.0
-    """The total duration in seconds."""
-
-    @property
-    def total(self) -> Ratio | None:
-        """The model's time with everything that is kept, relative to its untuned time; None if
-        nothing is kept.
-        """
-        graph, schedules = self.graph.whole, self.whole if self.schedules else None
-        return graph.times(schedules) if graph and schedules else graph or schedules
 
 
 def tune_model(

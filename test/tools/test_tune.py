@@ -12,7 +12,7 @@ import pytest
 from nnc.driver.tuning.graph import GraphFound
 from nnc.driver.tuning.measurements import Log
 from nnc.driver.tuning.ratio import Ratio
-from nnc.driver.tuning.tune import Tuned
+from nnc.driver.tuning.results import Tuned
 from nnc.ir.version import VERSION
 from nnc.kernels.tuned import TunedFolder
 from nnc.tools.command import Streams
