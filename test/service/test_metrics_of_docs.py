@@ -9,8 +9,8 @@ from prometheus_client.parser import text_string_to_metric_families
 pytestmark = pytest.mark.service
 
 PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
-TABLE = re.search(r"## Metrics\n(.*?)\n\nWorth an alarm", PAGE, re.DOTALL)
-ALARMS = re.search(r"\n(Worth an alarm:.*?)\n\n", PAGE, re.DOTALL)
+TABLE = re.search(r"## Metrics\n(.*?)\n\nAlert on:", PAGE, re.DOTALL)
+ALARMS = re.search(r"\n(Alert on:.*?)\n\n", PAGE, re.DOTALL)
 NAME = re.compile(r"`((?:nnc|process)_\w+)(?:\{([^}]*)\})?")
 
 
