@@ -24,8 +24,8 @@ def as_array(value: Any) -> np.ndarray:
 
     Raises NncError if the tensor refuses, as PyTorch's do while they track gradients.
     """
-    value = _resolved(value)
     try:
+        value = _resolved(value)
         kind, _ = value.__dlpack_device__()
         if kind in HERE:
             return np.from_dlpack(value)

@@ -38,15 +38,15 @@ class Holds(NnOp, name="nn.holds"):
         values: dict[str, list[Any]] = {"n": [int(x) for x in numbers], "v": found}
         for a, name, b in steps_of(self.code, len(numbers)):
             x, y = (at if isinstance(at, int) else values[at[0]][at[1]] for at in (a, b))
-            step = _COMPUTED.get(name) or _COMPARED.get(name) or _JOINED[name]
-            found.append(step(x, max(y, 1) if name in DIVISIONS else y))
+            step = OPERATORS[name](x, max(y, 1) if name in DIVISIONS else y)
+            found.append(_wrapped(step) if name in _COMPUTED else step)
         return np.array(found[-1])
 
 
 DIVISIONS = ("//", "%")
 """The operators of `nn.holds` that divide."""
 
-_COMPUTED: dict[str, Callable[[int, int], int]] = {
+_COMPUTED: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
@@ -55,7 +55,7 @@ _COMPUTED: dict[str, Callable[[int, int], int]] = {
     "max": max,
     "min": min,
 }
-_COMPARED: dict[str, Callable[[int, int], bool]] = {
+_COMPARED: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
@@ -64,6 +64,8 @@ _COMPARED: dict[str, Callable[[int, int], bool]] = {
     ">=": operator.ge,
 }
 _JOINED: dict[str, Callable[[Any, Any], Any]] = {"and": operator.and_, "or": operator.or_}
+OPERATORS = {**_COMPUTED, **_COMPARED, **_JOINED}
+"""What the operators of `nn.holds` compute of two Python integers or truth values."""
 
 Place = int | tuple[str, int]
 """An operand of a step: a number, or a position in the numbers ("n") or the results ("v")."""
@@ -76,7 +78,7 @@ def steps_of(code: str, count: int) -> list[tuple[Place, str, Place]]:
     """Whether each step has a truth value."""
     for text in code.split("; "):
         words = text.split(" ")
-        if len(words) != 3 or not any(words[1] in x for x in (_COMPUTED, _COMPARED, _JOINED)):
+        if len(words) != 3 or words[1] not in OPERATORS:
             raise NncError(f"'{text}' is no step 'a operator b'")
         a, name, b = _place(words[0]), words[1], _place(words[2])
         for at in (a, b):
@@ -95,6 +97,14 @@ def _place(word: str) -> Place:
     if word[:1] in ("n", "v") and word[1:].isascii() and word[1:].isdecimal():
         return word[0], int(word[1:])
     try:
-        return int(word)
+        found = int(word)
     except ValueError:
         raise NncError(f"'{word}' is no operand") from None
+    if found != _wrapped(found):
+        raise NncError(f"'{word[:99]}' does not fit 64 bits")
+    return found
+
+
+def _wrapped(x: int) -> int:
+    """An integer in two's complement of 64 bits."""
+    return (x + (1 << 63)) % (1 << 64) - (1 << 63)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import operator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial, reduce
@@ -189,11 +188,11 @@ class _Conditions:
 
     def _made(self, kind: Any, a: Any, b: Any) -> Any:
         """An operation on two numbers, by the class of its operator or the name of a function."""
-        known, name = _OPERATIONS[kind]
         if kind is ast.Div or isinstance(a, _Ratio) or isinstance(b, _Ratio):
             return self._made_of_ratios(kind, _ratio(a), _ratio(b))
+        name = _OPERATIONS[kind]
         if not isinstance(a, _Open) and not isinstance(b, _Open):
-            return known(a, b)
+            return nn.OPERATORS[name](a, b)
         if name in nn.DIVISIONS:
             self._note_divisor(b)
         return self._step(a, name, b)
@@ -253,20 +252,19 @@ _LARGEST_DIVISOR = 1 << 20
 
 _COMPARISONS = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
-_OPERATIONS: dict[Any, tuple[Callable[[Any, Any], Any], str]] = {
-    ast.Add: (operator.add, "+"),
-    ast.Sub: (operator.sub, "-"),
-    ast.Mult: (operator.mul, "*"),
-    ast.Div: (operator.truediv, ""),
-    ast.FloorDiv: (operator.floordiv, "//"),
-    ast.Mod: (operator.mod, "%"),
-    ast.Eq: (operator.eq, "=="),
-    ast.NotEq: (operator.ne, "!="),
-    ast.Lt: (operator.lt, "<"),
-    ast.LtE: (operator.le, "<="),
-    ast.Gt: (operator.gt, ">"),
-    ast.GtE: (operator.ge, ">="),
-    "torch.sym_max": (max, "max"),
-    "torch.sym_min": (min, "min"),
+_OPERATIONS: dict[Any, str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    "torch.sym_max": "max",
+    "torch.sym_min": "min",
 }
-"""How known integers are combined, and the operators of `nn.holds` for others."""
+"""The operators of `nn.holds`. A quotient (`ast.Div`) is a fraction."""
