@@ -18,6 +18,7 @@ from .shared_options import (
     add_fallback,
     add_inputs,
     add_tuned,
+    outputs_file,
     target_argument,
     targets_argument,
 )
@@ -162,7 +163,12 @@ def _add_run(sub: argparse.ArgumentParser) -> None:
     add_inputs(sub)
     add_fallback(sub)
     add_tuned(sub)
-    sub.add_argument("--output", metavar="FILE", help="write outputs: .npy (one), .npz or .json")
+    sub.add_argument(
+        "--output",
+        metavar="FILE",
+        type=outputs_file,
+        help="write outputs: .npy (one), .npz or .json",
+    )
     sub.add_argument(
         "--expect", metavar="FILE", help="compare the output with this .npy, .npz or .json"
     )

@@ -6,6 +6,7 @@ import argparse
 
 from .command import OPS_HELP
 from .parser import Parser
+from .shared_options import outputs_file
 
 DESCRIPTION = """\
 Run a function of an IR file at any level on given arguments.
@@ -49,7 +50,13 @@ def build_parser() -> argparse.ArgumentParser:
     )
     add("--trace", action="store_true", help="print what every operation gave (interpreted only)")
     add("--max-steps", type=int, metavar="N", help="stop the interpreter after so many operations")
-    add("--output", "-o", metavar="FILE", help="write the values: .npz, or .npy of a single one")
+    add(
+        "--output",
+        "-o",
+        metavar="FILE",
+        type=outputs_file,
+        help="write the values: .npz or .json, or .npy of a single one",
+    )
     add(
         "--compare",
         metavar="FILE",

@@ -27,6 +27,13 @@ def seed_argument(text: str) -> int:
     raise argparse.ArgumentTypeError(f"a whole number from 0 on is expected, not '{text}'")
 
 
+def outputs_file(text: str) -> str:
+    """The path of a file for outputs, known by its suffix. Raises ArgumentTypeError."""
+    if text.endswith((".npy", ".npz", ".json")):
+        return text
+    raise argparse.ArgumentTypeError(f"a .npy, .npz or .json file is expected, not '{text}'")
+
+
 def add_inputs(sub: argparse.ArgumentParser) -> None:
     """Add the options for inputs."""
     sub.add_argument(

@@ -100,6 +100,7 @@ ROWS = [
     ("nnc run relu.onnx --input nothing.npy", "cannot read '"),
     ("nnc run relu.onnx --input rubbish.npy", "not a readable array file"),
     ("nnc run two.onnx --random --output out.npy", "the model has 2 outputs: name an .npz file"),
+    ("nnc run two.onnx --random --output out.txt", "a .npy, .npz or .json file is expected"),
     (
         "nnc run f.mlir --random --shape a=1",
         "shapes can be given for models of other formats than IR only",
