@@ -44,6 +44,7 @@ _PEERS = tuple(
         ("torch", "torch", "torch"),
         ("iree", "iree-base-runtime", "iree.runtime"),
         ("tvm", "apache-tvm", "tvm"),
+        ("metaschedule", "apache-tvm", "tvm"),
     )
 )
 RUNTIMES = {one.name: one for one in (*ENGINES, *_PEERS) if one.reads("ONNX") and one.name != TUNED}

@@ -68,18 +68,38 @@ shapes = {
     if value.name not in weights
 }
 module = from_onnx(model, shapes, keep_params_in_input=False)
+library, trials, threads = sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 cpu = tvm.get_global_func("target.llvm_get_system_cpu")()
-relax.build(module, target=tvm.target.Target({"kind": "llvm", "mcpu": cpu})).export_library(
-    sys.argv[2]
-)
+target = tvm.target.Target({"kind": "llvm", "mcpu": cpu, "num-cores": threads})
+if trials:
+    tuning = relax.get_pipeline(
+        "static_shape_tuning",
+        total_trials=trials,
+        target=target,
+        work_dir=f"{library}.tuning",
+        cpu_weight_prepack=True,
+    )
+    with target:
+        module = tuning(module)
+relax.build(module, target=target).export_library(library)
 """
 
 
 def tvm(task: Task) -> Run:
     """Load a model by TVM's Relax with its default pipeline, untuned."""
+    return _tvm(task, trials=0)
+
+
+def metaschedule(task: Task) -> Run:
+    """Load a model that TVM's MetaSchedule tunes by `TVM_TRIALS` trials (default 1,000)."""
+    return _tvm(task, trials=int(os.environ.get("TVM_TRIALS", "1000")))
+
+
+def _tvm(task: Task, trials: int) -> Run:
     os.environ["TVM_NUM_THREADS"] = str(task.threads)
     library = task.folder() / "model.so"
-    command = [sys.executable, "-c", _COMPILE_WITH_TVM, task.model, str(library)]
+    options = [task.model, str(library), str(trials), str(task.threads)]
+    command = [sys.executable, "-c", _COMPILE_WITH_TVM, *options]
     with task.compiling():
         subprocess.run(command, check=True)
     import tvm as apache_tvm
