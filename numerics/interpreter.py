@@ -154,8 +154,12 @@ class Interpreter:
 
     def run_function(self, name: str, function: Operation, values: list[Any]) -> list[Any]:
         """The results of a function that has a body; tools override it to watch calls."""
-        _, results = Frame(self).run_region(function.regions[0], values)
+        _, results = self.run_body(function.regions[0], values)
         return list(results)
+
+    def run_body(self, region: Region, args: Sequence[Any]) -> tuple[Operation, list[Any]]:
+        """Run the body of a function or kernel. Returns what `Frame.run_region` does."""
+        return Frame(self).run_region(region, args)
 
     def _call_external(self, name: str, function: Operation, args: Sequence[Any]) -> list[Any]:
         external = self.externals.get(name)
@@ -263,7 +267,7 @@ class Frame:
         self, kernel: GPUFuncOp, groups: Axes, threads: Axes, args: Sequence[np.ndarray]
     ) -> None:
         """Run a kernel with `groups` groups of `threads` threads along x, y and z."""
-        from .launches import launch
+        from .launches import launch  # with the gpu dialect, which most modules do without
 
         launch(self.interpreter, kernel, groups, threads, args)
 

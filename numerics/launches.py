@@ -21,9 +21,8 @@ from ..dialects.memref.buffers import new_array
 from ..ir.core import BlockArgument, Operation
 from ..ir.diagnostics import Diagnostic, NncError
 from ..ir.traits import WritesMemory
-from .interpreter import Frame, Interpreter
 from .races import Memory
-from .threads import Axes, Group, Thread, Waiting
+from .threads import Axes, Group, Runner, Thread, Waiting
 
 _MEETING = (gpu.Barrier, gpu.Shuffle, gpu.SubgroupReduce)
 
@@ -33,7 +32,7 @@ class _Cancelled(BaseException):
 
 
 def launch(
-    interpreter: Interpreter,
+    runner: Runner,
     kernel: gpu.GPUFuncOp,
     groups: Axes,
     threads: Axes,
@@ -56,15 +55,15 @@ def launch(
 
         def body(thread: Thread, buffers: list[Any] = buffers) -> None:
             own = [new_array(b.type) for b in kernel.private_buffers]
-            Frame(interpreter).run_region(kernel.body, [*args, *buffers, *own])
+            runner.run_body(kernel.body, [*args, *buffers, *own])
 
-        with _restored(interpreter):
+        with _restored(runner):
             if meets:
-                _Together(interpreter, group, body).run()
+                _Together(runner, group, body).run()
             else:
                 count = group.size if alone else 1
                 for number in range(count):
-                    _run(interpreter, Thread(group, number, is_whole_group=not alone), body)
+                    _run(runner, Thread(group, number, is_whole_group=not alone), body)
 
 
 def _written(kernel: gpu.GPUFuncOp, ops: Sequence[Operation]) -> list[int]:
@@ -100,17 +99,17 @@ def _check_sizes(kernel: gpu.GPUFuncOp, groups: Axes, threads: Axes) -> None:
 
 
 @contextmanager
-def _restored(interpreter: Interpreter) -> Any:
-    before = interpreter.thread, interpreter.observer
-    interpreter.observer = None  # To whom a launch is one operation.
+def _restored(runner: Runner) -> Any:
+    before = runner.thread, runner.observer
+    runner.observer = None  # To whom a launch is one operation.
     try:
         yield
     finally:
-        interpreter.thread, interpreter.observer = before
+        runner.thread, runner.observer = before
 
 
-def _run(interpreter: Interpreter, thread: Thread, body: Callable[[Thread], None]) -> None:
-    interpreter.thread = thread
+def _run(runner: Runner, thread: Thread, body: Callable[[Thread], None]) -> None:
+    runner.thread = thread
     try:
         body(thread)
     except NncError as error:
@@ -125,10 +124,8 @@ def _in_thread(error: NncError, thread: Thread) -> NncError:
 class _Together:
     """The threads of a group, each a Python thread; only one of them runs at a time."""
 
-    def __init__(
-        self, interpreter: Interpreter, group: Group, body: Callable[[Thread], None]
-    ) -> None:
-        self.interpreter = interpreter
+    def __init__(self, runner: Runner, group: Group, body: Callable[[Thread], None]) -> None:
+        self.runner = runner
         self.members = [Thread(group, i, together=self) for i in range(group.size)]
         self.group = group
         self._body = body
@@ -169,7 +166,7 @@ class _Together:
 
     def _resume(self, thread: Thread) -> None:
         """Let a thread run until it waits or ends."""
-        self.interpreter.thread = thread
+        self.runner.thread = thread
         thread.go.release()
         self._back.acquire()
         if isinstance(thread.error, NncError):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any, Protocol
 
 import numpy as np
 
-from ..ir.core import Operation
+from ..ir.core import Operation, Region
 
 Axes = tuple[int, int, int]
 
@@ -27,6 +28,18 @@ class Meeting(Protocol):
 
     def wait(self, thread: Thread, waiting: Waiting) -> Any:
         """Wait until all threads that `waiting` names have arrived. Returns their values."""
+        ...
+
+
+class Runner(Protocol):
+    """What runs the bodies of kernels: the interpreter."""
+
+    thread: Thread | None
+    """The thread that is running."""
+    observer: Any
+
+    def run_body(self, region: Region, args: Sequence[Any]) -> Any:
+        """Run a region in a frame of its own."""
         ...
 
 

@@ -9,7 +9,8 @@ import platform
 
 from .emulator import Emulator
 from .llvm.host import measured
-from .llvm.target import LlvmTarget, ProcessorNames
+from .llvm.processor import ProcessorNames
+from .llvm.target import LlvmTarget
 from .processor import Processor
 
 _POWER8 = Processor(

@@ -53,26 +53,13 @@ def _main(argv: Sequence[str], streams: Streams) -> int:
         return 1
     if args.command != "package" and getattr(args, "threads", 1) < 1:
         raise NncError(f"nnc: --threads is at least 1, not {args.threads}")
-    if args.command == "cache":
-        return _cache(args, streams)
-    if args.command == "calibrate":
-        from .calibrate import calibrate_machine
+    if args.command in _WITHOUT_SESSION:
+        return _WITHOUT_SESSION[args.command](args, streams)
+    return _with_session(args, streams)
 
-        return calibrate_machine(args, streams)
-    if args.command in ("worker", "fleet"):
-        from . import worker
 
-        return getattr(worker, args.command)(args, streams)
-    if args.command == "remote":
-        from .remote import remote
-
-        return remote(args, streams)
-    if args.command == "serve":
-        from .serve import serve
-
-        return serve(args, streams)
-    if args.command == "targets":
-        return _targets(streams)
+def _with_session(args: argparse.Namespace, streams: Streams) -> int:
+    """Run a command that compiles; its output files may not overwrite its input files."""
     with sparing(_read_files(args, streams)):
         for written in (getattr(args, name, None) for name in ("output", "html", "trace", "curve")):
             if written:
@@ -278,7 +265,37 @@ def _cache(args: argparse.Namespace, streams: Streams) -> int:
     return 0
 
 
-def _targets(streams: Streams) -> int:
+def _calibrate(args: argparse.Namespace, streams: Streams) -> int:
+    from .calibrate import calibrate_machine
+
+    return calibrate_machine(args, streams)
+
+
+def _worker(args: argparse.Namespace, streams: Streams) -> int:
+    from .worker import worker
+
+    return worker(args, streams)
+
+
+def _fleet(args: argparse.Namespace, streams: Streams) -> int:
+    from .worker import fleet
+
+    return fleet(args, streams)
+
+
+def _remote(args: argparse.Namespace, streams: Streams) -> int:
+    from .remote import remote
+
+    return remote(args, streams)
+
+
+def _serve(args: argparse.Namespace, streams: Streams) -> int:
+    from .serve import serve
+
+    return serve(args, streams)
+
+
+def _targets(args: argparse.Namespace, streams: Streams) -> int:
     from ..targets.attribute import detailed
 
     here = find_host()
@@ -307,6 +324,16 @@ _COMMANDS = {
     "compare": _compare,
     "package": _package,
 }
+_WITHOUT_SESSION = {
+    "cache": _cache,
+    "calibrate": _calibrate,
+    "fleet": _fleet,
+    "remote": _remote,
+    "serve": _serve,
+    "targets": _targets,
+    "worker": _worker,
+}
+"""The commands that load no model."""
 
 
 if __name__ == "__main__":

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from ...ir.affine import AffineBinary
 from ...ir.polynomial import Poly, Size, is_natural, quotient
 from ...ir.types import Dim
 from .. import nn
 from ..vocabulary import *
+from .known_values import KnownValues
 from .normalization import NormalizationOp
 from .pooling import PoolingOp
 from .reductions import ArgOp, ReductionOp, RunningOp
@@ -17,12 +18,23 @@ from .resize import scaled
 from .views import copied_axes
 from .windows import Window
 
-if TYPE_CHECKING:
-    from .symbolic_shapes import SymbolicShapes
-
 Part = tuple["Size | None", ...]
 """A shape in which None is an extent that could not be found; it will become a new symbol."""
-Rule = Callable[["SymbolicShapes", Any], Part | None]
+
+
+class Extents(Protocol):
+    """What the rules ask about other values and sizes; `SymbolicShapes` answers."""
+
+    known: KnownValues
+
+    def of(self, value: ValueLike) -> tuple[Size, ...]: ...
+    def elements(self, value: ValueLike) -> list[Size | None] | None: ...
+    def joined(self, sizes: Iterable[Size]) -> Size | None: ...
+    def part(self, size: Size, number: int) -> Size: ...
+    def symbol(self, key: Any, name: str, least: tuple[Size, int] | None = None) -> Poly: ...
+
+
+Rule = Callable[[Extents, Any], Part | None]
 
 ALL = 1 << 31
 """A slice's end of this or more means "to the end" in exported models."""
@@ -30,7 +42,7 @@ ALL = 1 << 31
 _RULES: dict[type, Rule] = {}
 
 
-def part_of(shapes: SymbolicShapes, op: Operation) -> Part | None:
+def part_of(shapes: Extents, op: Operation) -> Part | None:
     """The extents of an op's result, as far as they follow from its operands; None if none does."""
     for kind in type(op).__mro__:
         if kind in _RULES:
@@ -53,7 +65,7 @@ def _of(*kinds: type) -> Callable[[Rule], Rule]:
 # -- comprehensions ---------------------------------------------------------------------------
 
 
-def _comprehended(shapes: SymbolicShapes, op: nn.NnOp) -> Part | None:
+def _comprehended(shapes: Extents, op: nn.NnOp) -> Part | None:
     """The extents of the result by the op's comprehension."""
     form = op.comprehension()
     if form is None:
@@ -72,7 +84,7 @@ def _comprehended(shapes: SymbolicShapes, op: nn.NnOp) -> Part | None:
     return tuple(size(d.position) for d in form.out.results)  # type: ignore[attr-defined]
 
 
-def _affine(shapes: SymbolicShapes, expr: AffineExpr, dims: Sequence[Size]) -> Size | None:
+def _affine(shapes: Extents, expr: AffineExpr, dims: Sequence[Size]) -> Size | None:
     """The value of an affine expression of extents; a quotient that is rounded becomes a new
     symbol.
     """
@@ -96,11 +108,11 @@ def _affine(shapes: SymbolicShapes, expr: AffineExpr, dims: Sequence[Size]) -> S
 
 
 @_of(nn.Reshape)
-def _reshape(shapes: SymbolicShapes, op: nn.Reshape) -> Part:
+def _reshape(shapes: Extents, op: nn.Reshape) -> Part:
     return reshaped(shapes, op.x, op.out.type.shape)
 
 
-def reshaped(shapes: SymbolicShapes, x: ValueLike, shape: Sequence[Dim]) -> Part:
+def reshaped(shapes: Extents, x: ValueLike, shape: Sequence[Dim]) -> Part:
     """The extents of x after an `nn.reshape` to a type of this shape."""
     own, before = shapes.of(x), as_value(x).type.shape  # type: ignore[attr-defined]
     copied = copied_axes(before, shape)
@@ -114,7 +126,7 @@ def reshaped(shapes: SymbolicShapes, x: ValueLike, shape: Sequence[Dim]) -> Part
 
 
 @_of(nn.ReshapeDynamic)
-def _reshape_dynamic(shapes: SymbolicShapes, op: nn.ReshapeDynamic) -> Part | None:
+def _reshape_dynamic(shapes: Extents, op: nn.ReshapeDynamic) -> Part | None:
     """The wanted shape, with what is left of the elements in place of -1."""
     wanted = shapes.elements(op.shape)
     if wanted is None or -1 not in wanted:
@@ -128,12 +140,12 @@ def _reshape_dynamic(shapes: SymbolicShapes, op: nn.ReshapeDynamic) -> Part | No
 
 
 @_of(nn.FillDynamic)
-def _fill_dynamic(shapes: SymbolicShapes, op: nn.FillDynamic) -> Part:
+def _fill_dynamic(shapes: Extents, op: nn.FillDynamic) -> Part:
     return tuple(shapes.elements(op.shape) or ())
 
 
 @_of(nn.BroadcastDynamic)
-def _broadcast_dynamic(shapes: SymbolicShapes, op: nn.BroadcastDynamic) -> Part | None:
+def _broadcast_dynamic(shapes: Extents, op: nn.BroadcastDynamic) -> Part | None:
     wanted, own = shapes.elements(op.shape), shapes.of(op.x)
     if wanted is None or len(wanted) < len(own):
         return None
@@ -142,12 +154,12 @@ def _broadcast_dynamic(shapes: SymbolicShapes, op: nn.BroadcastDynamic) -> Part 
 
 
 @_of(nn.BroadcastTo)
-def _broadcast_to(shapes: SymbolicShapes, op: nn.BroadcastTo) -> Part:
+def _broadcast_to(shapes: Extents, op: nn.BroadcastTo) -> Part:
     return (1,) * (op.out.type.rank - op.x.type.rank) + shapes.of(op.x)
 
 
 @_of(nn.Range)
-def _range(shapes: SymbolicShapes, op: nn.Range) -> Part | None:
+def _range(shapes: Extents, op: nn.Range) -> Part | None:
     parts = [shapes.elements(v) for v in op.operands]
     if None in parts:
         return None
@@ -162,14 +174,14 @@ def _range(shapes: SymbolicShapes, op: nn.Range) -> Part | None:
 
 
 @_of(nn.Slice)
-def _slice(shapes: SymbolicShapes, op: nn.Slice) -> Part:
+def _slice(shapes: Extents, op: nn.Slice) -> Part:
     steps = op.steps or (1,) * op.x.type.rank
     pairs = zip(shapes.of(op.x), op.starts, steps, strict=True)
     return tuple(d if (start, step) == (0, 1) else None for d, start, step in pairs)
 
 
 @_of(nn.SliceDynamic)
-def _slice_dynamic(shapes: SymbolicShapes, op: nn.SliceDynamic) -> Part | None:
+def _slice_dynamic(shapes: Extents, op: nn.SliceDynamic) -> Part | None:
     """`[:]` keeps the extent, and `[:n]` gives the smaller of n and the extent."""
     axes, found = shapes.known.all(op.axes), list[Size | None](shapes.of(op.x))
     parts = [shapes.elements(v) for v in (op.starts, op.ends, op.steps)]
@@ -188,7 +200,7 @@ def _slice_dynamic(shapes: SymbolicShapes, op: nn.SliceDynamic) -> Part | None:
 
 
 @_of(nn.Concat)
-def _concat(shapes: SymbolicShapes, op: nn.Concat) -> Part:
+def _concat(shapes: Extents, op: nn.Concat) -> Part:
     own = [shapes.of(v) for v in op.inputs]
     found = list(own[0])
     found[op.axis] = sum((shape[op.axis] for shape in own), start=0)
@@ -196,24 +208,24 @@ def _concat(shapes: SymbolicShapes, op: nn.Concat) -> Part:
 
 
 @_of(nn.Split)
-def _split(shapes: SymbolicShapes, op: nn.Split) -> Part:
+def _split(shapes: Extents, op: nn.Split) -> Part:
     own = shapes.of(op.x)
     return (*own[: op.axis], None, *own[op.axis + 1 :])
 
 
 @_of(nn.Gather)
-def _gather(shapes: SymbolicShapes, op: nn.Gather) -> Part:
+def _gather(shapes: Extents, op: nn.Gather) -> Part:
     data = shapes.of(op.data)
     return (*data[: op.axis], *shapes.of(op.indices), *data[op.axis + 1 :])
 
 
 @_of(nn.GatherElements)
-def _gather_elements(shapes: SymbolicShapes, op: nn.GatherElements) -> Part:
+def _gather_elements(shapes: Extents, op: nn.GatherElements) -> Part:
     return shapes.of(op.indices)
 
 
 @_of(nn.TopK)
-def _top_k(shapes: SymbolicShapes, op: nn.TopK) -> Part:
+def _top_k(shapes: Extents, op: nn.TopK) -> Part:
     """The operand's extents, with k along the axis."""
     shape, k = shapes.of(op.x), shapes.elements(op.k)
     count = None if k is None or k[0] is None or not is_natural(k[0]) else k[0]
@@ -221,7 +233,7 @@ def _top_k(shapes: SymbolicShapes, op: nn.TopK) -> Part:
 
 
 @_of(nn.Pad)
-def _pad(shapes: SymbolicShapes, op: nn.Pad) -> Part:
+def _pad(shapes: Extents, op: nn.Pad) -> Part:
     rank = op.x.type.rank
     ends = zip(shapes.of(op.x), op.pads[:rank], op.pads[rank:], strict=True)
     return tuple(d + (a + b) if a + b >= 0 else None for d, a, b in ends)
@@ -231,7 +243,7 @@ def _pad(shapes: SymbolicShapes, op: nn.Pad) -> Part:
 
 
 @_of(nn.Conv)
-def _conv(shapes: SymbolicShapes, op: nn.Conv) -> Part | None:
+def _conv(shapes: Extents, op: nn.Conv) -> Part | None:
     if None in op.weight.type.shape:
         return None
     window = op.window(op.operand_types, op)
@@ -239,14 +251,14 @@ def _conv(shapes: SymbolicShapes, op: nn.Conv) -> Part | None:
 
 
 @_of(PoolingOp)
-def _pooling(shapes: SymbolicShapes, op: PoolingOp) -> Part | None:
+def _pooling(shapes: Extents, op: PoolingOp) -> Part | None:
     if not op.is_resolved:
         return None
     window = op.window(op.operand_types, op)
     return (*shapes.of(op.x)[:2], *_slid(shapes, window, op.x))
 
 
-def _slid(shapes: SymbolicShapes, window: Window, x: ValueLike) -> Part:
+def _slid(shapes: Extents, window: Window, x: ValueLike) -> Part:
     """The number of windows along each spatial dimension of x."""
     found = []
     for i, extent in enumerate(shapes.of(x)[2:]):
@@ -256,7 +268,7 @@ def _slid(shapes: SymbolicShapes, window: Window, x: ValueLike) -> Part:
 
 
 @_of(nn.Resize)
-def _resize(shapes: SymbolicShapes, op: nn.Resize) -> Part | None:
+def _resize(shapes: Extents, op: nn.Resize) -> Part | None:
     if op.scales is None:
         return None
     return tuple(_scaled(d, s) for d, s in zip(shapes.of(op.x), op.scales, strict=True))
@@ -270,21 +282,21 @@ def _scaled(extent: Size, scale: float) -> Size | None:
 
 
 @_of(nn.ResizeDynamic)
-def _resize_dynamic(shapes: SymbolicShapes, op: nn.ResizeDynamic) -> Part:
+def _resize_dynamic(shapes: Extents, op: nn.ResizeDynamic) -> Part:
     sizes = shapes.elements(op.sizes) or [None] * len(op.axes)
     resampled = dict(zip(op.axes, sizes, strict=True))
     return tuple(resampled.get(axis, d) for axis, d in enumerate(shapes.of(op.x)))
 
 
 @_of(nn.WinogradInput)
-def _winograd_input(shapes: SymbolicShapes, op: nn.WinogradInput) -> Part:
+def _winograd_input(shapes: Extents, op: nn.WinogradInput) -> Part:
     images, blocks, *extents, block = shapes.of(op.x)
     tiles = (shapes.part(d - (3 - op.stride), op.stride * op.tile) for d in extents)
     return (op.points**2, blocks, images, *tiles, block)
 
 
 @_of(nn.WinogradOutput)
-def _winograd_output(shapes: SymbolicShapes, op: nn.WinogradOutput) -> Part:
+def _winograd_output(shapes: Extents, op: nn.WinogradOutput) -> Part:
     _, blocks, images, *extents, block = shapes.of(op.x)
     extents = [d * op.tile for d in extents]
     if op.image is not None:
@@ -297,7 +309,7 @@ def _winograd_output(shapes: SymbolicShapes, op: nn.WinogradOutput) -> Part:
 
 
 @_of(ReductionOp, ArgOp)
-def _reduction(shapes: SymbolicShapes, op: ReductionOp | ArgOp) -> Part:
+def _reduction(shapes: Extents, op: ReductionOp | ArgOp) -> Part:
     axes = op.axes if isinstance(op, ReductionOp) else (op.axis,)
     own = enumerate(shapes.of(op.x))
     if op.keep_dims:
@@ -306,5 +318,5 @@ def _reduction(shapes: SymbolicShapes, op: ReductionOp | ArgOp) -> Part:
 
 
 @_of(NormalizationOp, RunningOp, nn.Trilu, nn.ScatterElements)
-def _same(shapes: SymbolicShapes, op: Operation) -> Part:
+def _same(shapes: Extents, op: Operation) -> Part:
     return shapes.of(op.operands[0])

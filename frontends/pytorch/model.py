@@ -277,33 +277,15 @@ class _Reader:
     def argument(self, arg: Any, graphs: dict[str, Graph]) -> Any:
         """An argument's value; `_WHERE` for one that is a device, layout or the like."""
         kind, content = _one(arg)
+        if kind in _SIMPLE_ARGUMENTS:
+            return _SIMPLE_ARGUMENTS[kind](content)
         match kind:
-            case "as_none":
-                return None
-            case "as_tensor":
-                return Ref(content["name"])
-            case "as_tensors":
-                return [Ref(one["name"]) for one in content]
-            case "as_sym_int" | "as_sym_bool" | "as_sym_float":
-                return _symbolic(content)
-            case "as_sym_ints" | "as_sym_bools" | "as_sym_floats":
-                return [_symbolic(one) for one in content]
             case "as_optional_tensor":
                 return self.argument(content, graphs)
             case "as_optional_tensors":
                 return [self.argument(one, graphs) for one in content]
-            case "as_nested_tensors":
-                return [[Ref(one["name"]) for one in row] for row in content]
-            case "as_float":  # infinity is text
-                return float(content)
-            case "as_floats":
-                return [float(one) for one in content]
             case "as_scalar_type":
                 return self.element(content)
-            case "as_memory_format" | "as_layout" | "as_device":
-                return _WHERE
-            case "as_complex":
-                return complex(content["real"], content["imag"])
             case "as_graph":
                 graphs[content["name"]] = self.graph(content["graph"]).graph()
                 return GraphRef(content["name"])
@@ -366,6 +348,35 @@ def _names(arg: Any) -> Sequence[str]:
 def _symbolic(content: Any) -> Any:
     kind, value = _one(content)
     return Ref(value) if kind == "as_name" else value
+
+
+def _tensor(content: Any) -> Ref:
+    return Ref(content["name"])
+
+
+def _each(convert: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
+    return lambda contents: [convert(one) for one in contents]
+
+
+_SIMPLE_ARGUMENTS: dict[str, Callable[[Any], Any]] = {
+    "as_complex": lambda content: complex(content["real"], content["imag"]),
+    "as_device": lambda content: _WHERE,
+    "as_float": float,  # infinity is text
+    "as_floats": _each(float),
+    "as_layout": lambda content: _WHERE,
+    "as_memory_format": lambda content: _WHERE,
+    "as_nested_tensors": _each(_each(_tensor)),
+    "as_none": lambda content: None,
+    "as_sym_bool": _symbolic,
+    "as_sym_bools": _each(_symbolic),
+    "as_sym_float": _symbolic,
+    "as_sym_floats": _each(_symbolic),
+    "as_sym_int": _symbolic,
+    "as_sym_ints": _each(_symbolic),
+    "as_tensor": _tensor,
+    "as_tensors": _each(_tensor),
+}
+"""By its kind in the file, the value of an argument that needs nothing but its own text."""
 
 
 def _count(size: Any) -> int:

@@ -65,26 +65,11 @@ class ModuleLowering:
     def lower(self) -> None:
         """Replace the contents of the module."""
         body = self.module.body_block
-        made: list[Operation] = []
         entry = entry_of(self.module)
         makers = [
             op for op in body if isinstance(op, func.FuncOp) and USED_WEIGHTS in op.attributes
         ]
-        for op in body:
-            match op:
-                case func.FuncOp() | memref.Global():
-                    made.append(self._lower_symbol(op))
-                case gpu.GPUModuleOp() if (device := target_of(self.module)).threads is not None:
-                    op.detach()
-                    made.append(lower_kernels(op, device.threads, device.name))
-                case llvm.Func() | llvm.Global() | gpu.GPUModuleOp():
-                    op.detach()
-                    made.append(op)
-                case _:
-                    raise PassError(
-                        f"'{op.name}' has no lowering to the llvm dialect at the top of a module",
-                        op.loc,
-                    )
+        made = [self._lower_at_top(op) for op in body]
         if entry is not None:
             nnc_run, attributes = make_entry(self, entry)
             made.append(nnc_run)
@@ -97,21 +82,43 @@ class ModuleLowering:
             made.append(nnc_prepare)
             self.module.attributes.update(attributes)
         define_missing(self.needed, self.system)
-        defined = {op.sym_name: op for op in made}  # type: ignore[attr-defined]
         for op in list(body):
             op.drop_all_references()
         for op in list(body):
             op.detach()
+        self._add_needed(made)
+        for op in made:
+            body.append(op)
+
+    def _lower_at_top(self, op: Operation) -> Operation:
+        """What takes the place of an operation of the module."""
+        match op:
+            case func.FuncOp() | memref.Global():
+                return self._lower_symbol(op)
+            case gpu.GPUModuleOp() if (device := target_of(self.module)).threads is not None:
+                op.detach()
+                return lower_kernels(op, device.threads, device.name)
+            case llvm.Func() | llvm.Global() | gpu.GPUModuleOp():
+                op.detach()
+                return op
+        raise PassError(
+            f"'{op.name}' has no lowering to the llvm dialect at the top of a module", op.loc
+        )
+
+    def _add_needed(self, made: list[Operation]) -> None:
+        """Append the C functions that the code needs to the module.
+
+        Those that `made` declares are defined there. Raises PassError if it uses a name otherwise.
+        """
+        defined = {op.sym_name: op for op in made}  # type: ignore[attr-defined]
         for name, needed in self.needed.items():
             found = defined.get(name)
             if found is None:
-                body.append(needed)
+                self.module.body_block.append(needed)
             elif not isinstance(found, llvm.Func) or not found.is_declaration:
                 raise PassError(f"'{name}' is a C function that the code needs", found.loc)
             elif not needed.is_declaration:
                 made[made.index(found)] = needed
-        for op in made:
-            body.append(op)
 
     def _lower_symbol(self, op: func.FuncOp | memref.Global) -> Operation:
         try:

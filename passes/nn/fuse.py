@@ -17,7 +17,7 @@ are defined before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeGuard
@@ -129,35 +129,52 @@ class Grouping:
         """By the last op of several that may share a kernel: the other ops, and whether a rule
         always joins them."""
         ops: list[nn.NnOp] = [op for op in self.order if _is_fusable(op) and op not in views]
-        for op in ops:
-            if isinstance(op, nn.Matmul) and (chain := self.rows_between(op)):
-                self.start_chain(op, chain, True)
-        for op in ops:
-            if op.algorithm and (steps := self.steps_before(op)):
-                self.start_chain(op, *steps)
-        for op in ops:
-            if op.fusion is Fusion.PRODUCT:
-                self.start(op, self._is_product_epilogue(op), self._is_prologue(op))
-        for i, members in enumerate(self.found):
-            self.found[i] = self.with_operands_of_epilogue(self.until_narrowest(members))
-        # What no kernel before it writes into a padded tensor, an algorithm's first step pads.
-        for i, members in enumerate(self.found):
-            if members[0].fusion is Fusion.REDUCTION and members[0] not in self.told.alone:
-                group = set(members)
-                self.grow_backward(group, self._is_prologue(members[0]))
-                self.found[i] = sorted(group, key=self.order.__getitem__)
-        for op in ops:
-            if op.fusion in (Fusion.REDUCTION, Fusion.NORMALIZATION):
-                self.start(op, self._is_row_wise(op), self._is_prologue(op))
-        for op in ops:
-            if op.fusion is Fusion.ELEMENTWISE:
-                self.start(op, self._is_epilogue(op), self._is_prologue(op))
+        self._start_chains(ops)
+        self._start_all(ops, (Fusion.PRODUCT,), self._is_product_epilogue)
+        self._adjust_products()
+        self._start_all(ops, (Fusion.REDUCTION, Fusion.NORMALIZATION), self._is_row_wise)
+        self._start_all(ops, (Fusion.ELEMENTWISE,), self._is_epilogue)
         for op in ops:
             if op not in self.taken:
                 self.found.append([op])
                 self.anchors.append(op)
         # A kernel stands where its last op stood; later ones may use earlier ones.
         self.groups = sorted(self.found, key=lambda group: self.order[group[-1]])
+
+    # -- in which order groups are made ----------------------------------------------------
+
+    def _start_chains(self, ops: Sequence[nn.NnOp]) -> None:
+        """Make the groups of attention, then those of algorithms of several steps."""
+        for op in ops:
+            if isinstance(op, nn.Matmul) and (chain := self.rows_between(op)):
+                self.start_chain(op, chain, True)
+        for op in ops:
+            if op.algorithm and (steps := self.steps_before(op)):
+                self.start_chain(op, *steps)
+
+    def _start_all(
+        self,
+        ops: Sequence[nn.NnOp],
+        kinds: Sequence[Fusion],
+        follows: Callable[[nn.NnOp], Joins],
+    ) -> None:
+        """Make a group of each op of these kinds, with the ops after it that `follows` accepts."""
+        for op in ops:
+            if op.fusion in kinds:
+                self.start(op, follows(op), self._is_prologue(op))
+
+    def _adjust_products(self) -> None:
+        """Drop ops that make a product's result larger; add what its epilogue and its padding read.
+
+        What no kernel before it writes into a padded tensor, an algorithm's first step pads.
+        """
+        for i, members in enumerate(self.found):
+            self.found[i] = self.with_operands_of_epilogue(self.until_narrowest(members))
+        for i, members in enumerate(self.found):
+            if members[0].fusion is Fusion.REDUCTION and members[0] not in self.told.alone:
+                group = set(members)
+                self.grow_backward(group, self._is_prologue(members[0]))
+                self.found[i] = sorted(group, key=self.order.__getitem__)
 
     # -- what may join ---------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,55 +92,48 @@ def _merge(a: Shape, b: Shape | None) -> Shape:
 
 def _by_values(op: nn.NnOp, known: KnownValues) -> Shape | None:
     """The shape that known values of operands give, for ops whose operand types do not tell it."""
-    match op:
-        case nn.Cast():
-            return op.x.type.shape
-        case nn.Reshape():
-            return _fill_rest(list(op.out.type.shape), op.x.type.shape)
-        case nn.ReshapeDynamic():
-            return _reshape(known.elements(op.shape), op.x.type.shape)
-        case nn.BroadcastDynamic():
-            return _broadcast(known.elements(op.shape), op.x.type.shape)
-        case nn.FillDynamic():
-            shape = known.elements(op.shape)
-            return tuple(shape) if shape is not None else None
-        case nn.SliceDynamic():
-            return _slice(op, known)
-        case nn.PadDynamic():
-            return _pad(known.elements(op.pads), op.x.type.shape)
-        case nn.Slice():
-            steps = op.steps or (1,) * op.x.type.rank
-            return tuple(
-                max(0, -(-(d - start) // step)) if d is not None and step > 0 else None
-                for d, start, step in zip(op.x.type.shape, op.starts, steps, strict=True)
-            )
-        case nn.Split():
-            return None
-        case nn.Range():
-            numbers = [known.all(v) for v in op.operands]
-            if None in numbers:
-                return None
-            (start,), (limit,), (delta,) = numbers  # type: ignore[misc]
-            return (max(0, math.ceil((limit - start) / delta)),) if delta else None
-        case nn.TopK():
-            k = known.all(op.k)
-            shape = list(op.x.type.shape)
-            shape[op.axis] = k[0] if k is not None else None
-            return tuple(shape)
-        case nn.OneHot():
-            depth = known.all(op.depth)
-            shape = list(op.indices.type.shape)
-            shape.insert(op.axis, depth[0] if depth is not None else None)
-            return tuple(shape)
-        case nn.ResizeDynamic():
-            shape = list(op.x.type.shape)
-            sizes = known.elements(op.sizes) or [None] * len(op.axes)
-            for axis, size in zip(op.axes, sizes, strict=True):
-                shape[axis] = size
-            return tuple(shape)
-        case nn.Resize() if None not in op.x.type.shape:
-            return op.result_shape(op.x.type.shape)
-    return None
+    rule = _RULES.get(type(op))
+    return rule(op, known) if rule is not None else None
+
+
+def _fill_dynamic(op: nn.FillDynamic, known: KnownValues) -> Shape | None:
+    shape = known.elements(op.shape)
+    return tuple(shape) if shape is not None else None
+
+
+def _range(op: nn.Range, known: KnownValues) -> Shape | None:
+    numbers = [known.all(v) for v in op.operands]
+    if None in numbers:
+        return None
+    (start,), (limit,), (delta,) = numbers  # type: ignore[misc]
+    return (max(0, math.ceil((limit - start) / delta)),) if delta else None
+
+
+def _top_k(op: nn.TopK, known: KnownValues) -> Shape:
+    k = known.all(op.k)
+    shape = list(op.x.type.shape)
+    shape[op.axis] = k[0] if k is not None else None
+    return tuple(shape)
+
+
+def _one_hot(op: nn.OneHot, known: KnownValues) -> Shape:
+    depth = known.all(op.depth)
+    shape = list(op.indices.type.shape)
+    shape.insert(op.axis, depth[0] if depth is not None else None)
+    return tuple(shape)
+
+
+def _resize(op: nn.Resize) -> Shape | None:
+    shape = op.x.type.shape
+    return None if None in shape else op.result_shape(shape)
+
+
+def _resize_dynamic(op: nn.ResizeDynamic, known: KnownValues) -> Shape:
+    shape = list(op.x.type.shape)
+    sizes = known.elements(op.sizes) or [None] * len(op.axes)
+    for axis, size in zip(op.axes, sizes, strict=True):
+        shape[axis] = size
+    return tuple(shape)
 
 
 def _fill_rest(shape: list[Dim], of: Shape) -> Shape:
@@ -169,7 +163,15 @@ def _broadcast(wanted: list[Dim] | None, of: Shape) -> Shape | None:
     return broadcast_shapes(tuple(wanted), padded[-len(wanted) :]) if lead >= 0 else None
 
 
-def _slice(op: nn.SliceDynamic, known: KnownValues) -> Shape | None:
+def _slice(op: nn.Slice) -> Shape:
+    steps = op.steps or (1,) * op.x.type.rank
+    return tuple(
+        max(0, -(-(d - start) // step)) if d is not None and step > 0 else None
+        for d, start, step in zip(op.x.type.shape, op.starts, steps, strict=True)
+    )
+
+
+def _slice_dynamic(op: nn.SliceDynamic, known: KnownValues) -> Shape | None:
     axes, steps = known.all(op.axes), known.all(op.steps)
     starts, ends = known.elements(op.starts), known.elements(op.ends)
     if axes is None:
@@ -197,6 +199,24 @@ def _pad(pads: list[Dim] | None, of: Shape) -> Shape | None:
         None if None in terms else max(0, sum(terms))  # type: ignore[arg-type]
         for terms in zip(of, begin, end, strict=True)
     )
+
+
+_RULES: dict[type[nn.NnOp], Callable[[Any, KnownValues], Shape | None]] = {
+    nn.BroadcastDynamic: lambda op, known: _broadcast(known.elements(op.shape), op.x.type.shape),
+    nn.Cast: lambda op, known: op.x.type.shape,
+    nn.FillDynamic: _fill_dynamic,
+    nn.OneHot: _one_hot,
+    nn.PadDynamic: lambda op, known: _pad(known.elements(op.pads), op.x.type.shape),
+    nn.Range: _range,
+    nn.Reshape: lambda op, known: _fill_rest(list(op.out.type.shape), op.x.type.shape),
+    nn.ReshapeDynamic: lambda op, known: _reshape(known.elements(op.shape), op.x.type.shape),
+    nn.Resize: lambda op, known: _resize(op),
+    nn.ResizeDynamic: _resize_dynamic,
+    nn.Slice: lambda op, known: _slice(op),
+    nn.SliceDynamic: _slice_dynamic,
+    nn.TopK: _top_k,
+}
+"""How the values of operands give the shape of an op's first result."""
 
 
 def update_signature(function: FuncOp) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..llvm.target import ProcessorNames
+from ..llvm.processor import ProcessorNames
 
 _PROCESSORS = """
     a64fx ampere1 ampere1a ampere1b ampere1c apple-a10 apple-a11 apple-a12 apple-a13 apple-a14

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..llvm.target import ProcessorNames
+from ..llvm.processor import ProcessorNames
 
 _PROCESSORS = """
     arm1020e arm1020t arm1022e arm10e arm10tdmi arm1136j-s arm1136jf-s arm1156t2-s

@@ -16,7 +16,7 @@ from ...ir.timing import Timed, untimed
 from ...runtime.program import LinkedCode
 from ..base import host
 from .apart import interruptible
-from .target import LlvmTarget
+from .processor import LlvmProcessor
 
 if TYPE_CHECKING:
     import llvmlite.binding as binding
@@ -46,7 +46,7 @@ def _fault(what: str, error: Exception) -> NncError:
     return NncError(f"LLVM: {what}: {str(error).strip()}")
 
 
-def llvm_machine(target: LlvmTarget, opt_level: int = 2) -> binding.TargetMachine:
+def llvm_machine(target: LlvmProcessor, opt_level: int = 2) -> binding.TargetMachine:
     """LLVM's target machine. Raises NncError for an unknown processor.
 
     `opt_level` is the level of LLVM's code generator, and chooses the passes over the IR: 0 none; 1
@@ -130,7 +130,7 @@ def optimize_scalar_loops(
 
 
 def _optimized(
-    text: str, target: LlvmTarget, opt_level: int, timed: Timed = untimed
+    text: str, target: LlvmProcessor, opt_level: int, timed: Timed = untimed
 ) -> tuple[binding.ModuleRef, binding.TargetMachine]:
     """The verified and optimized module, and the target machine to emit it with."""
     with timed("Parser"):
@@ -153,7 +153,7 @@ _NAMES = re.compile(r'"(target-cpu|tune-cpu|target-features)"="([^"]*)"')
 _INTRINSIC = re.compile(r"^declare .*@(llvm\.[\w.]+)\(", re.MULTILINE)
 
 
-def _check_names(text: str, target: LlvmTarget) -> None:
+def _check_names(text: str, target: LlvmProcessor) -> None:
     """Raise NncError for a function's processor or feature that LLVM does not know, or for an
     intrinsic of another architecture.
     """
@@ -171,7 +171,7 @@ def _check_names(text: str, target: LlvmTarget) -> None:
 @interruptible
 def emit_object(
     text: str,
-    target: LlvmTarget,
+    target: LlvmProcessor,
     opt_level: int = 2,
     timed: Timed = untimed,
 ) -> bytes:
@@ -185,7 +185,7 @@ def emit_object(
 
 
 @interruptible
-def emit_assembly(text: str, target: LlvmTarget, opt_level: int = 2) -> str:
+def emit_assembly(text: str, target: LlvmProcessor, opt_level: int = 2) -> str:
     """Assembler text for people, from LLVM IR text. Raises NncError."""
     module, machine = _optimized(text, target, opt_level)
     return machine.emit_assembly(module)
@@ -194,7 +194,7 @@ def emit_assembly(text: str, target: LlvmTarget, opt_level: int = 2) -> str:
 @cache
 def _jit() -> binding.LLJIT:
     here = host()
-    assert isinstance(here, LlvmTarget)
+    assert isinstance(here, LlvmProcessor)
     # JITLink keeps an object's sections together, as the small code model needs.
     return _llvm().create_lljit_compiler(llvm_machine(here), use_jit_link=True)
 

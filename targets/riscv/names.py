@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..llvm.target import ProcessorNames
+from ..llvm.processor import ProcessorNames
 
 _PROCESSORS = """
     andes-45-series andes-a25 andes-a45 andes-ax25 andes-ax45 andes-ax45mpv andes-n45

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...artifacts.bindings.language import ModelView, TensorView, language, rendered
 from ...artifacts.interface import Interface
@@ -28,13 +28,11 @@ from ...runtime.abi import FIRST_FAILURE, PARALLEL_FOR, POOL_CREATE, PREPARE, RU
 from ...runtime.program import Program
 from ..emulator import Runner
 from ..llvm.ir import llvm_ir
+from ..llvm.target import LlvmTarget
 from .engine import AT_ONCE
 from .in_engine import InEngine
-from .linker import MEMORY, PAGE, STACK, WasmToolchain
+from .linker import MEMORY, PAGE, STACK, WasmToolchain, find_wasm_toolchain
 from .replacing import EngineModel
-
-if TYPE_CHECKING:
-    from .levels import Wasm
 
 ROOM = Path(__file__).parent
 RUNTIME_SOURCE, LOADER_SOURCE = ROOM / "wasm.c", ROOM / "wasm.mjs"
@@ -60,7 +58,7 @@ _PROBES = {"simd128": "128-bit vectors (SIMD)", "relaxed-simd": "relaxed vectors
 """The LLVM features that an engine may lack, with their names in the loader's messages."""
 
 
-def in_engine(target: Wasm, engine: Runner, program: Program, threads: int) -> InEngine:
+def in_engine(target: LlvmTarget, engine: Runner, program: Program, threads: int) -> InEngine:
     """The program as a callable that runs in an engine outside of browsers. Raises NncError."""
     folder = TemporaryDirectory(prefix="nnc-")
     path = Path(folder.name) / "model.wasm"
@@ -70,7 +68,9 @@ def in_engine(target: Wasm, engine: Runner, program: Program, threads: int) -> I
     return InEngine(program, [start, *run], [start, *AT_ONCE, *run], folder, threads)
 
 
-def replacing_in_engine(target: Wasm, engine: Runner, program: Program, count: int) -> EngineModel:
+def replacing_in_engine(
+    target: LlvmTarget, engine: Runner, program: Program, count: int
+) -> EngineModel:
     """The program as a callable in an engine, with `count` replaceable kernels. Raises NncError."""
     folder = TemporaryDirectory(prefix="nnc-")
     path = Path(folder.name) / "model.wasm"
@@ -78,11 +78,11 @@ def replacing_in_engine(target: Wasm, engine: Runner, program: Program, count: i
     loader = write_module(target, program, path, options, replaceable=replaceable)[1]
     start, *flags = engine.command()
     command = [start, *AT_ONCE, *flags, str(REPLACING_SOURCE), str(loader), str(count)]
-    return EngineModel(target, target.toolchain(), program, command, folder)
+    return EngineModel(target, find_wasm_toolchain(), program, command, folder)
 
 
 def write_module(
-    target: Wasm,
+    target: LlvmTarget,
     program: Program,
     path: Path,
     options: ArtifactOptions,
@@ -106,7 +106,7 @@ def write_module(
     table = replaceable is not None
     exports += replaceable.exports(program.parallel) if replaceable is not None else []
     with timed("Link"):
-        code = linked(target.toolchain(), program.code, exports, pages, program.parallel, table)
+        code = linked(find_wasm_toolchain(), program.code, exports, pages, program.parallel, table)
     weights = program.weights.data
     stored = (weights, stamp) if inside else (stamp,)
     head = _section_head(sum(map(len, stored)))
@@ -193,7 +193,7 @@ def linked(
         return made.read_bytes()
 
 
-def kernels_module(target: Wasm, module: Operation, names: Sequence[str]) -> bytes:
+def kernels_module(target: LlvmTarget, module: Operation, names: Sequence[str]) -> bytes:
     """A module with these kernels, from a model's module after the last stage, which is changed.
 
     Each kernel is exported by name; its arguments are the addresses of its buffers and, if it has
@@ -206,15 +206,15 @@ def kernels_module(target: Wasm, module: Operation, names: Sequence[str]) -> byt
     return _without_weights(target, module, names)
 
 
-def program_module(target: Wasm, module: Operation) -> bytes:
+def program_module(target: LlvmTarget, module: Operation) -> bytes:
     """The module of a program without weights, exported as `RUN`. Raises NncError."""
     return _without_weights(target, module, [RUN])
 
 
-def _without_weights(target: Wasm, module: Operation, exports: Sequence[str]) -> bytes:
+def _without_weights(target: LlvmTarget, module: Operation, exports: Sequence[str]) -> bytes:
     code = target.object_of(llvm_ir(module))
     pages = -(-(STACK + len(code)) // PAGE)
-    return linked(target.toolchain(), code, exports, pages, shared=False)
+    return linked(find_wasm_toolchain(), code, exports, pages, shared=False)
 
 
 def _section_head(size: int) -> bytes:
@@ -231,7 +231,9 @@ def _leb128(number: int) -> bytes:
     return bytes((*made, number))
 
 
-def _loader(target: Wasm, program: Program, path: Path, view: ModelView, layout: _Layout) -> str:
+def _loader(
+    target: LlvmTarget, program: Program, path: Path, view: ModelView, layout: _Layout
+) -> str:
     """The loader's text for this model."""
     features = target.features.split(",")
     about = about_program(program, path, view) | {

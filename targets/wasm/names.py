@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..llvm.target import ProcessorNames
+from ..llvm.processor import ProcessorNames
 
 _FEATURES = """
     atomics bulk-memory bulk-memory-opt call-indirect-overlong exception-handling extended-const

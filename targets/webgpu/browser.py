@@ -13,7 +13,7 @@ from base64 import b64encode
 from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...artifacts.bindings.language import ModelView, language, rendered
 from ...artifacts.interface import Interface
@@ -24,13 +24,10 @@ from ...ir.timing import Timed, untimed
 from ...runtime.abi import DEVICE_CONSTANT, DEVICE_COPY, DEVICE_TAKE, RUN
 from ...runtime.program import Program
 from ..base import TrialCode
+from ..device.target import DeviceTarget
 from ..source.kernels import Kernels
-from ..wasm.levels import Wasm
 from ..wasm.linker import find_wasm_toolchain
 from ..wasm.module import about_program, kernels_module, linked, loader_text, memory_pages
-
-if TYPE_CHECKING:
-    from . import BrowserTarget
 
 ROOM = Path(__file__).parent
 LOADER_SOURCE, DEVICE_SOURCE = ROOM / "webgpu.mjs", ROOM / "device.mjs"
@@ -58,7 +55,7 @@ def packed(kernels: Kernels, around: str, code: bytes) -> bytes:
 
 
 def write_module(
-    target: BrowserTarget, program: Program, path: Path, timed: Timed = untimed
+    target: DeviceTarget, program: Program, path: Path, timed: Timed = untimed
 ) -> list[Path]:
     """Write a `.mjs` file, its types and its weights; returns the files, `path` first.
 
@@ -92,7 +89,7 @@ def write_module(
     return list(files)
 
 
-def kernels_trial(target: BrowserTarget, module: Operation, names: Sequence[str]) -> TrialCode:
+def kernels_trial(target: DeviceTarget, module: Operation, names: Sequence[str]) -> TrialCode:
     """The functions that launch these kernels, and the kernels' texts; the module, after the last
     stage, is changed. Raises NncError.
     """
@@ -103,12 +100,10 @@ def kernels_trial(target: BrowserTarget, module: Operation, names: Sequence[str]
     kernels = {"kernels": found.text, "rows": found.rows, "checks": found.checks}
     about = _device({**kernels, "waits": 0, "largest": 0}, target)
     texts = _apart(found.text, found.rows)
-    caller = target.caller
-    assert isinstance(caller, Wasm)
-    return TrialCode(kernels_module(caller, module, names), {**about, "texts": texts})
+    return TrialCode(kernels_module(target.caller, module, names), {**about, "texts": texts})
 
 
-def _device(kernels: dict[str, Any], target: BrowserTarget) -> dict[str, Any]:
+def _device(kernels: dict[str, Any], target: DeviceTarget) -> dict[str, Any]:
     """The facts about kernels by which a loader opens a device."""
     return {
         "rows": kernels["rows"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..llvm.target import ProcessorNames
+from ..llvm.processor import ProcessorNames
 
 _PROCESSORS = """
     x86-64 x86-64-v2 x86-64-v3 x86-64-v4 nocona core2 penryn nehalem westmere sandybridge

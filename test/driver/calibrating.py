@@ -2,15 +2,52 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from nnc.driver.calibrating.fitting import fit
 from nnc.driver.calibrating.functions import FUNCTIONS, OTHERS
 from nnc.driver.calibrating.memories import AHEAD, ASKED, STREAMS, levels, sizes
 from nnc.driver.calibrating.processors import widths
 from nnc.driver.calibrating.sampling import Round
 from nnc.driver.calibrating.tiles import MORE
+from nnc.targets.base import target
+from nnc.targets.calibration import Number
+from nnc.targets.costs import Costs, LoopCosts, OperationCosts, ThreadCosts, TileCosts
 from nnc.targets.processor import Processor
 
 WAKING = 3.0
 STORES = 1.0
+
+
+AVX2 = target("x86-64-v3").machine
+REAL = replace(
+    AVX2,
+    gigahertz=2.9,
+    full_width_units=1,
+    unit_bits=128,
+    fma_latency=5,
+    loads_per_cycle=3,
+    load_bytes_per_cycle=64,
+    line_crossing=0.5,
+    issue_width=8,
+    l2_bandwidth=24.0,
+    l3_bandwidth=8.5,
+    memory_bandwidth=3.25,
+    fresh_bandwidth=0.5,
+    costs=Costs(
+        operations=OperationCosts(
+            absf=1, divf=9, sqrt=11, rsqrt=14, exp=25, log=30, tanh=28, erf=44, sin=31, cos=32,
+            powf=350, other_math=33,
+        ),
+        tiles=TileCosts(
+            gather_cycles=1.25, scattered_store_cycles=1.5, spill_cycles=3.5, combine_cycles=5.25,
+            transpose_cycles=1.75,
+        ),
+        loops=LoopCosts(prefetch_bytes=2048, stream_blocks=2, asked_streams=4),
+        threads=ThreadCosts(least_microseconds=5 * WAKING),
+    ),
+)  # fmt: skip
+"""A machine that differs from what is described in each number that is measured."""
 
 
 def times_of(real: Processor, described: Processor) -> Round:
@@ -74,3 +111,7 @@ def bandwidth(real: Processor, size: int) -> float:
         if size <= cache:
             return rate
     return real.memory_bandwidth
+
+
+def fitted(real: Processor, machine: Processor = AVX2) -> dict[str, Number]:
+    return dict(fit([times_of(real, machine)] * 5, machine).numbers)

@@ -1,18 +1,16 @@
-"""nnc tune's fleet: who may join, what is sent, workers that die, hang, lie, and who goes missing.
+"""nnc tune's fleet: workers that die, hang, lie, and who goes missing.
 
 Scheduler and workers are Dask's own on loopback, with the fleet's certificates; what an experiment
 gives is made up. How many run at once is counted by barriers.
 """
 
 import itertools
-import os
 import random
 import socket
 import ssl
 import threading
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
@@ -23,15 +21,9 @@ pytest.importorskip("cryptography")
 from nnc.driver.tuning.crew import TRIES
 from nnc.driver.tuning.experiments import ExperimentError, LostError, OverError
 from nnc.driver.tuning.fleet import Fleet, Patience
-from nnc.driver.tuning.fleet_board import Board
 from nnc.driver.tuning.fleet_crew import FleetCrew
-from nnc.driver.tuning.fleet_membership import connection, make_membership, membership
+from nnc.driver.tuning.fleet_membership import make_membership
 from nnc.driver.tuning.fleet_messages import (
-    Identity,
-    MessageError,
-    answer_message,
-    packed,
-    read_answer,
     unpacked,
 )
 from nnc.driver.tuning.foreign import ONCE, ForeignSchedules, machine_on
@@ -47,266 +39,6 @@ from .fleets import WAIT, FakeBoard, fleet_here, later
 from .test_tuning import scheduled
 
 PATIENCE = Patience(scheduler=3.0, first=60.0, another=3.0, answer=60.0)
-
-
-@pytest.fixture(scope="module")
-def key(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("fleet") / "key"
-    make_membership(folder)
-    return folder
-
-
-# -- who belongs to a fleet ------------------------------------------------------------------------
-
-
-def test_a_key_is_for_its_owner_alone_and_is_never_replaced(key):
-    assert {path.name for path in key.iterdir()} == {"certificate.pem", "key.pem"}
-    assert not any(path.stat().st_mode & 0o077 for path in (key, *key.iterdir()))
-    with pytest.raises(NncError, match="has a key already"):
-        make_membership(key)
-    security = membership(key)
-    assert security.require_encryption
-    for role in ("client", "scheduler", "worker"):
-        context = security.get_connection_args(role)["ssl_context"]
-        assert context.verify_mode == ssl.CERT_REQUIRED
-        assert security.get_listen_args(role)["ssl_context"].verify_mode == ssl.CERT_REQUIRED
-
-
-@pytest.mark.parametrize(
-    "address, with_key, message",
-    [
-        ("tls://host:1", False, "needs --certificates FOLDER"),
-        ("tcp://192.0.2.1:8786", False, "would let anyone in its network run code"),
-        ("tcp://board.example:8786", False, "would let anyone in its network run code"),
-        ("tcp://127.0.0.1.example:1", False, "would let anyone in its network run code"),
-        ("tcp://0.0.0.0:8786", False, "would let anyone in its network run code"),
-        ("tcp://127.0.0.1:8786", True, "does not use --certificates"),
-        ("host:8786", False, "a scheduler is tls://HOST:PORT"),
-        ("tls://host", True, "a scheduler is tls://HOST:PORT"),
-        ("tls://host:99999", True, "a scheduler is tls://HOST:PORT"),
-        ("ucx://host:1", True, "a scheduler is tls://HOST:PORT"),
-        ("tcp://127.0.0.1:1@192.0.2.1:2", False, "a scheduler is tls://HOST:PORT"),
-        ("inproc://127.0.0.1/1/2", False, "a scheduler is tls://HOST:PORT"),
-        ("tls://[::1", True, "a scheduler is tls://HOST:PORT"),
-        ("", True, "a scheduler is tls://HOST:PORT"),
-    ],
-)
-def test_addresses_that_are_refused(key, address, with_key, message):
-    with pytest.raises(NncError, match=message) as error:
-        connection(address, key if with_key else None)
-    assert len(str(error.value).splitlines()) == 1
-
-
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "tcp://[::1]:1", "tcp://localhost:1"])
-def test_this_machine_itself_needs_no_key(address):
-    assert connection(address, None) == {}
-
-
-def damaged(folder, key, how):
-    folder.mkdir(mode=0o700)
-    for path in key.iterdir():
-        (folder / path.name).write_bytes(path.read_bytes())
-        (folder / path.name).chmod(0o600)
-    if how == "mode":
-        (folder / "key.pem").chmod(0o644)
-    elif how == "other":
-        other = folder / "other"
-        make_membership(other)
-        (folder / "key.pem").write_bytes((other / "key.pem").read_bytes())
-    elif how == "old":
-        (folder / "certificate.pem").write_bytes(expired(folder / "key.pem"))
-    elif how.startswith("no "):
-        (folder / how[3:]).unlink()
-    else:
-        (folder / how).write_bytes(b"\xff damaged")
-
-
-def expired(path):
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-
-    key = serialization.load_pem_private_key(path.read_bytes(), None)
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "old")])
-    now = datetime.now(UTC)
-    made = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-    made = made.not_valid_before(now - timedelta(9)).not_valid_after(now - timedelta(1))
-    return made.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
-
-
-@pytest.mark.parametrize(
-    "how, message",
-    [
-        ("mode", "can be read by others"),
-        ("other", "does not go with certificate.pem"),
-        ("old", "it was valid until"),
-        ("no key.pem", "No such file"),
-        ("no certificate.pem", "No such file"),
-        ("key.pem", "does not go with certificate.pem"),
-        ("certificate.pem", "it is no certificate"),
-    ],
-)
-def test_a_damaged_membership_is_one_clear_error(tmp_path, key, how, message):
-    damaged(tmp_path / "f", key, how)
-    with pytest.raises(NncError, match=message) as error:
-        membership(tmp_path / "f")
-    assert len(str(error.value).splitlines()) == 1
-
-
-# -- what is sent ----------------------------------------------------------------------------------
-
-
-def test_arrays_arrive_as_they_were_sent():
-    import ml_dtypes
-
-    rng = np.random.default_rng(0)
-    kinds = [np.float32, np.float64, np.float16, ml_dtypes.bfloat16, np.int8, np.uint64, np.bool_]
-    kinds += [np.complex64, ml_dtypes.float8_e4m3fn]
-    sent = {f"x{i}": rng.integers(0, 2, (3, i)).astype(kind) for i, kind in enumerate(kinds)}
-    sent |= {"scalar": np.array(2.5), "turned": np.arange(6.0).reshape(2, 3).T}
-    got = unpacked(packed(sent))
-    assert list(got) == list(sent)
-    for name, array in sent.items():
-        assert got[name].dtype == array.dtype and got[name].shape == array.shape
-        np.testing.assert_array_equal(got[name], array)
-
-
-@pytest.mark.parametrize("value", [[np.ones(2)], None, np.array(["a"], object), np.array(["a"])])
-def test_what_is_no_array_of_numbers_is_not_sent(value):
-    with pytest.raises(NncError, match="input 'x' is no array of numbers"):
-        packed({"x": value})
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"no json\n",
-        b'[["x", "float32", [2]]]\n1234',
-        b'[["x", "float32", [1]]]\n12345678',
-        b'[["x", "object", [1]]]\n12345678',
-        b'[["x", "O", [1]]]\n12345678',
-        b'[["x", "float32", [-1]]]\n',
-        b'[["x", "float32", 7]]\n',
-        b'{"x": 1}\n',
-        b"[" * 100_000,
-    ],
-)
-def test_arrays_that_arrive_otherwise_are_refused(data):
-    with pytest.raises(MessageError):
-        unpacked(data)
-
-
-def test_an_answer_arrives_as_it_was_sent():
-    answer = Answer(
-        {"k": [(1.0, 2.0), (3.0, 4.0)]}, [(5.0, 6.0), (7.0, 8.0)], "", {"f": "it crashed"}, "cpu"
-    )
-    assert read_answer(answer_message(answer)) == answer
-    wrong = Answer(wrong="y: relative error 0.5", processor="cpu")
-    assert read_answer(answer_message(wrong)) == wrong
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"whole": []},
-        {"whole": [(1.0, float("nan"))]},
-        {"whole": [(1.0, -1.0)]},
-        {"whole": [(1.0,)]},
-        {"whole": "12"},
-        {"kernels": [("k", [])]},
-        {"kernels": {"k": []}},
-        {"kernels": {"k": [(1.0, "x")]}},
-        {"processor": None},
-        {"wrong": 1},
-        {"faults": ["x"]},
-        None,
-    ],
-)
-def test_an_answer_that_says_no_times_is_refused(change):
-    good = answer_message(Answer({"k": [(1.0, 2.0)]}, [(1.0, 2.0)], processor="cpu"))
-    read_answer(good)
-    with pytest.raises(MessageError):
-        read_answer(change if change is None else good | change)
-
-
-def test_a_worker_says_who_it_is():
-    one = Identity.of(host(), "cpu, model")
-    assert Identity.read(one.message()) == one
-    assert one.machine == detailed(host()) and one.measured == host()
-    named = Identity.of(target("cortex-a76"), "cpu")
-    assert Identity.read(named.message()).machine == "'cortex-a76'"
-    for broken in (
-        None,
-        {},
-        one.message() | {"more": "x"},
-        one.message() | {"nnc": 1},
-        one.message() | {"target": "module {"},
-        one.message() | {"target": "module {}"},
-        one.message() | {"target": 'module attributes {nnc.target = "vax"} {}'},
-    ):
-        with pytest.raises(MessageError):
-            Identity.read(broken)
-
-
-# -- a worker's files ------------------------------------------------------------------------------
-
-
-def test_a_file_comes_in_parts_and_counts_only_if_it_is_the_one(tmp_path):
-    from hashlib import sha256
-
-    board = Board(host(), tmp_path)
-    data = bytes(range(256)) * 4
-    digest = sha256(data).hexdigest()
-    assert board.missing([digest]) == [digest]
-    board.store(digest, data[:100], 0, False)
-    assert board.missing([digest]) == [digest]
-    board.store(digest, data[100:], 100, True)
-    assert board.missing([digest]) == [] and (tmp_path / "files" / digest).read_bytes() == data
-    other = sha256(b"other").hexdigest()
-    with pytest.raises(MessageError, match="otherwise than it was sent"):
-        board.store(other, data, 0, True)
-    assert board.missing([other]) == [other]
-    board.close()
-
-
-@pytest.mark.parametrize("digest", ["../../x", "", "a" * 63, "A" * 64, None, 7, "a" * 64 + "/x"])
-def test_files_have_digests_for_names(tmp_path, digest):
-    board = Board(host(), tmp_path / "cache")
-    with pytest.raises(MessageError):
-        board.store(digest, b"x", 0, True)
-    with pytest.raises(MessageError):
-        board.missing([digest])
-    board.close()
-
-
-@pytest.mark.parametrize("name", ["../model.mlir", "request.pickle", "inputs.pickle", "/etc/x", ""])
-def test_a_model_consists_of_its_own_files(tmp_path, name):
-    board = Board(host(), tmp_path)
-    job = {"files": {name: "0" * 64}, "threads": 1, "seconds": 1, "tolerance": 1, "memory": 1 << 40}
-    with pytest.raises(MessageError, match="no file of a model"):
-        board.prepare(job)
-    board.close()
-
-
-def test_files_used_least_lately_are_forgotten(tmp_path, monkeypatch):
-    """But not those of the model that comes next, whatever the limit."""
-    from hashlib import sha256
-
-    monkeypatch.setenv("NNC_CACHE_LIMIT", "250")
-    board, digests = Board(host(), tmp_path), []
-    for i in range(3):
-        data = bytes([i]) * 100
-        digests.append(sha256(data).hexdigest())
-        board.store(digests[-1], data, 0, True)
-        os.utime(tmp_path / "files" / digests[-1], (i, i))
-    other = Board(host(), tmp_path)
-    other.trim()
-    assert board.missing(digests) == [] and other.missing(digests) == digests[:1]
-    board.close()
-    other.close()
-
-
-# -- experiments by a fleet ------------------------------------------------------------------------
 
 
 def crew_of(fleet, folder, foreign=lambda schedules, answer: None):

@@ -6,7 +6,7 @@ from nnc.ir.diagnostics import NncError
 from onnx import TensorProto, helper
 
 from .models import run
-from .test_onnx_operators import by_onnxruntime
+from .onnx_operators import by_onnxruntime
 
 RANDOM = np.random.default_rng(3)
 

@@ -7,8 +7,8 @@ from onnx import TensorProto, helper
 from onnx.reference import ReferenceEvaluator
 
 from .models import run
+from .onnx_operators import by_onnxruntime
 from .test_onnx_contributed import RANDOM, check, floats, model, whole
-from .test_onnx_operators import by_onnxruntime
 
 MS = "com.microsoft"
 U8, F = TensorProto.UINT8, TensorProto.FLOAT

@@ -5,8 +5,8 @@ import pytest
 from onnx import TensorProto, helper
 
 from .models import run
+from .onnx_operators import by_onnxruntime
 from .test_onnx_contributed import floats, model
-from .test_onnx_operators import by_onnxruntime
 
 F, I32, I64, TRUTH = TensorProto.FLOAT, TensorProto.INT32, TensorProto.INT64, TensorProto.BOOL
 X, IMAGE = floats(2, 3), floats(1, 3, 6, 5)

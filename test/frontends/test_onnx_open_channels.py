@@ -5,7 +5,7 @@ import numpy as np
 import onnx.parser
 import pytest
 
-from .test_onnx_operators import by_onnxruntime
+from .onnx_operators import by_onnxruntime
 
 RANDOM = np.random.default_rng(11)
 

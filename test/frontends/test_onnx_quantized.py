@@ -9,8 +9,8 @@ from numpy.lib.stride_tricks import sliding_window_view
 from onnx import TensorProto, helper
 
 from .models import initializer, run
+from .onnx_operators import by_onnxruntime
 from .test_onnx_contributed import MS, check
-from .test_onnx_operators import by_onnxruntime
 
 BYTES = {np.uint8: TensorProto.UINT8, np.int8: TensorProto.INT8}
 

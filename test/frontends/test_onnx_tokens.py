@@ -6,9 +6,9 @@ import pytest
 from onnx import TensorProto
 
 from .models import run
+from .onnx_operators import by_onnxruntime
 from .test_onnx_contributed import floats, model, whole
 from .test_onnx_decoders import compare
-from .test_onnx_operators import by_onnxruntime
 
 F, I32, I64, TEXT = (
     TensorProto.FLOAT,

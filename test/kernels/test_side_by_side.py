@@ -7,7 +7,7 @@ import pytest
 from nnc.dialects import gpu
 from nnc.ir.rewriting import constant_int
 
-from ..lowering.test_nn_to_linalg_cases import one_op
+from ..lowering.nn_cases import one_op
 from .test_groups import for_device, results, schedule
 
 RNG = np.random.default_rng(5)

@@ -6,97 +6,8 @@ from nnc.dialects import linalg
 from nnc.ir.diagnostics import NncError
 from nnc.ir.syntax.parser import parse_type
 
-from .running import compare, compare_native, lowered, run_lowered
-
-RNG = np.random.default_rng(7)
-
-
-def f32(*shape):
-    return RNG.standard_normal(shape).astype(np.float32)
-
-
-def one_op(text: str, *args: str) -> str:
-    """A function around one op; `args` are its arguments with types."""
-    types = text.rpartition("-> ")[2].strip("()\n ")
-    count = types.count("tensor<")
-    made = "%r" if count == 1 else f"%r:{count}"
-    returned = "%r" if count == 1 else ", ".join(f"%r#{i}" for i in range(count))
-    return (
-        f"func.func @main({', '.join(args)}) -> ({types}) {{\n  {made} = {text}\n"
-        f"  func.return {returned} : {types}\n}}"
-    )
-
-
-CONVOLUTIONS = {
-    "padded, strided, dilated": (
-        "nn.conv %x, %w, %b {strides = array<i64: 2, 1>, dilations = array<i64: 1, 2>, "
-        "pads = array<i64: 1, 2, 0, 1>} : (tensor<2x3x9x8xf32>, tensor<4x3x3x2xf32>, tensor<4xf32>)"
-        " -> tensor<2x4x4x9xf32>",
-        ("%x: tensor<2x3x9x8xf32>", "%w: tensor<4x3x3x2xf32>", "%b: tensor<4xf32>"),
-    ),
-    "depthwise": (
-        "nn.conv %x, %w {groups = 6 : i64, pads = array<i64: 1, 1, 1, 1>} : "
-        "(tensor<1x6x5x5xf32>, tensor<6x1x3x3xf32>) -> tensor<1x6x5x5xf32>",
-        ("%x: tensor<1x6x5x5xf32>", "%w: tensor<6x1x3x3xf32>"),
-    ),
-    "grouped": (
-        "nn.conv %x, %w, %b {groups = 2 : i64, strides = array<i64: 2, 2>} : "
-        "(tensor<2x6x7x7xf32>, tensor<4x3x3x3xf32>, tensor<4xf32>) -> tensor<2x4x3x3xf32>",
-        ("%x: tensor<2x6x7x7xf32>", "%w: tensor<4x3x3x3xf32>", "%b: tensor<4xf32>"),
-    ),
-    "one dimension": (
-        "nn.conv %x, %w {pads = array<i64: 2, 2>} : "
-        "(tensor<2x3x9xf32>, tensor<5x3x5xf32>) -> tensor<2x5x9xf32>",
-        ("%x: tensor<2x3x9xf32>", "%w: tensor<5x3x5xf32>"),
-    ),
-    "three dimensions": (
-        "nn.conv %x, %w {strides = array<i64: 1, 2, 1>} : "
-        "(tensor<1x2x4x5x6xf32>, tensor<3x2x2x2x2xf32>) -> tensor<1x3x3x2x5xf32>",
-        ("%x: tensor<1x2x4x5x6xf32>", "%w: tensor<3x2x2x2x2xf32>"),
-    ),
-    "f16": (
-        "nn.conv %x, %w {pads = array<i64: 1, 1, 1, 1>} : "
-        "(tensor<1x8x5x5xf16>, tensor<4x8x3x3xf16>) -> tensor<1x4x5x5xf16>",
-        ("%x: tensor<1x8x5x5xf16>", "%w: tensor<4x8x3x3xf16>"),
-    ),
-    "transposed": (
-        "nn.conv_transpose %x, %w, %b {strides = array<i64: 2, 3>, pads = array<i64: 1, 0, 2, 1>, "
-        "dilations = array<i64: 2, 1>, output_padding = array<i64: 1, 0>} : "
-        "(tensor<2x3x4x5xf32>, tensor<3x4x3x3xf32>, tensor<4xf32>) -> tensor<2x4x9x14xf32>",
-        ("%x: tensor<2x3x4x5xf32>", "%w: tensor<3x4x3x3xf32>", "%b: tensor<4xf32>"),
-    ),
-    "transposed in groups, cropped": (
-        "nn.conv_transpose %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 3, 3, 2, 2>, "
-        "groups = 2 : i64} : (tensor<1x4x6x6xf32>, tensor<4x3x2x2xf32>) -> tensor<1x6x7x7xf32>",
-        ("%x: tensor<1x4x6x6xf32>", "%w: tensor<4x3x2x2xf32>"),
-    ),
-    "transposed, unknown image": (
-        "nn.conv_transpose %x, %w, %b {strides = array<i64: 2, 3>, pads = array<i64: 1, 0, 2, 1>, "
-        "dilations = array<i64: 2, 1>, output_padding = array<i64: 1, 0>} : "
-        "(tensor<?x3x?x?xf32>, tensor<3x4x3x3xf32>, tensor<4xf32>) -> tensor<?x4x?x?xf32>",
-        ("%x: tensor<?x3x?x?xf32>", "%w: tensor<3x4x3x3xf32>", "%b: tensor<4xf32>"),
-    ),
-    "transposed in groups, unknown image": (
-        "nn.conv_transpose %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 3, 1, 2, 1>, "
-        "groups = 2 : i64} : (tensor<1x4x?x?xf32>, tensor<4x3x3x2xf32>) -> tensor<1x6x?x?xf32>",
-        ("%x: tensor<1x4x?x?xf32>", "%w: tensor<4x3x3x2xf32>"),
-    ),
-    "transposed, unknown channels": (
-        "nn.conv_transpose %x, %w {strides = array<i64: 2, 2>} : "
-        "(tensor<1x4x5x6xf32>, tensor<4x?x3x3xf32>) -> tensor<1x?x11x13xf32>",
-        ("%x: tensor<1x4x5x6xf32>", "%w: tensor<4x?x3x3xf32>"),
-    ),
-    "unknown batch": (
-        "nn.conv %x, %w {pads = array<i64: 1, 1, 1, 1>, groups = 2 : i64} : "
-        "(tensor<?x4x5x5xf32>, tensor<6x2x3x3xf32>) -> tensor<?x6x5x5xf32>",
-        ("%x: tensor<?x4x5x5xf32>", "%w: tensor<6x2x3x3xf32>"),
-    ),
-    "unknown image": (
-        "nn.conv %x, %w {pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>} : "
-        "(tensor<1x4x?x?xf32>, tensor<6x4x3x3xf32>) -> tensor<1x6x?x?xf32>",
-        ("%x: tensor<1x4x?x?xf32>", "%w: tensor<6x4x3x3xf32>"),
-    ),
-}
+from .nn_cases import CONVOLUTIONS, MOVEMENT, RNG, f32, one_op
+from .running import compare, lowered, run_lowered
 
 
 @pytest.mark.parametrize("name", CONVOLUTIONS)
@@ -129,6 +40,7 @@ POOLS = {
     "norm 1": "nn.lp_pool %x {kernel = array<i64: 2, 2>, p = 1 : i64}",
     "norm 2": "nn.lp_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>}",
 }
+
 POOL_RESULTS = {
     "max": "4x8",
     "max, rounded up": "4x4",
@@ -186,6 +98,7 @@ def test_broadcasting(a, b, c, sizes):
 
 
 INTEGERS = ["i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64"]
+
 BINARY = ["add", "sub", "mul", "div", "mod", "min", "max", "pow", "and", "or", "xor"]
 
 
@@ -243,49 +156,6 @@ def test_pad(mode, pads):
         f"(tensor<4x5xf32>{extra}) -> tensor<{4 + a + c}x{5 + b + d}xf32>"
     )
     compare(one_op(text, "%x: tensor<4x5xf32>", *(["%v: tensor<f32>"] if extra else [])))
-
-
-MOVEMENT = {
-    "reverse": ("nn.slice %x {starts = array<i64: 3, 0>, steps = array<i64: -1, 2>} : "
-                "(tensor<4x6xf32>) -> tensor<4x3xf32>", ["%x: tensor<4x6xf32>"], []),
-    "slice to the end": ("nn.slice %x {starts = array<i64: 1, 0>} : "
-                         "(tensor<?x6xf32>) -> tensor<?x6xf32>", ["%x: tensor<?x6xf32>"], [5]),
-    "concat of unknown": ("nn.concat %x, %y {axis = 0 : i64} : (tensor<?x3xf32>, tensor<2x3xf32>) "
-                          "-> tensor<?x3xf32>", ["%x: tensor<?x3xf32>", "%y: tensor<2x3xf32>"], [4]),
-    "split": ("nn.split %x {axis = 1 : i64} : (tensor<2x6xf32>) -> (tensor<2x1xf32>, "
-              "tensor<2x3xf32>, tensor<2x2xf32>)", ["%x: tensor<2x6xf32>"], []),
-    "tile": ("nn.tile %x {repeats = array<i64: 2, 1, 3>} : (tensor<2x3x2xf32>) -> "
-             "tensor<4x3x6xf32>", ["%x: tensor<2x3x2xf32>"], []),
-    "tile of unknown": ("nn.tile %x {repeats = array<i64: 2, 3>} : (tensor<?x2xf32>) -> "
-                        "tensor<?x6xf32>", ["%x: tensor<?x2xf32>"], [3]),
-    "tile of two unknown": ("nn.tile %x {repeats = array<i64: 2, 1, 3>} : (tensor<?x2x?xf32>) -> "
-                            "tensor<?x2x?xf32>", ["%x: tensor<?x2x?xf32>"], [3, 2]),
-    "depth to space of unknown": ("nn.depth_to_space %x {block = 2 : i64} : (tensor<?x8x?x?xf32>) "
-                                  "-> tensor<?x2x?x?xf32>",
-                                  ["%x: tensor<?x8x?x?xf32>"], [2, 3, 4]),
-    "depth of unknown to space": ('nn.depth_to_space %x {block = 2 : i64, mode = "CRD"} : '
-                                  "(tensor<2x?x3x?xf32>) -> tensor<2x?x6x?xf32>",
-                                  ["%x: tensor<2x?x3x?xf32>"], [8, 5]),
-    "space of unknown to depth": ("nn.space_to_depth %x {block = 3 : i64} : (tensor<1x?x?x?xf32>) -> "
-                                  "tensor<1x?x?x?xf32>", ["%x: tensor<1x?x?x?xf32>"], [2, 6, 9]),
-    "split of unknown": ("nn.split %x {axis = 1 : i64} : (tensor<?x5xf32>) -> (tensor<?x2xf32>, "
-                         "tensor<?x3xf32>)", ["%x: tensor<?x5xf32>"], [3]),
-    "depth to space, CRD": ('nn.depth_to_space %x {block = 2 : i64, mode = "CRD"} : '
-                            "(tensor<2x8x3x4xf32>) -> tensor<2x2x6x8xf32>",
-                            ["%x: tensor<2x8x3x4xf32>"], []),
-    "space to depth": ("nn.space_to_depth %x {block = 3 : i64} : (tensor<?x2x6x9xf32>) -> "
-                       "tensor<?x18x2x3xf32>", ["%x: tensor<?x2x6x9xf32>"], [2]),
-    "reshape": ("nn.reshape %x : (tensor<4x6xf32>) -> tensor<3x8xf32>", ["%x: tensor<4x6xf32>"], []),
-    "reshape to a scalar": ("nn.reshape %x : (tensor<1x1xf32>) -> tensor<f32>",
-                            ["%x: tensor<1x1xf32>"], []),
-    "reshape of unknown": ("nn.reshape %x : (tensor<?x6xf32>) -> tensor<?x2xf32>",
-                           ["%x: tensor<?x6xf32>"], [4]),
-    "transpose of unknown": ("nn.transpose %x {permutation = array<i64: 2, 0, 1>} : "
-                             "(tensor<?x3x?xf32>) -> tensor<?x?x3xf32>",
-                             ["%x: tensor<?x3x?xf32>"], [2, 5]),
-    "upper triangle": ("nn.trilu %x, %k : (tensor<2x4x5xf32>, tensor<i64>) -> tensor<2x4x5xf32>",
-                       ["%x: tensor<2x4x5xf32>", "%k: tensor<i64>"], []),
-}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", MOVEMENT)
@@ -438,97 +308,11 @@ def test_arg(op, last, keep):
     compare(one_op(text, "%x: tensor<4x6x3xf32>"), [x])
 
 
-RESIZES = [
-    'mode = "nearest"',
-    'mode = "nearest", coordinate_transform = "asymmetric", nearest_mode = "floor"',
-    'mode = "linear"',
-    'mode = "linear", coordinate_transform = "align_corners"',
-    'mode = "cubic"',
-    'mode = "cubic", exclude_outside = true, coordinate_transform = "pytorch_half_pixel"',
-    'mode = "linear", antialias = true',
-]
-
-
-@pytest.mark.parametrize("attributes", RESIZES)
-@pytest.mark.parametrize("size", ["8x6", "3x2"])
-@pytest.mark.parametrize("element", ["f32", "ui8"])
-def test_resize(attributes, size, element):
-    x = f"tensor<1x2x5x4x{element}>"
-    text = f"nn.resize %x {{{attributes}}} : ({x}) -> tensor<1x2x{size}x{element}>"
-    compare(one_op(text, f"%x: {x}"))
-
-
-RUN_TIME_RESIZES = [
-    *RESIZES,
-    *(f'nearest_mode = "{mode}"' for mode in ("round_prefer_ceil", "floor", "ceil")),
-    'mode = "linear", coordinate_transform = "half_pixel_symmetric"',
-    'mode = "cubic", antialias = true, exclude_outside = true, cubic_coeff_a = -0.5 : f32',
-]
-
-
-@pytest.mark.sampled(5)
-@pytest.mark.parametrize("attributes", RUN_TIME_RESIZES)
-@pytest.mark.parametrize("size", [(8, 6), (3, 2), (1, 9)])
-@pytest.mark.parametrize("element", ["f32", "f64", "ui8"])
-def test_resize_dynamic(attributes, size, element):
-    x = f"tensor<?x2x?x4x{element}>"
-    text = (
-        f"nn.resize_dynamic %x, %s, %n {{axes = array<i64: 3, 2>, {attributes}}} : "
-        f"({x}, tensor<2xf32>, tensor<2xi64>) -> tensor<?x2x?x?x{element}>"
-    )
-    values = np.random.default_rng(2).uniform(0, 100, (2, 2, 5, 4))
-    scales = [size[1] / 4, size[0] / 5]
-    args = f"%x: {x}", "%s: tensor<2xf32>", "%n: tensor<2xi64>"
-    compare(one_op(text, *args), [values, scales, size[::-1]])
-
-
-@pytest.mark.parametrize("attributes", [RUN_TIME_RESIZES[i] for i in (0, 2, -1)])
-def test_resize_dynamic_as_machine_code(attributes):
-    x = "tensor<?x2x?x?xf32>"
-    text = (
-        f"nn.resize_dynamic %x, %s, %n {{axes = array<i64: 2, 3>, {attributes}}} : "
-        f"({x}, tensor<2xf32>, tensor<2xi64>) -> {x}"
-    )
-    args = f"%x: {x}", "%s: tensor<2xf32>", "%n: tensor<2xi64>"
-    compare_native(one_op(text, *args), [f32(2, 2, 5, 40), [1.8, 0.55], [9, 22]])
-
-
-@pytest.mark.parametrize("attributes", RUN_TIME_RESIZES)
-@pytest.mark.parametrize("scale", [0.5, 1.7])
-def test_resize_of_unknown_extents(attributes, scale):
-    x = "tensor<1x2x?x?xf32>"
-    text = (
-        f"nn.resize %x {{scales = array<f32: 1.0, 1.0, {scale}, 2.0>, {attributes}}} : ({x}) -> {x}"
-    )
-    compare(one_op(text, f"%x: {x}"), sizes=[5, 4])
-
-
-def test_resize_dynamic_with_extrapolation():
-    x = "tensor<1x1x?x4xf32>"
-    text = (
-        'nn.resize_dynamic %x, %s, %n, %b {axes = array<i64: 2, 3>, mode = "linear", '
-        'coordinate_transform = "tf_crop_and_resize", extrapolation_value = 9.0 : f32} : '
-        f"({x}, tensor<2xf32>, tensor<2xi64>, tensor<4xf32>) -> tensor<1x1x?x?xf32>"
-    )
-    args = f"%x: {x}", "%s: tensor<2xf32>", "%n: tensor<2xi64>", "%b: tensor<4xf32>"
-    region = [-0.2, 0.1, 1.3, 0.8]
-    compare(one_op(text, *args), [f32(1, 1, 4, 4), [1, 1], [5, 3], region])
-    compare(one_op(text, *args), [f32(1, 1, 4, 4), [1, 1], [1, 3], region])
-
-
-def test_resize_with_extrapolation():
-    text = (
-        'nn.resize %x {mode = "linear", coordinate_transform = "tf_crop_and_resize", '
-        "roi = array<f32: 0.0, 0.0, -0.2, 0.1, 1.0, 1.0, 1.3, 0.8>, extrapolation_value = 9.0 : f32} : "
-        "(tensor<1x1x4x4xf32>) -> tensor<1x1x5x3xf32>"
-    )
-    compare(one_op(text, "%x: tensor<1x1x4x4xf32>"))
-
-
 REDUCTIONS = ["sum", "prod", "max", "min", "l1", "l2", "mean", "sum_square", "log_sum_exp"]
 
-
 REDUCED = [(name, element) for name in REDUCTIONS for element in ("f32", "f16", "bf16")]
+
+
 REDUCED += [(name, "i32") for name in REDUCTIONS if name not in ("l2", "log_sum_exp")]
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from .nn_cases import one_op
 from .running import compare
-from .test_nn_to_linalg_cases import one_op
 
 RNG = np.random.default_rng(11)
 

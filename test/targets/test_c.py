@@ -18,9 +18,9 @@ from nnc.ir.syntax.parser import parse_module
 from nnc.targets.c import running
 from onnx import TensorProto, helper, numpy_helper
 
+from ..lowering.nn_cases import CONVOLUTIONS, MOVEMENT, one_op
 from ..lowering.running import check_equal, entry, inputs_of
 from ..lowering.test_nn_to_linalg import example_of
-from ..lowering.test_nn_to_linalg_cases import CONVOLUTIONS, MOVEMENT, one_op
 from ..models.small_models import GraphMaker, small_transformer
 from .small_networks import (
     classified,

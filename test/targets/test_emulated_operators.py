@@ -11,9 +11,9 @@ from nnc.ir.syntax.parser import parse_module
 from nnc.numerics.interpreter import Interpreter
 from nnc.targets.base import target
 
+from ..lowering.nn_cases import CONVOLUTIONS, MOVEMENT, one_op
 from ..lowering.running import check_equal, entry, inputs_of
 from ..lowering.test_nn_to_linalg import OPS, example_of
-from ..lowering.test_nn_to_linalg_cases import CONVOLUTIONS, MOVEMENT, one_op
 from .emulated import TOLERANCES, emulated, require_emulator, sampled
 
 TOGETHER = 12

@@ -30,16 +30,16 @@ from nnc.tools.nnc import main
 
 from bench.kernels import Usage, usages
 
+from ..lowering.nn_cases import CONVOLUTIONS, MOVEMENT, one_op
 from ..lowering.test_nn_to_linalg import example_of
-from ..lowering.test_nn_to_linalg_cases import CONVOLUTIONS, MOVEMENT, one_op
 from ..models.test_small_models import assert_close, expected
 from ..models.test_small_models import inputs_of as model_inputs
+from .device_checks import check_divisions, check_indices, gathering
 from .emulated import TOLERANCES
 from .llvm_devices import emulation
 from .small_networks import NETWORKS
 from .test_emulated_operators import GROUPS, check_together
 from .test_metal import ADD_AND_SOFTMAX, check, parsed
-from .test_opencl import check_divisions, check_indices, gathering
 
 NAMES = [one.name for family in ("cuda", "amd") for one in base.room(family).TARGETS]
 needs_ptxas = pytest.mark.skipif(shutil.which("ptxas") is None, reason="ptxas is not installed")

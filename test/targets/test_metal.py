@@ -21,15 +21,15 @@ from nnc.targets import base
 from nnc.targets.metal import TARGETS as METAL
 from nnc.tools.nnc import main
 
+from ..lowering.nn_cases import CONVOLUTIONS, MOVEMENT, one_op
 from ..lowering.running import check_equal, entry, inputs_of
 from ..lowering.test_nn_to_linalg import OPS, example_of
-from ..lowering.test_nn_to_linalg_cases import CONVOLUTIONS, MOVEMENT, one_op
 from ..models.test_small_models import assert_close, expected
 from ..models.test_small_models import inputs_of as model_inputs
+from .device_checks import check_divisions, check_indices
 from .emulated import TOLERANCES
 from .metal import emulation
 from .small_networks import NETWORKS, by_default
-from .test_opencl import check_divisions, check_indices
 
 ADD_AND_SOFTMAX = """
 func.func @main(%a: tensor<?x40xf32>, %b: tensor<40xf32>) -> (tensor<?x40xf32>) {

@@ -16,13 +16,13 @@ from nnc.artifacts.options import ArtifactOptions
 from nnc.driver.artifacts import write_artifact
 from nnc.driver.compile import compile_model, load_module, run_stages
 from nnc.ir.diagnostics import NncError
-from nnc.ir.numpy_types import type_to_numpy
-from nnc.ir.syntax.parser import parse_module, parse_type
+from nnc.ir.syntax.parser import parse_module
 from onnx import TensorProto, helper
 
 from ..conftest import skip_unless_ci
+from ..lowering.nn_cases import CONVOLUTIONS, MOVEMENT, one_op
 from ..lowering.test_nn_to_linalg import example_of
-from ..lowering.test_nn_to_linalg_cases import CONVOLUTIONS, MOVEMENT, one_op
+from .device_checks import chain, check_divisions, check_indices, gathering, model_of, value
 from .emulated import require_opencl
 from .test_c import NETWORKS, network, outputs
 from .test_emulated_operators import GROUPS, check_together, together, truth_values
@@ -87,30 +87,6 @@ def check_network(name: str, target: str) -> None:
     for got, want in zip(outputs(model, inputs, target), here, strict=True):
         assert (got.shape, got.dtype) == (want.shape, want.dtype)
         np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance)
-
-
-def model_of(nodes, inputs, results, initializers=()) -> onnx.ModelProto:
-    """An ONNX model of nodes."""
-    graph = helper.make_graph(nodes, "g", inputs, results, list(initializers))
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
-
-
-def value(name: str, shape, kind=TensorProto.FLOAT):
-    """A tensor's description."""
-    return helper.make_tensor_value_info(name, kind, shape)
-
-
-def chain() -> onnx.ModelProto:
-    """A product, a normalization and a sum, with rows and columns that only the run tells."""
-    nodes = [
-        helper.make_node("MatMul", ["x", "w"], ["a"]),
-        helper.make_node("Softmax", ["a"], ["b"], axis=-1),
-        helper.make_node("ReduceSum", ["b"], ["c"], keepdims=0),
-        helper.make_node("Mul", ["b", "c"], ["y"]),
-    ]
-    return model_of(
-        nodes, [value("x", ["n", "k"]), value("w", ["k", "m"])], [value("y", ["n", "m"])]
-    )
 
 
 def test_open_extents_one_after_the_other():
@@ -208,18 +184,6 @@ def test_control_flow_of_the_host():
         np.testing.assert_array_equal(got, want)
 
 
-# -- what goes wrong ---------------------------------------------------------------------------
-
-
-def gathering() -> onnx.ModelProto:
-    """Rows of a table that the run names."""
-    return model_of(
-        [helper.make_node("Gather", ["x", "i"], ["y"], name="rows")],
-        [value("x", [4, 3]), value("i", [2], TensorProto.INT64)],
-        [value("y", [2, 3])],
-    )
-
-
 @pytest.mark.parametrize("target", ["opencl", "opencl-cpu"])
 def test_elements_by_number_however_many(target):
     """A schedule asks for 64 lanes, and OpenCL has vectors of 16 elements at most."""
@@ -268,90 +232,8 @@ def test_steps_of_the_host_are_refused_where_asked(cached, tmp_path, monkeypatch
         nnc.compile(counting, target="opencl", fallback=False)
 
 
-def check_indices(target: str) -> None:
-    """What is out of range is named however far, nothing is read there, and the next run is right.
-
-    `rows` has indices of 32 bits, `pairs` has one for each of two extents.
-    """
-    model = model_of(
-        [
-            helper.make_node("Gather", ["x", "i"], ["y"], name="rows"),
-            helper.make_node("GatherND", ["x", "p"], ["z"], name="pairs"),
-        ],
-        [
-            value("x", ["r", 9]),
-            value("i", ["n"], TensorProto.INT32),
-            value("p", ["n", 2], TensorProto.INT64),
-        ],
-        [value("y", ["n", 9]), value("z", ["n"])],
-    )
-    compiled = nnc.compile(model, target=target, cache=False)
-    rng = np.random.default_rng(0)
-    x = rng.standard_normal((7, 9), np.float32)
-    for count in (1, 700):
-        rows, pairs = rng.integers(-7, 7, count, np.int32), rng.integers(-7, 7, (count, 2))
-        for far in (9, -10, 1 << 30):
-            wrong, beside = rows.copy(), pairs.copy()
-            wrong[-1] = beside[-1, 1] = far
-            with pytest.raises(NncError, match="'rows' \\(Gather\\): an index is out of range"):
-                compiled(x, wrong, pairs)
-            with pytest.raises(NncError, match="'pairs' \\(GatherND\\): an index is out of range"):
-                compiled(x, rows, beside)
-        with pytest.raises(NncError, match="an index is out of range"):
-            compiled(x[:0], rows, pairs)
-        y, z = compiled(x, rows, pairs)
-        np.testing.assert_array_equal(y, x[rows])
-        np.testing.assert_array_equal(z, x[pairs[:, 0], pairs[:, 1]])
-    assert compiled(x[:0], rows[:0], pairs[:0])[0].shape == (0, 9)
-
-
 def test_indices_out_of_range():
     check_indices("opencl")
-
-
-_DIVISIONS = {
-    "div": lambda x, y: abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1) if y else 0,
-    "mod": lambda x, y: x % y if y else 0,
-}
-"""What nnc's divisions give, on Python's numbers."""
-
-
-def check_divisions(target: str) -> None:
-    """Threads share quotients and remainders: by 0 they are 0, and the least number by -1 wraps."""
-    cases = [
-        ("i8", "37x70", "70"),
-        ("ui8", "37x70", "37x1"),
-        ("i32", "?x70", "?x70"),
-        ("i32", "37x70", "1"),
-        ("i64", "37x70", "37x70"),
-    ]
-    names, given, lines, wanted = [], [], [], []
-    rng = np.random.default_rng(0)
-    for element, shape, other in cases:
-        limits = np.iinfo(type_to_numpy(parse_type(element)))
-        types = [f"tensor<{one}x{element}>" for one in (shape, other)]
-        x, y = (
-            rng.integers(limits.min, limits.max, [int(n) for n in one.split("x")], limits.dtype)
-            for one in (shape.replace("?", "37"), other.replace("?", "37"))
-        )
-        x[:, ::3] = limits.min
-        y.flat[::2] = rng.integers(-1 if limits.min else 0, 2, y.flat[::2].shape)
-        operands = [f"%x{len(names)}", f"%x{len(names) + 1}"]
-        names += [f"{name}: {type}" for name, type in zip(operands, types, strict=True)]
-        given += [x, y]
-        for op, exact in _DIVISIONS.items():
-            lines.append((f"nn.{op} {', '.join(operands)} : ({', '.join(types)})", types[0]))
-            numbers = [one.astype(object) for one in (x, y)]
-            bits = np.vectorize(exact, otypes=[object])(*numbers) & ((1 << limits.bits) - 1)
-            wanted.append(bits.astype(f"u{limits.bits // 8}").view(limits.dtype))
-    body = "".join(f"%r{i} = {text} -> {type}\n" for i, (text, type) in enumerate(lines))
-    results, types = [f"%r{i}" for i in range(len(lines))], ", ".join(type for _, type in lines)
-    text = f"""func.func @main({", ".join(names)}) -> ({types}) {{
-      {body} func.return {", ".join(results)} : {types}
-    }}"""
-    found = nnc.compile(parse_module(text), target=target, cache=False)(*given)
-    for (label, _), want, got in zip(lines, wanted, found, strict=True):
-        np.testing.assert_array_equal(got, want, label)
 
 
 def test_divisions_are_shared():
@@ -446,6 +328,7 @@ def test_the_text_alone(tmp_path):
 
 
 OCLGRIND = "/usr/lib/oclgrind/liboclgrind-rt-icd.so"
+
 CALLER = """
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@ import nnc
 import numpy as np
 import pytest
 
-from ..lowering.test_nn_to_linalg_cases import one_op
+from ..lowering.nn_cases import one_op
 from .test_emulated_operators import together
 from .test_sorting_by_ranks import device, with_equal_ones  # noqa: F401 - a fixture
 from .test_webgpu import adapter  # noqa: F401 - a fixture

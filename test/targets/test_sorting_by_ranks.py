@@ -8,7 +8,7 @@ import pytest
 from nnc.ir.diagnostics import NncError
 from nnc.targets import base
 
-from ..lowering.test_nn_to_linalg_cases import one_op
+from ..lowering.nn_cases import one_op
 from .emulated import require_opencl
 from .llvm_devices import emulation
 from .test_emulated_operators import together

@@ -388,7 +388,7 @@ def test_a_run_that_cannot_go_on_says_why(tmp_path: Path):
     """By the node of the model; and the next call works."""
     import nnc
 
-    from ..driver.test_failures import BAD, MODELS
+    from ..driver.failing_models import BAD, MODELS
 
     require_emulator("wasm32-simd")
     for name in ("expand", "reshape", "gather", "top"):

@@ -25,14 +25,14 @@ from nnc.tools.nnc import main
 from onnx import TensorProto, helper
 
 from ..conftest import skip_unless_ci
-from ..lowering.test_nn_to_linalg_cases import one_op
+from ..lowering.nn_cases import one_op
 from ..models.test_small_models import assert_close, expected
 from ..models.test_small_models import inputs_of as model_inputs
+from .device_checks import chain, check_divisions, check_indices, gathering, model_of, value
 from .emulated import TOLERANCES
 from .small_networks import NETWORKS, by_default
 from .test_emulated_operators import check_together, remainders
 from .test_metal import ADD_AND_SOFTMAX, CASES, check, parsed
-from .test_opencl import chain, check_divisions, check_indices, gathering, model_of, value
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ from nnc.tools.nnc import main
 from onnx import TensorProto, helper
 
 from ..conftest import skip_unless_ci
+from .device_checks import gathering, model_of, value
 from .emulated import require_emulator
 from .test_c import NETWORKS, inputs_for, outputs
-from .test_opencl import gathering, model_of, value
 from .test_wasm import SIMPLE
 
 ARRAYS = {

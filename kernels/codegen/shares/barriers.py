@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ....dialects import gpu, memref, scf
-from ....ir.core import Block, Operation
+from ....ir.core import Block, Operation, Region
 from ....ir.traits import ReadsMemory, WritesMemory
 from ....ir.types import MemRefType
 from ...model.uniform import is_uniform
@@ -72,28 +72,41 @@ def _block(block: Block, pending: _Pending) -> None:
             case scf.If() if not is_uniform(op.condition):  # Not all threads may enter it.
                 _wait(op, pending)
             case scf.If():
-                if pending.clash(op):  # Outside, so that every way passes as many barriers.
-                    _barrier(op, pending)
-                ways = [pending.copy() for _ in op.regions]
-                for region, way in zip(op.regions, ways, strict=True):
-                    for inner in region.blocks:
-                        _block(inner, way)
-                pending.clear()
-                for way in ways:
-                    pending.join(way)
+                _branches(op, pending)
             case scf.For() | scf.While():
-                if pending.clash(op) and not _clashes_inside(op):
-                    _barrier(op, pending)  # Once, not in each iteration.
-                # The second time, what an iteration leaves to the next one is known.
-                start = pending.copy()
-                for _ in range(2):
-                    for region in op.regions:
-                        for inner in region.blocks:
-                            _block(inner, pending)
-                    pending.start_over(op)
-                pending.join(start)
+                _loop(op, pending)
             case _:
                 _wait(op, pending)
+
+
+def _branches(op: scf.If, pending: _Pending) -> None:
+    """Insert the barriers of an `scf.if` that all threads enter."""
+    if pending.clash(op):  # Outside, so that every way passes as many barriers.
+        _barrier(op, pending)
+    ways = [pending.copy() for _ in op.regions]
+    for region, way in zip(op.regions, ways, strict=True):
+        _region(region, way)
+    pending.clear()
+    for way in ways:
+        pending.join(way)
+
+
+def _loop(op: scf.For | scf.While, pending: _Pending) -> None:
+    """Insert the barriers of a loop."""
+    if pending.clash(op) and not _clashes_inside(op):
+        _barrier(op, pending)  # Once, not in each iteration.
+    # The second time, what an iteration leaves to the next one is known.
+    start = pending.copy()
+    for _ in range(2):
+        for region in op.regions:
+            _region(region, pending)
+        pending.start_over(op)
+    pending.join(start)
+
+
+def _region(region: Region, pending: _Pending) -> None:
+    for block in region.blocks:
+        _block(block, pending)
 
 
 def _clashes_inside(op: Operation) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import keras
 import numpy as np
-from make import compress, randomized
+from maker import compress, randomized
 
 L, ops = keras.layers, keras.ops
 rng = np.random.default_rng(11)

@@ -4,13 +4,13 @@ python make_operations.py FOLDER        # needs Keras 3.15
 """
 
 import sys
+from pathlib import Path
 
 import keras
-import make
+import maker
 import numpy as np
-from make import model
+from maker import model
 
-make.MODELS.clear()
 ops = keras.ops
 
 
@@ -134,8 +134,8 @@ def by_numpy(folder):
     histograms = (*ops.histogram(x, 7), *ops.histogram(x, 5, range=(-1, 1)))
     net = keras.Model([x, y], [ops.nextafter(x, y) - x, *histograms, ops.argpartition(x, 1)])
     net.save(folder / "by_numpy.keras")
-    make.compress(folder / "by_numpy.keras")
-    a, b = (make.rng.normal(0, 1, (2, 3, 5)).astype(np.float32) for _ in range(2))
+    maker.compress(folder / "by_numpy.keras")
+    a, b = (maker.rng.normal(0, 1, (2, 3, 5)).astype(np.float32) for _ in range(2))
     order = np.argsort(a, kind="stable")
     rest = np.sort(order[..., 2:])
     found = [np.nextafter(a, b) - a, *np.histogram(a, 7), *np.histogram(a, 5, range=(-1, 1))]
@@ -155,6 +155,6 @@ class Eager(keras.Model):
 
 if __name__ == "__main__":
     keras.Model.predict = Eager.predict
-    make.rng = np.random.default_rng(3)
-    make.main()
-    by_numpy(make.Path(sys.argv[1]))
+    maker.rng = np.random.default_rng(3)
+    maker.write_all(Path(sys.argv[1]))
+    by_numpy(Path(sys.argv[1]))
