@@ -85,6 +85,8 @@ LOOPS = {
         'nn.scatter_nd %a, %b, %c {reduction = "none"}',
         ["5.x6.xf32", "900.x2xi64", "900.xf32"],
     ),
+    "running sums": ("nn.cumsum %a {axis = 1 : i64}", ["2.x3000.xf32"]),
+    "short running sums": ("nn.cumsum %a {axis = 0 : i64, reverse = true}", ["300x3xf32"]),
 }
 """Operations that one thread alone has on a processor: the text, and its operands' types, in which
 extents with a point may be open.
