@@ -25,6 +25,7 @@ from . import (  # noqa: F401 - they fill LOWERINGS
     positions,
     reshaping,
     resizing,
+    scattering,
     searching,
     sorting,
     strassen,

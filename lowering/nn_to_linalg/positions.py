@@ -13,12 +13,8 @@ from .extents import Size
 from .ranks import has_ranks, rank_type
 from .reshaping import reinterpreted
 from .scalars import convert
+from .scans import Scan, is_short
 from .table import lowers
-
-BLOCK = 256
-"""Elements that are counted together. The number up to an element is a sum over those of its block
-and over the blocks before it, which are least together if both are the square root of all; this is
-that of 65,536 elements."""
 
 
 @lowers(nn.NonZero)
@@ -56,24 +52,31 @@ def _by_threads(e: Emitter, op: nn.NonZero, source: Value) -> None:
     extents, element = e.sizes(source), op.x.type.element_type
     total = e.product(extents)
     number = rank_type(total)
-    blocks = e.add(e.floordiv(total, BLOCK), 1)  # One at least: there is an element to read.
-    padded = e.mul(blocks, BLOCK)
-    flags = e.alloc([padded], number)
-    e.fill(e.constant(0, number), flags)
+    one, none = e.constant(1, number), e.constant(0, number)
 
-    def flag(e: Emitter, x: Value, _: Value) -> Value:
-        there = convert(e, x, element, i1)
-        one, none = e.constant(1, number), e.constant(0, number)
-        return e.insert(arith.Select(there, one, none)).result
+    def flag(x: Value) -> Value:
+        return e.insert(arith.Select(convert(e, x, element, i1), one, none)).result
 
-    e.elementwise([reinterpreted(e, source, [total])], e.subview(flags, [0], [total]), flag)
-    ends, count = _running_counts(e, reinterpreted(e, flags, [blocks, BLOCK]), number)
+    def add(so_far: Value, x: Value) -> Value:
+        return e.insert(arith.AddI(so_far, x)).result
+
+    scan, elements = Scan(e, none, add), reinterpreted(e, source, [total])
+    if total != 0 and is_short(total):
+        ends = e.alloc([total], number)
+        scan.short(elements, 0, ends, flag)
+    else:
+        ends = scan.long(elements, 0, flag)
+    count = e.alloc([], number)
+    e.fill(none, count)
+    last = e.subview(ends, [e.sub(e.size(ends, 0), 1)], [1])
+    maps = [AffineMap(1, 0, (AffineDim(0),)), AffineMap(1, 0, ())]
+    e.generic([last], [count], maps, ["reduction"], lambda _, x, so_far: add(so_far, x))
     counted = e.to_index(e.load(count))
     out = _destination(e, op, counted)
     if not extents:
         return
     with e.apart([counted]) as (column,):
-        at: Size = _first_above(e, reinterpreted(e, ends, [padded]), padded, column, number)
+        at: Size = _first_above(e, ends, e.size(ends, 0), column, number)
         for row, extent in reversed(list(enumerate(extents))):
             before = e.floordiv(at, extent) if row else 0
             e.store(e.from_index(e.sub(at, e.mul(before, extent)), i64), out, [row, column])
@@ -83,40 +86,6 @@ def _by_threads(e: Emitter, op: nn.NonZero, source: Value) -> None:
 def _destination(e: Emitter, op: nn.NonZero, count: Value) -> Value:
     known = buffer_type(op.out.type).shape[1]
     return e.destination(op.out, [op.x.type.rank, known if known is not None else count])
-
-
-def _running_counts(e: Emitter, flags: Value, number: Type) -> tuple[Value, Value]:
-    """The sum of a matrix's elements up to each one, row by row; and the sum of all."""
-    blocks, _ = sizes = e.sizes(flags)
-    none = e.constant(0, number)
-    ends, sums, befores, count = (
-        e.alloc(shape, number) for shape in (sizes, [blocks], [blocks], [])
-    )
-    for buffer in (ends, sums, befores, count):
-        e.fill(none, buffer)
-
-    def total(e: Emitter, x: Value, so_far: Value) -> Value:
-        return e.insert(arith.AddI(so_far, x)).result
-
-    def up_to(relation: str, own: int, other: int):
-        def add(e: Emitter, x: Value, so_far: Value) -> Value:
-            counts = e.compare(relation, e.position(other), e.position(own))
-            return total(e, e.insert(arith.Select(counts, x, none)).result, so_far)
-
-        return add
-
-    def over(rank: int, *dims: int) -> AffineMap:
-        return AffineMap(rank, 0, tuple(map(AffineDim, dims)))
-
-    summed = ["parallel", "reduction"]
-    e.generic([flags], [sums], [over(2, 0, 1), over(2, 0)], summed, total)
-    e.generic([sums], [count], [over(1, 0), over(1)], ["reduction"], total)
-    e.generic([sums], [befores], [over(2, 1), over(2, 0)], summed, up_to("slt", 0, 1))
-    maps = [over(3, 0, 2), over(3, 0, 1)]
-    e.generic([flags], [ends], maps, ["parallel", *summed], up_to("sle", 1, 2))
-    maps = [over(2, 0), over(2, 0, 1)]
-    e.generic([befores], [ends], maps, ["parallel", "parallel"], total)
-    return ends, count
 
 
 def _first_above(e: Emitter, ends: Value, count: Size, least: Value, number: Type) -> Value:

@@ -20,23 +20,43 @@ from .emitter import Emitter
 from .extents import Size
 
 
+def all_threads_pay(
+    e: Emitter,
+    op: Operation,
+    shared: Sequence[Size],
+    steps: Size | None = None,
+    launches: int = 0,
+) -> bool:
+    """Whether all threads of a device finish sooner than one that waits for memory at each step.
+
+    For each of its `steps` they compute as many elements as the product of the extents `shared`,
+    and they take so many more `launches`. What is known only when the model runs is taken as 1, and
+    as many steps. Where threads do not run in lockstep, the device is a processor, for which one
+    thread is no slower than any other. So is the host, which has the operation if the device lacks
+    its numbers.
+    """
+    machine = e.globals.machine
+    most = machine.work_while_waiting
+    if most == 0 or e.globals.target.lacks(op):
+        return False
+    work: float = prod(n for n in shared if isinstance(n, int))
+    if isinstance(steps, int):
+        cycles = launches * machine.launch_cycles / max(steps, 1)
+        work += cycles * machine.least_cores * machine.multiply_adds
+    return work <= most
+
+
 def has_ranks(
     e: Emitter, op: Operation, lists: Sequence[Size], count: Size, kept: Size = 0
 ) -> bool:
     """Whether lists of `count` elements each are sorted sooner by ranks than by one thread each.
 
-    `lists` are the extents beside. Extents that are known only when the model runs are taken as
-    small. Where threads do not run in lockstep, the device is a processor, for which one thread is
-    no slower than any other. So is the host, which has the operation if the device lacks its
-    numbers, or if `kept`, the number of elements that are wanted, is read from memory.
+    `lists` are the extents beside. `kept` is the number of elements that are wanted; if it is read
+    from memory, the host has the operation.
     """
-    most = e.globals.machine.work_while_waiting
-    if most == 0:
+    if isinstance(kept, Value) and comes_from_memory(kept):
         return False
-    if e.globals.target.lacks(op) or (isinstance(kept, Value) and comes_from_memory(kept)):
-        return False
-    compared = prod(n for n in (*lists, count) if isinstance(n, int))
-    return compared <= most  # A thread alone waits for each element.
+    return all_threads_pay(e, op, [*lists, count])
 
 
 def rank_type(count: Size) -> IntegerType:

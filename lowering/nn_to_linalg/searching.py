@@ -12,6 +12,7 @@ from ...ir.types import i32, i64
 from .emitter import Emitter
 from .extents import Size
 from .scalars import apply, compute_type, convert, is_float, narrow
+from .scans import Scan, is_short, scan_pays
 from .storage import storage_type
 from .table import lowers
 
@@ -72,7 +73,7 @@ def lower_running(e: Emitter, op: nn.Cumsum | nn.Cumprod) -> None:
 
     If there are axes after it, their elements are contiguous: the result so far is then a row, with
     which each iteration combines the next row. On a device, a thread computes one element of the
-    row.
+    row, or all threads share the lists, if there are few.
     """
     source, axis = e.buffer(op.x), op.axis
     extents, element = e.sizes(source), op.x.type.element_type
@@ -80,6 +81,11 @@ def lower_running(e: Emitter, op: nn.Cumsum | nn.Cumprod) -> None:
     wide = compute_type(element)
     start = e.constant(op.start, storage_type(wide))
     inner = extents[axis + 1 :]
+    # In another order a product of floats overflows where it is 0 in this one.
+    has_order = op.combine == "mul" and is_float(wide)
+    if not has_order and scan_pays(e, op, [*extents[:axis], *inner], extents[axis]):
+        _scan(e, op, source, out)
+        return
 
     def step(place: Sequence[Size], total: Value) -> Value:
         value = convert(e, e.load(source, place), element, wide)
@@ -106,3 +112,26 @@ def lower_running(e: Emitter, op: nn.Cumsum | nn.Cumprod) -> None:
             at = along(i)
             with e.loops(inner) as behind:
                 e.store(step([*before, at, *behind], e.load(row, behind)), row, behind)
+
+
+def _scan(e: Emitter, op: nn.Cumsum | nn.Cumprod, source: Value, out: Value) -> None:
+    """Write the running results, which all threads of a device compute."""
+    extents, element = e.sizes(source), op.x.type.element_type
+    wide = compute_type(element)
+    start = e.constant(op.start, storage_type(wide))
+
+    def combine(total: Value, value: Value) -> Value:
+        return apply(e, op.combine, element, [total, value])
+
+    def read(x: Value) -> Value:
+        return convert(e, x, element, wide)
+
+    scan = Scan(e, start, combine, op.exclusive, op.reverse)
+    if is_short(extents[op.axis]):
+        found = out if wide is element else e.alloc(extents, wide)
+        scan.short(source, op.axis, found, read)
+    else:
+        found = scan.long(source, op.axis, read)
+        found = e.subview(found, [0] * len(extents), extents)
+    if found is not out:
+        e.elementwise([found], out, lambda e, x, _: narrow(e, x, element))

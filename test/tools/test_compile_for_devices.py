@@ -1,6 +1,7 @@
 """What `nnc compile` tells of a device's program, proves of it and refuses; no device is needed."""
 
 import dataclasses
+import re
 
 import onnx
 import pytest
@@ -69,6 +70,46 @@ def test_kernels_are_proven(product, capsys):
     proven, _, whole = said.partition(" launches proven")[0].rpartition("]")[2].split()[:3]
     assert proven == whole
     assert int(proven) > 0
+
+
+LOOPS = {
+    "sums": (
+        'nn.scatter_elements %a, %b, %c {axis = 0 : i64, reduction = "add"}',
+        ["90.xf32", "700.xi64", "700.xf32"],
+    ),
+    "last elements": (
+        'nn.scatter_elements %a, %b, %c {axis = 1 : i64, reduction = "none"}',
+        ["3x50.xf32", "2x70xi64", "2x70xf32"],
+    ),
+    "rows": (
+        'nn.scatter_nd %a, %b, %c {reduction = "none"}',
+        ["5.x6.xf32", "900.x2xi64", "900.xf32"],
+    ),
+    "running sums": ("nn.cumsum %a {axis = 1 : i64}", ["2.x3000.xf32"]),
+    "short running sums": ("nn.cumsum %a {axis = 0 : i64, reverse = true}", ["300x3xf32"]),
+}
+"""Operations that one thread alone has on a processor: the text, and its operands' types, in which
+extents with a point may be open.
+"""
+
+
+@pytest.mark.parametrize("is_open", [False, True], ids=["fixed", "open"])
+@pytest.mark.parametrize("name", LOOPS)
+def test_loops_for_all_threads_are_proven(tmp_path, capsys, name, is_open):
+    pytest.importorskip("islpy")
+    text, operands = LOOPS[name]
+    types = [f"tensor<{re.sub(r'[0-9]+[.]', '?', n) if is_open else n}>" for n in operands]
+    types = [type.replace(".", "") for type in types]
+    arguments = ", ".join(f"%{n}: {type}" for n, type in zip("abc", types, strict=False))
+    path = tmp_path / "m.mlir"
+    path.write_text(
+        f"func.func @main({arguments}) -> {types[0]} {{\n"
+        f"  %y = {text} : ({', '.join(types)}) -> {types[0]}\n"
+        f"  func.return %y : {types[0]}\n}}\n"
+    )
+    assert compiled(path, "--prove") == 0
+    proven, of, whole = capsys.readouterr().err.partition(" launches proven")[0].split()[-3:]
+    assert (proven, of) == (whole, "of")
 
 
 def test_what_is_not_proven_is_said_once(tmp_path, capsys):
