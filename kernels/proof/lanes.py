@@ -3,6 +3,7 @@
     %s = vector.step : vector<8xindex>
     %b = vector.broadcast %i : index to vector<8xindex>
     %v = arith.addi %s, %b                                ->    v7 + b0, where 0 <= v7 < 8
+    %c = arith.constant dense<[0, 4, 8]> : vector<3xindex>    ->    4*v8, where 0 <= v8 < 3
 
 An element that is read from memory is a variable of which nothing is known.
 """
@@ -12,11 +13,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from ...dialects import arith, vector
+from ...ir.attributes import DenseElements
 from ...ir.core import Operation, Value
-from ...ir.rewriting import constant_int
+from ...ir.rewriting import constant_int, constant_value
 from ...ir.types import VectorType
-from .expressions import Form, number
+from .expressions import Form, added, number, scaled
 from .forms import Forms
 
 _LANEWISE = (
@@ -49,6 +53,10 @@ class Lanes:
         match op:
             case vector.Step():
                 return lanes[0]
+            case arith.Constant():
+                found = _listed(value, lanes)
+                if found is not None:
+                    return found
             case vector.Broadcast() | vector.ShapeCast():
                 found = _moved(op, lanes)
                 if found is not None:
@@ -58,6 +66,23 @@ class Lanes:
                     self.forms.set(operand, self.of(operand, lanes))
                 return self.forms.made(op)
         return self.forms.variable(exact=False)
+
+
+def _listed(value: Value, lanes: Sequence[Form]) -> Form | None:
+    """The form of a constant's element if it grows evenly along each dimension, as in [0, 4, 8];
+    else None.
+    """
+    dense = constant_value(value)
+    if not isinstance(dense, DenseElements) or not all(isinstance(n, int) for n in dense.values()):
+        return None
+    elements = dense.to_numpy().astype(object)  # Python's integers, whose differences never wrap.
+    form = number(int(elements.flat[0]))
+    for along, lane in enumerate(lanes):
+        steps = np.diff(elements, axis=along)
+        if steps.size and (steps != steps.flat[0]).any():
+            return None
+        form = added(form, scaled(lane, int(steps.flat[0]) if steps.size else 0))
+    return form
 
 
 def _moved(op: Operation, lanes: Sequence[Form]) -> list[Form] | None:

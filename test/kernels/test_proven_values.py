@@ -120,3 +120,40 @@ def test_rows_that_values_choose(end, bound, is_safe):
         ran = False
     assert ran == is_safe
     assert prove(module) == is_safe
+
+
+LISTED = """%c0 = arith.constant 0 : index
+%c2 = arith.constant 2 : index
+%t = gpu.thread_id x
+%list = arith.constant dense<{elements}> : vector<2x3xindex>
+%first = arith.muli %t, %c2 : index
+%from = vector.broadcast %first : index to vector<2x3xindex>
+%at = arith.addi %list, %from : vector<2x3xindex>
+%mask = arith.constant dense<true> : vector<2x3xi1>
+%none = arith.constant dense<0.0> : vector<2x3xf32>
+%x = vector.gather %a0[%c0] [%at], %mask, %none
+  : memref<9xf32>, vector<2x3xindex>, vector<2x3xi1>, vector<2x3xf32> into vector<2x3xf32>
+vector.transfer_write %x, %a1[%first, %c0] {{in_bounds = [true, true]}}
+  : vector<2x3xf32>, memref<4x3xf32>"""
+
+
+@pytest.mark.parametrize(
+    ("elements", "is_safe"),
+    [
+        ([[0, 1, 2], [4, 5, 6]], True),
+        ([[2, 1, 0], [6, 5, 4]], True),
+        ([[0, 1, 2], [5, 6, 7]], False),  # 7 + 2 is outside.
+        ([[-1, 0, 1], [4, 5, 6]], False),
+        ([[0, 1, 2], [3, 4, 8]], False),  # Uneven: nothing is known, and 8 + 2 is outside.
+    ],
+)
+def test_elements_that_constants_list(elements, is_safe):
+    types = ["memref<9xf32>", "memref<4x3xf32>"]
+    module = module_of(LISTED.format(elements=elements), types, (1, 1, 1), (2, 1, 1))
+    try:
+        run(module, np.arange(9, dtype=np.float32), np.zeros((4, 3), np.float32))
+        ran = True
+    except NncError:
+        ran = False
+    assert ran == is_safe
+    assert prove(module) == is_safe
