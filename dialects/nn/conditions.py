@@ -6,6 +6,7 @@ import operator
 
 from ..vocabulary import *
 from .base import NnOp, tensor
+from .traits import Fusion
 
 
 class Holds(NnOp, name="nn.holds"):
@@ -18,6 +19,8 @@ class Holds(NnOp, name="nn.holds"):
 
     Shapes: numbers [N] -> out [].
     """
+
+    fusion = Fusion.CHECK
 
     numbers: Operand = operand(AnyRankedTensor)
     code: str = attribute(STRING)

@@ -12,6 +12,7 @@ from ..vocabulary import *
 from .base import NnOp, compatible
 from .host_types import AnyValue
 from .structure import Yield
+from .traits import Fusion
 
 Flag: Constraint = Exactly(TensorType((), i1), "a 0-d tensor of i1")
 Count: Constraint = Exactly(TensorType((), i64), "a 0-d tensor of i64")
@@ -160,6 +161,9 @@ class Assume(NnOp, name="nn.assume"):
 
     Shapes: x [I..], condition [] -> out [I..].
     """
+
+    fusion = Fusion.CHECK
+    prologue = (Fusion.CHECK,)
 
     x: Operand = operand(AnyRankedTensor)
     condition: Operand = operand(Flag)

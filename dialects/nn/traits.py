@@ -39,6 +39,8 @@ class Fusion(Enum):
     """Reductions and elementwise ops on them, with a result of the operand's shape."""
     PRODUCT = auto()
     """Sums of products. Elementwise users in the same kernel find the result in registers."""
+    CHECK = auto()
+    """A condition on a few numbers, or operand 0 as it is if such a condition holds."""
 
 
 class Broadcasting(Trait):

@@ -102,7 +102,7 @@ _TOO_LONG = "the range has too many elements, or a bound is not a number"
 
 @lowers(nn.Holds)
 def lower_holds(e: Emitter, op: nn.Holds) -> None:
-    """Compute the steps on scalars."""
+    """Compute the steps on scalars; the result is in memory if others than checks read it."""
     numbers, found = e.buffer(op.numbers), []
     count = op.numbers.type.shape[0]
 
@@ -117,7 +117,9 @@ def lower_holds(e: Emitter, op: nn.Holds) -> None:
         if operator in nn.DIVISIONS:
             y = e.insert(arith.MaxSI(y, e.constant(1, i64))).result
         found.append(_step(e, operator, x, y))
-    e.store(found[-1], e.destination(op.out))
+    e.flags[op.out] = found[-1]
+    if op.out in e.placed or not all(isinstance(user, nn.Assume) for user in op.out.users):
+        e.store(found[-1], e.destination(op.out))
 
 
 def _step(e: Emitter, operator: str, x: Value, y: Value) -> Value:

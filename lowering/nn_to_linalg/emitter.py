@@ -37,7 +37,7 @@ class Emitter(ExtentBuilder):
         self.placed: dict[Value, Value] = {}
         """The buffers for results of the function itself: its out-arguments, or views of them."""
         self.shared: dict[Value, Value] = {}
-        """Results of reshapes, each with its operand, which was written to the result's place."""
+        """Results of reshapes and checks, each with its operand, which was written to its place."""
         self.parts = Parts()
         """Tensors that are stored as a part of another tensor."""
         self._storage: dict[Value, Value] = {}
@@ -48,6 +48,8 @@ class Emitter(ExtentBuilder):
         """Buffers on the heap that this function must free."""
         self.contents: dict[Value, Sequence[Size]] = {}
         """Buffers of small integers that are constant or follow from extents: these, in order."""
+        self.flags: dict[Value, Value] = {}
+        """Conditions that this function computes on scalars, which checks need not load."""
         self._globals: dict[str, Value] = {}
 
     # -- tensors and buffers -------------------------------------------------------------

@@ -195,7 +195,7 @@ class _Body:
         if value in e.placed or definer is None or isinstance(definer, nn.Constant):
             return
         e.placed[value] = out
-        if isinstance(definer, nn.Reshape) and definer.x.type.has_static_shape:
+        if isinstance(definer, nn.Reshape | nn.Assume) and definer.x.type.has_static_shape:
             source = definer.x
             made = source.defining_op
             if made is None or isinstance(made, nn.Constant) or source in e.placed:

@@ -122,8 +122,12 @@ def lower_words(e: Emitter, op: nn.Words) -> None:
 @lowers(nn.Assume)
 def lower_assume(e: Emitter, op: nn.Assume) -> None:
     """Emit the check; the result is the operand."""
-    e.require(e.load(e.buffer(op.condition)), op.message)
-    e.bind(op.out, e.buffer(op.x))
+    holds = e.flags.get(op.condition)
+    e.require(e.load(e.buffer(op.condition)) if holds is None else holds, op.message)
+    if e.shared.get(op.out) is op.x:
+        e.buffers[op.out] = e.placed[op.out]
+    else:
+        e.bind(op.out, e.buffer(op.x))
 
 
 @lowers(nn.ReshapeDynamic)

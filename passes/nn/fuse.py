@@ -134,6 +134,9 @@ class Grouping:
         self._adjust_products()
         self._start_all(ops, (Fusion.REDUCTION, Fusion.NORMALIZATION), self._is_row_wise)
         self._start_all(ops, (Fusion.ELEMENTWISE,), self._is_epilogue)
+        for op in reversed(ops):
+            if op.fusion is Fusion.CHECK and op.prologue:
+                self.start_check(op)
         for op in ops:
             if op not in self.taken:
                 self.found.append([op])
@@ -329,6 +332,27 @@ class Grouping:
         self.chains[last] = (steps, by_rule)
         if self.told.chains.get(last, by_rule):
             self.start(last, self._is_product_epilogue(last), self._is_prologue(last), steps)
+
+    def start_check(self, last: nn.NnOp) -> None:
+        """Group a check with its conditions and the checks before it, and with the group whose
+        result they pass on if nothing else reads it.
+        """
+        if last in self.taken:
+            return
+        self.start(last, lambda op: False, lambda op: op.fusion in last.prologue)
+        checks = self.found[-1]
+        passed = last.operands[0]
+        while passed.defining_op in checks:
+            passed = passed.defining_op.operands[0]
+        if last in self.told.alone or passed.defining_op is None or escapes(passed, {*checks}):
+            return
+        for i, (anchor, group) in enumerate(zip(self.anchors, self.found, strict=True)):
+            joined = [*group, *checks]
+            if passed.defining_op is group[-1] and anchor not in self.told.alone:
+                if len(joined) <= self.limit and self.fits({*joined}):
+                    self.found[i] = joined
+                    del self.found[-1], self.anchors[-1]
+                return
 
     def start(
         self,

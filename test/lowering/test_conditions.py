@@ -1,10 +1,12 @@
-"""`nn.holds`: steps on integers of 64 bits, interpreted and compiled, against NumPy."""
+"""`nn.holds`: steps on integers of 64 bits, interpreted and compiled, against NumPy; its checks."""
 
 from itertools import product
 
 import nnc
 import numpy as np
 import pytest
+from nnc.dialects import cf, gpu
+from nnc.driver.compile import load_module, run_stages
 from nnc.ir.diagnostics import NncError
 from nnc.ir.syntax.parser import parse_module
 from nnc.numerics.interpreter import Interpreter
@@ -51,3 +53,40 @@ def test_a_number_of_more_than_64_bits():
     with pytest.raises(NncError, match=f"'{LARGEST + 1}' does not fit 64 bits"):
         holding(f"n0 < {LARGEST + 1}")
     holding(f"n0 < {LARGEST}; n0 > {LEAST}; v0 and v1")
+
+
+CHECKED = """
+    func.func @main(%x: tensor<?x8xf32>, %w: tensor<8x2xf32>) -> tensor<?x2xf32> {
+      %n = nn.shape_of %x : (tensor<?x8xf32>) -> tensor<2xi64>
+      %y = nn.matmul %x, %w : (tensor<?x8xf32>, tensor<8x2xf32>) -> tensor<?x2xf32>
+      %p = nn.holds %n {code = "n0 != 1"} : (tensor<2xi64>) -> tensor<i1>
+      %1 = nn.assume %y, %p {message = "one row"} : (tensor<?x2xf32>, tensor<i1>) -> tensor<?x2xf32>
+      %q = nn.holds %n {code = "n0 * n0; v0 < 81"} : (tensor<2xi64>) -> tensor<i1>
+      %2 = nn.assume %1, %q {message = "9 rows"} : (tensor<?x2xf32>, tensor<i1>) -> tensor<?x2xf32>
+      return %2 : tensor<?x2xf32>
+    }"""
+
+
+def test_checks_of_a_product():
+    """They cost no kernel, and each has its message."""
+    model = nnc.compile(parse_module(CHECKED))
+    w = np.arange(16, dtype=np.float32).reshape(8, 2)
+    for rows in (2, 8):
+        x = np.arange(8 * rows, dtype=np.float32).reshape(rows, 8)
+        np.testing.assert_array_equal(model(x, w), x @ w)
+    for rows, message in ((1, "one row"), (9, "9 rows")):
+        with pytest.raises(NncError, match=message):
+            model(np.ones((rows, 8), np.float32), w)
+
+
+@pytest.mark.parametrize("extents", ["?x8", "4x8"])
+def test_checks_are_no_launches(extents):
+    """The host of a device compares extents by itself, and nothing is copied."""
+    text = CHECKED.replace("?x8", extents).replace("?x2", extents.replace("x8", "x2"))
+    module = run_stages(load_module(parse_module(text)), target="cuda", last="shares")
+    launches = [op for op in module.walk() if isinstance(op, gpu.LaunchFunc)]
+    asserts = [op for op in module.walk() if isinstance(op, cf.Assert)]
+    assert len(launches) == 1
+    assert len(asserts) == (2 if extents == "?x8" else 0)
+    for op in asserts:
+        assert op.parent_of(gpu.GPUFuncOp) is None

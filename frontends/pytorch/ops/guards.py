@@ -19,7 +19,7 @@ _LONGEST = 160
 
 _OWN = 4
 """The most guards that have a check with a message of their own; others share one, as a program may
-have hundreds, and each check is a kernel.
+have hundreds.
 """
 
 _EXPORTED = "the program was exported for inputs of which "
