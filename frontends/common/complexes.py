@@ -126,6 +126,15 @@ def as_real(n: Layer, x: Pair) -> Value:
     return joined([Term(n, part).spread(0, 1) for part in (x.real, x.imag)], -1).value
 
 
+def constant_pair(n: Layer, x: Value) -> Pair:
+    """A constant of complex elements. Raises NncError for other values."""
+    known = n.array(x)
+    if known is None:
+        raise n.error("complex numbers as an input are not supported")
+    element = x.type.element_type.element_type
+    return Pair(*(n.constant(np.array(part), element) for part in (np.real(known), np.imag(known))))
+
+
 def terms(n: Layer, x: Pair) -> tuple[Term, Term]:
     """The real and the imaginary part as terms."""
     return Term(n, x.real), Term(n, x.imag)

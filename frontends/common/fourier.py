@@ -89,6 +89,19 @@ def transformed(rows: Complex, size: Term | None, inverse: bool, half: bool = Fa
     return (found[0], None) if back else found
 
 
+def along_axes(
+    x: Complex, axes: Sequence[tuple[int, Term | None]], inverse: bool, half: bool = False
+) -> Complex:
+    """Transforms along axes, each with its length or None for its extent.
+
+    With `half`, the one along the last of the axes is of real numbers, or inverse, to them.
+    """
+    rows = [(axis, size, half and i == len(axes) - 1) for i, (axis, size) in enumerate(axes)]
+    for axis, size, is_half in rows if inverse else reversed(rows):
+        x = along(x, axis, lambda r, c=size, h=is_half: transformed(r, c, inverse, h))
+    return x
+
+
 def fourier(x: Complex, count: Term, bins: Term, inverse: bool) -> Complex:
     """The first `bins` elements of the transforms of rows of `count` elements."""
     n, sign = x[0].n, 1 if inverse else -1

@@ -187,6 +187,29 @@ def order_of(swaps: Term, count: Term) -> Term:
     return steps(n, extent(n, (swaps.value, last)), [start], step)[0]
 
 
+def pivots(factors: Factors) -> Term:
+    """The pivots of a factorization, i32 [B.., min(M, N)], counted from 1 as by LAPACK."""
+    return (factors.swaps + 1).cast(i32)
+
+
+def order_of_pivots(both: Term, given: Term) -> Term:
+    """The row order [B.., M] of factors `both` that LAPACK's pivots stand for."""
+    return order_of(given.cast(i64) - 1, extent(both.n, (both.value, both.rank - 2)))
+
+
+def apart(both: Term, order: Term) -> tuple[Term, Term, Term]:
+    """P, L and U of P @ L @ U: the exchange of rows [B.., M, M] and the factors in `both`."""
+    rows = counting(both.n, extent(both.n, (both.value, both.rank - 2)))
+    own = [(order.value, i) for i in range(order.rank)]
+    exchange = rows.spread(0, 1).equals(order.reshape(*own[:-1], 1, own[-1])).cast(both.element)
+    least = min(both.n.extent(both.value, both.rank - i) for i in (1, 2))
+    places = Places.of(both)
+    lower = (places.rows > places.columns).choose(both, 0.0)
+    lower = places.rows.equals(places.columns).choose(1.0, lower).part(-1, 0, least)
+    upper = (places.rows <= places.columns).choose(both, 0.0).part(-2, 0, least)
+    return exchange, lower, upper
+
+
 def solve(a: Term, b: Term) -> Term:
     """x of a @ x = b: a [B.., M, M], b [B.., M, K]."""
     factors = lu(a)

@@ -6,11 +6,13 @@ Vectors of PIR, which hold several values, are Python lists of values here.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import wraps
 
+from ..common.complexes import by_parts, constant_pair, has_pairs, is_complex
 from ..common.elements import ELEMENTS
 from ..common.fields import Ignored, IgnoredFields
 from ..common.importer import NodeLayer
-from ..common.rows import Rows
+from ..common.rows import Convert, Rows
 from ..common.vocabulary import *
 from .operators import of_operands
 from .params import TYPES
@@ -93,12 +95,62 @@ IGNORED = IgnoredFields(
     Ignored("output_channels", "as the input has them", "psroi_pool"),
     Ignored("unpooling_type", "the only one", "unpool", ("max",)),
     Ignored("data_format", "the only one", "unpool", ("NCHW",)),
+    Ignored("axis", "not asked for", "add subtract multiply divide equal not_equal", (-1,)),
+    Ignored("unpack_*", "what the row does", "lu_unpack"),
     Ignored("axes axis", "not asked for, in another form", "squeeze unsqueeze"),
     Ignored("num", "not asked for, with sections", "split", (0,)),
     Ignored("num", "as the extent tells", "unstack"),
     Ignored("target_shape", "as the other operand has it", "expand_as"),
 )
-rows = Rows(__package__ or "", IGNORED)
+MOVES = {
+    "assign", "concat", "cumsum", "expand", "expand_as", "flatten", "flip", "frame", "full_like",
+    "gather", "gather_nd", "index_select", "mean", "overlap_add", "pad", "pad3d",
+    "repeat_interleave", "reshape", "roll", "slice", "split", "split_with_num", "squeeze", "stack",
+    "strided_slice", "sum", "take_along_axis", "tile", "transpose", "tril", "triu", "unbind",
+    "unsqueeze", "unstack", "where", "zeros_like",
+}  # fmt: skip
+"""Operators that do the same to the real and to the imaginary part, each by itself."""
+
+_COMPLEX = "complex."
+_COMPLEX_ELEMENTS = {"complex64": ComplexType(f32), "complex128": ComplexType(f64)}
+
+
+class PaddleRows(Rows):
+    """Rows of which `complex.NAME` is of the operator NAME with complex operands."""
+
+    def find(self, kind: str) -> Convert | None:
+        """The converter of an operator; None if there is none."""
+        plain, own = super().find(kind), super().find(_COMPLEX + kind)
+        if kind.removesuffix("_") in MOVES and plain is not None:
+            own = by_parts(plain)
+        if own is None:
+            return plain
+
+        @wraps(plain or own)
+        def convert(n: PaddleLayer, *inputs: Any) -> Any:
+            given = _with_pairs(n, inputs)
+            return (own if plain is None or has_pairs(given) else plain)(n, *given)
+
+        return convert
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of all operators, sorted."""
+        return iter(sorted({name.removeprefix(_COMPLEX) for name in super().__iter__()}))
+
+
+def _with_pairs(n: PaddleLayer, values: Any) -> list[Any]:
+    """Values with complex constants as pairs, also those in lists."""
+    return [
+        _with_pairs(n, v)
+        if isinstance(v, list | tuple)
+        else constant_pair(n, v)
+        if isinstance(v, Value) and is_complex(v.type)
+        else v
+        for v in values
+    ]
+
+
+rows = PaddleRows(__package__ or "", IGNORED)
 
 
 class PaddleLayer(NodeLayer):
@@ -156,7 +208,7 @@ class PaddleLayer(NodeLayer):
         value = self.get(name)
         if isinstance(value, int):
             return TYPES.get(value, default)
-        return ELEMENTS.get(str(value), default)
+        return _COMPLEX_ELEMENTS.get(str(value)) or ELEMENTS.get(str(value), default)
 
     def axis(self, x: Value, axis: int) -> int:
         return normalize_axis(self, axis, x.type.rank)

@@ -55,6 +55,14 @@ slogdeterminant slogdet Input -> Out
 svd svd X -> U S VH
 qr qr X -> Q R
 eigh eigh X -> Eigenvalues Eigenvectors
+lu lu X -> Out Pivots Infos pivots=pivot
+lu_unpack lu_unpack X Pivots -> Pmat L U
+gammaincc gammaincc x y -> out
+nextafter nextafter x y -> out
+empty empty *ShapeTensorList|ShapeTensor@shape -> Out
+fractional_max_pool2d fractional_max_pool2d x -> out mask
+fractional_max_pool3d fractional_max_pool3d x -> out mask
+complex complex X Y -> Out
 eigvalsh eigvalsh X -> Eigenvalues Eigenvectors
 triangular_solve triangular_solve X Y -> Out
 cholesky_solve cholesky_solve X Y -> Out

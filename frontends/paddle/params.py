@@ -11,7 +11,20 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ...ir.numpy_types import type_to_numpy
-from ...ir.types import IntegerType, Type, bf16, f16, f32, f64, i1, i8, i16, i32, i64
+from ...ir.types import (
+    ComplexType,
+    IntegerType,
+    Type,
+    bf16,
+    f16,
+    f32,
+    f64,
+    i1,
+    i8,
+    i16,
+    i32,
+    i64,
+)
 from ..common.source import Source
 from ..wire.protobuf import Schema, WireError
 
@@ -26,6 +39,8 @@ TYPES: Mapping[int, Type] = {
     20: IntegerType(8, "u"),
     21: i8,
     22: bf16,
+    23: ComplexType(f32),
+    24: ComplexType(f64),
 }
 """Element types by PaddlePaddle's numbers."""
 

@@ -11,7 +11,21 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.types import IntegerType, TensorType, Type, bf16, f16, f32, f64, i1, i8, i16, i32, i64
+from ...ir.types import (
+    ComplexType,
+    IntegerType,
+    TensorType,
+    Type,
+    bf16,
+    f16,
+    f32,
+    f64,
+    i1,
+    i8,
+    i16,
+    i32,
+    i64,
+)
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from ..common.source import Source
@@ -29,6 +43,8 @@ ELEMENTS: Mapping[str, Type] = {
     "t_bf16": bf16,
     "t_f32": f32,
     "t_f64": f64,
+    "t_c64": ComplexType(f32),
+    "t_c128": ComplexType(f64),
 }
 
 

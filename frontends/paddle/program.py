@@ -135,15 +135,18 @@ class _Reader:
             if v.persistable and v.type is not None and v.type.type == _TENSOR
         ]
         self.constants: dict[str, np.ndarray] = {}
-        self.inputs: list[Input] = []
-        self.outputs: list[tuple[str, str]] = []
+        self.inputs: dict[int, Input] = {}
+        self.outputs: dict[int, tuple[str, str]] = {}
+        """By their places: the operators that feed inputs stand in the reverse order."""
         self.writes: dict[str, int] = {}
         self.depth = 0
 
     def main(self) -> Graph:
         current = {name: name for name in self.stored}
         nodes = self.block(0, current)
-        return Graph(self.inputs, nodes, self.outputs, self.constants)
+        inputs = [self.inputs[i] for i in sorted(self.inputs)]
+        outputs = [self.outputs[i] for i in sorted(self.outputs)]
+        return Graph(inputs, nodes, outputs, self.constants)
 
     def block(self, index: int, current: dict[str, str]) -> list[Node]:
         """The nodes of a block; `current` maps variables to their current values."""
@@ -166,11 +169,11 @@ class _Reader:
         if record.type == "feed":
             (name,) = outputs["Out"]
             current[name] = name
-            self.inputs.append(self.input(name))
+            self.inputs[attributes.get("col", len(self.inputs))] = self.input(name)
         elif record.type == "fetch":
             name = inputs["X"][0]
             number = attributes.get("col", len(self.outputs))
-            self.outputs.append((f"fetch_name_{number}", name))
+            self.outputs[number] = f"fetch_name_{number}", name
         elif record.type in ("while", "conditional_block"):
             nodes.append(self.control(op, current))
         else:

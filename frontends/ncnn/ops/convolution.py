@@ -37,9 +37,9 @@ def padding_of(n: NcnnLayer, dims: int, begin=_BEGIN, end=_END) -> Padding:
 def _check_windows(n: NcnnLayer, x: Value, kernel: Sequence[int], how: dict[str, Any]) -> None:
     """Raise NncError if no window fits, or if ncnn's own results are undefined.
 
-    The latter is so if SAME padding would be negative, because a stride exceeds the kernel, and
-    other dimensions are padded: ncnn then copies rows to before their begin, and results depend on
-    its memory layout.
+    The latter is so if SAME padding would be negative at the begin of rows, because a stride
+    exceeds the kernel, and other dimensions are padded: ncnn then copies rows to before their
+    begin, and results depend on its memory layout.
     """
     padding = how["padding"]
     reach = [(k - 1) * d + 1 for k, d in zip(kernel, how["dilations"], strict=True)]
@@ -48,8 +48,9 @@ def _check_windows(n: NcnnLayer, x: Value, kernel: Sequence[int], how: dict[str,
         return
     sides = zip(x.type.shape[2:], reach, how["strides"], strict=True)
     totals = [0 if d is None else (d - 1) // s * s + r - d for d, r, s in sides]
-    if padding == "SAME_LOWER" and totals[-1] < 0 < max(totals):
-        raise n.error(f"SAME_LOWER for windows of {reach} at strides {list(how['strides'])}")
+    least = -1 if padding == "SAME_LOWER" else -2  # halves are rounded towards 0
+    if totals[-1] <= least and max(totals) > 0:
+        raise n.error(f"{padding} for windows of {reach} at strides {list(how['strides'])}")
 
 
 def _padding_of_windows(
@@ -81,10 +82,11 @@ def _convolution(dims: int, grouped: bool) -> Callable:
         how: Any = {"strides": strides, "dilations": dilations, "padding": padding_of(n, dims)}
         _check_windows(n, x, kernel, how)
         padding = _padding_of_windows(n, x, kernel, how)
-        if n.float(18):
+        fill = float(int(n.float(18))) if is_int8 else n.float(18)  # integers are padded by one
+        if fill:
             padding = padded(n, x, kernel, strides, dilations, padding).pads
             pads = (0, 0, *padding[:dims], 0, 0, *padding[dims:])
-            x, padding = padded_by(n, x, pads, n.float(18)), (0,) * 2 * dims
+            x, padding = padded_by(n, x, pads, fill), (0,) * 2 * dims
         groups = n.int(7, 1) if grouped else 1
         how["padding"] = padding
         given_bias = None if is_int8 else bias

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...common import bessel, special
+from ...common.complexes import pair
 from ...common.formulas import (
     around,
     copysign,
@@ -15,6 +18,7 @@ from ...common.formulas import (
     nextafter,
     widened,
 )
+from ...common.incomplete import incomplete_gamma
 from ...common.vocabulary import *
 from ..layer import PaddleLayer, rows
 
@@ -150,6 +154,13 @@ def hard_swish(n: PaddleLayer, x: Value) -> Value:
     return (t * (t + offset).max(0.0).min(threshold) / scale).value
 
 
+def _upper_gamma(n: PaddleLayer, order: Value, x: Value) -> Term:
+    """The regularized upper incomplete gamma function."""
+    formula = partial(incomplete_gamma, lower=False)
+    a, t = Term(n, order), Term(n, x)
+    return widened(formula, a + t.zeros(), t + a.zeros())
+
+
 rows.formulas(
     {
         "gelu": lambda n, x: n(nn.Gelu(x, approximate="tanh" if n.flag("approximate") else "none")),
@@ -158,6 +169,7 @@ rows.formulas(
         "log2": lambda n, x: log2(Term(n, n.floating(x))).value,
         "log10": lambda n, x: log10(Term(n, n.floating(x))).value,
         "round round_": lambda n, x: around(Term(n, x), n.int("decimals")).value,
+        "gammaincc": lambda n, x, y: _upper_gamma(n, *aligned(n, x, y)).value,
         "copysign copysign_": lambda n, x, y: (
             copysign(*(Term(n, n.floating(v)) for v in aligned(n, x, y))).value
         ),
@@ -165,9 +177,18 @@ rows.formulas(
         "fmax": lambda n, x, y: fmax(*(Term(n, v) for v in aligned(n, x, y))).value,
         "fmin": lambda n, x, y: fmin(*(Term(n, v) for v in aligned(n, x, y))).value,
         "logical_not logical_not_": lambda n, x: n(nn.Not(n.cast(x, i1))),
-        "cast cast_": lambda n, x: n.cast(x, n.element("dtype", n.element("out_dtype", f32))),
     }
 )
+
+
+@rows("cast", "cast_")
+def cast(n: PaddleLayer, x: Value) -> Any:
+    """A cast; to complex numbers with imaginary parts of 0."""
+    element = n.element("dtype", n.element("out_dtype", f32))
+    if isinstance(element, ComplexType):
+        real = Term(n, n.cast(x, element.element_type))
+        return pair(real, real.zeros())
+    return n.cast(x, element)
 
 
 @rows("softplus")

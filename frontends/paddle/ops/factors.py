@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from ...common import arrays
 from ...common import linear_algebra as algebra
+from ...common.complexes import Pair, pair
+from ...common.eigenvalues import eig
 from ...common.scans import running_extremes
 from ...common.segments import combined_segments, count_of, segment_means
 from ...common.vocabulary import *
@@ -80,6 +82,40 @@ def log_determinant(n: PaddleLayer, x: Value) -> Value:
     return joined([v.reshape(1, *dims(v.value)) for v in (sign, size)], 0).value
 
 
+@rows("lu")
+def lu(n: PaddleLayer, x: Value) -> list[Value]:
+    """The factors in one matrix, LAPACK's pivots, and where a factor is 0, from 1 (0: nowhere)."""
+    if not n.flag("pivot", True):
+        raise n.error("factors without pivots are not supported")
+    factors = algebra.lu(Term(n, x))
+    info = algebra.first_fault(factors.both.equals(0.0)).cast(i32)
+    return [factors.both.value, algebra.pivots(factors).value, info.value]
+
+
+@rows("lu_unpack")
+def unpacked(n: PaddleLayer, x: Value, pivots: Value) -> list[Value]:
+    """P, L and U."""
+    both = Term(n, x)
+    order = algebra.order_of_pivots(both, Term(n, pivots))
+    return [v.value for v in algebra.apart(both, order)]
+
+
+@rows("lu_solve")
+def solve_by_lu(n: PaddleLayer, b: Value, x: Value, pivots: Value) -> Value:
+    both, right = _systems(n, x, b)
+    order = algebra.order_of_pivots(both, Term(n, pivots))
+    how = n.text("trans", "N")
+    return (algebra.solve_factored if how == "N" else algebra.solve_transposed)(
+        both, order, right
+    ).value
+
+
+@rows("eigvals")
+def eigenvalues(n: PaddleLayer, x: Value) -> Pair:
+    values = eig(Term(n, x), None, right=False).values
+    return pair(values.re, values.im)
+
+
 @rows("svd")
 def svd(n: PaddleLayer, x: Value) -> list[Value]:
     u, values, v = algebra.svd(Term(n, x))
@@ -91,6 +127,22 @@ def svd(n: PaddleLayer, x: Value) -> list[Value]:
 @rows("svdvals")
 def singular_values(n: PaddleLayer, x: Value) -> Value:
     return algebra.svd(Term(n, x))[1].value
+
+
+@rows("matrix_rank")
+def rank(n: PaddleLayer, x: Value) -> Value:
+    """The number of singular values above a tolerance, which is by rounding unless it is given."""
+    t = Term(n, x)
+    if n.flag("hermitian"):
+        raise n.error("the rank of a Hermitian matrix is not supported")
+    values = algebra.svd(t)[1]
+    last = values.rank - 1
+    least = n.float("tol")
+    if n.flag("use_default_tol", True):
+        most = max(n.extent(x, t.rank - i) for i in (1, 2))
+        unit = float(np.finfo(type_to_numpy(t.element)).eps)
+        least = values.largest(last, keep=True) * (unit * most)
+    return (values > least).cast(i64).sum(last).value
 
 
 @rows("qr")

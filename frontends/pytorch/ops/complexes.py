@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ...common import formulas
 from ...common.complexes import Pair, as_complex, as_real, pair, product, quotient, terms
-from ...common.fourier import Complex, along, each, transformed
+from ...common.fourier import Complex, along_axes, each
 from ...common.vocabulary import *
 from ..layer import AtenLayer, common_element
 from ..rows import ROWS, Row, table
@@ -162,10 +162,8 @@ Work = Sequence[tuple[int, int | None]]
 def _transform(n: AtenLayer, x: Any, axes: Work, inverse: bool, half: bool, scale: Any) -> Any:
     """Fourier transforms along axes; with `half`, of real numbers along the last, or to them."""
     value: Complex = terms(n, x) if isinstance(x, Pair) else (Term(n, n.floating(x)), None)
-    rows = [(axis, size, half and i == len(axes) - 1) for i, (axis, size) in enumerate(axes)]
-    for axis, size, is_half in rows if inverse else reversed(rows):
-        count = None if size is None else constant(n, size, i64)
-        value = along(value, axis, lambda r, c=count, h=is_half: transformed(r, c, inverse, h))
+    sizes = [(axis, None if size is None else constant(n, size, i64)) for axis, size in axes]
+    value = along_axes(value, sizes, inverse, half)
     if isinstance(scale, Term) or scale != 1:
         value = each(value, lambda part: part * scale)
     real, imag = value

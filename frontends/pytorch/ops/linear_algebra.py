@@ -15,9 +15,9 @@ from ....ir.types import IntegerType, f64, i32, i64
 from ...common import linear_algebra as algebra
 from ...common.complexes import pair
 from ...common.eigenvalues import eig as general_eigen
-from ...common.linear_algebra import Factors, identity_like
+from ...common.linear_algebra import identity_like
 from ...common.movement import unsqueezed
-from ...common.terms import Term, constant, counting, extent
+from ...common.terms import Term, constant
 from ..layer import AtenLayer
 from ..rows import ROWS
 from .products import matmul
@@ -39,11 +39,6 @@ def _info(is_fault: Term) -> Value:
     return algebra.first_fault(is_fault).cast(i32).value
 
 
-def _pivots(factors: Factors) -> Value:
-    """The pivots of a factorization, counted from 1 as by LAPACK."""
-    return (factors.swaps + 1).cast(i32).value
-
-
 # -- factors ---------------------------------------------------------------------------------------
 
 
@@ -60,14 +55,14 @@ def lu_factor(
 ) -> list:
     (a,) = matrices(n, self if A is None else A)
     factors = algebra.lu(a)
-    return [factors.both.value, _pivots(factors), _info(factors.both.equals(0.0))]
+    return [factors.both.value, algebra.pivots(factors).value, _info(factors.both.equals(0.0))]
 
 
 @ROWS("aten.linalg_lu")
 def lu(n: AtenLayer, A: Value, pivot: bool = True) -> list:
     """P, L and U of A = P @ L @ U."""
     factors = algebra.lu(matrices(n, A)[0])
-    return _apart(n, factors.both, factors.order)
+    return [v.value for v in algebra.apart(factors.both, factors.order)]
 
 
 @ROWS("aten.lu_unpack")
@@ -79,24 +74,8 @@ def lu_unpack(
     unpack_pivots: bool = True,
 ) -> list:
     both = Term(n, LU_data)
-    return _apart(n, both, _order(n, both, LU_pivots))
-
-
-def _order(n: AtenLayer, both: Term, pivots: Value) -> Term:
-    """The row permutation that LAPACK's pivots stand for, as indices."""
-    return algebra.order_of(Term(n, pivots).cast(i64) - 1, extent(n, (both.value, both.rank - 2)))
-
-
-def _apart(n: AtenLayer, both: Term, order: Term) -> list:
-    rows = counting(n, extent(n, (both.value, both.rank - 2)))
-    own = [(order.value, i) for i in range(order.rank)]
-    exchange = rows.spread(0, 1).equals(order.reshape(*own[:-1], 1, own[-1])).cast(both.element)
-    least = min(n.int(size) for size in n.shape(both.value)[-2:])
-    places = algebra.Places.of(both)
-    lower = (places.rows > places.columns).choose(both, 0.0)
-    lower = places.rows.equals(places.columns).choose(1.0, lower).part(-1, 0, least)
-    upper = (places.rows <= places.columns).choose(both, 0.0).part(-2, 0, least)
-    return [v.value for v in (exchange, lower, upper)]
+    order = algebra.order_of_pivots(both, Term(n, LU_pivots))
+    return [v.value for v in algebra.apart(both, order)]
 
 
 @ROWS("aten.linalg_qr", "aten.qr")
@@ -200,7 +179,7 @@ def solve(n: AtenLayer, A: Value, B: Value, left: bool = True, check_errors: boo
     out = found.column(0) if vector else found
     if "_ex" not in n.kind:
         return [out.value]
-    infos = [factors.both.value, _pivots(factors), _info(factors.both.equals(0.0))]
+    infos = [factors.both.value, algebra.pivots(factors).value, _info(factors.both.equals(0.0))]
     return [out.value, *(infos if "._" in n.kind else infos[2:])]
 
 
@@ -243,7 +222,7 @@ def lu_solve(
     batch = n.shape(both.value)[:-2]
     pivots = n.expand(pivots, [*batch, n.size(pivots, pivots.type.rank - 1)])
     solved = algebra.solve_transposed if left == adjoint else algebra.solve_factored
-    found = solved(both, _order(n, both, pivots), b if left else b.mT)
+    found = solved(both, algebra.order_of_pivots(both, Term(n, pivots)), b if left else b.mT)
     return (found if left else found.mT).value
 
 
@@ -367,7 +346,7 @@ def determinant(n: AtenLayer, A: Any = None, self: Any = None) -> list:
     if "._" not in n.kind:
         return [n(nn.Determinant(a.value))]
     factors = algebra.lu(a)
-    return [n(nn.Determinant(a.value)), factors.both.value, _pivots(factors)]
+    return [n(nn.Determinant(a.value)), factors.both.value, algebra.pivots(factors).value]
 
 
 @ROWS(
@@ -386,7 +365,7 @@ def log_determinant(n: AtenLayer, A: Any = None, self: Any = None) -> list:
     sign = factors.sign * Term(n, signs).product(axis)
     if ".logdet" in n.kind:
         return [(sign < 0.0).choose(math.nan, size).value]
-    return [sign.value, size.value, factors.both.value, _pivots(factors)]
+    return [sign.value, size.value, factors.both.value, algebra.pivots(factors).value]
 
 
 @ROWS("aten.matrix_exp", "aten.linalg_matrix_exp", batched="last")

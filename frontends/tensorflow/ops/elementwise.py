@@ -6,14 +6,21 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
-import numpy as np
-
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import ComplexType, IntegerType, f32, i64
 from ...common import tensorflow as tf
 from ...common.bits import bits_as
-from ...common.complexes import Pair, exponential, is_complex, pair, product, square_root, terms
+from ...common.complexes import (
+    Pair,
+    constant_pair,
+    exponential,
+    is_complex,
+    pair,
+    product,
+    square_root,
+    terms,
+)
 from ...common.formulas import divide_no_nan, isfinite, nextafter, trunc
 from ...common.gathering import gathered_elements
 from ...common.reductions import reduced
@@ -46,11 +53,7 @@ def complex_of(n: TfLayer, x: Any) -> Pair:
         return x
     if not is_complex(x.type):
         return Pair(x, Term(n, x).zeros().value)
-    known = n.array(x)
-    if known is None:
-        raise n.error("complex numbers as an input are not supported")
-    element = x.type.element_type.element_type
-    return Pair(*(n.constant(np.array(part), element) for part in (np.real(known), np.imag(known))))
+    return constant_pair(n, x)
 
 
 def _is_complex(x: Any) -> bool:

@@ -53,17 +53,8 @@ def transform(inverse: bool, half: bool, count: int) -> Callable[..., Any]:
         sizes = _sizes(n, length, count)
         parts = terms(n, x) if isinstance(x, Pair) else (Term(n, x), None)
         rank = parts[0].rank
-        axes = list(range(rank - count, rank))
-        order = axes if inverse and half else axes[::-1]
-        for axis in order:
-            last = half and axis == rank - 1
-            size = sizes[axis - rank + count]
-            parts = fourier.along(
-                parts,
-                axis,
-                lambda rows, size=size, last=last: fourier.transformed(rows, size, inverse, last),
-            )
-        real, imag = parts
+        axes = range(rank - count, rank)
+        real, imag = fourier.along_axes(parts, list(zip(axes, sizes, strict=True)), inverse, half)
         return real.value if imag is None else pair(real, imag)
 
     return convert

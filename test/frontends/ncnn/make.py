@@ -410,6 +410,12 @@ def integers() -> Group:
         g.add(kind, [(3, 3)], f"0=5 1={gates * 15} 2=0 8=2", weights)
     both = [(I, 120), (F, 40, -0.5, 0.5), (I, 80), (F, 20, -0.5, 0.5), *[(V, 40, 200, 400)] * 2]
     g.add("LSTM", [(3, 3)], "0=2 1=120 2=2 3=5 8=2", both)
+    for fill in (0.7, -1.5):  # padding is of whole numbers
+        padded = [(I, 72), (V, 4), (V, 4, *scales), (V, 1, 50.0, 60.0)]
+        g.add("Convolution", [(2, 6, 7)], f"0=4 1=3 4=2 5=1 6=72 8=2 18={fill}", padded)
+        padded = [(I, 36), (V, 4), (V, 4, *scales), (V, 1, 50.0, 60.0)]
+        given = f"0=4 1=3 4=-233 5=1 6=36 7=4 8=1 18={fill}"
+        g.add("ConvolutionDepthWise", [(4, 6, 7)], given, padded)
     return g
 
 

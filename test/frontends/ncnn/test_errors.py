@@ -72,6 +72,14 @@ def written(folder, text=NET, weights=None):
             "layer 'fc' (Pooling): SAME_LOWER for windows of [2, 1] at strides [1, 3]",
         ),
         (
+            NET.replace("0=4", "0=9 1=4 2=2").replace(
+                LAYER,
+                "Pooling fc 1 1 data out 1=1 11=2 2=3 12=1 5=2",
+            ),
+            b"",
+            "layer 'fc' (Pooling): SAME_UPPER for windows of [2, 1] at strides [1, 3]",
+        ),
+        (
             NET.replace("0=4", "0=8 1=4 2=2").replace(
                 LAYER,
                 "Pooling fc 1 1 data out 0=1 1=2 3=1 5=2",

@@ -39,7 +39,7 @@ def compiled(path, inputs):
 
 def largest(array):
     """The magnitude of the largest element that is a number."""
-    return np.abs(array[np.isfinite(array)].astype(np.float64)).max(initial=0)
+    return np.abs(array[np.isfinite(array)].astype(np.complex128)).max(initial=0)
 
 
 def interpreted(path, inputs):
@@ -67,6 +67,15 @@ def test_programs(name, tmp_path):
             faults.append(f"{i}: {value.ravel()[:9]} for {wanted.ravel()[:9]}")
     assert not faults
     assert len(found) == sum(key.startswith("result") for key in stored)
+
+
+@pytest.mark.parametrize("name", ["norms", "norms_old", "names"])
+def test_inputs_stand_as_they_are_given(name, tmp_path):
+    """An old program feeds its last input first, and numbers them."""
+    path = unpacked(name, tmp_path)
+    given = [key for key in np.load(path.with_suffix(".npz")) if not key.startswith("result")]
+    names = main_of(import_model(path)).attributes["nn.input_names"]
+    assert [one.value for one in names] == given
 
 
 @pytest.mark.parametrize("name", ["shapes", "shapes_old"])
