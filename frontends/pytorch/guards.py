@@ -16,6 +16,7 @@ from typing import Any
 
 from ..common.inputs import Input
 from .arguments import Ref
+from .sizes import Polynomial, line_of, symbol_of
 
 _LEAST_CHECKED = 3
 """The least minimum of an extent that PyTorch checks; it traces any program for extents from 2."""
@@ -39,14 +40,17 @@ def guards_of(
     places: Sequence[str],
     names: Sequence[str],
     inputs: Sequence[Input],
-    ranges: Mapping[str, tuple[int | None, int | None]],
+    sizes: Mapping[str, Sequence[tuple[str, Polynomial]]],
+    ranges: Mapping[Polynomial, tuple[int | None, int | None]],
 ) -> Guards:
-    """The guards of a program: those of the trace, and the ranges of symbols for extents.
+    """The guards of a program: those of the trace, and what it was told of its inputs' extents.
 
     `places` are how guards name the inputs, `names` what the graph calls them; inputs that are
     constants are missing in `inputs`. Where the places are of another number, names take theirs.
+    `sizes` are the inputs' extents that are polynomials of symbols, and how guards read them.
+    Source: torch/export/_unlift.py, _get_input_guards_for_graph.
     """
-    found, seen = Guards(), set[str]()
+    found, seen = Guards(), dict[Polynomial, str]()
     if len(places) != len(names):
         places = [f"L[{name!r}]" for name in names]
     own = {one.name: one for one in inputs}
@@ -55,17 +59,42 @@ def guards_of(
             continue
         for key in (place, f"L['flat_args'][{i}]", _of_rest(place)):
             found.sources[normal_form(ast.parse(key, mode="eval").body)] = Ref(name)
-        for axis, symbol in enumerate(own[name].dims):
-            least, most = ranges.get(symbol, (None, None))
-            if symbol in seen:
+        for reader, size in sizes[name]:
+            extent = place + reader
+            if size in seen:
+                if not (reader and symbol_of(size)):  # else names of dimensions say so
+                    found.texts.append(f"{extent} == {seen[size]}")
                 continue
-            seen.add(symbol)
+            seen[size] = extent
+            least, most = ranges.get(size, (None, None))
             if least is not None and least >= _LEAST_CHECKED:
-                found.texts.append(f"{place}.size()[{axis}] >= {least}")
+                found.texts.append(f"{extent} >= {least}")
             if most is not None:
-                found.texts.append(f"{place}.size()[{axis}] <= {most}")
+                found.texts.append(f"{extent} <= {most}")
+    found.texts += _of_hidden_symbols(seen)
     found.texts += texts
     return found
+
+
+def _of_hidden_symbols(extents: Mapping[Polynomial, str]) -> Iterator[str]:
+    """Equations of extents by a symbol that is no extent itself: 2*d and 3*d, as 3*x == 2*y.
+
+    The symbol need not be an integer then; so it is in PyTorch.
+    """
+    shown = set(filter(None, map(symbol_of, extents)))
+    first: dict[str, tuple[str, int, int]] = {}
+    for size, extent in extents.items():
+        line = line_of(size)
+        if line is None or line[0] in shown:
+            continue
+        symbol, factor, offset = line
+        if symbol not in first:
+            first[symbol] = extent, factor, offset
+            continue
+        other, times, plus = first[symbol]
+        constant = factor * plus - times * offset
+        more = f" + {constant}" if constant else ""
+        yield f"{factor} * {other} == {times} * {extent}{more}"
 
 
 def _of_rest(place: str) -> str:

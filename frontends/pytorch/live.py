@@ -26,6 +26,7 @@ from .guards import Guards, guards_of
 from .layout import Layout
 from .program import Program, node, tensor_input
 from .rows import ROWS
+from .sizes import Polynomial, polynomial
 
 
 def read_live(source: Source) -> Graph:
@@ -165,10 +166,26 @@ def _guards(program: Any, inputs: Sequence[Input]) -> Guards:
     paths = [path for path, _ in _pytree.tree_leaves_with_path(whole)]
     places = [f"L{_pytree.keystr(path)}" for path in paths]
     ranges = {
-        str(symbol): (bound(one.lower), bound(one.upper))
-        for symbol, one in program.range_constraints.items()
+        size: (bound(one.lower), bound(one.upper))
+        for expression, one in program.range_constraints.items()
+        if (size := polynomial(str(expression))) is not None
     }
-    return guards_of(getattr(program, "_guards_code", ()), places, names, inputs, ranges)
+    values = {one.name: one.meta.get("val") for one in program.graph.find_nodes(op="placeholder")}
+    sizes = {name: _sizes(values.get(name)) for name in names}
+    return guards_of(getattr(program, "_guards_code", ()), places, names, inputs, sizes, ranges)
+
+
+def _sizes(value: Any) -> list[tuple[str, Polynomial]]:
+    """The extents of an input, or the number that it is, by symbols; how guards read each."""
+    import torch  # pyright: ignore[reportMissingImports]
+
+    shape = value.shape if isinstance(value, torch.Tensor) else ()
+    own = {f".size()[{axis}]": size for axis, size in enumerate(shape)} | {"": value}
+    return [
+        (reader, found)
+        for reader, size in own.items()
+        if isinstance(size, torch.SymInt) and (found := polynomial(str(size.node.expr))) is not None
+    ]
 
 
 def graph_of(

@@ -24,6 +24,7 @@ from .guards import Guards, guards_of, places_of
 from .layout import Layout
 from .pickled import Tensor, read_tensors
 from .program import Program, node, tensor_input
+from .sizes import Polynomial, polynomial
 
 MAJOR = 8
 """The schema's major version; later minor versions only add fields."""
@@ -123,7 +124,11 @@ class _Reader:
         """What the program requires of its inputs; PyTorch up to 2.8 wrote no guards."""
         texts = self.program.get("guards_code") or ()
         found_ranges = self.program.get("range_constraints") or {}
-        ranges = {name: (one["min_val"], one["max_val"]) for name, one in found_ranges.items()}
+        ranges = {
+            size: (one["min_val"], one["max_val"])
+            for text, one in found_ranges.items()
+            if (size := polynomial(text)) is not None
+        }
         signature = module["module_call_graph"][0]["signature"]
         inputs = [
             content for kind, content in map(_one, specs) if kind in (_INPUT, "constant_input")
@@ -131,7 +136,8 @@ class _Reader:
         names = [_names(one["arg"])[0] if "arg" in one else "" for one in inputs]
         arguments = (signature or {}).get("forward_arg_names")
         places = places_of(signature["in_spec"], arguments) if arguments else ()
-        return guards_of(texts, places, names, found.inputs, ranges)
+        sizes = {name: _sizes(module["graph"], name) for name in names}
+        return guards_of(texts, places, names, found.inputs, sizes, ranges)
 
     def constants(self, found: Program, specs: Any, inputs: Mapping[str, Input]) -> None:
         """Split a program's inputs: weights become constants, by value name; others stay inputs."""
@@ -395,6 +401,19 @@ def _hint(size: Any) -> int:
     if "as_int" in size:
         return _count(size)
     return int(((size["as_expr"].get("hint") or {}).get("as_int")) or 2)
+
+
+def _sizes(graph: Any, name: str) -> list[tuple[str, Polynomial]]:
+    """The extents of an input, or the number that it is, by symbols; how guards read each."""
+    shape = graph["tensor_values"].get(name, {}).get("sizes", ())
+    own = {f".size()[{axis}]": size for axis, size in enumerate(shape)}
+    if name in graph["sym_int_values"]:
+        own[""] = graph["sym_int_values"][name]
+    return [
+        (reader, found)
+        for reader, size in own.items()
+        if "as_int" not in size and (found := polynomial(size["as_expr"]["expr_str"])) is not None
+    ]
 
 
 def _symbol(size: Any) -> str:

@@ -56,6 +56,13 @@ class OfRange(torch.nn.Module):
         return x.sum() + y
 
 
+class Apart(torch.nn.Module):
+    """Two inputs with extents of one symbol, which is no extent itself."""
+
+    def forward(self, x, y):
+        return x.sum() + y
+
+
 class OfNumbers(torch.nn.Module):
     """A branch by a number, which is an input among nested ones that have names."""
 
@@ -64,15 +71,17 @@ class OfNumbers(torch.nn.Module):
         return x * count + nested["y"][0] if count % 3 == 2 else x - nested["y"][1]
 
 
-def programs() -> dict[str, tuple[torch.nn.Module, Sequence[int], Any, Sequence[range]]]:
+def programs() -> dict[str, tuple[torch.nn.Module, Sequence[int], Any, Sequence[Sequence[int]]]]:
     """Modules, example numbers, dynamic shapes, and the numbers to try."""
     both, rows = dict.fromkeys((0, 1), Dim.AUTO), Dim("rows", min=3, max=9)
+    pair = {0: 2 * rows - 2, 1: 2 * rows - 2}
     nested = {"x": {0: Dim.AUTO}, "more": {"counts": (Dim.AUTO, {"y": None})}}
     few, one = range(1, 13), range(3, 4)
     return {
         "branches": (Branches(), (6, 10, 5), (both, {0: Dim.AUTO}), (few, range(1, 15), range(4, 30, 7))),
         "equal": (Equal(), (5, 5, 5), (both, {0: Dim.AUTO}), (range(1, 5),) * 3),
         "of_range": (OfRange(), (5, 3, 10), ({0: rows}, {0: 2 * rows}), (few, one, range(2, 26, 2))),
+        "of_hidden": (Apart(), (8, 8, 16), (pair, {0: 3 * rows + 1}), (range(2, 19, 2),) * 2 + (range(7, 33, 3),)),
         "of_numbers": (OfNumbers(), (4, 3, 5), nested, (range(2, 5), one, range(2, 10))),
     }  # fmt: skip
 

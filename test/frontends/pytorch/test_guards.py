@@ -15,7 +15,7 @@ from nnc.frontends.formats import examine_model
 from nnc.frontends.pytorch.guards import places_of
 
 FILES = Path(__file__).parent / "files"
-NAMES = ("branches", "equal", "of_range", "of_numbers")
+NAMES = ("branches", "equal", "of_range", "of_hidden", "of_numbers")
 
 
 def _inputs(name, numbers):

@@ -255,3 +255,25 @@ def test_guards_of_an_exported_program_are_checked(torch):
                 model(x.numpy(), y.numpy())
         else:
             np.testing.assert_array_equal(model(x.numpy(), y.numpy()), expected.numpy())
+
+
+def test_extents_by_a_symbol_that_no_input_shows_are_checked(torch):
+    class Model(torch.nn.Module):
+        def forward(self, x, y):
+            return x.sum() + y
+
+    d = torch.export.Dim("d", min=2, max=9)
+    x, y = torch.ones(8), torch.ones(13)
+    program = torch.export.export(Model(), (x, y), dynamic_shapes=({0: 2 * d}, {0: 3 * d + 1}))
+    model, taken = nnc.compile(program, cache=False), 0
+    for sizes in ((8, 13), (8, 16), (10, 16), (9, 13), (2, 4), (20, 31)):
+        x, y = map(torch.ones, sizes)
+        try:
+            expected = program.module()(x, y)
+        except AssertionError:
+            with pytest.raises(NncError, match="was exported for inputs"):
+                model(x.numpy(), y.numpy())
+        else:
+            taken += 1
+            np.testing.assert_array_equal(model(x.numpy(), y.numpy()), expected.numpy())
+    assert taken == 2
