@@ -74,6 +74,7 @@ EXPLAINED = {
     ("lowering/nn_to_linalg/resizing.py", "_UNROLLED"): "code size: a sum without a loop",
     ("lowering/nn_to_linalg/scans.py", "BLOCK"): "the square root of a usual number of elements",
     ("lowering/nn_to_linalg/scans.py", "SHORT"): "as many elements as a few blocks have",
+    ("lowering/nn_to_linalg/suppression.py", "BLOCK"): "the bits of an integer",
     ("lowering/nn_to_linalg/trees.py", "LANES"): "chains of loads that wait for each other, anywhere",
     ("lowering/nn_to_linalg/trees.py", "STEPS"): "code size, and a test of a few steps",
     ("lowering/nn_to_linalg/winograd.py", "RANK"): "the rank of a blocked image",

@@ -29,6 +29,7 @@ from . import (  # noqa: F401 - they fill LOWERINGS
     searching,
     sorting,
     strassen,
+    suppression,
     trees,
     windows,
     winograd,

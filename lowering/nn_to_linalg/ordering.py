@@ -1,4 +1,4 @@
-"""Lowering of row sorting, by ranks or by merging, and of non-maximum suppression of boxes."""
+"""Lowering of row sorting, by ranks or by merging."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 from ...dialects import arith, nn, scf
 from ...ir.core import Value
-from ...ir.types import IntegerType, MemRefType, i1, i64, index
+from ...ir.types import i1, i64, index
 from .emitter import Emitter
 from .extents import Size
 from .ranks import count_before, has_ranks, places_of_ranks, rank_type
 from .reshaping import reinterpreted
-from .scalars import apply, compute_type, widen
 from .sorting import before
 from .table import lowers
 
@@ -111,91 +110,3 @@ def _is_before(e: Emitter, op: nn.SortRows, source: Value, a: Value, b: Value) -
         signs = [before(e, *pair, element, largest=False) for pair in ((x, y), (y, x))]
         e.insert(scf.Yield([e.value(e.add(column, 1)), *signs]))
     return loop.outs[1]
-
-
-@lowers(nn.Suppress)
-def lower_suppress(e: Emitter, op: nn.Suppress) -> None:
-    """Compare each eligible box with the boxes kept so far, until one overlaps with it."""
-    boxes, eligible = e.buffer(op.boxes), e.buffer(op.eligible)
-    *lists, count = e.sizes(eligible)
-    for extent, other in zip([*lists, count], e.sizes(boxes), strict=False):
-        e.require_equal(extent, other, "boxes and eligible differ in an extent")
-    out = e.destination(op.out, [*lists, count])
-    kind = compute_type(op.boxes.type.element_type)
-    limit, threshold = (_number(e, v) for v in (op.limit, op.threshold))
-    element = op.boxes.type.element_type
-    threshold = widen(e, threshold, op.threshold.type.element_type)
-    apart = lists if e.globals.has_groups else []
-    kept, number = e.alloc([*apart, count, 4], kind), e.alloc(apart, index)
-    e.fill(e.constant(0, IntegerType(1)), out)
-    with e.apart(lists) as where:
-        own = where[: len(apart)]
-        e.store(e.index(0), number, own)
-        with e.loop(count) as i:
-            room = e.insert(arith.CmpI("slt", e.from_index(e.load(number, own), i64), limit)).result
-            counts = e.insert(arith.AndI(room, e.load(eligible, [*where, i]))).result
-            with e.when(counts):
-                box = [widen(e, e.load(boxes, [*where, i, c]), element) for c in range(4)]
-                used = e.load(number, own)
-                hit = _overlaps(e, box, kept, own, used, threshold)
-                free = e.insert(arith.XOrI(hit, e.constant(1, i1))).result
-                with e.when(free):
-                    for c, corner in enumerate(box):
-                        e.store(corner, kept, [*own, used, c])
-                    e.store(e.value(e.add(used, 1)), number, own)
-                    e.store(e.constant(1, i1), out, [*where, i])
-
-
-def _number(e: Emitter, tensor: Value) -> Value:
-    held = e.operand(tensor)
-    return e.load(held) if isinstance(held.type, MemRefType) else held
-
-
-def _overlaps(
-    e: Emitter,
-    box: Sequence[Value],
-    kept: Value,
-    own: Sequence[Size],
-    used: Value,
-    threshold: Value,
-) -> Value:
-    """Whether a box overlaps by more than the threshold with a box kept so far.
-
-    `kept` has these boxes under the indices `own`, `used` of them.
-    """
-    loop = e.insert(scf.While.of([e.index(0), e.constant(0, i1)], [index, i1], e.loc))
-    with e.inside(loop.before.block):
-        i, hit = loop.before.block.args
-        free = e.insert(arith.XOrI(hit, e.constant(1, i1))).result
-        goes_on = e.insert(arith.AndI(free, e.compare("slt", i, used))).result
-        e.insert(scf.Condition(goes_on, [i, hit]))
-    with e.inside(loop.after.block):
-        i = loop.after.block.args[0]
-        other = [e.load(kept, [*own, i, c]) for c in range(4)]
-        found = _is_over(e, box, other, threshold)
-        e.insert(scf.Yield([e.value(e.add(i, 1)), found]))
-    return loop.outs[1]
-
-
-def _is_over(e: Emitter, a: Sequence[Value], b: Sequence[Value], threshold: Value) -> Value:
-    """Whether intersection over union of two boxes is above the threshold; 0 if one has no area."""
-    kind = threshold.type
-    zero = e.constant(0, kind)
-
-    def do(name: str, x: Value, y: Value) -> Value:
-        return apply(e, name, kind, [x, y])
-
-    def area(box: Sequence[Value]) -> Value:
-        return do("mul", do("sub", box[2], box[0]), do("sub", box[3], box[1]))
-
-    sides = [
-        do("max", do("sub", do("min", a[2 + d], b[2 + d]), do("max", a[d], b[d])), zero)
-        for d in range(2)
-    ]
-    common, first, second = do("mul", *sides), area(a), area(b)
-    union = do("sub", do("add", first, second), common)
-    result = e.insert(arith.CmpF("ogt", do("div", common, union), threshold)).result
-    for part in (common, first, second):
-        positive = e.insert(arith.CmpF("ogt", part, zero)).result
-        result = e.insert(arith.AndI(result, positive)).result
-    return result

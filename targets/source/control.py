@@ -11,7 +11,7 @@ from ...dialects.marks import PARALLEL
 from ...ir.core import Block, Operation, Value
 from ...ir.diagnostics import NncError
 from ...ir.types import IndexType
-from .memory import grouped
+from .memory import grouped, summand
 from .printer import FunctionPrinter, states
 from .printing import stripped
 
@@ -33,7 +33,7 @@ def loop(p: FunctionPrinter, counter: Value, bounds: Sequence[str]) -> AbstractC
     name = p.fresh(hint if hint and not re.match(r"arg\d|\d", hint) else "i")
     p.values[counter] = name
     low, high, step = map(stripped, bounds)
-    type, first, last = counter.type, name, high
+    type, first, last = counter.type, name, summand(high)
     if not isinstance(type, IndexType):
         signed = p.language.scalars[f"i{p.language.bits(type)}"]
         first, last = p.cast(name, signed), p.cast(grouped(high), signed)

@@ -54,11 +54,11 @@ def plus(a: Size, b: Size) -> Size:
     if 0 in (a, b):
         return b if a == 0 else a
     if isinstance(b, int) and b < 0:
-        return f"{_summand(a)} - {-b}"
-    return f"{_summand(a)} + {_summand(b)}"
+        return f"{summand(a)} - {-b}"
+    return f"{summand(a)} + {summand(b)}"
 
 
-def _summand(text: Size) -> str:
+def summand(text: Size) -> str:
     """Text as an operand of a sum, in parentheses if its operator binds less tightly."""
     bare = text = str(text)
     while (inner := re.sub(r"\([^()]*\)", "", bare)) != bare:

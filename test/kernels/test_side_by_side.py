@@ -95,7 +95,7 @@ def test_what_has_no_order_has_threads(case):
 def test_threads_that_run_in_lockstep_share_a_group(extents):
     """As many groups as a device has cores get several threads each; the last one has some idle."""
     type = f"tensor<{extents}xf32>"
-    text = one_op(f"nn.cumsum %x {{axis = 1 : i64}} : ({type}) -> {type}", f"%x: {type}")
+    text = one_op(f"nn.cumprod %x {{axis = 1 : i64}} : ({type}) -> {type}", f"%x: {type}")
     module, subject = for_device("cuda-sm80", text)
     schedule(module)
     (launch,) = [op for op in module.walk() if isinstance(op, gpu.LaunchFunc)]
@@ -103,4 +103,4 @@ def test_threads_that_run_in_lockstep_share_a_group(extents):
     assert constant_int(launch.grid[0]) == (None if "?" in extents else 110)
     x = RNG.standard_normal((500, 3, 7)).astype(np.float32)
     (got,) = results(module, subject, [x])
-    np.testing.assert_allclose(got, x.cumsum(1), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(got, x.cumprod(1), rtol=1e-5, atol=1e-5)

@@ -1,4 +1,4 @@
-"""Places in memory as text of C: operators that bind less than sums stand in parentheses."""
+"""Places in memory and bounds of loops as text of C: operators that bind less have parentheses."""
 
 import numpy as np
 import pytest
@@ -42,3 +42,29 @@ func.func @main(%x: memref<16xf32>, %y: memref<16xf32>) attributes {
     x = np.arange(16, dtype=np.float32)
     model = compile_model(parse_module(text), target="c-x86-64", cache=False)
     np.testing.assert_array_equal(model(x), np.roll(x, -4))
+
+
+def test_a_loop_whose_bound_is_a_choice():
+    text = """
+func.func @main(%x: memref<16xf32>, %y: memref<16xf32>) attributes {
+    nn.entry, nn.input_names = ["x"], nn.output_names = ["y"],
+    nn.inputs = [tensor<16xf32>], nn.outputs = [tensor<16xf32>]} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %c0 to %c16 step %c1 {
+    %v = memref.load %x[%i] : memref<16xf32>
+    %some = arith.cmpf ogt, %v, %zero : f32
+    %times = arith.select %some, %i, %c1 : index
+    %sum = scf.for %k = %c0 to %times step %c1 iter_args(%sum = %zero) -> (f32) {
+      %next = arith.addf %sum, %v : f32
+      scf.yield %next : f32
+    }
+    memref.store %sum, %y[%i] : memref<16xf32>
+  }
+  return
+}"""
+    x = np.arange(16, dtype=np.float32) - 8
+    model = compile_model(parse_module(text), target="c-x86-64", cache=False)
+    np.testing.assert_array_equal(model(x), np.where(x > 0, np.arange(16), 1) * x)
