@@ -162,12 +162,18 @@ def matrices(n: PaddleLayer, x: Value) -> Value:
 # -- numbers ---------------------------------------------------------------------------------------
 
 
-@rows("linspace")
-def linspace(n: PaddleLayer, begin: Value, end: Value, count: Value) -> Value:
+@rows("linspace", "logspace")
+def spaced(
+    n: PaddleLayer, begin: Value, end: Value, count: Value, base: Value | None = None
+) -> Value:
+    """Evenly spaced numbers, or the powers of a base with such exponents."""
     low, high = (Term(n, as_scalar(n, v)).cast(f32) for v in (begin, end))
     number = Term(n, as_scalar(n, n.cast(count, i64)))
     step = (high - low) / (number - 1).max(1).cast(f32)
-    return (counting(n, number).cast(f32) * step + low).cast(n.element("dtype", f32)).value
+    found = counting(n, number).cast(f32) * step + low
+    if base is not None:
+        found = Term(n, as_scalar(n, base)).cast(f32) ** found
+    return found.cast(n.element("dtype", f32)).value
 
 
 @rows("eye")
