@@ -6,7 +6,6 @@ from ...common import arrays
 from ...common import linear_algebra as algebra
 from ...common.complexes import Pair, pair
 from ...common.eigenvalues import eig
-from ...common.gathering import gathered_elements
 from ...common.scans import running_extremes
 from ...common.segments import combined_segments, count_of, segment_means
 from ...common.vocabulary import *
