@@ -116,9 +116,9 @@ def not_suppressed(boxes: Term, eligible: Term, overlap: float, most: int | None
     A box is dropped if its IoU with a better box that is kept exceeds `overlap`.
     """
     n = boxes.n
-    limit = n.constant(boxes.shape[-2] if most is None else most, i64)
+    count = extent(n, (boxes.value, boxes.rank - 2)) if most is None else constant(n, most, i64)
     level = n.scalar(overlap, boxes.value)
-    return boxes.made(nn.Suppress(boxes.value, eligible.value, limit, level))
+    return boxes.made(nn.Suppress(boxes.value, eligible.value, count.value, level))
 
 
 @dataclass(frozen=True)

@@ -216,6 +216,19 @@ def unpooled(n: Layer, x: Value, indices: Value, natural: Value, out: Value) -> 
     return n(nn.ReshapeDynamic(filled, out, out=TensorType(extents, element)))
 
 
+def unpooled_in_planes(n: Layer, x: Value, places: Value, shape: Sequence[int]) -> Value:
+    """Zeros [N, C, H, W], with x stored at `places`: flat indices in each plane [H, W]."""
+    planes = np.arange(int(np.prod(shape[:2]))).reshape(*shape[:2], 1, 1)
+    flat = Term(n, places).cast(i64) + constant(n, planes * int(np.prod(shape[2:])))
+    vector = n.constant(np.array(shape, np.int64))
+    return unpooled(n, x, flat.value, vector, vector)
+
+
+def in_planes(n: Layer, places: Value, x: Value) -> Value:
+    """Flat indices in x [N, C, ..] as those in its planes, all dimensions but the first two."""
+    return n(nn.Mod(places, product_of(n, shape_of(n, x), 2, x.type.rank)))
+
+
 def product_of(n: Layer, shape: Value, begin: int, end: int) -> Value:
     """The product of the elements [begin, end) of a 1-D tensor, 0-d."""
     if begin == end:

@@ -217,6 +217,8 @@ masked_select masked_select X Mask -> Y
 repeat_interleave repeat_interleave X RepeatsTensor -> Out Repeats=repeats dim=axis
 sequence_mask sequence_mask X MaxLenTensor@maxlen -> Y
 linspace linspace Start Stop Num -> Out
+logspace logspace Start Stop Num Base -> Out
+nanmedian nanmedian X -> Out MedianIndex
 eye eye none@num_rows none@num_columns -> Out
 tril_indices tril_indices -> out
 triu_indices triu_indices -> out

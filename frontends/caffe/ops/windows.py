@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...common.pooling import in_planes, unpooled_in_planes
 from ...common.vocabulary import *
 from ..layer import CaffeLayer, rows
 
@@ -61,7 +62,8 @@ def pooling(n: CaffeLayer, x: Value) -> Any:
     )
     lengths = _lengths_behind(n, x, windows) if windows.ceil else []
     if len(n.node.outputs) == 2 and is_max:
-        out, mask = max_pooled_with_indices(n, x, windows)
+        out, places = max_pooled_with_indices(n, x, windows)
+        mask = n.cast(in_planes(n, places, x), x.type.element_type)
         return _with_empty(n, out, lengths, _LEAST), _with_empty(n, mask, lengths, -1)
     out = pooled(n, x, windows, is_max, counts_padding=True)
     if is_max:
@@ -155,8 +157,7 @@ def upsample(n: CaffeLayer, x: Value, mask: Value | None = None) -> Value:
     scales = p.scale_h or p.scale, p.scale_w or p.scale
     sizes = [p.upsample_h, p.upsample_w]
     found = [g or d * s for g, d, s in zip(sizes, x.type.shape[2:], scales, strict=True)]
-    shape = n.constant(np.array([*x.type.shape[:2], *found], np.int64))
-    return unpooled(n, x, mask, shape, shape)
+    return unpooled_in_planes(n, x, mask, (*x.type.shape[:2], *found))
 
 
 @rows("Interp")

@@ -261,7 +261,8 @@ def scale(n: PaddleLayer, x: Value, by: Value) -> Value:
     else:
         multiplier = factor.reshape(-1)[0].item()
     if isinstance(element, IntegerType) and factor is not None:
-        multiplier, bias = int(multiplier), int(bias)
+        given = np.array([int(multiplier), int(bias)], np.int64)
+        multiplier, bias = given.astype(type_to_numpy(element)).tolist()  # -1 of u8 is 255
     early = bias and not n.flag("bias_after_scale", True)
     t = t + bias if early else t
     if isinstance(multiplier, Term) or multiplier != 1:

@@ -177,24 +177,34 @@ def solve_by_cholesky(n: PaddleLayer, b: Value, factor: Value) -> Value:
 # -- order statistics ------------------------------------------------------------------------------
 
 
-@rows("median")
+@rows("median", "nanmedian")
 def median(n: PaddleLayer, x: Value) -> list[Any]:
-    """The median, the mean of the two middle elements for an even number; NaN if any element is
-    NaN.
+    """The median: the mean of the two middle elements for an even number, or the smaller one.
+
+    It is NaN if any element is NaN; `nanmedian` is that of the other elements.
     """
-    if n.text("mode", "avg") != "avg" or not isinstance(x.type.element_type, FloatType):
-        raise n.error("only the mean of floats in the middle is supported")
+    mode, skips = n.text("mode", "avg"), n.kind == "nanmedian"
+    if mode not in ("avg", "min") or not isinstance(x.type.element_type, FloatType):
+        raise n.error(f"the median '{mode}' of '{x.type}', expected that of floats")
     axes = [n.axis(x, axis) for axis in n.ints("axis")]
     if len(axes) > 1:
         raise n.error("a median over several axes is not supported")
     t, axis = (Term(n, x), axes[0]) if axes else (Term(n, x).flat(), 0)
-    count = t.shape[axis]
-    if not count:
+    size = t.shape[axis]
+    if not size:
         raise n.error(f"the median needs a known extent above 0 along its axis, found '{x.type}'")
-    values = Term(n, largest(n, t.value, n.constant(count, i64), axis, False, True)[0])
-    middle = (values.column((count - 1) // 2, axis) + values.column(count // 2, axis)) * 0.5
-    missing = t.function(nn.IsNan).cast(i32).largest(axis) > 0
-    found = missing.choose(math.nan, middle)
+    missing = t.function(nn.IsNan)
+    t = missing.choose(math.inf, t)
+    values = largest(n, t.value, n.constant(size, i64), axis, False, True)[0]
+    gone = missing.cast(i64).sum(axis, keep=True)
+    count = size - gone if skips else gone * 0 + size
+    middle = [
+        Term(n, gathered_elements(n, values, at.max(0).value, axis))
+        for at in ((count - 1) / 2, count / 2)
+    ]
+    found = middle[0] if mode == "min" else (middle[0] + middle[1]) * 0.5
+    lost = count.equals(0) if skips else gone > 0
+    found = lost.choose(math.nan, found).column(0, axis)
     if n.flag("keepdim"):
         kept = range(x.type.rank)
         axes = axes or list(kept)

@@ -9,6 +9,7 @@ from operator import lt
 from ....dialects.nn.resize import scaled
 from ....ir.numpy_types import type_to_numpy
 from ...common.grids import affine_grid, grid_sample
+from ...common.pooling import in_planes
 from ...common.regions import DeformableWindows, deformable_convolution
 from ...common.vocabulary import *
 from ...common.windows import same_padding
@@ -242,8 +243,7 @@ def pool_with_index(n: PaddleLayer, x: Value) -> list[Value | None]:
     if not n.wants(1):
         return [max_pooled(n, x, windows)]
     out, places = max_pooled_with_indices(n, x, windows)
-    plane = math.prod(n.extent(x, i) for i in range(2, x.type.rank))
-    return [out, n(nn.Mod(places, n.constant(plane, i64)))]
+    return [out, in_planes(n, places, x)]
 
 
 # -- normalization ---------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...common import arrays
 from ...common.blocks import pixel_unshuffle
 from ...common.formulas import all_of, heaviside, isfinite, trunc
+from ...common.pooling import unpooled_in_planes
 from ...common.vocabulary import *
 from ..layer import PaddleLayer, rows
 from .elementwise import aligned
@@ -162,12 +163,18 @@ def matrices(n: PaddleLayer, x: Value) -> Value:
 # -- numbers ---------------------------------------------------------------------------------------
 
 
-@rows("linspace")
-def linspace(n: PaddleLayer, begin: Value, end: Value, count: Value) -> Value:
+@rows("linspace", "logspace")
+def spaced(
+    n: PaddleLayer, begin: Value, end: Value, count: Value, base: Value | None = None
+) -> Value:
+    """Evenly spaced numbers, or the powers of a base with such exponents."""
     low, high = (Term(n, as_scalar(n, v)).cast(f32) for v in (begin, end))
     number = Term(n, as_scalar(n, n.cast(count, i64)))
     step = (high - low) / (number - 1).max(1).cast(f32)
-    return (counting(n, number).cast(f32) * step + low).cast(n.element("dtype", f32)).value
+    found = counting(n, number).cast(f32) * step + low
+    if base is not None:
+        found = Term(n, as_scalar(n, base)).cast(f32) ** found
+    return found.cast(n.element("dtype", f32)).value
 
 
 @rows("eye")
@@ -205,10 +212,7 @@ def unpool(n: PaddleLayer, x: Value, places: Value, size: Any = None) -> Value:
     shape = [*x.type.shape[:2], *known[-2:]]
     if None in shape:
         raise n.error(f"windows of '{x.type}', expected known extents")
-    planes = np.arange(int(np.prod(shape[:2]))).reshape(*shape[:2], 1, 1)
-    flat = Term(n, places).cast(i64) + constant(n, planes * int(np.prod(shape[2:])))
-    vector = n.constant(np.array(shape, np.int64))
-    return unpooled(n, x, flat.value, vector, vector)
+    return unpooled_in_planes(n, x, places, shape)
 
 
 @rows("crop")

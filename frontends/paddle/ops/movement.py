@@ -294,12 +294,15 @@ def reduce(n: PaddleLayer, x: Value, axes: Any = None) -> Value:
     keep = n.flag("keepdim", n.flag("keep_dim"))
     if n.kind == "logsumexp":
         return _log_sum_exp(n, x, along, keep)
+    op, element = _REDUCE[n.kind], x.type.element_type
     if n.kind in ("all", "any"):
         x = n.cast(x, i1)
+    elif n.kind == "mean" and element is i1:  # whether any is true
+        op = nn.ReduceMax
     elif n.kind in ("sum", "prod"):
-        own = i64 if x.type.element_type in (i1, i32) else x.type.element_type
+        own = i64 if element is i1 or (element is i32 and n.kind == "sum") else element
         x = n.cast(x, n.element("dtype", own))
-    return reduced(n, x, _REDUCE[n.kind], along, keep)
+    return reduced(n, x, op, along, keep)
 
 
 @rows("cumsum", "cumprod")

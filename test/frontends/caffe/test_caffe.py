@@ -264,6 +264,32 @@ def test_unpooling(tmp_path):
     np.testing.assert_array_equal(found, np.where(kept, IMAGE, 0))
 
 
+def test_places_are_those_in_each_plane(tmp_path):
+    """The mask of a pooling counts within a channel, in floats. Source: PoolingLayer::Forward_cpu"""
+    found = imaged(
+        tmp_path,
+        """layer { name: "p" type: "Pooling" bottom: "x" top: "p" top: "m"
+             pooling_param { kernel_size: 3 stride: 2 pad: 1 } }
+           layer { name: "u" type: "Upsample" bottom: "p" bottom: "m" top: "y"
+             upsample_param { upsample_h: 7 upsample_w: 8 } }""",
+    )
+    assert set(found) == {"y"}
+    layer = """layer { name: "p" type: "Pooling" bottom: "x" top: "p" top: "m"
+      pooling_param { kernel_size: 3 stride: 2 pad: 1 } }"""
+    pooled = imaged(tmp_path, layer)
+    wide = np.pad(IMAGE, ((0, 0), (0, 0), (1, 1), (1, 2)), constant_values=-np.inf)
+    windows = np.lib.stride_tricks.sliding_window_view(wide, (3, 3), (2, 3))[:, :, ::2, ::2]
+    flat = windows.reshape(*windows.shape[:4], 9)
+    rows, columns = (np.arange(k)[:, None] * 2 - 1 for k in windows.shape[2:4])
+    best = flat.argmax(-1)
+    wanted = (rows + best // 3) * 6 + (columns[:, 0] + best % 3)
+    assert pooled["m"].dtype == np.float32
+    np.testing.assert_array_equal(pooled["m"], wanted)
+    planes = np.zeros((2, 3, 7 * 8), np.float32)
+    np.put_along_axis(planes, wanted.reshape(2, 3, -1), pooled["p"].reshape(2, 3, -1), 2)
+    np.testing.assert_array_equal(found["y"], planes.reshape(2, 3, 7, 8))
+
+
 def test_columns_of_windows(tmp_path):
     layer = """layer { name: "l" type: "Im2col" bottom: "x" top: "y"
       convolution_param { kernel_size: 3 stride: 2 pad: 1 } }"""

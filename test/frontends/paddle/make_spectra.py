@@ -1,5 +1,5 @@
-"""Writes the group `spectra` of `files/`, as `make.py` does the others: complex numbers, Fourier
-transforms, frames of signals, factors with pivots, fractional pooling.
+"""Writes the groups `spectra` and `whole` of `files/`, as `make.py` does the others: complex
+numbers, Fourier transforms, frames of signals, factors with pivots, fractional pooling; integers.
 
 Run as `make.py`, with PaddlePaddle 3, whose old form lacks most of them.
 """
@@ -8,6 +8,7 @@ import paddle
 import paddle.nn.functional as fn
 from make import Group, write
 from paddle import fft, signal
+from paddle.vision import ops
 
 
 class Spectra(Group):
@@ -50,5 +51,27 @@ class Spectra(Group):
         return [a, *map(paddle.as_real, parts), *real, *pooled, *found]
 
 
+class Whole(Group):
+    """Integers that wrap, statistics of them and of missing numbers, boxes by category."""
+
+    inputs = (
+        ("x", [4, 5], "float32"), ("i", [4, 6], "int64"), ("corners", [6, 2], "float32"),
+        ("scores", [6], "float32"),
+    )  # fmt: skip
+
+    def forward(self, x, i, corners, scores):
+        small, some = paddle.cast(i, "uint8"), paddle.log(x)  # NaN below 0
+        least = paddle.cast(i, "int32")
+        boxes = paddle.concat([corners, corners + 1.0], 1)
+        kept = ops.nms(boxes, 0.1, scores, i[0] % 3, [0, 1, 2], top_k=4)
+        return [
+            -small, small * 3 - 1, paddle.prod(least, 1), paddle.sum(least), paddle.mean(x > 2),
+            paddle.mean(x > 0), paddle.nanmedian(some, 1), paddle.nanmedian(some),
+            paddle.nanmedian(some, 0, keepdim=True, mode="min")[0], paddle.median(x, 0),
+            paddle.median(some, 1), paddle.logspace(0, 2, 5) * x[0, 0], kept,
+        ]  # fmt: skip
+
+
 if __name__ == "__main__":
+    write(Whole)
     write(Spectra)
