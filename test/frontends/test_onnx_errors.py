@@ -79,15 +79,15 @@ def test_a_kind_of_input_that_no_value_has():
 def test_a_shape_or_value_for_a_sequence():
     sequence = helper.make_tensor_sequence_value_info("x", TensorProto.FLOAT, (2,))
     model = make_model([], [sequence], [sequence])
-    expect(model, "shape is given for input 'x', which is no tensor", shapes={"x": (2,)})
-    expect(model, "value is given for input 'x', which is no tensor", constants={"x": [1.0]})
+    expect(model, "shape is given for input 'x', which is not a tensor", shapes={"x": (2,)})
+    expect(model, "value is given for input 'x', which is not a tensor", constants={"x": [1.0]})
 
 
 def test_a_sequence_for_an_operator_without_declaration():
     sequence = helper.make_tensor_sequence_value_info("x", TensorProto.FLOAT, (2,))
     nodes = [node("Gelu", ["x"], ["y"], "n1", domain="com.microsoft")]
     model = make_model(nodes, [sequence], ["y"], domains={"com.microsoft": 1})
-    expect(model, r"node 'n1' \(Gelu\): input 0 is no tensor")
+    expect(model, r"node 'n1' \(Gelu\): input 0 is not a tensor")
 
 
 def test_weights_that_onnxruntime_arranged_for_one_processor():
@@ -111,7 +111,7 @@ def test_unknown_rank():
 
 
 def test_shape_for_no_input():
-    expect(relu_model(), "'z', which is no input; inputs: 'x'", shapes={"z": (1,)})
+    expect(relu_model(), "'z', which is not an input; inputs: 'x'", shapes={"z": (1,)})
 
 
 def test_shape_of_wrong_rank():

@@ -260,8 +260,8 @@ def test_the_name_of_a_file_is_the_users(tmp_path):
 @pytest.mark.parametrize("name", ["../x", "a b", "", "x" * 129, "a/b", "a?b", "a#b", "%2e%2e", "é"])
 def test_ids_that_are_none(name):
     with fake() as remote:
-        refused(lambda: remote.model(name), "is no id")
-        refused(lambda: remote.delete_model(name), "is no id")
+        refused(lambda: remote.model(name), "is not an id")
+        refused(lambda: remote.delete_model(name), "is not an id")
         assert not remote.asked
 
 
