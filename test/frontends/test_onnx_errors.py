@@ -227,54 +227,36 @@ def function(name, nodes, inputs=("a",), outputs=("b",), domain="me", opset=21):
     )
 
 
+def calling(body, inputs=("x",)):
+    """A model that calls a function F."""
+    call = node("F", list(inputs), ["y"], "call", domain="me")
+    return make_model([call], ["x"], ["y"], functions=[body], domains={"me": 1})
+
+
 def test_a_function_that_calls_itself():
     loop = function("F", [node("F", ["a"], ["b"], domain="me")])
-    model = make_model(
-        [node("F", ["x"], ["y"], "call", domain="me")],
-        ["x"],
-        ["y"],
-        functions=[loop],
-        domains={"me": 1},
-    )
-    expect(model, "function 'F' calls itself")
+    expect(calling(loop), "function 'F' calls itself")
 
 
 def test_unsupported_in_a_function():
     body = function("F", [node("Undecodable", ["a"], ["b"])])
-    model = make_model(
-        [node("F", ["x"], ["y"], "call", domain="me")],
-        ["x"],
-        ["y"],
-        functions=[body],
-        domains={"me": 1},
-    )
-    expect(model, r"node 'call' \(F\): F of me, opset 1, whose body needs Undecodable")
+    expect(calling(body), r"node 'call' \(F\): F of me, opset 1, whose body needs Undecodable")
 
 
 def test_an_error_in_a_function_names_the_call():
     body = function("F", [node("Softmax", ["a"], ["b"], "inner", axis=7)])
-    model = make_model(
-        [node("F", ["x"], ["y"], "call", domain="me")],
-        ["x"],
-        ["y"],
-        functions=[body],
-        domains={"me": 1},
-    )
     expect(
-        model, r"node 'call' \(F\), in its body node 'inner' \(Softmax\): axis 7 is out of range"
+        calling(body),
+        r"node 'call' \(F\), in its body node 'inner' \(Softmax\): axis 7 is out of range",
     )
 
 
 def test_a_function_called_with_too_many_inputs():
     body = function("F", [node("Relu", ["a"], ["b"])])
-    model = make_model(
-        [node("F", ["x", "x"], ["y"], "call", domain="me")],
-        ["x"],
-        ["y"],
-        functions=[body],
-        domains={"me": 1},
+    expect(
+        calling(body, ["x", "x"]),
+        r"node 'call' \(F\): 2 inputs and 1 outputs, but function 'F' has 1 and 1",
     )
-    expect(model, r"node 'call' \(F\): 2 inputs and 1 outputs, but function 'F' has 1 and 1")
 
 
 def test_onnx_itself_agrees_that_the_good_ones_are_good():
