@@ -232,17 +232,22 @@ def run_hostile(
             found.complaints.append(f"the server said {said[-2000:]!r}")
     finally:
         guard.stop()
-        server.send_signal(signal.SIGTERM)
-        try:
-            if server.wait(60) not in (0, -signal.SIGTERM, 130):
-                found.complaints.append(f"the server ended with {server.returncode}")
-        except subprocess.TimeoutExpired:
-            found.complaints.append("the server does not end")
-            server.kill()
+        _stop(server, found)
     if (Path("/tmp") / "written").exists():
         found.complaints.append("a file was written elsewhere")
     found.seconds = time.monotonic() - started
     return found
+
+
+def _stop(server: subprocess.Popen[bytes], found: Found) -> None:
+    """End the server, and note if that does not go well."""
+    server.send_signal(signal.SIGTERM)
+    try:
+        if server.wait(60) not in (0, -signal.SIGTERM, 130):
+            found.complaints.append(f"the server ended with {server.returncode}")
+    except subprocess.TimeoutExpired:
+        found.complaints.append("the server does not end")
+        server.kill()
 
 
 class _Person:

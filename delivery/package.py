@@ -138,7 +138,7 @@ class _Work:
             self.module = load_module(str(made), fast_math=request.fast_math, **choices)
         except NncError as error:
             raise NncError(
-                f"'{request.name}' in {request.precision} is no valid model: {error.message}"
+                f"'{request.name}' in {request.precision} is not a valid model: {error.message}"
             ) from None
         return made
 

@@ -77,11 +77,12 @@ def bars_of(
     form: Callable[[float], str],
     whisker: str | None,
 ) -> Markup | None:
-    """A picture of the figure that the report names `value`, for all engines that have it; None if
-    none has. `form` formats the figure.
+    """A picture of one figure of the report, with bars for all engines that have it.
 
-    `whisker` is the report's name of the figure's spread. A figure without spread hardly depends on
-    the number of threads: then there is one bar for each engine, not for each number of threads.
+    `value` is the figure's key in the report, `whisker` that of its spread, if it has one, and
+    `form` formats the figure. With a spread there is a bar for each engine and number of threads,
+    without one a bar for each engine: such figures hardly depend on the threads. Returns None if no
+    engine has the figure.
     """
     best = report["recommendation"]
     chosen = (best["engine"], (best["options"] or {}).get("threads"))

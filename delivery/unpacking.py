@@ -109,7 +109,7 @@ def _entries(archive: Path, most: Most) -> Iterator[tuple[Sequence[_Entry], Any]
 def _of_zip(archive: Path, one: zipfile.ZipInfo) -> _Entry:
     mode = one.external_attr >> 16
     if mode and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or not stat.S_IFMT(mode)):
-        raise NncError(f"{archive.name}: '{_shown(one.filename)}' is no plain file")
+        raise NncError(f"{archive.name}: '{_shown(one.filename)}' is not a plain file")
     if one.flag_bits & 1:
         raise NncError(f"{archive.name}: '{_shown(one.filename)}' is encrypted")
     return _Entry(one.filename, one.is_dir(), one.file_size, one)
@@ -117,7 +117,7 @@ def _of_zip(archive: Path, one: zipfile.ZipInfo) -> _Entry:
 
 def _of_tar(archive: Path, one: tarfile.TarInfo) -> _Entry:
     if not (one.isreg() or one.isdir()):
-        raise NncError(f"{archive.name}: '{_shown(one.name)}' is no plain file")
+        raise NncError(f"{archive.name}: '{_shown(one.name)}' is not a plain file")
     return _Entry(one.name, one.isdir(), one.size, one)
 
 
@@ -141,7 +141,7 @@ def _checked(archive: Path, entries: Sequence[_Entry], most: Most) -> Sequence[_
             or ":" in parts[0]
         )
         if bad:
-            raise NncError(f"{archive.name}: '{_shown(entry.name)}' is no path inside of it")
+            raise NncError(f"{archive.name}: '{_shown(entry.name)}' is not a path inside of it")
         if not entry.folder:
             if str(PurePosixPath(name)) in seen:
                 raise NncError(f"{archive.name}: '{_shown(entry.name)}' is there twice")
@@ -163,7 +163,7 @@ def _write(archive: Path, entry: _Entry, folder: Path, opened: Any, left: int) -
     written = 0
     source: IO[bytes] | None = opened(entry)
     if source is None:
-        raise NncError(f"{archive.name}: '{_shown(entry.name)}' is no plain file")
+        raise NncError(f"{archive.name}: '{_shown(entry.name)}' is not a plain file")
     with source, path.open("xb") as file:
         while part := source.read(_PART):
             written += len(part)

@@ -94,7 +94,7 @@ def _storage(child: Any) -> tuple[IntegerType, tuple[int, int]]:
     whole = _range_of(type)
     low, high = (int(end[0], 0) for end in ends) if ends else whole
     if not whole[0] <= low < high <= whole[1]:
-        raise NncError(f"'{low}:{high}' is no range of stored integers of type '{word}'")
+        raise NncError(f"'{low}:{high}' is not a range of stored integers of type '{word}'")
     return type, (low, high)
 
 

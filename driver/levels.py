@@ -31,7 +31,9 @@ def check_levels(names: Sequence[str], path: Path, options: ArtifactOptions) -> 
         if one in found[:i]:
             raise NncError(f"target '{one.name}' is given twice")
         if names[i] == HOST or not one.joins(one):
-            raise NncError(f"'{names[i]}' is no level of a family of processors, as x86-64-v3 is")
+            raise NncError(
+                f"'{names[i]}' is not a level of a family of processors, as x86-64-v3 is"
+            )
         if not one.joins(found[0]):
             raise NncError(
                 f"one library holds levels of one family, for one system: not '{found[0].name}' "

@@ -107,7 +107,10 @@ STRING = checked_parameter("a string", lambda a: isinstance(a, StringAttr))
 
 
 def word_of(piece: Any) -> str:
-    """The word of a parsed piece, bare or in quotes. `none`, which is parsed as a type, is one."""
+    """The text of a parsed piece that is a word, bare or in quotes; also of the type `none`.
+
+    Raises ParameterError if the piece is not a word.
+    """
     if piece[0] == "word":
         return piece[1]
     if piece[0] == "attribute" and isinstance(piece[1], StringAttr):

@@ -16,7 +16,7 @@ def unsealed(text: bytes | str) -> dict[str, Any]:
     """The value given to `sealed`. Raises ValueError if the text was changed since."""
     found = json.loads(text)
     if not isinstance(found, dict) or not isinstance(found.get("about"), dict):
-        raise ValueError("it is no JSON with a digest")
+        raise ValueError("it is not JSON with a digest")
     if digest(found["about"]) != found.get("digest"):
         raise ValueError("its JSON was changed after it was written")
     return found["about"]

@@ -14,6 +14,7 @@ would then need two transactions, a part of each.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -72,20 +73,7 @@ class _Aligning:
             for f in functions
             if KERNEL in f.attributes and ON_HOST not in f.attributes and not f.is_declaration
         }
-        buffers: list[Value] = []
-        for function in functions:
-            if KERNEL in function.attributes:
-                continue
-            for op in function.walk():
-                if isinstance(op, memref.Alloc | memref.View) and self._is_candidate(op.results[0]):
-                    buffers.append(op.results[0])
-                if isinstance(op, memref.Alloc):
-                    self._join_parts(op)
-        known = set(buffers)
-        for function in functions:
-            for call in function.walk():
-                if isinstance(call, func.Call) and call.callee in self.kernels:
-                    self._join_call(call, known)
+        buffers = self._candidates(functions)
         stay = set(self.classes.marked())
         chosen = [value for value in buffers if value not in stay]
         arguments = [
@@ -105,6 +93,24 @@ class _Aligning:
             inputs = tuple(v.type for v in kernel.args)
             kernel.function_type = FunctionType(inputs, kernel.function_type.results)
         return len(chosen)
+
+    def _candidates(self, functions: Sequence[func.FuncOp]) -> list[Value]:
+        """The buffers to align, in classes with the arguments that they are passed for."""
+        buffers: list[Value] = []
+        for function in functions:
+            if KERNEL in function.attributes:
+                continue
+            for op in function.walk():
+                if isinstance(op, memref.Alloc | memref.View) and self._is_candidate(op.results[0]):
+                    buffers.append(op.results[0])
+                if isinstance(op, memref.Alloc):
+                    self._join_parts(op)
+        known = set(buffers)
+        for function in functions:
+            for call in function.walk():
+                if isinstance(call, func.Call) and call.callee in self.kernels:
+                    self._join_call(call, known)
+        return buffers
 
     # -- what can be aligned -------------------------------------------------------------------
 

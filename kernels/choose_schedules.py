@@ -66,36 +66,46 @@ class ChooseSchedules(
                 continue
             if function.sym_name in existing:
                 continue
-            block = function.regions[0].blocks[0]
             copy_at_once(function, target)
             if has_stages(function) or KERNEL in function.attributes:
                 keep_on_host(function, target)
-            if has_stages(function):
-                own = target_of(function)
-                if source is not None and (one := source.find(function, block, own)):
-                    one.loc = function.loc
-                    assert function.parent is not None
-                    function.parent.insert_after(one, function)
-                    context.statistic("tuned")
-                    continue
-                machine, every = own.machine, self.print_candidates or context.decisions.every
+            if not has_stages(function):
+                continue
+            block, own = function.regions[0].blocks[0], target_of(function)
+            if source is not None and (one := source.find(function, block, own)):
+                _put_beside(function, one)
+                context.statistic("tuned")
+            else:
                 distances = reuse.get(function.sym_name, ())
-                found, chosen = choose(function, own.policy, machine, every, distances)
-                if hasattr(policy_of(own.policy), "margin"):
-                    again = partial(_decided, function, own.policy, distances)
-                    context.decide(decision(function, own.policy, machine, found, chosen, again))
-                    if target.caller is not target:
-                        context.decide(place(function, target, chosen.terms, every))
-                if self.print_candidates:
-                    show(found, chosen, function, context)
-                chosen.schedule.loc = function.loc
-                if machine.program is not machine:
-                    function.attributes[CYCLES] = I64Attr(round(getattr(chosen, "cycles", 0)))
-                assert function.parent is not None
-                function.parent.insert_after(chosen.schedule, function)
+                _put_beside(function, self._chosen(function, target, distances, context))
                 context.statistic("schedules")
         for line in source.summary() if source is not None else ():
             context.report(line)
+
+    def _chosen(
+        self, function: func.FuncOp, target: Target, distances: Reuse, context: PassContext
+    ) -> Operation:
+        """The schedule that the policy chooses for a kernel of a program for `target`."""
+        own = target_of(function)
+        machine, every = own.machine, self.print_candidates or context.decisions.every
+        found, chosen = choose(function, own.policy, machine, every, distances)
+        if hasattr(policy_of(own.policy), "margin"):
+            again = partial(_decided, function, own.policy, distances)
+            context.decide(decision(function, own.policy, machine, found, chosen, again))
+            if target.caller is not target:
+                context.decide(place(function, target, chosen.terms, every))
+        if self.print_candidates:
+            show(found, chosen, function, context)
+        if machine.program is not machine:
+            function.attributes[CYCLES] = I64Attr(round(getattr(chosen, "cycles", 0)))
+        return chosen.schedule
+
+
+def _put_beside(function: func.FuncOp, schedule: Operation) -> None:
+    """Insert a kernel's schedule after it."""
+    schedule.loc = function.loc
+    assert function.parent is not None
+    function.parent.insert_after(schedule, function)
 
 
 def place(function: func.FuncOp, device: Target, terms: Terms | None, every: bool) -> Decision:

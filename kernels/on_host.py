@@ -30,8 +30,10 @@ def keep_on_host(function: func.FuncOp, target: Target) -> None:
 
 
 def copy_at_once(function: func.FuncOp, device: Target) -> None:
-    """Turn copies of whole buffers, in functions that call a device's kernels, into one operation
-    each: as loops, they would be loops of the host over the device's memory.
+    """Make one operation of each copy of a whole buffer, in functions that call a device's kernels.
+
+    Lowered to loops, such a copy would run on the host, element by element, over the device's
+    memory.
     """
     if device.caller is device or KERNEL in function.attributes:
         return

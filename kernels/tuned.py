@@ -177,7 +177,7 @@ def _content(module: ModuleOp) -> TunedSchedule:
     about = module.attributes.get(TUNED)
     found = [op for op in module.body_block if isinstance(op, schedule.For)]
     if not isinstance(about, DictAttr) or len(found) != 1 or len(list(module.body_block)) != 1:
-        message = f"is no file of nnc tune: a module with '{TUNED}' and one schedule is expected"
+        message = f"is not a file of nnc tune: a module with '{TUNED}' and one schedule is expected"
         raise module.error(message)
     given = dict(about.items())
     expected = [(name, StringAttr) for name in _TEXTS] + [(name, FloatAttr) for name in _NUMBERS]

@@ -76,8 +76,9 @@ class _Placing:
     old_types: dict[Value, MemRefType] = field(default_factory=dict)
 
     def place(self) -> None:
-        """Find the buffers that must be in the same memory space, then set types and
-        insert copies.
+        """Move the buffers that kernels use to the device's memory, and insert copies for the host.
+
+        With a buffer move all that are, or may be, the same memory.
         """
         every = [f for f in self.module.body_block if isinstance(f, func.FuncOp)]
         self.functions = {f.sym_name: f for f in every if not f.is_declaration}

@@ -112,7 +112,7 @@ def _flat(value: Any, type: Type) -> list[Any]:
     match type:
         case MemRefType():
             if not isinstance(value, np.ndarray):
-                raise NncError(f"{value!r} is no array for a {type}")
+                raise NncError(f"{value!r} is not an array for a {type}")
             parts: list[Any] = [value.ctypes.data]
             for kind, dim in dynamic_parts(type):
                 size = value.shape[dim] if kind == "size" else value.strides[dim] // value.itemsize

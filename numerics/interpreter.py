@@ -413,7 +413,7 @@ def to_value(value: Any, type: Type, what: str, loc: Location | None = None) -> 
             return _check_array(array, type, what, loc)
         case MemRefType():
             if not isinstance(value, np.ndarray):
-                raise NncError(f"{what} is no NumPy array, but a {type} shares its memory", loc)
+                raise NncError(f"{what} is not a NumPy array, but a {type} shares its memory", loc)
             return _check_array(value, type, what, loc)
         case UnrankedTensorType() | UnrankedMemRefType():
             return value

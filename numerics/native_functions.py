@@ -238,7 +238,7 @@ class NativeFunctions:
             for leaf in leaves:
                 data = leaf.to_bytes(_at(value, leaf.path))
                 if len(data) != leaf.element_bytes * leaf.count:
-                    raise NncError(f"argument {i} of '@{name}' is no {leaf.type}")
+                    raise NncError(f"argument {i} of '@{name}' is not of type {leaf.type}")
                 memory[leaf.offset : leaf.offset + len(data)] = np.frombuffer(data, np.uint8)
         run = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._code[_CALL + name])
         run(memory.ctypes.data)

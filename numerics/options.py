@@ -62,7 +62,7 @@ def parse_options(text: str) -> NumericsOptions:
         try:
             values[key.replace("-", "_")] = kinds[key](value if equals else "true")
         except ValueError:
-            raise NncError(f"{FLAG}: '{value}' is no value of '{key}'") from None
+            raise NncError(f"{FLAG}: '{value}' is not a value of '{key}'") from None
     options = NumericsOptions(**values)  # type: ignore[arg-type]
     if options.samples < 1 or options.max_steps < 1 or options.seed < 0:
         raise NncError(f"{FLAG}: samples and max-steps are at least 1, seed at least 0")

@@ -58,7 +58,10 @@ class OutputMemory:
         self._free: list[np.ndarray] = []
 
     def array(self) -> np.ndarray:
-        """An uninitialized array."""
+        """An uninitialized array of the output's shape.
+
+        Large ones use again the memory of earlier ones that nobody refers to any more.
+        """
         if self._bytes < _LARGE:
             return np.empty(self.shape, self.dtype)
         try:

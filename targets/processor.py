@@ -210,5 +210,5 @@ def core_of(target: Target, loc: Location | None = None) -> Processor:
     """
     core = target.machine.program
     if not isinstance(core, Processor):
-        raise NncError(f"the module is for '{target.name}', which is no processor", loc)
+        raise NncError(f"the module is for '{target.name}', which is not a processor", loc)
     return core

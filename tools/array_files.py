@@ -49,7 +49,7 @@ def read_arrays(path: Path, most_bytes: int | None = None) -> dict[str, np.ndarr
         raise NncError(f"{path}: not a readable array file: {error}") from None
     for name, array in arrays.items():
         if not isinstance(array, np.ndarray):
-            raise NncError(f"{path}: '{name}' is no array")
+            raise NncError(f"{path}: '{name}' is not an array")
     return arrays
 
 

@@ -38,7 +38,7 @@ def from_json(value: Any, type: Type, name: str) -> Any:
     try:
         return _from_json(value, type)
     except (ValueError, TypeError, OverflowError, AttributeError) as error:
-        raise NncError(f"'{name}': JSON is no value of type {type}: {error}") from None
+        raise NncError(f"'{name}': JSON is not a value of type {type}: {error}") from None
 
 
 def _from_json(value: Any, type: Any) -> Any:

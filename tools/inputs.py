@@ -164,7 +164,7 @@ def save_outputs(path: Path, outputs: Mapping[str, Any]) -> None:
         write_whole(path, f"{text}\n".encode())
         return
     if path.suffix == ".npy" and not all(isinstance(v, np.ndarray) for v in outputs.values()):
-        raise NncError(f"an output is no tensor: name an .npz or .json file, not '{path}'")
+        raise NncError(f"an output is not a tensor: name an .npz or .json file, not '{path}'")
     outputs = flattened(outputs)
     if path.suffix == ".npz":
         with ZipFile(buffer, "w") as archive:  # an output may be called as a parameter of savez

@@ -99,7 +99,7 @@ def _parse_type(text: str) -> tuple[ScalarType, tuple[int, ...]]:
     assert match is not None
     name, shape = match["element"], match["shape"]
     if shape is not None and not re.fullmatch(r"\[(\d+(x\d+)*)?\]", shape):
-        raise NncError(f"'{shape}' is no shape; write [2x3]")
+        raise NncError(f"'{shape}' is not a shape; write [2x3]")
     sizes = tuple(int(n) for n in re.findall(r"\d+", shape or ""))
     if name == "index":
         return IndexType(), sizes
@@ -108,7 +108,7 @@ def _parse_type(text: str) -> tuple[ScalarType, tuple[int, ...]]:
         return IntegerType(int(integer[2]), integer[1]), sizes
     if name in FLOAT_KINDS:
         return FloatType(name), sizes
-    raise NncError(f"'{name}' is no type; there are f32, i64, index and so on")
+    raise NncError(f"'{name}' is not a type; there are f32, i64, index and so on")
 
 
 def _element_of(type: Type) -> ScalarType:
@@ -160,7 +160,7 @@ def _number(text: str, element: ScalarType) -> int | float | bool:
         number = int(text, 0)
     except ValueError:
         choices = ", ".join(_WORDS)
-        raise NncError(f"'{text}' is no {element}, and none of {choices}") from None
+        raise NncError(f"'{text}' is not of type {element}, and none of {choices}") from None
     width = getattr(element, "width", 64)
     if not -(1 << (width - 1)) <= number < 1 << width:
         raise NncError(f"{number} does not fit in {element}")

@@ -157,7 +157,7 @@ def _experiment(job: Job, place: Place, model: str) -> Outcome:
 def _plain(word: Any) -> str:
     """A word of the command line, checked to be a plain name. Raises NncError."""
     if not isinstance(word, str) or not _PLAIN.fullmatch(word):
-        raise NncError(f"'{str(word)[:40]}' is no name")
+        raise NncError(f"'{str(word)[:40]}' is not a name")
     return word
 
 

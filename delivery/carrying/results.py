@@ -37,7 +37,7 @@ def take(home: Path, name: str, to: Path, most: int) -> Path:
             opened.callback(os.close, handle)
             about = os.fstat(handle)
             if not stat.S_ISREG(about.st_mode) or about.st_nlink != 1:
-                raise NncError(f"the result '{name}' is no plain file")
+                raise NncError(f"the result '{name}' is not a plain file")
             if about.st_size > most:
                 raise NncError(f"the result '{name}' has {about.st_size:,} bytes, of {most:,}")
             if os.geteuid() == 0:

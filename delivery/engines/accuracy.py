@@ -67,7 +67,7 @@ def _compared(index: int, a: np.ndarray, b: np.ndarray) -> Accuracy:
     same = (a == b) if exact else (wide_a == wide_b) | (np.isnan(wide_a) & np.isnan(wide_b))
     finite = np.isfinite(wide_a) & np.isfinite(wide_b)
     lost = int((~finite & ~same).sum())
-    fault = f"output {index}: {lost} of {b.size} values are no finite numbers on one side alone"
+    fault = f"output {index}: {lost} of {b.size} values are not finite on one side alone"
     with np.errstate(over="ignore"):
         largest = float(np.abs(wide_a[finite] - wide_b[finite]).max(initial=0.0))
     scale = float(np.abs(wide_b[finite]).max(initial=0.0)) or 1.0

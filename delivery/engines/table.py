@@ -37,7 +37,7 @@ class Engine:
 
     @property
     def file(self) -> Path:
-        """The path of the file that loads a model."""
+        """The path of the Python file with the function that loads a model in this engine."""
         return self.folder / f"{self.loads.partition('.')[0]}.py"
 
     @property

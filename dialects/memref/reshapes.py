@@ -152,7 +152,7 @@ def _reshape_in_place(op: Op, array: Any, shape: list[int]) -> Any:
         return array.reshape(shape, copy=False)
     except ValueError:
         raise NncError(
-            f"'{op.name}': {array.shape} with strides {element_strides(array)} is no view of "
+            f"'{op.name}': {array.shape} with strides {element_strides(array)} is not a view of "
             f"{shape}",
             op.loc,
         ) from None

@@ -104,7 +104,7 @@ class SubView(Slicing, _OfBuffer, name="memref.subview", traits=(Pure, ViewLike)
         if shape is not None:
             reduced = rank_reduced(type, shape)
             if reduced is None:
-                raise NncError(f"memref.subview: {shape} is no reduction of {type}")
+                raise NncError(f"memref.subview: {shape} is not a reduction of {type}")
             type = reduced
         return SubView(
             source, *(values for values, _ in parts), *(static for _, static in parts), result=type

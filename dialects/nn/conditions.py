@@ -82,7 +82,7 @@ def steps_of(code: str, count: int) -> list[tuple[Place, str, Place]]:
     for text in code.split("; "):
         words = text.split(" ")
         if len(words) != 3 or words[1] not in OPERATORS:
-            raise NncError(f"'{text}' is no step 'a operator b'")
+            raise NncError(f"'{text}' is not a step of the form 'a operator b'")
         a, name, b = _place(words[0]), words[1], _place(words[2])
         for at in (a, b):
             kind, i = at if isinstance(at, tuple) else ("", 0)
@@ -92,7 +92,7 @@ def steps_of(code: str, count: int) -> list[tuple[Place, str, Place]]:
         found.append((a, name, b))
         truths.append(name not in _COMPUTED)
     if not truths[-1]:
-        raise NncError(f"the last step '{text}' is no condition")
+        raise NncError(f"the last step '{text}' is not a condition")
     return found
 
 
@@ -102,7 +102,7 @@ def _place(word: str) -> Place:
     try:
         found = int(word)
     except ValueError:
-        raise NncError(f"'{word}' is no operand") from None
+        raise NncError(f"'{word}' is not an operand") from None
     if found != _wrapped(found):
         raise NncError(f"'{word[:99]}' does not fit 64 bits")
     return found

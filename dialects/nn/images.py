@@ -38,7 +38,7 @@ class DecodeImage(HostOp, name="nn.decode_image"):
             with Image.open(io.BytesIO(x.tobytes())) as image:
                 found = np.asarray(image.convert("L" if self.pixels == "gray" else "RGB"))
         except Exception as error:  # Pillow raises several kinds
-            raise NncError(f"the bytes are no image that can be read: {error}") from None
+            raise NncError(f"the bytes are not an image that can be read: {error}") from None
         if self.pixels == "gray":
             return found[..., None]
         return found[..., ::-1] if self.pixels == "bgr" else found

@@ -264,7 +264,7 @@ class Split(NnOp, name="nn.split"):
             rest = [*x.shape[: self.axis], *x.shape[self.axis + 1 :]]
             found = [*out.shape[: self.axis], *out.shape[self.axis + 1 :]]
             if out.rank != x.rank or out.element_type is not x.element_type or rest != found:
-                raise NncError(f"'{out}' is no part of '{x}'")
+                raise NncError(f"'{out}' is not a part of '{x}'")
             if out.shape[self.axis] is None:
                 raise NncError(f"dimension {self.axis} of the parts must be known")
             total += out.shape[self.axis]

@@ -400,7 +400,7 @@ class FromString(HostOp, name="nn.from_string"):
             try:
                 found.reshape(-1)[i] = read(text)
             except (ValueError, OverflowError):
-                raise NncError(f"'{text}' is no number of type {dtype}") from None
+                raise NncError(f"'{text}' is not a number of type {dtype}") from None
         return found
 
 

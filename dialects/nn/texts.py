@@ -224,7 +224,7 @@ class FormatNumber(HostOp, name="nn.format_number"):
 
     def check(self):
         if not re.fullmatch(r"%[-+ #0]*\d{0,3}(\.\d{1,3})?[defg]", self.pattern):
-            raise NncError(f"'{self.pattern}' is no format of one number")
+            raise NncError(f"'{self.pattern}' is not a format of one number")
 
     @classmethod
     def infer(cls, types, attrs):

@@ -165,7 +165,7 @@ class Words(NnOp, name="nn.words", traits=(Total, Arranging)):
         if not isinstance(x.element_type, IntegerType) or x.element_type.width != 8:
             raise NncError(f"expected integers of 8 bits, but got '{x}'")
         if x.rank == 0 or x.shape[-1] is None or x.shape[-1] % 4:
-            raise NncError(f"the last dimension is no multiple of 4: '{x}'")
+            raise NncError(f"the last dimension is not a multiple of 4: '{x}'")
         return [tensor((*x.shape[:-1], x.shape[-1] // 4), i32)]
 
     def evaluate(self, x):
@@ -196,7 +196,7 @@ class Pairs(NnOp, name="nn.pairs"):
     def infer(cls, types, attrs):
         x, zero = types
         if x.rank == 0 or x.shape[-1] is None or x.shape[-1] % 2:
-            raise NncError(f"the last dimension is no multiple of 2: '{x}'")
+            raise NncError(f"the last dimension is not a multiple of 2: '{x}'")
         if zero.element_type is not i32:
             raise NncError(f"expected a number of type i32, but got '{zero}'")
         return [tensor(cls.comprehend(types, attrs).shape, i32)]

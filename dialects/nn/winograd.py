@@ -85,7 +85,7 @@ class StridedTransforms:
 
     @cached_property
     def input(self) -> tuple[tuple[float, ...], ...]:
-        """B^T, a row for each product of a tile in one direction."""
+        """B^T: for each product, the factors of the elements of an input tile's row."""
         size = 2 * len(self.even.output) + 1
         even = [tuple(row[j // 2] * (j % 2 == 0) for j in range(size)) for row in self.even.input]
         odd = [tuple(float(j == k) for j in range(size)) for k in range(1, size, 2)]

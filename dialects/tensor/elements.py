@@ -212,7 +212,7 @@ class Cast(CastOp, name="tensor.cast", traits=(Pure,)):
             or any(d not in (None, n) for d, n in zip(type.shape, source.shape, strict=True))
         ):
             raise NncError(
-                f"'tensor.cast': a tensor of shape {source.shape} is no {type}", self.loc
+                f"'tensor.cast': a tensor of shape {source.shape} does not fit {type}", self.loc
             )
         return source
 

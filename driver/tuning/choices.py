@@ -91,7 +91,9 @@ class TunedChoice:
         module.verify()
         about = module.attributes.get(CHOICE)
         if not isinstance(about, DictAttr) or len(list(module.body_block)):
-            raise module.error(f"is no choice of nnc tune: an empty module with '{CHOICE}' is one")
+            raise module.error(
+                f"is not a choice of nnc tune: an empty module with '{CHOICE}' is one"
+            )
         given = dict(about.items())
         wrong = [n for n in _TEXTS if not isinstance(given.get(n), StringAttr)]
         wrong += [n for n in _NUMBERS if not isinstance(given.get(n), FloatAttr)]

@@ -75,7 +75,7 @@ def _ends(path: Path) -> datetime:
     except OSError as error:
         raise _no_membership(path, error.strerror or str(error)) from None
     except ValueError:
-        raise _no_membership(path, "it is no certificate") from None
+        raise _no_membership(path, "it is not a certificate") from None
 
 
 def _no_membership(path: Path, why: str) -> NncError:

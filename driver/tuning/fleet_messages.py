@@ -106,7 +106,9 @@ def packed(arrays: Mapping[str, Any]) -> bytes:
     rows, parts = [], []
     for name, array in arrays.items():
         if not isinstance(array, np.ndarray) or array.dtype.kind not in "biufcV":
-            raise NncError(f"input '{name}' is no array of numbers, which a fleet's workers need")
+            raise NncError(
+                f"input '{name}' is not an array of numbers, which a fleet's workers need"
+            )
         rows.append([name, str(array.dtype), list(array.shape)])
         parts.append(np.ascontiguousarray(array).tobytes())
     return json.dumps(rows).encode() + b"\n" + b"".join(parts)

@@ -76,7 +76,7 @@ async function classify(file) {
   showInDrop(hint);
   at("results").replaceChildren();
   const bitmap = await createImageBitmap(file).catch(() => {
-    throw new Error(`${file.name} is no picture that this browser reads`);
+    throw new Error(`${file.name} is not a picture that this browser reads`);
   });
   showInDrop(Object.assign(new Image(), { src: URL.createObjectURL(file) }));
   const planes = pixelsOf(bitmap);

@@ -41,7 +41,10 @@ class Part:
 
     @staticmethod
     def of(source: Source, given: Mapping[str, Any]) -> Part:
-        """The part that a JSON object of the file describes. Raises NncError."""
+        """The part that an element of a combination in the model's JSON describes.
+
+        Raises NncError for a kind of element that is not supported.
+        """
         kind = str(given["combination_element"])
         match kind:
             case "cat_feature_value":

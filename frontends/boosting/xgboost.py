@@ -105,7 +105,7 @@ def _base(source: Source, text: Any, objective: str) -> np.ndarray:
     scores = [float(v) for v in (found if isinstance(found, list) else [found])]
     if objective in LOGITS:
         if not all(0 <= v <= 1 for v in scores):
-            raise source.error(f"the base score {text} is no probability")
+            raise source.error(f"the base score {text} is not a probability")
         # Labels of one class alone make it 0 or 1, which XGBoost moves inside in 32 bits.
         one = np.float32(1)
         shares = np.clip(np.array(scores, np.float32), SMALLEST_SHARE, one - SMALLEST_SHARE)

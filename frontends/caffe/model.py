@@ -228,7 +228,7 @@ class _Reader:
         for name in bottoms:
             if name not in self.names:
                 raise self.source.error(
-                    f"layer '{layer.name}' ({kind}): its bottom '{name}' is no top of a layer "
+                    f"layer '{layer.name}' ({kind}): its bottom '{name}' is not a top of a layer "
                     "before it"
                 )
         inputs = [self.names[name] for name in bottoms]

@@ -130,7 +130,7 @@ class Builder:
         if isinstance(value, Value):
             return value
         if not isinstance(value, Iterable):  # a format's own, such as a list that a loop fills
-            raise NncError("it is no tensor outside of the graph", loc)
+            raise NncError("it is not a tensor outside of the graph", loc)
         elements = [self.as_value(element, loc) for element in value]
         return self.emit(nn.SequenceConstruct(elements), loc)[0]
 

@@ -68,7 +68,10 @@ def operands_of(op: Any) -> list[Parameter]:
 
 
 def with_signature(convert: Any, inputs: Sequence[Parameter]) -> Callable[..., Any]:
-    """The converter with a signature by which the importer checks a node's inputs."""
+    """Give a converter a signature that lists these inputs; returns the converter.
+
+    The importer checks the inputs of nodes against that signature.
+    """
     layer = Parameter("n", Parameter.POSITIONAL_OR_KEYWORD)
     convert.__signature__ = Signature([layer, *inputs])
     return convert

@@ -51,7 +51,7 @@ def parse(n: Layer, equation: str, operands: list[Value]) -> tuple[list[Term], s
     for text, value in zip(inputs, operands, strict=True):
         named = text.replace("...", "")
         if not all(c.isascii() and c.isalpha() for c in named) or text.count("...") > 1:
-            raise n.error(f"equation '{equation}': '{text}' is no list of letters")
+            raise n.error(f"equation '{equation}': '{text}' is not a list of letters")
         missing = value.type.rank - len(named)
         if missing < 0 or (missing and "..." not in text):
             raise n.error(f"equation '{equation}': '{text}' does not fit shape {shape_text(value)}")

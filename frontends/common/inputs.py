@@ -68,7 +68,7 @@ def input_types(place: Place, inputs: Sequence[Input], choices: InputChoices) ->
             if name not in names:
                 known = ", ".join(f"'{n}'" for n in names) or "none"
                 raise place.error(
-                    f"a {what} is given for '{name}', which is no input; inputs: {known}"
+                    f"a {what} is given for '{name}', which is not an input; inputs: {known}"
                 )
     bound = _bind_symbols(place, inputs, choices)
     return {
@@ -90,12 +90,14 @@ def constant_arrays(
 
 def _constant(place: Place, name: str, expected: Type, given: Any) -> np.ndarray:
     if not isinstance(expected, TensorType):
-        raise place.error(f"a value is given for input '{name}', which is no tensor")
+        raise place.error(f"a value is given for input '{name}', which is not a tensor")
     dtype = type_to_numpy(expected.element_type)
     try:
         array = np.asarray(given)
     except (ValueError, OverflowError):  # rows of unequal lengths
-        raise place.error(f"the value given for input '{name}' is no array: {given!r}") from None
+        raise place.error(
+            f"the value given for input '{name}' is not an array: {given!r}"
+        ) from None
     fits = len(expected.shape) == array.ndim and all(
         d in (None, n) for d, n in zip(expected.shape, array.shape, strict=True)
     )
@@ -149,7 +151,7 @@ def _input_type(
 ) -> Type:
     if not isinstance(value.type, TensorType | UnrankedTensorType):
         if given is not None:
-            raise place.error(f"a shape is given for input '{value.name}', which is no tensor")
+            raise place.error(f"a shape is given for input '{value.name}', which is not a tensor")
         return value.type
     found = TensorType(_shape(place, value, given, bound), value.type.element_type)
     if fault := size_fault(found):

@@ -55,12 +55,12 @@ class Layer:
         """A constant of an array or number; `type` is its element type."""
         dtype = None if type is None else type_to_numpy(type)
         if isinstance(value, float) and isinstance(type, IntegerType) and not value.is_integer():
-            raise self.error(f"{value} is no number of type {type}")
+            raise self.error(f"{value} is not a number of type {type}")
         try:
             with np.errstate(over="ignore", invalid="ignore"):
                 array = np.asarray(value, dtype)
         except (OverflowError, ValueError):
-            raise self.error(f"{value} is no number of type {type}") from None
+            raise self.error(f"{value} is not a number of type {type}") from None
         return self.builder.constant(array, self.loc)
 
     def scalar(self, value: Any, like: Value) -> Value:

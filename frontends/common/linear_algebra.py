@@ -32,7 +32,10 @@ def steps(n: Layer, count: Term, states: list[Term], step: Step) -> list[Term]:
 
 @dataclass(frozen=True)
 class Places:
-    """The indices of rows [M, 1] and of columns [N] of matrices, which broadcast against them."""
+    """The row number [M, 1] and column number [N] of each element of matrices [.., M, N].
+
+    Comparing the two by broadcasting gives masks such as that of the diagonal.
+    """
 
     rows: Term
     columns: Term

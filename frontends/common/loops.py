@@ -235,19 +235,11 @@ def branch(
             with n.builder.inside(block):
                 outcomes[i] = [n.builder.as_value(v, n.loc) for v in outcomes[i]]
         leaves = [_leaves(outcome) for outcome in outcomes]
-    for i, pair in enumerate(zip(*leaves, strict=True)):
-        if not all(isinstance(v.type, TensorType) for v in pair):
-            continue
-        if pair[0].type.rank == pair[1].type.rank:
-            continue
-        if any(v.type.shape.count(1) != v.type.rank for v in pair):
-            ranks = [sum(v.type.rank for v in values) for values in leaves]
-            for block in blocks:
-                _forget(block)
-            return _assumed(n, condition, branches, ranks.index(min(ranks)))
-        for block, values in zip(blocks, leaves, strict=True):
-            with n.builder.inside(block):
-                values[i] = as_scalar(n, values[i])
+    if not _match_ranks(n, blocks, leaves):
+        ranks = [sum(v.type.rank for v in values) for values in leaves]
+        for block in blocks:
+            _forget(block)
+        return _assumed(n, condition, branches, ranks.index(min(ranks)))
     types = [merged(n, a.type, b.type, i) for i, (a, b) in enumerate(zip(*leaves, strict=True))]
     for block, values in zip(blocks, leaves, strict=True):
         with n.builder.inside(block):
@@ -256,6 +248,24 @@ def branch(
     condition = as_scalar(n, condition)
     results = insert(n, nn.If(condition, *regions, outs=types))
     return _rebuilt(outcomes[0], iter(results))
+
+
+def _match_ranks(n: Layer, blocks: Sequence[Block], leaves: Sequence[list[Any]]) -> bool:
+    """Make tensors of one element scalars where the branches' ranks differ.
+
+    Returns whether all results then have the same rank in both.
+    """
+    for i, (one, other) in enumerate(zip(*leaves, strict=True)):
+        if not (isinstance(one.type, TensorType) and isinstance(other.type, TensorType)):
+            continue
+        if one.type.rank == other.type.rank:
+            continue
+        if any(v.type.shape.count(1) != v.type.rank for v in (one, other)):
+            return False
+        for block, values in zip(blocks, leaves, strict=True):
+            with n.builder.inside(block):
+                values[i] = as_scalar(n, values[i])
+    return True
 
 
 def _without(

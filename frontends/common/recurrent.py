@@ -381,7 +381,7 @@ def _masked(
 
 
 def with_shape(n: Layer, value: Value, *shape: Dim) -> Value:
-    """The value with the extents that it must have, where its type lacks one of them."""
+    """The value, with extents of `shape` in its type where those are unknown there."""
     merged = tuple(b if a is None else a for a, b in zip(value.type.shape, shape, strict=True))
     if merged == value.type.shape:
         return value

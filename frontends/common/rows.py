@@ -102,7 +102,7 @@ def fault_of_ranks(inputs: list[Any], declared: bool) -> str | None:
     for i, value in enumerate(inputs):
         type = getattr(value, "type", None)
         if not declared and (isinstance(value, tuple) or isinstance(type, HostType)):
-            return f"input {i} is no tensor"
+            return f"input {i} is not a tensor"
         if isinstance(type, UnrankedTensorType):
             return (
                 f"input {i} is a '{type}': its rank must be known; it is an element of a "

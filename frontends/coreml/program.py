@@ -116,7 +116,7 @@ class _Reader:
             for a, b in (("input", "state"), ("data", "value"))
         )
         if state not in self.states:
-            raise self.files.error(f"operation '{title}' writes '{state}', which is no state")
+            raise self.files.error(f"operation '{title}' writes '{state}', which is not a state")
         self.states[state] = value
         if outputs:
             nodes.append(Node("identity", title, [value], outputs, {}))

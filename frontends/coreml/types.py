@@ -48,7 +48,7 @@ def tensor_type(place: Place, type: Record) -> TensorType:
         return tensor_type(place, type.stateType.part("wrappedType"))
     tensor = type.tensorType
     if tensor is None:
-        raise place.error("a value is no tensor")
+        raise place.error("a value is not a tensor")
     return TensorType(shape_of(tensor), element_type(place, tensor.dataType))
 
 

@@ -91,9 +91,9 @@ def _json(source: Source, data: np.ndarray | str) -> dict[str, Any]:
         text = data if isinstance(data, str) else data.tobytes().decode("utf-8")
         found = json.loads(text)
     except ValueError as error:
-        raise source.error(f"the configuration is no JSON: {error}") from None
+        raise source.error(f"the configuration is not JSON: {error}") from None
     if not isinstance(found, dict):
-        raise source.error("the configuration is no JSON object")
+        raise source.error("the configuration is not a JSON object")
     return found
 
 

@@ -20,7 +20,7 @@ class OnnxFrontEnd:
     name = "ONNX"
 
     def import_model(self, source: Source, **choices: Any) -> Operation:
-        """The module of a model. Raises NncError."""
+        """The module of nn ops for a model. Raises NncError."""
         return import_model(source, **choices)
 
     def examine_model(self, source: Source, **choices: Any) -> Examination:

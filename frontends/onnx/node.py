@@ -41,7 +41,7 @@ _FIELDS = {
 
 
 class Node(NodeLayer):
-    """A node that is being imported. Calling it with an nn op inserts it; returns the value."""
+    """A node that is being imported. `node(op)` inserts an nn op and returns the op's result."""
 
     builder: Any
     """The import that the node is part of: an `OnnxImporter`, which needs this file."""

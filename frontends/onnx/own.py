@@ -143,7 +143,7 @@ def load_operators(path: Path) -> None:
     _forget(str(path), name)
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise NncError(f"'{path}' is no Python file")
+        raise NncError(f"'{path}' is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # classes find their module by its name
     try:
@@ -307,7 +307,7 @@ def _attribute(value: Any) -> Attribute:
             return StringAttr(value)
         case tuple() | list():
             return ArrayAttr(tuple(map(_attribute, value)))
-    raise NncError(f"{value!r} is no number, text or tuple of them")
+    raise NncError(f"{value!r} is not a number, text or tuple of them")
 
 
 class Composer:

@@ -184,7 +184,7 @@ class _Reader:
         found = variable and variable.type and variable.type.lod_tensor
         tensor = found and found.tensor
         if not tensor or tensor.data_type not in TYPES:
-            raise self.source.error(f"input '{name}' is no tensor of numbers")
+            raise self.source.error(f"input '{name}' is not a tensor of numbers")
         shape = tuple(None if d < 0 else d for d in tensor.dims)
         return Input(name, TensorType(shape, TYPES[tensor.data_type]))
 

@@ -94,7 +94,7 @@ class _Reader:
         try:
             return json.loads(self.archive.read(name).tobytes())
         except (UnicodeDecodeError, json.JSONDecodeError) as error:
-            raise self.source.error(f"'{name}' is no JSON: {error}") from None
+            raise self.source.error(f"'{name}' is not JSON: {error}") from None
 
     def read(self) -> Graph:
         self.program: Any = self.json(self.model)
@@ -313,7 +313,7 @@ class _OlderReader(_Reader):
 
     def array(self, key: str, config: Any) -> np.ndarray:
         if not isinstance(config, Tensor):
-            raise self.source.error(f"weights '{key}' are no tensor")
+            raise self.source.error(f"weights '{key}' are not a tensor")
         sizes = (*config.shape, *config.strides, config.first)
         if not all(isinstance(size, int) and size >= 0 for size in sizes):
             raise self.source.error(f"weights '{key}' have an invalid offset, shape or strides")

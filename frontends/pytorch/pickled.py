@@ -86,7 +86,7 @@ def read_tensors(source: Source, data: np.ndarray) -> Mapping[str, Any]:
     archive = Archive(inner)
     names = [name for name in archive.members if name.endswith("data.pkl")]
     if len(names) != 1:
-        raise source.error("weights are no archive of torch.save")
+        raise source.error("weights are not an archive of torch.save")
     root = names[0].removesuffix("data.pkl")
     order = f"{root}byteorder"
     if order in archive and archive.read(order).tobytes() != b"little":
@@ -96,7 +96,7 @@ def read_tensors(source: Source, data: np.ndarray) -> Mapping[str, Any]:
     except _BROKEN as error:
         raise source.error(f"the pickle of weights is broken: {error}") from None
     if not isinstance(found, dict):
-        raise source.error("weights are no dictionary")
+        raise source.error("weights are not a dictionary")
     return found
 
 

@@ -96,7 +96,7 @@ class _Frame:
         merges = [n for n in self.inside.values() if n.kind == "Merge" and self._starts(n)]
         conditions = [n for n in self.inside.values() if n.kind == "LoopCond"]
         if len(conditions) != 1 or not merges:
-            raise WireError(f"the frame '{self.frame}' is no loop")
+            raise WireError(f"the frame '{self.frame}' is not a loop")
         gates = {n.inputs[0]: n for n in self.inside.values() if self._is_gate(n, conditions[0])}
         parts = [self._variable(merge, gates.get(merge.outputs[0])) for merge in merges]
         inits, heads, bodies, nexts, exits = (list(column) for column in zip(*parts, strict=True))

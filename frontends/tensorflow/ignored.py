@@ -55,7 +55,7 @@ IGNORED = IgnoredFields(
     Ignored("compute_uv compute_v", "an output that is not used", "Svd SelfAdjointEigV2"),
     Ignored("epsilon leakyrelu_alpha", "of a function that is not fused", "_Fused*"),
     Ignored("filter_format", "as filters are", "_Fused*", ("HWIO",)),
-    Ignored("fill width precision scientific shortest", "of numbers that are no text", "AsString",
+    Ignored("fill width precision scientific shortest", "of numbers that are not text", "AsString",
             ("", -1, False)),
     Ignored("Sout Tin Tout dim_args_spec function_list has_token_input_output disabled_checks "
             "version module platforms use_shardy_partitioner",

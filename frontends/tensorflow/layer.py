@@ -54,7 +54,7 @@ def _checked(function: Convert) -> Convert:
         for i, value in enumerate(inputs):
             kind, name = wanted[min(i, len(wanted) - 1)]
             if value is not None and not isinstance(value, kind):
-                raise n.error(f"input {i} is no {name}")
+                raise n.error(f"input {i} is not a {name}")
         return function(n, *inputs)
 
     return convert

@@ -280,7 +280,7 @@ class _SubGraph:
     def table_of(self, handle: int) -> LookupTable:
         """The lookup table of a handle."""
         if handle not in self.tables:
-            raise self.reader.source.error(f"'{self.names[handle]}' is no table's handle")
+            raise self.reader.source.error(f"'{self.names[handle]}' is not a table's handle")
         return self.tables[handle]
 
     def contents(self, number: int) -> np.ndarray:
@@ -296,7 +296,7 @@ class _SubGraph:
         """The variable of a handle; `like` is a tensor that is read from or assigned to it."""
         name = self.handles.get(handle)
         if name is None:
-            raise self.reader.source.error(f"'{self.names[handle]}' is no variable's handle")
+            raise self.reader.source.error(f"'{self.names[handle]}' is not a variable's handle")
         state = self.states.setdefault(name, State(name, name))
         if state.type is None or None in getattr(state.type, "shape", ()):
             state.type = self.reader.tensors.type(like)

@@ -20,7 +20,7 @@ _FORMS = {_INT: "bhiq", _UINT: "BHIQ", _FLOAT: " efd", _BOOL: "BHIQ"}
 def read(data: bytes) -> Any:
     """The value at the root: a dict, list, string, bytes or number. Raises FlatbufferError."""
     if len(data) < 3:
-        raise FlatbufferError("options that are no flexbuffer")
+        raise FlatbufferError("options that are not a flexbuffer")
     width = data[-1]
     return _Reader(data).value(len(data) - 2 - width, data[-2], width, 0)
 

@@ -291,7 +291,7 @@ class _Reader:
     def value(self, field: Field, kind: int, start: int, at: int, depth: int) -> Any:
         if field.key:
             if kind != 2:
-                raise WireError(f"field '{field.name}' is no map")
+                raise WireError(f"field '{field.name}' is not a map")
             return self.entry(field, start, at, depth)
         dtype = FIXED.get(field.kind)
         expected = _fixed(field) or (0 if field.kind in _VARINTS else 2)

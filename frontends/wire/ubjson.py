@@ -60,7 +60,7 @@ class _Reader:
         """A length."""
         found = self.number(self.marker())
         if not isinstance(found, int):
-            raise ValueError(f"the length at byte {self.at} is no integer")
+            raise ValueError(f"the length at byte {self.at} is not an integer")
         return found
 
     def value(self, depth: int, marker: str = "") -> Any:

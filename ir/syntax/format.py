@@ -438,19 +438,18 @@ def _check_fields(elements, definition, fault) -> frozenset[str]:
             given.setdefault(what, set()).add(name)
     values, types = given.get("value", set()), given.get("type", set())
     attributes = given.get("attribute", set())
-    for part in definition.operands:
-        if part.name not in values and "operands" not in values:
-            raise fault(f"operand '{part.name}' is not in the format")
-    for group, all_of in ((definition.regions, "region"), (definition.successors, "successor")):
-        names = given.get(all_of, set())
-        for part in group:
-            if part.name not in names and f"{all_of}s" not in names:
-                raise fault(f"{all_of} '{part.name}' is not in the format")
+    for kind, names, parts in (
+        ("operand", values, definition.operands),
+        ("region", given.get("region", set()), definition.regions),
+        ("successor", given.get("successor", set()), definition.successors),
+    ):
+        for part in parts:
+            if part.name not in names and f"{kind}s" not in names:
+                raise fault(f"{kind} '{part.name}' is not in the format")
     dicts = [e for e in _walk(elements) if isinstance(e, (AttrDict, PropDict))]
-    if not dicts:
-        for name in definition.attributes:
-            if name not in attributes:
-                raise fault(f"attribute '{name}' is not in the format, which has no attr-dict")
+    missing = [name for name in definition.attributes if name not in attributes]
+    if missing and not dicts:
+        raise fault(f"attribute '{missing[0]}' is not in the format, which has no attr-dict")
     if any(isinstance(e, PropDict) for e in dicts):
         for element in dicts:
             if isinstance(element, AttrDict):

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from math import prod
 
 from ...dialects.memref import base_buffer
 from ...ir.diagnostics import Diagnostic
@@ -117,6 +118,21 @@ def check_stage(plan: Plan, stage: Stage) -> None:
         return illegal(stage.op, f"schedule: {text}")
 
     _check_parallel(stage, order, fault)
+    _check_vectors(stage, order, fault)
+    starts = [at for at, loop in enumerate(order) if loop.accumulates]
+    partial = [loop for loop in order if loop.is_reduction and (loop.in_lanes or loop.partial)]
+    if partial and (not starts or order.index(partial[0]) < starts[0]):
+        raise fault("partial results of a reduction need an accumulation around them")
+    _check_order(stage, order, fault)
+    for at in starts:
+        _check_accumulation(stage, order[at:], fault)
+    unrolled = prod(-(-loop.extent // loop.step) for loop in order if loop.is_unrolled)  # type: ignore[operator]
+    if unrolled > MAX_UNROLLED:
+        raise fault(f"unrolls into {unrolled} copies; at most {MAX_UNROLLED} are supported")
+
+
+def _check_vectors(stage: Stage, order: list[Loop], fault) -> None:
+    """Check the vectorized loop, and the loops whose results are combined from partial ones."""
     vectors = [loop for loop in order if loop.in_lanes]
     if vectors and vectors != order[-1:]:
         raise fault("the vectorized loop must be the only one and the innermost")
@@ -128,20 +144,6 @@ def check_stage(plan: Plan, stage: Stage) -> None:
                 raise fault("the results of the reduction cannot be combined from partial ones")
         elif loop.partial:
             raise fault("only a reduction can have partial results")
-    partial = [loop for loop in order if loop.is_reduction and (loop.in_lanes or loop.partial)]
-    starts = [at for at, loop in enumerate(order) if loop.accumulates]
-    if partial and (not starts or order.index(partial[0]) < starts[0]):
-        raise fault("partial results of a reduction need an accumulation around them")
-    _check_order(stage, order, fault)
-    for at, loop in enumerate(order):
-        if loop.accumulates:
-            _check_accumulation(stage, order[at:], fault)
-    unrolled = 1
-    for loop in order:
-        if loop.is_unrolled:
-            unrolled *= -(-loop.extent // loop.step)  # type: ignore[operator]
-    if unrolled > MAX_UNROLLED:
-        raise fault(f"unrolls into {unrolled} copies; at most {MAX_UNROLLED} are supported")
 
 
 def _check_parallel(stage: Stage, order: list[Loop], fault) -> None:

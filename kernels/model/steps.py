@@ -11,9 +11,10 @@ def power_of_two(number: int) -> int:
 
 
 def remainders(step: int) -> Iterator[int]:
-    """The steps of the loops over the remainder of an unknown extent, the largest first.
+    """The steps of the loops over what a loop of this step leaves over, the largest first.
 
-    They are the powers of two below its own: few rows are often 4, 8 or 16.
+    They are the powers of two below `step`. That suits extents known only at run time, which, where
+    they are small, are often 4, 8 or 16.
     """
     while step > 1:
         step = power_of_two(step) // 2

@@ -41,7 +41,7 @@ def padded(access: Access, stages: Sequence[Stage]) -> Padded | str:
     copies = [one for one in given.values() if one is not None and not one.is_scalar]
     numbers = [one.value for one in given.values() if one is not None and one.is_scalar]
     if len(copies) != 1 or not numbers or len(copies) + len(numbers) < len(makers):
-        return "it is no copy of another buffer with one number around it"
+        return "it is not a copy of another buffer with one number around it"
     if not all(_are_equal(number, numbers[0]) for number in numbers):
         return "what is around the copy is not one number"
     boxes = [box for s in makers if (box := _box(s.outputs[0])) is not None]

@@ -110,7 +110,7 @@ def _operand(stage: Stage, op: schedule.Cache) -> tuple[Access, list[int]]:
     rank = len(access.shape)
     order = list(range(rank) if op.order is None else op.order)
     if sorted(order) != list(range(rank)):
-        raise illegal(op, f"{order} is no order of the operand's {rank} dimensions")
+        raise illegal(op, f"{order} is not an order of the operand's {rank} dimensions")
     return access, order
 
 

@@ -117,7 +117,7 @@ def _vector_constant(f: FunctionLowering, value: Attribute, type: VectorType) ->
     if isinstance(value, DenseResource):
         value = DenseElements.from_numpy(value.to_numpy(), type)
     if not isinstance(value, DenseElements):
-        raise NncError(f"{value} is no vector constant")
+        raise NncError(f"{value} is not a vector constant")
     row = f.types.row(type)
     if isinstance(type.element_type, IndexType):
         numbers = [f.types.index.wrap(n) for n in value.values()]

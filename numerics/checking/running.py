@@ -39,7 +39,10 @@ class Outcome:
 
     @property
     def comparable(self) -> bool:
-        """Whether it can be compared: it has values, or an error of the program itself."""
+        """Whether another run can be compared with this one.
+
+        It can if the run gave values, or if the program failed; not if the interpreter gave up.
+        """
         return self.values is not None or not isinstance(self.error, CannotInterpretError)
 
 

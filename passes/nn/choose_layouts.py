@@ -197,17 +197,7 @@ def block_conv(
     if integers is not None:
         operand, weight = with_whole_words(conv, integers)
     b = Builder.before_op(conv)
-    window = conv.window(conv.operand_types, conv)
-    x = blocked(b, operand, before)
-    attributes: dict[str, Any] = {"strides": conv.strides, "dilations": conv.dilations}
-    pads = (0, 0, *window.begin, 0, 0, 0, *window.end, 0)
-    if integers is not None:
-        x = integers.words(b, integers.padded(b, integers.aligned(b, x), pads))
-        attributes["packing"] = integers.name
-    elif form is nn.BlockedPaddedConv:
-        attributes["pads"] = (*window.begin, *window.end)
-    elif window.has_padding:
-        x = b.insert(nn.Pad(x, scalar(b, 0, element_of(x)), pads=pads)).result
+    x, attributes = _padded_input(b, conv, blocked(b, operand, before), form, integers)
     sizes = {"mi": after, "ci": before, "gi": after, "g": conv.groups, "m": M // conv.groups}
     weight = arranged(b, weight, form.arrangement, sizes)
     if integers is not None:
@@ -233,6 +223,23 @@ def block_conv(
     if shuffles:
         result = unshuffle_result(conv, result, after)
     conv.replace_with(result)
+
+
+def _padded_input(
+    b: Builder, conv: nn.Conv, x: Value, form: type[nn.NnOp], integers: IntegerProduct | None
+) -> tuple[Value, dict[str, Any]]:
+    """A blocked convolution's operand, padded unless the op does it, and the op's attributes."""
+    window = conv.window(conv.operand_types, conv)
+    attributes: dict[str, Any] = {"strides": conv.strides, "dilations": conv.dilations}
+    pads = (0, 0, *window.begin, 0, 0, 0, *window.end, 0)
+    if integers is not None:
+        x = integers.words(b, integers.padded(b, integers.aligned(b, x), pads))
+        attributes["packing"] = integers.name
+    elif form is nn.BlockedPaddedConv:
+        attributes["pads"] = (*window.begin, *window.end)
+    elif window.has_padding:
+        x = b.insert(nn.Pad(x, scalar(b, 0, element_of(x)), pads=pads)).result
+    return x, attributes
 
 
 def with_more_results(conv: nn.Conv, more: int) -> nn.Conv:

@@ -58,5 +58,5 @@ def checked_token(token: str) -> str:
 def checked_identifier(identifier: str) -> str:
     """A server's identifier that can go into an address. Raises NncError."""
     if not _IDENTIFIER.fullmatch(identifier):
-        raise NncError(f"{identifier[:100]!r} is no id: those have letters, digits, - and _")
+        raise NncError(f"{identifier[:100]!r} is not an id: those have letters, digits, - and _")
     return identifier

@@ -69,8 +69,8 @@ def lost(url: str, error: Exception) -> RemoteError:
             text = f"{url}: the connection broke ({_reason(error)})"
             return RemoteError(text, None, Retry.IF_SAFE)
         case httpx.RemoteProtocolError():
-            # Half an answer, as of a server that was killed; or something that is no HTTP.
-            text = f"{url}: an answer that is no HTTP, or not all of one ({_reason(error)})"
+            # Half an answer, as of a server that was killed; or something that is not HTTP.
+            text = f"{url}: an answer that is not HTTP, or not all of one ({_reason(error)})"
             return RemoteError(text, None, Retry.IF_SAFE)
     return RemoteError(f"{url}: {_reason(error)}")
 

@@ -68,7 +68,7 @@ def _files(folder: Path) -> list[str]:
                     raise NncError(f"'{path}' is a link to a folder, which is not followed")
                 continue
             if not path.is_file():
-                raise NncError(f"'{path}' is no file, but a device, a pipe or a broken link")
+                raise NncError(f"'{path}' is not a file, but a device, a pipe or a broken link")
             found.append(path.relative_to(folder).as_posix())
             if len(found) > MOST_FILES:
                 raise NncError(f"'{folder}' has more than {MOST_FILES} files: is it a model?")
@@ -82,7 +82,7 @@ def _check_name(path: Path) -> None:
     try:
         path.name.encode()
     except UnicodeEncodeError:
-        raise NncError(f"'{path}': the file's name is no UTF-8") from None
+        raise NncError(f"'{path}': the file's name is not UTF-8") from None
 
 
 def _raise(error: OSError) -> None:

@@ -23,8 +23,9 @@ class Blobs(Protocol):
     """
 
     def put(self, id: str, file: Path) -> None:
-        """Store a file's content; the file itself may be moved away. It is idempotent.
+        """Store a file's content under an id; the file itself may be moved away.
 
+        Storing the same content again changes nothing.
         Raises StoreFullError if there is no room, NncError if the store cannot be reached.
         """
         ...

@@ -68,7 +68,7 @@ class Database:
         except OperationalError as error:
             raise NncError(f"cannot open the database {self.shown}: {_reason(error)}") from None
         except DBAPIError as error:
-            raise NncError(f"{self.shown} is no database of nnc: {_reason(error)}") from None
+            raise NncError(f"{self.shown} is not a database of nnc: {_reason(error)}") from None
 
     @property
     def shown(self) -> str:
@@ -118,7 +118,7 @@ def _checked_url(url: str) -> URL:
         parsed = make_url(url)
     except ArgumentError:
         raise NncError(
-            f"--database '{url}' is no URL; expected sqlite:///FILE or postgresql://HOST/NAME"
+            f"--database '{url}' is not a URL; expected sqlite:///FILE or postgresql://HOST/NAME"
         ) from None
     if parsed.get_backend_name() not in ("sqlite", "postgresql"):
         raise NncError(f"--database {parsed.drivername}://..: only sqlite and postgresql are known")

@@ -57,7 +57,7 @@ class NewExperiment(_Asked):
 
 
 class Failure(BaseModel):
-    """The body of every refusal."""
+    """The JSON of every answer that refuses a request."""
 
     error: str
 

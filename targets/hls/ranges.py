@@ -244,17 +244,21 @@ class Walk:
             case scf.For():
                 self.loop(op)
             case scf.If():
-                self.conditions += 1
-                for region in op.regions:
-                    for inner in region.blocks:
-                        self.block(inner)
-                self.conditions -= 1
+                self.branches(op)
             case func.Call() | func.Return() | scf.Yield():
                 pass
             case _ if op.regions or not _is_plain(op):
                 self.unknown(op)
             case _ if len(op.results) == 1:
                 self.values[op.results[0]] = self.computed(op)
+
+    def branches(self, op: scf.If) -> None:
+        """Analyze both branches of an `scf.if`."""
+        self.conditions += 1
+        for region in op.regions:
+            for block in region.blocks:
+                self.block(block)
+        self.conditions -= 1
 
     def computed(self, op: Operation) -> Interval:
         """The interval that an operation without effects gives."""

@@ -75,7 +75,10 @@ def kind_of(found: Class, declared: str, exact: bool = False) -> str:
 
 
 def block_bits(found: Class, size: int) -> int:
-    """The bits of block memory that an array takes: whole half blocks for each part."""
+    """The bits of block memory that an array of `size` elements takes, 0 if it needs none.
+
+    Each of the parts into which the array is divided takes a whole number of units of `BLOCK` bits.
+    """
     bits, _ = width_of(found)
     parts = parts_of(found, size)
     if parts is not None and parts.count is None:

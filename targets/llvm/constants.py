@@ -129,7 +129,7 @@ def _members_text(elements: tuple[Attribute, ...], type: Type) -> str:
         case ArrayType(_, element):
             parts = ((e, element) for e in elements)
         case _:
-            raise NncError(f"a list is no constant of type {type}")
+            raise NncError(f"a list is not a constant of type {type}")
     inner = ", ".join(f"{type_text(t)} {constant_text(e, t)}" for e, t in parts)
     return f"{{ {inner} }}" if isinstance(type, StructType) else f"[{inner}]"
 

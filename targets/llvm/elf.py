@@ -22,7 +22,11 @@ class _Class:
     symbol: Struct
 
     def pack_symbol(self, name: int, size: int) -> bytes:
-        """A global object at the start of the first section, hidden outside of the library."""
+        """The bytes of a symbol table's entry for a global object of `size` bytes.
+
+        It lies at the start of the first section, and only the library itself can use it. `name` is
+        the offset of its name in the string table.
+        """
         if self.bits == 64:
             return self.symbol.pack(name, _GLOBAL_OBJECT, _HIDDEN, 1, 0, size)
         return self.symbol.pack(name, 0, size, _GLOBAL_OBJECT, _HIDDEN, 1)

@@ -132,31 +132,11 @@ def view(op: Any, source: Buffer, mixed: Any, cast: Any) -> Buffer | None:
     type = op.results[0].type
     match op:
         case memref.View():
-            (shift,), width = mixed([op.byte_shift]), bytes_of(type.element_type)
-            sizes = mixed(_sizes(type, op.sizes))
-            whole = isinstance(shift, int) and shift % width == 0
-            at = source.pointer if whole else moved(source.pointer, shift)
-            pointer = at if type.element_type is IntegerType(8) else cast(at, type)
-            pointer = moved(pointer, shift // width) if whole else pointer
-            return Buffer(pointer, tuple(sizes), row_major(sizes))
+            return _view_of_bytes(op, source, mixed, cast)
         case memref.SubView():
-            steps = mixed(op.mixed_strides)
-            pointer = moved(source.pointer, offset(source, mixed(op.mixed_offsets)))
-            strides = [times(a, b) for a, b in zip(source.strides, steps, strict=True)]
-            sizes, kept = mixed(op.mixed_sizes), op.kept
-            if kept is None:
-                raise NncError(f"cannot tell which dimensions {type} drops")
-            found = Buffer(pointer, tuple(sizes[i] for i in kept), tuple(strides[i] for i in kept))
-            return typed(found, type)
+            return typed(_subview(op, source, mixed), type)
         case memref.ReinterpretCast():
-            pointer = source.pointer
-            if not memref.begins_alike(op):
-                _, start = layout(op.source.type)
-                if start is None:
-                    raise NncError("needs the start of a buffer, whose offset is not known")
-                pointer = moved(moved(pointer, -start), mixed(op.mixed_offsets)[0])
-            sizes, strides = (tuple(mixed(v)) for v in (op.mixed_sizes, op.mixed_strides))
-            return typed(Buffer(pointer, sizes, strides), type)
+            return typed(_reinterpreted(op, source, mixed), type)
         case memref.ExpandShape():
             sizes = mixed(mix(op.static_output_shape, op.output_shape))
             strides = expand(op.groups, sizes, source.strides, times)
@@ -179,6 +159,38 @@ def view(op: Any, source: Buffer, mixed: Any, cast: Any) -> Buffer | None:
                 source, pointer=moved(source.pointer, -(start or 0)), sizes=(), strides=()
             )
     return None
+
+
+def _view_of_bytes(op: memref.View, source: Buffer, mixed: Any, cast: Any) -> Buffer:
+    type = op.result.type
+    (shift,), width = mixed([op.byte_shift]), bytes_of(type.element_type)
+    sizes = mixed(_sizes(type, op.sizes))
+    whole = isinstance(shift, int) and shift % width == 0
+    at = source.pointer if whole else moved(source.pointer, shift)
+    pointer = at if type.element_type is IntegerType(8) else cast(at, type)
+    pointer = moved(pointer, shift // width) if whole else pointer
+    return Buffer(pointer, tuple(sizes), row_major(sizes))
+
+
+def _subview(op: memref.SubView, source: Buffer, mixed: Any) -> Buffer:
+    steps = mixed(op.mixed_strides)
+    pointer = moved(source.pointer, offset(source, mixed(op.mixed_offsets)))
+    strides = [times(a, b) for a, b in zip(source.strides, steps, strict=True)]
+    sizes, kept = mixed(op.mixed_sizes), op.kept
+    if kept is None:
+        raise NncError(f"cannot tell which dimensions {op.result.type} drops")
+    return Buffer(pointer, tuple(sizes[i] for i in kept), tuple(strides[i] for i in kept))
+
+
+def _reinterpreted(op: memref.ReinterpretCast, source: Buffer, mixed: Any) -> Buffer:
+    pointer = source.pointer
+    if not memref.begins_alike(op):
+        _, start = layout(op.source.type)
+        if start is None:
+            raise NncError("needs the start of a buffer, whose offset is not known")
+        pointer = moved(moved(pointer, -start), mixed(op.mixed_offsets)[0])
+    sizes, strides = (tuple(mixed(v)) for v in (op.mixed_sizes, op.mixed_strides))
+    return Buffer(pointer, sizes, strides)
 
 
 def _sizes(type: MemRefType, given: Sequence[Any]) -> list[Any]:

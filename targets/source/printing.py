@@ -30,7 +30,7 @@ def elements_of(op: arith.Constant) -> list[Any]:
     if isinstance(value, DenseResource):
         value = DenseElements.from_numpy(value.to_numpy(), op.results[0].type)
     if not isinstance(value, DenseElements):
-        raise NncError(f"{value} is no vector constant")
+        raise NncError(f"{value} is not a vector constant")
     found = value.values()
     return list(found) * (lanes_of(op.results[0].type) if value.is_splat else 1)
 

@@ -286,7 +286,6 @@ def _integer_cast(p: Printing, op: Operation) -> Any:
         return p.values[source]
     text, count = p.text_of(source), lanes_of(type)
     signed = op.name in ("arith.extsi", "arith.index_cast")
-    convert = p.language.templates["convert"]
     if p.is_mask(kind):
         bits = p.lane_bits(type)
         return p.cast(f"{'' if signed else '-'}{p.mask(source, bits)}", p.vector_type(type))
@@ -295,14 +294,7 @@ def _integer_cast(p: Printing, op: Operation) -> Any:
         low = p.computed("arith.andi", [text, p.call("splat", kind, "1")], kind, kind)
         return f"-{p.cast(f'({low})', p.vector_type(kind, 'i'))}"
     if count > 1:
-        if p.vector_type(kind) == p.vector_type(type):
-            return text
-        if f"{op.name}:v" in p.language.templates:
-            return p.computed(op.name, [text], kind, type)
-        if not signed:
-            return convert.format(text, T=p.vector_type(type))
-        same = convert.format(p.cast(text, p.vector_type(kind, "i")), T=p.vector_type(type, "i"))
-        return p.cast(same, p.vector_type(type))
+        return _vector_cast(p, op, text, signed)
     if isinstance(type, IndexType):
         p.wild.add(result)
         if isinstance(p.values[source], int):
@@ -314,6 +306,20 @@ def _integer_cast(p: Printing, op: Operation) -> Any:
     if signed and not isinstance(kind, IndexType):
         text = p.cast(text, p.language.scalars[f"i{p.language.bits(lane_type(kind))}"])
     return p.cast(text, p.language.type(type))
+
+
+def _vector_cast(p: Printing, op: Operation, text: str, signed: bool) -> str:
+    """A vector of integers with its lanes in another width; `text` is the operand."""
+    kind, type = op._operands[0].type, op.results[0].type
+    if p.vector_type(kind) == p.vector_type(type):
+        return text
+    if f"{op.name}:v" in p.language.templates:
+        return p.computed(op.name, [text], kind, type)
+    convert = p.language.templates["convert"]
+    if not signed:
+        return convert.format(text, T=p.vector_type(type))
+    same = convert.format(p.cast(text, p.vector_type(kind, "i")), T=p.vector_type(type, "i"))
+    return p.cast(same, p.vector_type(type))
 
 
 @prints("arith.bitcast", "vector.bitcast")

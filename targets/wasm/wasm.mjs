@@ -225,7 +225,7 @@ export async function load(source = new URL(MODEL.file, import.meta.url), option
   const file = new Stream(bytes, tell, ...(await open(source, signal)));
   const head = await file.take(Math.min(4, MODEL.head));
   if (new DataView(head.buffer).getUint32(0) !== 0x0061736d)
-    throw new Error(`${file.name} is no WebAssembly`);
+    throw new Error(`${file.name} is not WebAssembly`);
   const code = await file.take(MODEL.head - 4);
   const whole = new Uint8Array(MODEL.module);
   whole.set(head);

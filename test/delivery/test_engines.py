@@ -155,7 +155,7 @@ def test_accuracy_of_what_are_no_real_numbers() -> None:
     same = accuracy([np.array([nan, inf, 1.0])], [np.array([nan, inf, 1.0])])
     assert same.within(1e-9) and same.equal == 1 and not same.fault
     lost = accuracy([np.array([nan, -inf, 1.0])], [np.array([0.0, inf, 2.0])])
-    assert lost.fault == "output 0: 2 of 3 values are no finite numbers on one side alone"
+    assert lost.fault == "output 0: 2 of 3 values are not finite on one side alone"
     assert lost.max_abs == 1 and lost.max_rel == 0.5 and not lost.within(1.0)
     labels = accuracy([np.array([3, 7])], [np.array([3, 8])])
     assert labels.max_abs == 1 and labels.max_rel is None and labels.equal == 0.5

@@ -86,7 +86,7 @@ CASES = {
             "memref<?xf32>",
         ),
         (floats(4, 4)[:2, :2], np.int64(0)),
-        "'memref.collapse_shape': (2, 2) with strides [4, 1] is no view of [4]",
+        "'memref.collapse_shape': (2, 2) with strides [4, 1] is not a view of [4]",
     ),
     "a transfer of too much": (
         "(%m: memref<4xf32>, %t: memref<1xi32>, %i: index, %n: index) { memref.dma_start %m[%i], "
@@ -161,7 +161,7 @@ CASES = {
     "a tensor of another size": (
         unary("tensor.cast %m : tensor<?xf32> to tensor<4xf32>", "tensor<?xf32>", "tensor<4xf32>"),
         (floats(1), np.int64(0)),
-        "'tensor.cast': a tensor of shape (1,) is no tensor<4xf32>",
+        "'tensor.cast': a tensor of shape (1,) does not fit tensor<4xf32>",
     ),
     "a tensor's dimension": (
         unary("tensor.dim %m, %i : tensor<?xf32>", "tensor<?xf32>", "index"),

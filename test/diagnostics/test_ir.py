@@ -91,7 +91,7 @@ MADE = [
     ),
     (
         lambda: SubView.of(memref("memref<8xf32>"), [0], [4], [1], [5]),
-        "memref.subview: \\[5\\] is no reduction of",
+        "memref.subview: \\[5\\] is not a reduction of",
     ),
     (lambda: type_to_numpy(IntegerType(128)), "NumPy has no element type for i128"),
     (lambda: numpy_to_type(np.dtype("U4")), "nnc has no element type for NumPy's <U4"),

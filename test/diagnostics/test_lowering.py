@@ -56,7 +56,7 @@ TO_LLVM = [
     ("() {\ncf.br ^a\n^a:\n}", "a block has no terminator"),
     (
         '() { %a = "arith.constant"() {value = #t.v} : () -> vector<2xf32> return }',
-        "is no vector constant",
+        "is not a vector constant",
     ),
     (
         "() { return }\nfunc.func @aligned_alloc(%a: i64) {\n"

@@ -37,7 +37,7 @@ TO_TEXT = [
     ),
     (
         'llvm.mlir.global external @g([1, "a"]) : i32',
-        "a list is no constant of type i32",
+        "a list is not a constant of type i32",
     ),
     (
         "llvm.mlir.global external @g(affine_map<() -> ()>) : i32",
@@ -130,7 +130,7 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     ),
     (lambda: _buffers(["g"], []), "there is no function '@g' to run"),
     (lambda: _buffers(None, []), "'@f' takes 1 arguments, but 0 are given"),
-    (lambda: _buffers(None, [3]), r"3 is no array for a memref<2xf32>"),
+    (lambda: _buffers(None, [3]), r"3 is not an array for a memref<2xf32>"),
     (
         lambda: Toolchain(("no-such-command",), ()).shared_library([], Path("x.so")),
         "cannot run no-such-command: No such file",

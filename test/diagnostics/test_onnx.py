@@ -16,7 +16,7 @@ GRAPHS = [
     ),
     ("float[2,3] x => int16 y { y = BitCast<to = 5>(x) }", "differ in size", 26),
     ('float[2,3] x => float y { y = Einsum<equation = "ij,jk">(x) }', "has 2 terms for 1 inputs"),
-    ('float[2,3] x => float y { y = Einsum<equation = "i1->i">(x) }', "is no list of letters"),
+    ('float[2,3] x => float y { y = Einsum<equation = "i1->i">(x) }', "is not a list of letters"),
     (
         'float[2,3] x => float y { y = Einsum<equation = "ii->i">(x) }',
         "a repeated letter needs equal extents",

@@ -84,7 +84,7 @@ GRAPHS = [
     ),
     (
         "(int32[2,2] x) => (int32[2,2] y) { y = Gemm<alpha = 1e30>(x, x) }",
-        "1.* is no number of type",
+        "1.* is not a number of type",
     ),
     (
         "(float[1,2,3,4] x) => (float y) { y = Attention<softmax_precision = 99>(x, x, x) }",

@@ -95,7 +95,7 @@ def expired(path):
         ("no key.pem", "No such file"),
         ("no certificate.pem", "No such file"),
         ("key.pem", "does not go with certificate.pem"),
-        ("certificate.pem", "it is no certificate"),
+        ("certificate.pem", "it is not a certificate"),
     ],
 )
 def test_a_damaged_membership_is_one_clear_error(tmp_path, key, how, message):

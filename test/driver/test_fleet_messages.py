@@ -42,7 +42,7 @@ def test_arrays_arrive_as_they_were_sent():
 
 @pytest.mark.parametrize("value", [[np.ones(2)], None, np.array(["a"], object), np.array(["a"])])
 def test_what_is_no_array_of_numbers_is_not_sent(value):
-    with pytest.raises(NncError, match="input 'x' is no array of numbers"):
+    with pytest.raises(NncError, match="input 'x' is not an array of numbers"):
         packed({"x": value})
 
 

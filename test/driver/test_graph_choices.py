@@ -247,7 +247,7 @@ def test_the_digest_of_a_folder_depends_on_its_choices(tmp_path):
 @pytest.mark.parametrize(
     "text, message",
     [
-        ("module {\n}\n", "is no choice of nnc tune"),
+        ("module {\n}\n", "is not a choice of nnc tune"),
         ("module attributes {nnc.choice = {kind = 1 : i64}} {\n}\n", "has no 'kind'"),
         ("module", "expected"),
         (b"\xff\xfe", "not UTF-8"),

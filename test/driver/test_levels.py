@@ -120,9 +120,9 @@ def test_only_its_own_functions_are_seen(folder: Path):
         ("x86-64-v2,x86-64-v3", "m.ll", "several targets go into a library, not into 'm.ll'"),
         (
             "x86-64-v2,cortex-a72", "m.so",
-            "'cortex-a72' is no level of a family of processors, as x86-64-v3 is",
+            "'cortex-a72' is not a level of a family of processors, as x86-64-v3 is",
         ),
-        ("host,avx2", "m.so", "'host' is no level of a family of processors, as x86-64-v3 is"),
+        ("host,avx2", "m.so", "'host' is not a level of a family of processors, as x86-64-v3 is"),
         (
             "x86-64-v2,x86-64-v3-macos", "m.so",
             "one library holds levels of one family, for one system: not 'x86-64-v2' and "

@@ -180,7 +180,7 @@ def test_a_schedule_that_was_edited_is_used_where_it_is_legal(folder, tmp_path):
     "content, message",
     [
         ("module {", "bad.mlir:1:"),
-        ("module {\n}\n", "is no file of nnc tune"),
+        ("module {\n}\n", "is not a file of nnc tune"),
         ("module attributes {nnc.tuned = {}} {\nschedule.for @k {\n^bb0:\n}\n}\n", "'kernel'"),
         (b"\xff\xfe", "not UTF-8 text"),
     ],

@@ -79,15 +79,15 @@ def test_a_kind_of_input_that_no_value_has():
 def test_a_shape_or_value_for_a_sequence():
     sequence = helper.make_tensor_sequence_value_info("x", TensorProto.FLOAT, (2,))
     model = make_model([], [sequence], [sequence])
-    expect(model, "shape is given for input 'x', which is no tensor", shapes={"x": (2,)})
-    expect(model, "value is given for input 'x', which is no tensor", constants={"x": [1.0]})
+    expect(model, "shape is given for input 'x', which is not a tensor", shapes={"x": (2,)})
+    expect(model, "value is given for input 'x', which is not a tensor", constants={"x": [1.0]})
 
 
 def test_a_sequence_for_an_operator_without_declaration():
     sequence = helper.make_tensor_sequence_value_info("x", TensorProto.FLOAT, (2,))
     nodes = [node("Gelu", ["x"], ["y"], "n1", domain="com.microsoft")]
     model = make_model(nodes, [sequence], ["y"], domains={"com.microsoft": 1})
-    expect(model, r"node 'n1' \(Gelu\): input 0 is no tensor")
+    expect(model, r"node 'n1' \(Gelu\): input 0 is not a tensor")
 
 
 def test_weights_that_onnxruntime_arranged_for_one_processor():
@@ -111,7 +111,7 @@ def test_unknown_rank():
 
 
 def test_shape_for_no_input():
-    expect(relu_model(), "'z', which is no input; inputs: 'x'", shapes={"z": (1,)})
+    expect(relu_model(), "'z', which is not an input; inputs: 'x'", shapes={"z": (1,)})
 
 
 def test_shape_of_wrong_rank():
@@ -227,54 +227,36 @@ def function(name, nodes, inputs=("a",), outputs=("b",), domain="me", opset=21):
     )
 
 
+def calling(body, inputs=("x",)):
+    """A model that calls a function F."""
+    call = node("F", list(inputs), ["y"], "call", domain="me")
+    return make_model([call], ["x"], ["y"], functions=[body], domains={"me": 1})
+
+
 def test_a_function_that_calls_itself():
     loop = function("F", [node("F", ["a"], ["b"], domain="me")])
-    model = make_model(
-        [node("F", ["x"], ["y"], "call", domain="me")],
-        ["x"],
-        ["y"],
-        functions=[loop],
-        domains={"me": 1},
-    )
-    expect(model, "function 'F' calls itself")
+    expect(calling(loop), "function 'F' calls itself")
 
 
 def test_unsupported_in_a_function():
     body = function("F", [node("Undecodable", ["a"], ["b"])])
-    model = make_model(
-        [node("F", ["x"], ["y"], "call", domain="me")],
-        ["x"],
-        ["y"],
-        functions=[body],
-        domains={"me": 1},
-    )
-    expect(model, r"node 'call' \(F\): F of me, opset 1, whose body needs Undecodable")
+    expect(calling(body), r"node 'call' \(F\): F of me, opset 1, whose body needs Undecodable")
 
 
 def test_an_error_in_a_function_names_the_call():
     body = function("F", [node("Softmax", ["a"], ["b"], "inner", axis=7)])
-    model = make_model(
-        [node("F", ["x"], ["y"], "call", domain="me")],
-        ["x"],
-        ["y"],
-        functions=[body],
-        domains={"me": 1},
-    )
     expect(
-        model, r"node 'call' \(F\), in its body node 'inner' \(Softmax\): axis 7 is out of range"
+        calling(body),
+        r"node 'call' \(F\), in its body node 'inner' \(Softmax\): axis 7 is out of range",
     )
 
 
 def test_a_function_called_with_too_many_inputs():
     body = function("F", [node("Relu", ["a"], ["b"])])
-    model = make_model(
-        [node("F", ["x", "x"], ["y"], "call", domain="me")],
-        ["x"],
-        ["y"],
-        functions=[body],
-        domains={"me": 1},
+    expect(
+        calling(body, ["x", "x"]),
+        r"node 'call' \(F\): 2 inputs and 1 outputs, but function 'F' has 1 and 1",
     )
-    expect(model, r"node 'call' \(F\): 2 inputs and 1 outputs, but function 'F' has 1 and 1")
 
 
 def test_onnx_itself_agrees_that_the_good_ones_are_good():

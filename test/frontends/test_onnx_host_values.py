@@ -187,7 +187,9 @@ def test_white_space_at_the_ends_is_not_kept(most):
 def test_text_that_is_no_number():
     inputs = {"x": text("1", "one")}
     model = model_of([node("Cast", ["x"], ["y"], "read", to=INT64)], inputs, {"y": INT64})
-    with pytest.raises(nnc.NncError, match=r"node 'read' \(Cast\): 'one' is no number of type int"):
+    with pytest.raises(
+        nnc.NncError, match=r"node 'read' \(Cast\): 'one' is not a number of type int"
+    ):
         compiled(model, inputs)
 
 

@@ -149,7 +149,7 @@ TREE = """g (float[1,2] x) => (float[1,1] y)
 BROKEN = {
     "a leaf that is not there": (TREE.replace("ROOT", "0").replace("AT", "7"), "7, which is no"),
     "a root that is not there": (TREE.replace("ROOT", "3").replace("AT", "0"), "3, which is no"),
-    "a scale that is no number": (
+    "a scale that is not a number": (
         "g (float[1,2] x) => (float[?,?] y) <float[2] s = {1.0, -1.0}> { y = Resize(x, , s) }",
         "a scale is -1, expected a positive number",
     ),

@@ -19,6 +19,14 @@ WIDE = replace(
 )
 
 
+def stage_of(text):
+    """The only stage of the function in a module's text."""
+    module = parse_module(text)
+    (stage,) = stages_of(module.body_block.first.regions[0].blocks[0])
+    stage.module = module  # keeps the IR alive
+    return stage
+
+
 def contraction(m, n, k, transposed=False):
     """The stage of a matrix product, of a left-hand side that may lie transposed."""
     left, at = (f"{k}x{m}", "(k, m)") if transposed else (f"{m}x{k}", "(m, k)")
@@ -33,10 +41,7 @@ def contraction(m, n, k, transposed=False):
       return
     }}
     """
-    module = parse_module(text)
-    (stage,) = stages_of(module.body_block.first.regions[0].blocks[0])
-    stage.module = module  # keeps the IR alive
-    return stage
+    return stage_of(text)
 
 
 def tile(stage, machine=AVX512):
@@ -120,10 +125,7 @@ def product_of_images(rows, channels, results):
       return
     }}
     """
-    module = parse_module(text)
-    (stage,) = stages_of(module.body_block.first.regions[0].blocks[0])
-    stage.module = module  # keeps the IR alive
-    return stage
+    return stage_of(text)
 
 
 def test_tiles_do_not_count_on_many_images():

@@ -233,13 +233,10 @@ def test_even_share(extents, cores, share):
 # -- schedules made at random ------------------------------------------------------------------------
 
 
-def random_schedule(rng: random.Random, stages) -> ScheduleWriter | None:
-    """Random splits, orders and kinds on one stage, others fused; None if it is not legal."""
-    writer = ScheduleWriter("k", stages)
-    host = rng.choice([s for s in stages if s.rank])
-    loops = writer.loops(host)
+def random_order(rng: random.Random, writer: ScheduleWriter, host) -> list[Loop]:
+    """Split the host's loops at random; returns the loops in a random order."""
     leaves = []
-    for loop in loops:
+    for loop in writer.loops(host):
         parts = [loop]
         for _ in range(rng.choice([0, 0, 1, 2])):
             outer, inner = writer.put(split, parts[-1], rng.choice([1, 2, 3, 4, 8, 16]))
@@ -250,6 +247,14 @@ def random_schedule(rng: random.Random, stages) -> ScheduleWriter | None:
     while any(pending):
         parts = rng.choice([p for p in pending if p])
         order.append(parts.pop(0))
+    return order
+
+
+def random_schedule(rng: random.Random, stages) -> ScheduleWriter | None:
+    """Random splits, orders and kinds on one stage, others fused; None if it is not legal."""
+    writer = ScheduleWriter("k", stages)
+    host = rng.choice([s for s in stages if s.rank])
+    order = random_order(rng, writer, host)
     writer.reorder(order)
     tail = rng.randint(0, min(3, len(order)))
     inner = order[len(order) - tail :]

@@ -378,7 +378,7 @@ def test_the_reproducer_goes_where_it_is_told(
     "flag, message",
     [
         ("--check-numerics=sead=1", "has no option 'sead'"),
-        ("--check-numerics=seed=x", "'x' is no value of 'seed'"),
+        ("--check-numerics=seed=x", "'x' is not a value of 'seed'"),
         ("--check-numerics=samples=0", "samples and max-steps are at least 1"),
         ("--check-numerics-seed=3", "need --check-numerics"),
     ],

@@ -365,7 +365,7 @@ def test_arguments_are_checked():
     fails(text, good, np.int64(1), match="argument 1 of '@main' is int64, expected i32")
     fails(text, good, match="no function '@other'", function="other")
     memory = "func.func @main(%x: memref<2xf32>) {\n  return\n}"
-    fails(memory, [1.0, 2.0], match="is no NumPy array")
+    fails(memory, [1.0, 2.0], match="is not a NumPy array")
 
 
 def test_poison_is_some_value():

@@ -65,7 +65,7 @@ def test_faults() -> None:
     native = NativeFunctions(module)
     with pytest.raises(NncError, match="takes 1 arguments, but 0 are given"):
         native.call("f", [])
-    with pytest.raises(NncError, match="argument 0 of '@f' is no vector<2xf32>"):
+    with pytest.raises(NncError, match="argument 0 of '@f' is not of type vector<2xf32>"):
         native.call("f", [np.zeros(3, np.float32)])
 
 

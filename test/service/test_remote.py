@@ -253,7 +253,7 @@ def test_folders_that_are_no_model(user, tmp_path):
     with pytest.raises(NncError, match=r"'.*empty' has no files"):
         user.upload(tmp_path / "empty")
     (tmp_path / "empty" / "dangling").symlink_to(tmp_path / "nowhere")
-    with pytest.raises(NncError, match="no file, but a device, a pipe or a broken link"):
+    with pytest.raises(NncError, match="not a file, but a device, a pipe or a broken link"):
         user.upload(tmp_path / "empty")
     (tmp_path / "empty" / "dangling").unlink()
     (tmp_path / "empty" / "loop").symlink_to(tmp_path)

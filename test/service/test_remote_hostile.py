@@ -129,8 +129,8 @@ JSON_CHUNKS, EVENT_CHUNKS = (CHUNKED % kind for kind in (b"application/json", b"
 @pytest.mark.parametrize(
     ("said", "match"),
     [
-        (lambda: [b"SSH-2.0-OpenSSH_9.9\r\n"], "no HTTP, or not all of one"),
-        (b"HTTP/1.1 200 OK\r\n" + b"X: " + b"y" * 300_000 + b"\r\n\r\n", "no HTTP, or not all"),
+        (lambda: [b"SSH-2.0-OpenSSH_9.9\r\n"], "not HTTP, or not all of one"),
+        (b"HTTP/1.1 200 OK\r\n" + b"X: " + b"y" * 300_000 + b"\r\n\r\n", "not HTTP, or not all"),
         (answer(b"<html>", Content_Type="text/html"), "text/html in place of application/json"),
         (answer(b"[]", Content_Type=None), "of type none in place of application/json"),
         (answer(b"{", "200 OK"), "fault at the whole"),
@@ -162,7 +162,7 @@ JSON_CHUNKS, EVENT_CHUNKS = (CHUNKED % kind for kind in (b"application/json", b"
         (answer({"error": "later"}, "503 X", Retry_After="9" * 5), "later"),
         (answer({"error": "no"}, "401 X"), "the token is not valid"),
         (b"HTTP/1.1 204 No Content\r\n\r\n", "fault at the whole"),
-        (lambda: [b"HTTP/1.1 999 X\r\n\r\n"], "status 999 without a reason|no HTTP"),
+        (lambda: [b"HTTP/1.1 999 X\r\n\r\n"], "status 999 without a reason|not HTTP"),
     ],
 )
 def test_answers_that_are_none(said, match):
@@ -181,7 +181,7 @@ def test_answers_without_an_end(monkeypatch):
     ) as remote:
         refused(remote.models, "status 500 without a reason")
     with fake(GET=endless(b"HTTP/1.1 200 OK\r\n", b"X: " + b"y" * 1000)) as remote:
-        refused(remote.models, "no HTTP, or not all of one")
+        refused(remote.models, "not HTTP, or not all of one")
 
 
 def test_answers_that_drip(monkeypatch):
@@ -236,7 +236,7 @@ GOOD = "sha-256=:ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=:"
         (answer(b"abc", Repr_Digest="sha-256=:YWJj:"), "a file without its digest or its size"),
         (answer(b"abc", Repr_Digest="md5=:YWJj:"), "a file without its digest or its size"),
         (lambda: [answer(b"abc", Repr_Digest=GOOD, Content_Length=10)], "not all of one"),
-        (answer(b"abc", Repr_Digest=GOOD, Content_Length=-1), "no HTTP|without its digest"),
+        (answer(b"abc", Repr_Digest=GOOD, Content_Length=-1), "not HTTP|without its digest"),
         (answer(b"abc", Repr_Digest=GOOD, Content_Length=None), "without its digest or its size"),
         (answer(b"abc", Repr_Digest=GOOD, Content_Encoding="br"), "a compressed answer"),
         (answer({"error": "no"}, "404 X"), f"there is no package of job '{ID}', or no longer"),
@@ -260,8 +260,8 @@ def test_the_name_of_a_file_is_the_users(tmp_path):
 @pytest.mark.parametrize("name", ["../x", "a b", "", "x" * 129, "a/b", "a?b", "a#b", "%2e%2e", "é"])
 def test_ids_that_are_none(name):
     with fake() as remote:
-        refused(lambda: remote.model(name), "is no id")
-        refused(lambda: remote.delete_model(name), "is no id")
+        refused(lambda: remote.model(name), "is not an id")
+        refused(lambda: remote.delete_model(name), "is not an id")
         assert not remote.asked
 
 

@@ -212,7 +212,7 @@ def test_tokens_targets_engines(run):
         (["upload", "no.onnx"], "cannot read"),
         (["package", "no.onnx", "-o", "p.zip", "--target", "a,b"], "names one for a package"),
         (["watch", "A" * 22], "there is no order"),
-        (["watch", "../x"], "is no id"),
+        (["watch", "../x"], "is not an id"),
         (["log", "A" * 22], "there is no log of job"),
         (["cancel", "A" * 22], "there is no job"),
         (["tokens", "--delete", "A" * 22], "there is no token"),

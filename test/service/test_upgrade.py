@@ -140,7 +140,7 @@ def test_a_change_that_fails_leaves_all_as_it_was(stores, tmp_path, monkeypatch)
         ("0", "first start an nnc between the two"),
         ("-3", "first start an nnc between the two"),
         ("two", "of no version that is a number"),
-        (None, "is no database of nnc"),
+        (None, "is not a database of nnc"),
     ],
 )
 def test_what_cannot_be_brought_up_to_date_is_refused(folder: Path, version, message) -> None:

@@ -126,3 +126,23 @@ def check_divisions(target: str) -> None:
     found = nnc.compile(parse_module(text), target=target, cache=False)(*given)
     for (label, _), want, got in zip(lines, wanted, found, strict=True):
         np.testing.assert_array_equal(got, want, label)
+
+
+def halving() -> onnx.ModelProto:
+    """A loop that ends by what a kernel computes."""
+    body = helper.make_graph(
+        [
+            helper.make_node("Mul", ["v", "half"], ["w"]),
+            helper.make_node("ReduceSum", ["w"], ["s"], keepdims=0),
+            helper.make_node("Greater", ["s", "one"], ["more"]),
+        ],
+        "body",
+        [value("i", [], TensorProto.INT64), value("go", [], TensorProto.BOOL), value("v", [3, 5])],
+        [value("more", [], TensorProto.BOOL), value("w", [3, 5])],
+        [
+            helper.make_tensor("half", TensorProto.FLOAT, [], [0.5]),
+            helper.make_tensor("one", TensorProto.FLOAT, [], [1.0]),
+        ],
+    )
+    loop = helper.make_node("Loop", ["", "", "x"], ["y"], body=body)
+    return model_of([loop], [value("x", [3, 5])], [value("y", [3, 5])])

@@ -22,7 +22,15 @@ from onnx import TensorProto, helper
 from ..conftest import skip_unless_ci
 from ..lowering.nn_cases import CONVOLUTIONS, MOVEMENT, one_op
 from ..lowering.test_nn_to_linalg import example_of
-from .device_checks import chain, check_divisions, check_indices, gathering, model_of, value
+from .device_checks import (
+    chain,
+    check_divisions,
+    check_indices,
+    gathering,
+    halving,
+    model_of,
+    value,
+)
 from .emulated import require_opencl
 from .test_c import NETWORKS, network, outputs
 from .test_emulated_operators import GROUPS, check_together, together, truth_values
@@ -162,22 +170,7 @@ def test_attention_with_odd_rows(rows, heads, target):
 
 def test_control_flow_of_the_host():
     """A loop whose condition a kernel computes: the host looks at what is in the device's memory."""
-    body = helper.make_graph(
-        [
-            helper.make_node("Mul", ["v", "half"], ["w"]),
-            helper.make_node("ReduceSum", ["w"], ["s"], keepdims=0),
-            helper.make_node("Greater", ["s", "one"], ["more"]),
-        ],
-        "body",
-        [value("i", [], TensorProto.INT64), value("go", [], TensorProto.BOOL), value("v", [3, 5])],
-        [value("more", [], TensorProto.BOOL), value("w", [3, 5])],
-        [
-            helper.make_tensor("half", TensorProto.FLOAT, [], [0.5]),
-            helper.make_tensor("one", TensorProto.FLOAT, [], [1.0]),
-        ],
-    )
-    loop = helper.make_node("Loop", ["", "", "x"], ["y"], body=body)
-    model = model_of([loop], [value("x", [3, 5])], [value("y", [3, 5])])
+    model = halving()
     for scale in (0.01, 1, 1e4):
         x = np.full((3, 5), scale, np.float32)
         (got,), (want,) = (outputs(model, [x], name) for name in ("opencl", "host"))

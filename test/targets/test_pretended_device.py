@@ -105,7 +105,7 @@ class PretendedTarget(Target):
         return [path]
 
     def obstacle(self) -> str | None:
-        return "it is no processor"
+        return "it is not a processor"
 
     def check_runs(self, emulate: bool = True) -> None:
         if not emulate:
@@ -221,4 +221,4 @@ def test_what_it_cannot_do_is_said(model: Path, capsys: pytest.CaptureFixture[st
     assert nnc_tool.main(command) == 1
     assert f"bindings call libraries; '{NAME}' has none" in capsys.readouterr().err
     assert nn_opt.main(["--apply-schedules", "--target", NAME, "examples/in.mlir"]) == 1
-    assert f"the module is for '{NAME}', which is no processor" in capsys.readouterr().err
+    assert f"the module is for '{NAME}', which is not a processor" in capsys.readouterr().err

@@ -279,7 +279,7 @@ def test_progress_and_faulty_files(tmp_path: Path, weights: str):
     assert found[5].startswith("Error: the model belongs to another model than this file")
     assert found[7] == "Error: the model"
     if weights == "inside":
-        assert found[8] == "Error: the model is no WebAssembly"
+        assert found[8] == "Error: the model is not WebAssembly"
     assert "no such file" in found[-1]
 
 

@@ -143,7 +143,7 @@ def test_the_demo(tmp_path: Path):
     want = np.exp(1) / (np.exp(1) + 2)
     np.testing.assert_allclose([best[0][0] for best in found["found"]], want, rtol=1e-5)
     assert found["progress"] == 1 and "ms on" in found["state"]
-    assert found["fault"] == "notes.txt is no picture that this browser reads"
+    assert found["fault"] == "notes.txt is not a picture that this browser reads"
     assert found["shown"] == [False, 0], "the picture before, or what was found in it, stays"
     assert found["asks"]  # still: for another file
     assert not server.missed

@@ -12,10 +12,9 @@ from nnc.driver.compile import load_module, run_stages
 from nnc.ir.diagnostics import NncError
 from nnc.targets.webgpu.browser import _apart
 from nnc.tools.nnc import main
-from onnx import TensorProto, helper
 
 from ..conftest import skip_unless_ci
-from .device_checks import gathering, model_of, value
+from .device_checks import gathering, halving
 from .emulated import require_emulator
 from .test_c import NETWORKS, inputs_for, outputs
 from .test_wasm import SIMPLE
@@ -209,26 +208,6 @@ def test_networks(tmp_path: Path):
 @pytest.mark.parametrize("name", sorted({*NETWORKS} - {"lstm", "quantized", "forest"}))
 def test_more_networks(tmp_path: Path, name: str):
     check_networks(tmp_path, [name])
-
-
-def halving() -> onnx.ModelProto:
-    """A loop that ends by what a kernel computes."""
-    body = helper.make_graph(
-        [
-            helper.make_node("Mul", ["v", "half"], ["w"]),
-            helper.make_node("ReduceSum", ["w"], ["s"], keepdims=0),
-            helper.make_node("Greater", ["s", "one"], ["more"]),
-        ],
-        "body",
-        [value("i", [], TensorProto.INT64), value("go", [], TensorProto.BOOL), value("v", [3, 5])],
-        [value("more", [], TensorProto.BOOL), value("w", [3, 5])],
-        [
-            helper.make_tensor("half", TensorProto.FLOAT, [], [0.5]),
-            helper.make_tensor("one", TensorProto.FLOAT, [], [1.0]),
-        ],
-    )
-    loop = helper.make_node("Loop", ["", "", "x"], ["y"], body=body)
-    return model_of([loop], [value("x", [3, 5])], [value("y", [3, 5])])
 
 
 _FAULTS = """

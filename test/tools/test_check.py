@@ -274,7 +274,7 @@ def test_ir_of_the_graph(tmp_path):
     "argv,message",
     [
         (["--target", "x86-64-v4,z80"], "z80"),
-        (["--shape", "y=1"], "'y', which is no input"),
+        (["--shape", "y=1"], "'y', which is not an input"),
         (["--threads", "0"], "--threads is at least 1"),
     ],
 )

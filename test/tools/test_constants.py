@@ -66,9 +66,9 @@ def test_values_for_good(axes, scale):
         ({"scale": True}, "input 'scale' (True) has shape [] of bool, expected 'tensor<f32>'"),
         ({"scale": np.float64(1)}, "has shape [] of float64, expected 'tensor<f32>'"),
         ({"scale": [1.0]}, "has shape [1] of float64, expected 'tensor<f32>'"),
-        ({"axes": [[0], [1, 2]]}, "input 'axes' is no array: [[0], [1, 2]]"),
+        ({"axes": [[0], [1, 2]]}, "input 'axes' is not an array: [[0], [1, 2]]"),
         ({"axes": [0.5]}, "has shape [1] of float64, expected 'tensor<?xi64>'"),
-        ({"axis": [0]}, "'axis', which is no input; inputs: 'x', 'axes', 'scale'"),
+        ({"axis": [0]}, "'axis', which is not an input; inputs: 'x', 'axes', 'scale'"),
     ],
 )
 def test_wrong_values(constants, message):

@@ -79,7 +79,7 @@ def test_outputs_that_are_not_the_expected_ones(folder: Path) -> None:
     ("file", "content", "message"),
     [
         ("q.json", "[", "q.json: not JSON"),
-        ("q.json", "3", "'q.json': JSON is no value of type !nn.sequence<tensor<?x2xf32>>"),
+        ("q.json", "3", "'q.json': JSON is not a value of type !nn.sequence<tensor<?x2xf32>>"),
         ("q.json", "[[1, 2]]", "input 'input1': expected !nn.sequence<tensor<?x2xf32>>"),
         ("q.json", '[[["a", 2]]]', "could not convert string to float"),
         ("s.json", "null", "input 'input0': expected tensor<2x!nn.string>"),

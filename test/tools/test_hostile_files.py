@@ -78,7 +78,10 @@ def test_objects_and_other_members_are_an_error(tmp_path: Path):
     np.savez(tmp_path / "o.npz", x=np.array([{}, 1], object))
     with ZipFile(tmp_path / "t.npz", "w") as archive:
         archive.writestr("readme.txt", "no array")
-    for name, text in (("o", "Object arrays cannot be loaded"), ("t", "'readme.txt' is no array")):
+    for name, text in (
+        ("o", "Object arrays cannot be loaded"),
+        ("t", "'readme.txt' is not an array"),
+    ):
         code, _, error = run("run", path, "--input", tmp_path / f"{name}.npz")
         assert code == 1 and text in error and "internal error" not in error
 

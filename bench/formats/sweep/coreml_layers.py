@@ -219,6 +219,8 @@ def _norms() -> Iterator[Subject]:
     choices |= {"epsilon": [None, 0.1], "dtype": ["float32", "float16"]}
     yield subject("norm", choices, _image, norm, normed)
 
+
+def _layer_norms() -> Iterator[Subject]:
     def shape(config: Config) -> list[int]:
         own = [2, 4, 7, 8]
         return [own[axis] for axis in sorted(a % 4 for a in config["axes"] or range(4))]
@@ -255,6 +257,8 @@ def _norms() -> Iterator[Subject]:
     choices |= {"epsilon": [None, 0.1], "rank": [2]}
     yield subject("layer_norm", choices, _image, layer, layered)
 
+
+def _other_norms() -> Iterator[Subject]:
     def local(config: Config) -> Body:
         how = {
             key: np.float32(config[key])
@@ -367,5 +371,5 @@ def _products() -> Iterator[Subject]:
 
 def subjects() -> Iterator[Subject]:
     """Yield the subjects of this file."""
-    for made in (_convolutions, _pools, _norms, _products):
+    for made in (_convolutions, _pools, _norms, _layer_norms, _other_norms, _products):
         yield from made()

@@ -227,7 +227,7 @@ def _operands(
             operands[i] = None
             continue
         if not isinstance(operand, np.ndarray):
-            raise UnmakableError("an operand is no tensor")
+            raise UnmakableError("an operand is not a tensor")
         wanted = config.get(f"type {formal.type_str}", OWN)
         if wanted != OWN:
             operand = _converted(operand, np.dtype(ELEMENTS[wanted]))
@@ -246,7 +246,7 @@ def _converted(operand: np.ndarray, dtype: np.dtype) -> np.ndarray:
     if operand.dtype == dtype:
         return operand
     if "O" in (dtype.kind, operand.dtype.kind):
-        raise UnmakableError("text is no number")
+        raise UnmakableError("text is not a number")
     if dtype.kind == "u" and operand.dtype.kind != "b":
         operand = np.abs(operand)
     if dtype.kind in "iu" and operand.dtype.kind == "f":

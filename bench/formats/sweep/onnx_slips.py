@@ -118,7 +118,7 @@ UNDEFINED = (
     ),
     Slip(
         "ReduceLogSum-* ReduceLogSumExp-* ReduceMean-*",
-        "the result for no elements is no integer",
+        "the result for no elements is not an integer",
         lambda t: _gives_integers(t) and any(not v.size for v in t.operands),
     ),
 )

@@ -39,7 +39,7 @@ def _together(x: Term, width: int) -> Term:
     own, whole = nn.bit_width(x.element), IntegerType(width, "u")
     count, last = width // own, x.shape[-1]
     if last is None or last % count:
-        raise x.n.error(f"{last} elements along the last axis are no multiple of {count}")
+        raise x.n.error(f"{last} elements along the last axis are not a multiple of {count}")
     leading = [(x.value, i) for i in range(x.rank - 1)]
     apart = x.reshape(*leading, last // count, count).cast(whole)
     return reduce(lambda a, b: a | b, (apart.column(i) << i * own for i in range(count)))

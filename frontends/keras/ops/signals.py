@@ -70,7 +70,7 @@ def _frames(n: KerasLayer, x: Term, length: int, step: int) -> Term:
     """[.., samples] as [.., frames, length]"""
     samples = x.shape[-1]
     if samples is None or samples < length:
-        raise n.error(f"{samples} samples are no frame of {length}")
+        raise n.error(f"{samples} samples are fewer than a frame of {length}")
     starts = np.arange((samples - length) // step + 1) * step
     return x.gather(constant(n, starts[:, None] + np.arange(length)), x.rank - 1)
 

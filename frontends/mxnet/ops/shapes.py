@@ -125,19 +125,19 @@ def _split(n: MxnetLayer, whole: Extent, parts: Sequence[int]) -> list[Factors]:
     return [[first], [second]]
 
 
+def _product(factors: Factors | None) -> Extent | None:
+    """The product of factors; None if there are several and not all of them are known."""
+    if factors is None:
+        return None
+    numbers = [resolve(one) for one in factors]
+    if None not in numbers:
+        return math.prod(numbers)  # type: ignore[arg-type]
+    return factors[0] if len(factors) == 1 else None
+
+
 def _in_shape(n: MxnetLayer, x: Value, factors: Sequence[Factors | None]) -> Value:
     """x reshaped; None is an inferred extent."""
-    left: list[int] = list(range(x.type.rank))
-    extents: list[Extent | None] = []
-    for own in factors:
-        for one in own or ():
-            if not isinstance(one, int) and one[1] in left:
-                left.remove(one[1])
-        numbers = None if own is None else [resolve(one) for one in own]
-        if numbers is not None and None not in numbers:
-            extents.append(math.prod(numbers))  # type: ignore[arg-type]
-        else:
-            extents.append(own[0] if own is not None and len(own) == 1 else None)
+    extents = [_product(own) for own in factors]
     if extents.count(None) == 1:
         numbers = [resolve(e) for e in extents if e is not None]
         whole = list(x.type.shape)

@@ -78,7 +78,7 @@ def clip(n: Node, x: Value, low: Value | None = None, high: Value | None = None)
 def cast_to_name(n: Node, x: Value) -> Value:
     name = n.string("to").upper()
     if name not in dict(TensorProto.DataType.items()):
-        raise n.error(f"attribute 'to' is '{name}', which is no element type")
+        raise n.error(f"attribute 'to' is '{name}', which is not an element type")
     return _cast(n, x, element_type(TensorProto.DataType.Value(name)))
 
 

@@ -93,10 +93,10 @@ def _check_lists(n: Node, nodes: int, splits: int, leaves: int) -> None:
         if kind is not None:
             for at, leaf in zip(n.ints(name) or (), n.ints(kind) or (), strict=True):
                 if not 0 <= at < (leaves if leaf else nodes):
-                    raise n.error(f"attribute '{name}' has {at}, which is no node")
+                    raise n.error(f"attribute '{name}' has {at}, which is not a node")
     for root in n.ints("tree_roots") or ():
         if not 0 <= root < nodes:
-            raise n.error(f"attribute 'tree_roots' has {root}, which is no node")
+            raise n.error(f"attribute 'tree_roots' has {root}, which is not a node")
     if len(n.ints("leaf_targetids") or ()) != leaves:
         raise n.error(
             f"attribute 'leaf_targetids' has {len(n.ints('leaf_targetids') or ())} elements, "

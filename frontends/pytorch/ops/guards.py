@@ -178,7 +178,7 @@ class _Conditions:
     def _input(self, x: Value, axis: int | None) -> Any:
         """An extent of an input, or the number that it is."""
         if axis is None and (x.type.rank or x.type.element_type is not i64):
-            raise LookupError("an input is no integer")
+            raise LookupError("an input is not an integer")
         known = self.n.number(x) if axis is None else x.type.shape[axis]
         if known is not None and not isinstance(known, Value):
             return known

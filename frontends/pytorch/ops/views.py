@@ -49,7 +49,7 @@ def view_of_bits(n: AtenLayer, x: Value, dtype: Type) -> Any:
         return n.reshape(bits_as(n, x, dtype), [*lead, parts])
     count = wanted // own
     if last is not None and last % count:
-        raise n.error(f"{last} elements of {own} bits are no number of {wanted}")
+        raise n.error(f"{last} elements of {own} bits do not make whole numbers of {wanted}")
     whole = -1 if last is None else last // count
     return bits_as(n, n.reshape(x, [*lead, whole, count]), dtype)
 

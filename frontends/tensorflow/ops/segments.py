@@ -103,7 +103,7 @@ def nth_element(n: TfLayer, x: Value, number: Value) -> Value:
     """The number-th smallest element of each row, or the largest if `reverse`."""
     at, last = Term(n, as_scalar(n, as_i64(n, number))), x.type.rank - 1
     count = extent(n, (x, last))
-    at = assured(at, (at >= 0) & (at < count), "n is no place in a row")
+    at = assured(at, (at >= 0) & (at < count), "n is not a place in a row")
     place = at if n.flag("reverse") else count - 1 - at
     values, _ = tf.top_k(n, x, count.value)
     return Term(n, values).gather(place, last).value

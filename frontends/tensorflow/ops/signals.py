@@ -77,7 +77,7 @@ def spectrogram(n: TfLayer, x: Value) -> Value:
     size = 1 << max(window - 1, 0).bit_length()
     samples = x.type.shape[0]
     if samples is None or samples < window:
-        raise n.error(f"{samples} samples are no window of {window}")
+        raise n.error(f"{samples} samples are fewer than a window of {window}")
     starts = np.arange((samples - window) // stride + 1) * stride
     places = constant(n, starts[:, None] + np.arange(window))
     channels = Term(n, swapped(n, x, 0, 1))

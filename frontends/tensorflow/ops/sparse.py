@@ -129,7 +129,7 @@ def cross_entropy(n: TfLayer, x: Value, labels: Value) -> list[Value]:
     if n.kind.startswith("Sparse"):
         count, label = extent(n, (x, 1)), Term(n, as_i64(n, labels))
         inside = (label >= 0) & (label < count)
-        numbers = assured(label, inside, "a label is no class").spread(0, 1)
+        numbers = assured(label, inside, "a label is not a class").spread(0, 1)
         target = numbers.equals(counting(n, count)).cast(x.type.element_type)
     scores = Term(n, n(nn.LogSoftmax(x, axis=1)))
     kept = target.equals(0.0).choose(0.0, -(target * scores))

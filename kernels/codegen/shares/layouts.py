@@ -100,7 +100,7 @@ class Layout:
         return all(a.each * a.threads == n for a, n in zip(self.dims, shape, strict=True))
 
     def attribute(self) -> ArrayAttr:
-        """The layout as an attribute, see `LAYOUT`."""
+        """The layout as an attribute, in the form that `LAYOUT` describes."""
         return ArrayAttr(
             tuple(DenseArrayAttr(i64, (a.run, a.threads, a.stride, a.repeats)) for a in self.dims)
         )

@@ -46,15 +46,10 @@ def together(op: Operation) -> Iterator[list[Value]]:
                 if is_vector(result):
                     ends = [region.blocks[0].last for region in op.regions]
                     yield [result, *(end.operands[i] for end in ends if end is not None)]
-        case vector.Contract():
+        case vector.Contract() | vector.MultiReduction():
             if is_vector(op.results[0]):
                 yield [op.results[0], op.acc]
-        case vector.MultiReduction():
-            if is_vector(op.results[0]):
-                yield [op.results[0], op.acc]
-        case vector.Gather() | vector.Scatter():
-            yield [v for v in (*op.operands, *op.results) if is_vector(v)]
-        case _ if is_elementwise(op):
+        case _ if isinstance(op, vector.Gather | vector.Scatter) or is_elementwise(op):
             yield [v for v in (*op.operands, *op.results) if is_vector(v)]
 
 

@@ -29,7 +29,7 @@ Place = tuple[Value, list[Value]]
 
 
 def is_interleaved(stride: Size) -> bool:
-    """Whether the stride of lanes is so small that whole vectors are loaded for them."""
+    """Whether lanes this many elements apart are picked from whole vectors instead of gathered."""
     return isinstance(stride, int) and 2 <= stride <= MAX_SHUFFLED_STRIDE
 
 

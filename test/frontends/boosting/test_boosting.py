@@ -49,7 +49,7 @@ def first_tree(learner):
         (lambda m: first_tree(m)["right_children"].__setitem__(0, 99), "that does not exist"),
         (lambda m: first_tree(m)["split_indices"].__setitem__(0, 7), "that does not exist"),
         (lambda m: m.pop("objective"), "broken model of XGBoost: KeyError: 'objective'"),
-        (lambda m: m["learner_model_param"].update(base_score="2"), "is no probability"),
+        (lambda m: m["learner_model_param"].update(base_score="2"), "is not a probability"),
     ],
 )
 def test_errors_of_xgboost_name_what_is_wrong(change, message):

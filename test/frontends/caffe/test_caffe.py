@@ -366,7 +366,7 @@ def test_layers_of_training_are_left_out(tmp_path):
     [
         ("layer { name: 3 }", r"net\.prototxt:1:\d+: error: field 'name' is a string, found '3'"),
         ("layer {\n  name: 'a'\n  }}", r"net\.prototxt:3:4: error: expected the name of a field"),
-        ('layer { name: "a" type: "ReLU" bottom: "q" top: "y" }', "its bottom 'q' is no top"),
+        ('layer { name: "a" type: "ReLU" bottom: "q" top: "y" }', "its bottom 'q' is not a top"),
         ('layer { name: "a" type: "Zork" bottom: "x" top: "y" }', r"layer 'a' \(Zork\): not supp"),
         (
             'layer { name: "a" type: "InnerProduct" bottom: "x" top: "y" '

@@ -8,6 +8,9 @@ import numpy as np
 
 from .shapes import EXPERTS, GROUPS, HEADS, HIDDEN, INNER, SHAPES, SIZE, STATE, WIDTH, WORDS
 
+Shapes = Iterator[tuple[str, tuple[int, ...]]]
+"""The names and shapes of tensors, in the order of the file."""
+
 
 def file(name: str) -> bytes:
     """A file with a random model."""
@@ -72,17 +75,9 @@ def _layers(given: Mapping[str, Any]) -> int:
     return given.get("layers", 2)
 
 
-def _tensors(given: Mapping[str, Any]) -> Iterator[tuple[str, tuple[int, ...]]]:
+def _tensors(given: Mapping[str, Any]) -> Shapes:
     width = given.get("width", WIDTH)
-    yield "token_embd.weight", (WORDS, width)
-    if given.get("positions"):
-        yield "position_embd.weight", (64, width)
-    if given.get("types"):
-        yield "token_types.weight", (2, width)
-    if "also" in given:
-        yield "token_embd_norm.weight", (width,)
-        if not given.get("starts_bare"):
-            yield "token_embd_norm.bias", (width,)
+    yield from _embeddings(given, width)
     if given.get("final", True) or "last" in given:
         yield from _norm(given, given.get("last", "output_norm"), width)
         if not given.get("tied"):
@@ -94,44 +89,66 @@ def _tensors(given: Mapping[str, Any]) -> Iterator[tuple[str, tuple[int, ...]]]:
         yield "per_layer_proj_norm.weight", (own,)
     if "frequencies" in given:
         yield "rope_freqs.weight", (given["frequencies"] // 2,)
+    yield from _classifier(given, width)
+    if given.get("dense"):
+        yield "dense_2.weight", (given["more"]["dense_2_feat_out"], width)
+        yield "dense_3.weight", (width, given["more"]["dense_2_feat_out"])
+    for i in range(_layers(given) + bool(given.get("further"))):
+        for name, shape in _layer(given, i, width):
+            yield f"blk.{i}.{name}", shape
+    if given.get("further"):
+        lead = f"blk.{_layers(given)}.nextn"
+        yield f"{lead}.eh_proj.weight", (width, 2 * width)
+        for name in ("enorm", "hnorm"):
+            yield f"{lead}.{name}.weight", (width,)
+
+
+def _embeddings(given: Mapping[str, Any], width: int) -> Shapes:
+    yield "token_embd.weight", (WORDS, width)
+    if given.get("positions"):
+        yield "position_embd.weight", (64, width)
+    if given.get("types"):
+        yield "token_types.weight", (2, width)
+    if "also" in given:
+        yield "token_embd_norm.weight", (width,)
+        if not given.get("starts_bare"):
+            yield "token_embd_norm.bias", (width,)
+
+
+def _classifier(given: Mapping[str, Any], width: int) -> Shapes:
     for name in given.get("classifier", "").split():
         labels = len(given["more"].get("classifier.output_labels", "1"))
         shapes = {"cls": (width, width), "cls.norm": (width,), "cls.output": (labels, width)}
         yield f"{name}.weight", shapes[name]
         if name == "cls.output" and "classifier" in given.get("bias", ""):
             yield f"{name}.bias", (labels,)
-    if given.get("dense"):
-        yield "dense_2.weight", (given["more"]["dense_2_feat_out"], width)
-        yield "dense_3.weight", (width, given["more"]["dense_2_feat_out"])
-    for i in range(_layers(given)):
-        for name, shape in _layer(given, i, width):
-            yield f"blk.{i}.{name}", shape
-    if given.get("further"):
-        lead = f"blk.{_layers(given)}"
-        for name, shape in _layer(given, _layers(given), width):
-            yield f"{lead}.{name}", shape
-        yield f"{lead}.nextn.eh_proj.weight", (width, 2 * width)
-        for name in ("enorm", "hnorm"):
-            yield f"{lead}.nextn.{name}.weight", (width,)
 
 
-def _norm(given: Mapping[str, Any], name: str, width: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+def _norm(given: Mapping[str, Any], name: str, width: int) -> Shapes:
     if not given.get("bare"):
         yield f"{name}.weight", (width,)
         if "norm" in given.get("bias", ""):
             yield f"{name}.bias", (width,)
 
 
-def _linear(
-    given: Mapping[str, Any], name: str, rows: int, columns: int, kind: str
-) -> Iterator[tuple[str, tuple[int, ...]]]:
+def _linear(given: Mapping[str, Any], name: str, rows: int, columns: int, kind: str) -> Shapes:
     yield f"{name}.weight", (rows, columns)
     if set(kind.split()) & set(given.get("bias", "").split()):
         yield f"{name}.bias", (rows,)
 
 
-def _layer(given: Mapping[str, Any], i: int, width: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+def _layer(given: Mapping[str, Any], i: int, width: int) -> Shapes:
     mixers = given["mixers"].split()[i] if "mixers" in given else "attention"
+    yield from _layer_norms(given, i, mixers, width)
+    for mixer in mixers.split("+"):
+        if mixer != "none":
+            yield from _MIXERS[mixer](given | {"at": i}, width)
+    yield from _scales(given, width)
+    if "fed" not in given or given["fed"] == mixers:
+        yield from _feed_forward(given, i, width)
+
+
+def _layer_norms(given: Mapping[str, Any], i: int, mixers: str, width: int) -> Shapes:
     for name in (given.get("first", "attn_norm"), given.get("second", "ffn_norm")):
         if name == "ffn_norm" and given.get("nameless"):
             yield name, (width,)
@@ -141,9 +158,10 @@ def _layer(given: Mapping[str, Any], i: int, width: int) -> Iterator[tuple[str, 
             yield from _norm(given, name, width)
     for name in given.get("after", "").split():
         yield from _norm(given, name, width)
-    for mixer in mixers.split("+"):
-        if mixer != "none":
-            yield from _MIXERS[mixer](given | {"at": i}, width)
+
+
+def _scales(given: Mapping[str, Any], width: int) -> Shapes:
+    """What some architectures have between a layer's mixer and its feed-forward network."""
     if given.get("sub_norms"):
         yield "attn_sub_norm.weight", (width,)
         yield "ffn_sub_norm.weight", (HIDDEN,)
@@ -162,8 +180,9 @@ def _layer(given: Mapping[str, Any], i: int, width: int) -> Iterator[tuple[str, 
         yield "ffn_down_exps.scale", (EXPERTS["expert_count"],)
         for one in ("gate", "up", "down"):
             yield f"ffn_{one}.weight", (width, HIDDEN) if one == "down" else (HIDDEN, width)
-    if "fed" in given and given["fed"] != mixers:
-        return
+
+
+def _feed_forward(given: Mapping[str, Any], i: int, width: int) -> Shapes:
     if given.get("experts") == "all" or (given.get("experts") == "later" and i):
         yield from _experts(given, width)
         return
@@ -175,7 +194,7 @@ def _layer(given: Mapping[str, Any], i: int, width: int) -> Iterator[tuple[str, 
     yield from _linear(given, "ffn_down", width, HIDDEN, "ffn down")
 
 
-def _attention(given: Mapping[str, Any], width: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+def _attention(given: Mapping[str, Any], width: int) -> Shapes:
     heads, groups = given.get("heads", HEADS), given.get("heads_kv", GROUPS)
     if "each_heads" in given:
         heads, groups = given["each_heads"][given["at"]], given["each_groups"][given["at"]]
@@ -208,13 +227,13 @@ def _attention(given: Mapping[str, Any], width: int) -> Iterator[tuple[str, tupl
         yield "attn_sinks.weight", (heads,)
 
 
-def _short(given: Mapping[str, Any], width: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+def _short(given: Mapping[str, Any], width: int) -> Shapes:
     yield "shortconv.in_proj.weight", (3 * width, width)
     yield "shortconv.conv.weight", (width, given["more"]["shortconv.l_cache"])
     yield "shortconv.out_proj.weight", (width, width)
 
 
-def _mamba(given: Mapping[str, Any], width: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+def _mamba(given: Mapping[str, Any], width: int) -> Shapes:
     rank = given["more"]["ssm.time_step_rank"]
     yield "ssm_in.weight", (2 * INNER, width)
     yield from _linear(given, "ssm_conv1d", INNER, 4, "conv")
@@ -228,7 +247,7 @@ def _mamba(given: Mapping[str, Any], width: int) -> Iterator[tuple[str, tuple[in
             yield f"ssm_{name}_norm.weight", (size,)
 
 
-def _grouped(given: Mapping[str, Any], width: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+def _grouped(given: Mapping[str, Any], width: int) -> Shapes:
     heads, groups = given["more"]["ssm.time_step_rank"], given["more"]["ssm.group_count"]
     mixed = INNER + 2 * groups * STATE
     yield "ssm_in.weight", (INNER + mixed + heads, width)
@@ -240,7 +259,7 @@ def _grouped(given: Mapping[str, Any], width: int) -> Iterator[tuple[str, tuple[
     yield "ssm_out.weight", (width, INNER)
 
 
-def _delta(given: Mapping[str, Any], width: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+def _delta(given: Mapping[str, Any], width: int) -> Shapes:
     heads, groups = given["more"]["ssm.time_step_rank"], given["more"]["ssm.group_count"]
     mixed, paired = INNER + 2 * groups * STATE, given.get("paired", "").split()
     if "in" in paired:
@@ -260,7 +279,7 @@ def _delta(given: Mapping[str, Any], width: int) -> Iterator[tuple[str, tuple[in
     yield "ssm_out.weight", (width, INNER)
 
 
-def _latent(given: Mapping[str, Any], width: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+def _latent(given: Mapping[str, Any], width: int) -> Shapes:
     latent, query, turned = given["latent"], given["query"], 4
     if query:
         yield "attn_q_a.weight", (query, width)
@@ -276,7 +295,7 @@ def _latent(given: Mapping[str, Any], width: int) -> Iterator[tuple[str, tuple[i
         yield "attn_kv_b.weight", (HEADS * 2 * SIZE, latent)
 
 
-def _experts(given: Mapping[str, Any], width: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+def _experts(given: Mapping[str, Any], width: int) -> Shapes:
     count, hidden = (
         given.get("count", EXPERTS["expert_count"]),
         EXPERTS["expert_feed_forward_length"],

@@ -221,8 +221,8 @@ def test_all_missing_layers_are_in_one_error():
         ({"class_name": "Mine", "config": {}}, "only sequential and functional models"),
         ({"class_name": "Sequential"}, "broken configuration: KeyError: 'config'"),
         ({"class_name": "Sequential", "config": {"name": "s", "layers": []}}, "it was not built"),
-        ("[1]", "the configuration is no JSON object"),
-        ("{", "the configuration is no JSON"),
+        ("[1]", "the configuration is not a JSON object"),
+        ("{", "the configuration is not JSON"),
     ],
 )  # fmt: skip
 def test_errors_name_what_is_wrong(net, message):

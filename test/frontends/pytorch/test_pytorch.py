@@ -298,8 +298,8 @@ class Called:
     ("weights", "message"),
     [
         ({"norm.weight": Called()}, "names '.* print', which is not executed"),
-        ([1, 2], "weights are no dictionary"),
-        ({"turned": 3}, "weights 'turned' are no tensor"),
+        ([1, 2], "weights are not a dictionary"),
+        ({"turned": 3}, "weights 'turned' are not a tensor"),
         ({}, "no weights 'turned'"),
     ],
 )

@@ -209,7 +209,7 @@ def test_a_list_is_no_result():
     kinds = attribute("element_dtype", field(6, 1)) + attribute("shape_type", field(6, 3))
     made = node("l", "TensorListReserve", "c", "c", attributes=kinds)
     text = message(placeholder() + node("c", "Const", attributes=shape) + made)
-    assert "output 'l': it is no tensor outside of the graph" in text
+    assert "output 'l': it is not a tensor outside of the graph" in text
 
 
 def test_a_handle_is_no_tensor(network):

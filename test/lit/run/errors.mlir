@@ -16,7 +16,7 @@
 // SHAPE: error: nn-run: argument 0 ('f32[3]:ones'): the function takes tensor<2xf32>, not f32[3]
 // ELEMENT: error: nn-run: argument 1 ('f32:1'): the function takes i32, not f32
 // NUMBERS: error: nn-run: argument 0 ('f32[2]:[1,2,3]'): 2 elements expected, found 3
-// WORD: error: nn-run: argument 0 ('f32[2]:oens'): 'oens' is no f32, and none of random, zeros, ones, arange
+// WORD: error: nn-run: argument 0 ('f32[2]:oens'): 'oens' is not of type f32, and none of random, zeros, ones, arange
 // FILE: error: nn-run: argument 0 ('none.npy'): cannot read '{{.*}}none.npy': No such file or directory
 // RANGE: error: nn-run: argument 1 ('3000000000000'): 3000000000000 does not fit in i32
 // BRACKET: error: nn-run: cannot read the arguments '[1,2,1'

@@ -86,7 +86,7 @@ func.func @kind(%n: tensor<2xi64>) -> tensor<i1> {
 // -----
 
 func.func @no_step(%n: tensor<2xi64>) -> tensor<i1> {
-  // expected-error@+1 {{'n0 ** 2' is no step 'a operator b'}}
+  // expected-error@+1 {{'n0 ** 2' is not a step of the form 'a operator b'}}
   %p = nn.holds %n {code = "n0 ** 2"} : (tensor<2xi64>) -> tensor<i1>
   func.return %p : tensor<i1>
 }
@@ -94,7 +94,7 @@ func.func @no_step(%n: tensor<2xi64>) -> tensor<i1> {
 // -----
 
 func.func @no_condition(%n: tensor<2xi64>) -> tensor<i1> {
-  // expected-error@+1 {{the last step 'n0 + n1' is no condition}}
+  // expected-error@+1 {{the last step 'n0 + n1' is not a condition}}
   %p = nn.holds %n {code = "n0 + n1"} : (tensor<2xi64>) -> tensor<i1>
   func.return %p : tensor<i1>
 }

@@ -202,7 +202,7 @@ func.func @simple(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<1x
 // -----
 
 %0 = "t.s"() : () -> tensor<6x8xf32>
-// expected-error@+1 {{'nn.split' op 'tensor<2x3xf32>' is no part of 'tensor<6x8xf32>'}}
+// expected-error@+1 {{'nn.split' op 'tensor<2x3xf32>' is not a part of 'tensor<6x8xf32>'}}
 %1:2 = nn.split %0 {axis = 0 : i64} : (tensor<6x8xf32>) -> (tensor<4x8xf32>, tensor<2x3xf32>)
 
 // -----

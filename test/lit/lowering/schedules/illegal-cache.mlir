@@ -31,7 +31,7 @@ schedule.for @rows {
 ^bb0(%s: !schedule.stage):
   %i, %j = schedule.loops 2 of %s
   schedule.bind %i to groups<x>
-  // expected-error @+1 {{is no order of the operand's 2 dimensions}}
+  // expected-error @+1 {{is not an order of the operand's 2 dimensions}}
   schedule.cache 0 of %s order [1, 1] in workgroup at %j
 }
 

@@ -339,7 +339,7 @@ func.func private @two(%x: memref<6x20xf32>, %y: memref<6xf32>, %z: memref<6xf32
 }
 schedule.for @two {
 ^bb0(%sum: !schedule.stage, %neg: !schedule.stage):
-  // expected-error @+1 {{is no order of the operand's 2 dimensions}}
+  // expected-error @+1 {{is not an order of the operand's 2 dimensions}}
   %c = schedule.cache 0 of %sum order [0, 0]
 }
 
