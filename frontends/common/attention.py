@@ -48,6 +48,14 @@ def seen_until(q: Term, k: Term, last: Term) -> Term:
     return (keys <= last.spread(0, 1)).choose(constant(q.n, 0.0, q.element), -math.inf)
 
 
+def grouped_like(x: Term, q: Term) -> Term:
+    """Keys or values [B, G, T, D] with each head repeated, as many as those of q [B, H, S, D]."""
+    if q.shape[1] is not None and x.shape[1] is not None:
+        return grouped(x, q.shape[1])
+    heads, groups = (extent(x.n, (one.value, 1)) for one in (q, x))
+    return x.gather(counting(x.n, heads) / (heads / groups), 1)
+
+
 def grouped(x: Term, heads: int) -> Term:
     """Keys or values [B, G, T, D] with each head repeated to [B, heads, T, D]."""
     groups = x.shape[1]

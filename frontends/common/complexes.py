@@ -218,5 +218,9 @@ def real_matrix(n: Layer, x: Pair) -> Term:
 
 def stacked_parts(x: Term) -> Pair:
     """The complex matrix whose real parts are the upper half of the rows of x [B.., 2 * M, K]."""
-    rows = x.shape[-2] or 0
-    return pair(x.part(x.rank - 2, 0, rows // 2), x.part(x.rank - 2, rows // 2, rows))
+    rows, axis = x.shape[-2], x.rank - 2
+    if rows is not None:
+        return pair(x.part(axis, 0, rows // 2), x.part(axis, rows // 2, rows))
+    half = extent(x.n, (x.value, axis)) / 2
+    upper = counting(x.n, half)
+    return pair(x.gather(upper, axis), x.gather(upper + half, axis))

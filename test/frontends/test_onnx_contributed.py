@@ -199,13 +199,24 @@ def test_a_filler_of_no_mask():
     check("Attention", *x, domain=MS, num_heads=2, mask_filter_value=-1000.0)
 
 
-def test_bounds_of_an_open_mask_are_counted():
-    """Four bounds of an open batch of two would be ends of four sequences."""
-    arrays = floats(1, 5, 8), floats(8, 24), floats(24), np.array([5, 2], np.int32)
-    made, given = model("Attention", arrays, MS, [TensorProto.FLOAT], num_heads=2)
-    made.graph.input[3].type.tensor_type.shape.dim[0].dim_param = "m"
-    with pytest.raises(NncError, match="the mask has not one end for each sequence"):
-        run(made, *given)
+@pytest.mark.parametrize("batch", [1, 2])
+def test_bounds_of_an_open_mask_are_counted(batch):
+    """So many as sequences are ends, twice as many are ends and begins, others are an error."""
+    arrays = floats(batch, 5, 8), floats(8, 24), floats(24)
+    for bounds in ((5, 4)[:batch], (5, 4)[:batch] + (2, 0)[:batch], (5, 4, 2)):
+        mask = np.array(bounds, np.int32)
+        made, given = model("Attention", (*arrays, mask), MS, [TensorProto.FLOAT], num_heads=2)
+        made.graph.input[3].type.tensor_type.shape.dim[0].dim_param = "m"
+        made.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "batch"
+        if len(bounds) == 3:
+            with pytest.raises(
+                NncError, match="the mask has not one end, or one end and one begin"
+            ):
+                run(made, *given)
+        else:
+            np.testing.assert_allclose(
+                run(made, *given)[0], by_onnxruntime(made, *given)[0], rtol=1e-4
+            )
 
 
 def test_heads_of_open_width_are_refused():
@@ -233,6 +244,8 @@ def test_rotary_embedding(interleaved):
         (floats(2, 3, 5, 8), whole(0, 9, 1)),
     ):
         check("RotaryEmbedding", x, places, *caches, domain=MS, interleaved=interleaved)
+        more = {"num_heads": 3, "rotary_embedding_dim": 8}
+        check("RotaryEmbedding", x, places, *caches, domain=MS, interleaved=interleaved, **more)
 
 
 @pytest.mark.parametrize("rotary", [0, 1])

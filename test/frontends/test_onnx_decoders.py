@@ -4,10 +4,12 @@ streams and attention to caches."""
 import numpy as np
 import onnxruntime
 import pytest
+from nnc.ir.diagnostics import NncError
 from onnx import TensorProto
 
 from .models import run
 from .test_onnx_contributed import check, floats, model, whole
+from .test_onnx_operators import by_onnxruntime
 
 F, HALF = TensorProto.FLOAT, TensorProto.FLOAT16
 DOMAIN = "com.microsoft"
@@ -70,6 +72,18 @@ def test_mixture_of_experts(given, rank):
         atol=1e-4,
         **given,
     )
+
+
+def test_experts_of_an_open_router_are_those_of_the_weights():
+    arrays = floats(6, 8), floats(6, 3), floats(3, 16, 8), None, floats(3, 8, 16)
+    made, given = model("MoE", arrays, DOMAIN, [F], k=2)
+    for dim in made.graph.input[1].type.tensor_type.shape.dim:
+        dim.ClearField("dim_value")
+    expected = by_onnxruntime(made, *given)[0]
+    np.testing.assert_allclose(run(made, *given)[0], expected, rtol=1e-4, atol=1e-5)
+    made.graph.input[2].type.tensor_type.shape.dim[0].dim_param = "experts"
+    with pytest.raises(NncError, match="the number of experts must be known"):
+        run(made, *given)
 
 
 @pytest.mark.parametrize(

@@ -121,3 +121,21 @@ def test_steps_of_a_slice_may_be_a_vector_of_open_length():
         np.arange(12, dtype=np.float32).reshape(3, 4),
         np.array([-2, 2], np.int64),
     )
+
+
+@pytest.mark.parametrize(
+    "computed",
+    [
+        "s = Shape<end=1>(x) t = Concat<axis=0>(one, s, rest)",
+        "s = Shape<start=1>(x) t = Concat<axis=0>(s, rest)",
+        "s = Shape<end=1>(x) t = Concat<axis=0>(rest, s)",
+    ],
+)
+def test_a_computed_extent_of_0_beside_a_rest_is_that_of_the_input(computed):
+    """As a 0 that is written; so ONNX Runtime makes [1, 4, 0] of no boxes reshaped to [1, 0, -1]."""
+    ones = "one = Constant<value_ints=[1]>() rest = Constant<value_ints=[-1]>()"
+    out = "p,q,r" if "one," in computed else "p,q"
+    for shape in ((0, 4), (2, 0), (2, 3)):
+        x = np.zeros(shape, np.float32)
+        body = f"{ones} {computed} z = Reshape(x, t)"
+        check(f"(float[a,b] x) => (float[{out}] z) {{ {body} }}", x)

@@ -46,15 +46,23 @@ def _inside(n: Node, bounds: Term, q: Term, places: Term) -> Term:
     """Which keys [T] are before the ends, and not before the begins: [B, 1, 1, T]."""
     count, batch = bounds.shape[0], q.shape[0]
     if count is None or batch is None:
-        own, wanted = (extent(n, (one.value, 0)) for one in (bounds, q))
-        text = "the mask has not one end for each sequence of the batch"
-        bounds = bounds.made(nn.Assume(bounds.value, own.equals(wanted).value, text))
-    elif count not in (batch, 2 * batch):
+        return _inside_open(n, bounds, extent(n, (q.value, 0)), places)
+    if count not in (batch, 2 * batch):
         raise n.error(f"a mask of {count} bounds does not fit a batch of {batch}")
-    elif count != batch:
-        begins = bounds.part(0, batch, count).spread(0, 3)
-        return (places < bounds.part(0, 0, batch).spread(0, 3)) & (places >= begins)
-    return places < bounds.spread(0, 3)
+    ends = places < bounds.part(0, 0, batch).spread(0, 3)
+    return ends if count == batch else ends & (places >= bounds.part(0, batch, count).spread(0, 3))
+
+
+def _inside_open(n: Node, bounds: Term, batch: Term, places: Term) -> Term:
+    """The same where it is known at run time whether there are begins."""
+    count = extent(n, (bounds.value, 0))
+    has_begins = count.equals(batch * 2)
+    fits = has_begins | count.equals(batch)
+    text = "the mask has not one end, or one end and one begin, for each sequence of the batch"
+    bounds = bounds.made(nn.Assume(bounds.value, fits.value, text))
+    own = counting(n, batch)
+    begins = has_begins.choose(bounds.gather((own + batch).min(count - 1)), 0)
+    return (places < bounds.gather(own).spread(0, 3)) & (places >= begins.spread(0, 3))
 
 
 @converter("MultiHeadAttention", domain=DOMAIN)
@@ -186,10 +194,12 @@ def rotary_embedding(n: Node, x: Value, positions: Value, cosines: Value, sines:
 
 def with_heads(n: Node, x: Value, cosines: Value) -> Term:
     """x with separate heads, [B, H, S, D]; it may have them already."""
-    whole = Term(n, x)
+    whole, half = Term(n, x), cosines.type.shape[1]
+    rotated, heads = n.int("rotary_embedding_dim"), n.int("num_heads")
     if whole.rank != 3:
+        if heads and whole.shape[1] not in (heads, None):
+            raise n.error(f"the input has {whole.shape[1]} heads, num_heads says {heads}")
         return whole
-    rotated, heads, half = n.int("rotary_embedding_dim"), n.int("num_heads"), cosines.type.shape[1]
     if not heads and (whole.shape[2] is None or half is None or rotated):
         raise n.error("num_heads is needed")
     return split_heads(whole, heads or whole.shape[2] // (2 * half))  # type: ignore[operator]

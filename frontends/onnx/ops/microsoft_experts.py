@@ -40,7 +40,7 @@ def mixture(
         for w, b in ((first, first_bias), (second, second_bias), (third, third_bias))
     ]
     shares = _shares(n, router, bool(n.int("normalize_routing_weights")))
-    return _mixed(n, x, shares, parts)
+    return _mixed(n, x, shares, parts, first.type.shape[0])
 
 
 @converter("QMoE", domain=DOMAIN)
@@ -67,7 +67,8 @@ def quantized_mixture(n: Node, x: Value, router: Value, *others: Value | None) -
     if None in parts[:2]:
         raise n.error("weights or their scales are missing")
     sums_to_one = given[12] is None or bool(n.int("normalize_routing_weights"))
-    return _mixed(n, x, _shares(n, router, sums_to_one, given[12]), parts)
+    experts = others[0].type.shape[0]  # type: ignore[union-attr]
+    return _mixed(n, x, _shares(n, router, sums_to_one, given[12]), parts, experts)
 
 
 def _unpacked(
@@ -115,12 +116,18 @@ def _shares(n: Node, router: Value, sums_to_one: bool, mixing: Value | None = No
 
 
 def _mixed(
-    n: Node, x: Value, shares: Term, parts: Sequence[tuple[Weights, Value | None] | None]
+    n: Node,
+    x: Value,
+    shares: Term,
+    parts: Sequence[tuple[Weights, Value | None] | None],
+    experts: Dim,
 ) -> Value:
     """The weighted sum of the experts' results; experts without tokens are skipped."""
     rows = wide(n, x).flattened(x.type.rank - 1)
-    total = rows * 0.0
-    for number in range(shares.shape[1] or 0):
+    total, count = rows * 0.0, experts if shares.shape[1] is None else shares.shape[1]
+    if count is None:
+        raise n.error("the number of experts must be known")
+    for number in range(count):
         share = shares.part(1, number, number + 1)
 
         def sent(total: Term = total, share: Term = share, number: int = number) -> list[Value]:
@@ -219,5 +226,6 @@ def group_router(
 def _among_largest(x: Term, count: int) -> Term:
     """Whether each element is among the `count` largest of its row [T, E]."""
     _, places = largest(x.n, x.value, x.n.constant(count, i64), 1)
-    hits = Term(x.n, places).spread(0, 1).equals(constant(x.n, np.arange(x.shape[1] or 0)))
+    own = counting(x.n, extent(x.n, (x.value, 1)))
+    hits = Term(x.n, places).cast(i64).spread(0, 1).equals(own)
     return hits.cast(i32).sum(1) > 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...common.complexes import Pair, pair, real_matrix, stacked_parts, terms
+from ...common.linear_algebra import identity_like
 from ...common.linear_algebra import solve as solve_real
 from ...common.vocabulary import *
 from ..layer import AtenLayer
@@ -124,14 +125,10 @@ def solve(n: AtenLayer, A: Any, B: Any, left: bool = True, check_errors: bool = 
 
 @ROWS("complex.linalg_inv", "complex.linalg_inv_ex", "complex.inverse")
 def inverse(n: AtenLayer, A: Any = None, self: Any = None, check_errors: bool = False) -> list:
-    """The inverse, as the left half of the inverse of the real matrix."""
-    whole = real_matrix(n, self if A is None else A)
-    rows = whole.shape[-1] or 0
-    ones = constant(n, np.eye(rows, rows // 2), whole.element)
-    batch = n.shape(whole.value)[:-2]
-    return [
-        stacked_parts(solve_real(whole, Term(n, n.expand(ones.value, [*batch, rows, rows // 2]))))
-    ]
+    """The inverse, as the solutions for the columns of the identity."""
+    x = self if A is None else A
+    ones = identity_like(terms(n, x)[0])
+    return [stacked_parts(solve_real(real_matrix(n, x), joined([ones, ones.zeros()], -2)))]
 
 
 @ROWS("complex.linalg_eig", "complex.linalg_eigvals", "complex._linalg_eigvals")

@@ -5,6 +5,7 @@ Source: torch/_higher_order_ops/flex_attention.py.
 
 from __future__ import annotations
 
+from ...common.attention import grouped_like
 from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS
@@ -21,7 +22,7 @@ def flex_attention(n: AtenLayer, arguments: list[Any]) -> list:
     """
     query, key, value, score, block_mask, scale, _, *captured = arguments
     q, k, v = (Term(n, x) for x in (query, key, value))
-    k, v = grouped(k, q.shape[1] or 1), grouped(v, q.shape[1] or 1)
+    k, v = grouped_like(k, q), grouped_like(v, q)
     wide = f64 if q.element is f64 else f32
     raw = (q.cast(wide) @ k.cast(wide).transpose(0, 1, 3, 2)) * n.number(scale)
     places = [_place(n, raw, axis) for axis in range(4)]

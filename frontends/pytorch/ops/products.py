@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...common.attention import causal
+from ...common.attention import causal, grouped_like
 from ...common.vocabulary import *
 from ..arguments import words
 from ..layer import AtenLayer
@@ -218,7 +218,7 @@ def attention(
 ) -> Value:
     q, k, v = (Term(n, x) for x in (query, key, value))
     if enable_gqa and q.rank == 4:
-        k, v = grouped(k, q.shape[1] or 1), grouped(v, q.shape[1] or 1)
+        k, v = grouped_like(k, q), grouped_like(v, q)
     width = q.shape[-1]
     if width is None:
         raise n.error("the width of queries must be known")

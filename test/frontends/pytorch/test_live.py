@@ -277,3 +277,38 @@ def test_extents_by_a_symbol_that_no_input_shows_are_checked(torch):
             taken += 1
             np.testing.assert_array_equal(model(x.numpy(), y.numpy()), expected.numpy())
     assert taken == 2
+
+
+def test_complex_systems_of_open_size(torch):
+    class Model(torch.nn.Module):
+        def forward(self, x):
+            a = torch.complex(x, x.T * 0.5)
+            found = torch.linalg.inv(a), torch.linalg.solve(a, a.mT)
+            return tuple(map(torch.view_as_real, found))
+
+    torch.manual_seed(0)
+    axes = dict.fromkeys((0, 1), torch.export.Dim.AUTO)
+    program = torch.export.export(Model(), (torch.randn(4, 4),), dynamic_shapes=(axes,))
+    compiled = nnc.compile(program, cache=False)
+    for count in (4, 6, 2):
+        x = torch.randn(count, count) + 3 * torch.eye(count)
+        for one, expected in zip(compiled(x), Model()(x), strict=True):
+            np.testing.assert_allclose(one, expected, rtol=1e-3, atol=1e-3)
+
+
+def test_open_heads_of_queries_and_of_keys(torch):
+    class Model(torch.nn.Module):
+        def forward(self, q, k):
+            attend = torch.nn.functional.scaled_dot_product_attention
+            return attend(q, k, k * 2, enable_gqa=True)
+
+    def inputs(heads, groups):
+        return torch.randn(2, heads, 3, 4), torch.randn(2, groups, 3, 4)
+
+    torch.manual_seed(0)
+    axes = {1: torch.export.Dim.AUTO}
+    program = torch.export.export(Model(), inputs(6, 3), dynamic_shapes=(axes, axes))
+    compiled = nnc.compile(program, cache=False)
+    for counts in ((6, 3), (4, 2), (8, 2)):
+        given = inputs(*counts)
+        np.testing.assert_allclose(compiled(*given), Model()(*given), rtol=1e-4, atol=1e-5)
