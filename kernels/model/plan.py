@@ -127,12 +127,12 @@ class Ahead:
 
 @dataclass(frozen=True)
 class Border:
-    """The padding of an operand of known `sizes`: along each dimension, `begin` and `end` copies of
-    `number` before its first and after its last elements.
+    """The padding of an operand of `sizes`: along each dimension, `begin` and `end` copies of
+    `number` before its first and after its last elements. Dimensions with padding have known sizes.
     """
 
     begin: tuple[int, ...]
-    sizes: tuple[int, ...]
+    sizes: tuple[Size, ...]
     end: tuple[int, ...]
     number: Value
 

@@ -225,7 +225,7 @@ def stages_of(block: Block) -> list[Stage]:
     extents = Extents(block)
     ops = [op for op in block if isinstance(op, StructuredOp) and _on_buffers(op)]
     _expect(block, extents)
-    _unify_allocations(block, extents)
+    _unify_sizes(block, extents)
     for op in ops:
         _unify_dims(op, extents)
     return [make_stage(op, i, extents) for i, op in enumerate(ops)]
@@ -247,19 +247,23 @@ def _on_buffers(op: StructuredOp) -> bool:
     return all(isinstance(v.type, MemRefType) for v in op.outputs)
 
 
-def _unify_allocations(block: Block, extents: Extents) -> None:
-    """`memref.alloc(%d)` with `%d = memref.dim %x, %i` has the extent of %x."""
+def _unify_sizes(block: Block, extents: Extents) -> None:
+    """Buffers, and parts of them, whose size is `%d = memref.dim %x, %i` have the extent of %x."""
     for op in block:
-        if not isinstance(op, memref.Alloc | memref.Alloca):
+        if isinstance(op, memref.Alloc | memref.Alloca):
+            made, rest = op.memref, iter(op.dynamicSizes)
+            sizes = [next(rest) if static is None else static for static in made.type.shape]
+        elif isinstance(op, memref.SubView):
+            made, sizes = op.result, op.mixed_sizes
+        else:
             continue
-        sizes = iter(op.dynamicSizes)
-        for dim, static in enumerate(op.memref.type.shape):
-            if static is not None:
-                continue
-            known = next(sizes).defined_by(memref.Dim)
+        if len(sizes) != made.type.rank:
+            continue
+        for dim, size in enumerate(sizes):
+            known = size.defined_by(memref.Dim) if isinstance(size, Value) else None
             at = constant_int(known.index) if known is not None else None
             if known is not None and at is not None and isinstance(known.source.type, MemRefType):
-                extents.unify([(known.source, at), (op.memref, dim)])
+                extents.unify([(known.source, at), (made, dim)])
 
 
 def _unify_dims(op: StructuredOp, extents: Extents) -> None:

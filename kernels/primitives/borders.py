@@ -9,12 +9,13 @@ from math import prod
 
 from ...dialects import memref
 from ...ir.core import Value
+from ...ir.polynomial import Size
 from ...ir.rewriting import constant_value
 from ..model.plan import Border
 from ..model.stages import Access, Stage
 from .inline import is_changed
 
-_Box = tuple[tuple[int, ...], tuple[int, ...]]
+_Box = tuple[tuple[int, ...], tuple[Size, ...]]
 """Where a part of a buffer begins, and its sizes."""
 
 
@@ -45,21 +46,22 @@ def padded(access: Access, stages: Sequence[Stage]) -> Padded | str:
     if not all(_are_equal(number, numbers[0]) for number in numbers):
         return "what is around the copy is not one number"
     boxes = [box for s in makers if (box := _box(s.outputs[0])) is not None]
-    if len(boxes) < len(makers) or not _make_up(boxes, access.shape):
+    extents = _extents(access)
+    if len(boxes) < len(makers) or not _make_up(boxes, extents):
         return "it is not made of boxes of known size that are all of it"
     source = copies[0]
     begin, sizes = boxes[makers.index(source.stage)]
     written = _dims(source.stage.outputs[0])
     moved = any(
-        a != b for a, b, n in zip(source.plain_dims(), written, sizes, strict=True) if n > 1
+        a != b for a, b, n in zip(source.plain_dims(), written, sizes, strict=True) if n != 1
     )
-    if source.shape != sizes or moved:
+    if _extents(source) != sizes or moved:
         return "the copy in it is not of a whole buffer as it is"
     if is_changed(source.value, source.stage, [access], stages):
         return "what is copied is overwritten or freed before the operand is read"
     end = tuple(
-        extent - first - size  # type: ignore[operator]
-        for extent, first, size in zip(access.shape, begin, sizes, strict=True)
+        extent - first - size if isinstance(extent, int) and isinstance(size, int) else 0
+        for extent, first, size in zip(extents, begin, sizes, strict=True)
     )
     return Padded(source.value, Border(begin, sizes, end, numbers[0]), tuple(makers))
 
@@ -100,32 +102,54 @@ def _dims(out: Access) -> list[int | None]:
     ]
 
 
+def _extents(access: Access) -> tuple[Size, ...]:
+    """The extents of a buffer; open ones as symbols."""
+    symbols = access.stage.symbols
+    return tuple(symbols.of(access.value, d) for d in range(len(access.shape)))
+
+
 def _box(out: Access) -> _Box | None:
-    """The part of a buffer that a stage writes; None where it is no box of known size."""
+    """The part of a buffer that a stage writes; None where it is no box."""
     dims = _dims(out)
     moving = sorted(d for d, extent in enumerate(out.stage.extents) if extent != 1)
     if sorted(d for d in dims if d in moving) != moving:
         return None
-    sizes = [1 if d is None else out.stage.extents[d] for d in dims]
     if any(one is None or len(one.terms) > 1 for one in out.linear):
         return None
-    if not all(isinstance(size, int) for size in sizes):
-        return None
-    return tuple(one.constant for one in out.linear if one is not None), tuple(sizes)  # type: ignore[return-value]
+    sizes = tuple(1 if d is None else out.stage.extents[d] for d in dims)
+    return tuple(one.constant for one in out.linear if one is not None), sizes
 
 
-def _make_up(boxes: Sequence[_Box], shape: Sequence[int | None]) -> bool:
+def _make_up(boxes: Sequence[_Box], extents: Sequence[Size]) -> bool:
     """Whether boxes cover all elements of a buffer, each once."""
-    extents = [extent for extent in shape if extent is not None]
-    if len(extents) < len(shape) or sum(prod(sizes) for _, sizes in boxes) != prod(extents):
+    shape = [extent for extent in extents if isinstance(extent, int)]
+    parts = [part for box in boxes if (part := _part(box, extents)) is not None]
+    if len(parts) < len(boxes):
         return False
     inside = all(
-        begin >= 0 and begin + size <= extent
-        for box in boxes
-        for begin, size, extent in zip(*box, extents, strict=True)
+        first >= 0 and first + size <= extent
+        for part in parts
+        for (first, size), extent in zip(part, shape, strict=True)
     )
-    return inside and not any(_overlap(one, other) for one, other in combinations(boxes, 2))
+    covered = sum(prod(size for _, size in part) for part in parts)
+    apart = not any(_overlap(one, other) for one, other in combinations(parts, 2))
+    return inside and apart and covered == prod(shape)
 
 
-def _overlap(one: _Box, other: _Box) -> bool:
-    return all(a < b + n and b < a + m for a, m, b, n in zip(*one, *other, strict=True))
+def _part(box: _Box, extents: Sequence[Size]) -> list[tuple[int, int]] | None:
+    """(first index, size) of a box along the known extents of its buffer.
+
+    None unless these sizes are known, and the box is as long as the buffer along the others, such
+    as a batch of open size.
+    """
+    found: list[tuple[int, int]] = []
+    for first, size, extent in zip(*box, extents, strict=True):
+        if isinstance(extent, int) and isinstance(size, int):
+            found.append((first, size))
+        elif (first, size) != (0, extent):
+            return None
+    return found
+
+
+def _overlap(one: Sequence[tuple[int, int]], other: Sequence[tuple[int, int]]) -> bool:
+    return all(a < b + n and b < a + m for (a, m), (b, n) in zip(one, other, strict=True))

@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from nnc.dialects import gpu, vector
+from nnc.driver.compile import load_module, run_stages
 from nnc.ir.diagnostics import NncError
 from nnc.ir.passes import PassContext
 from nnc.ir.rewriting import constant_int
 from nnc.ir.syntax.parser import parse_module
+from nnc.ir.types import MemRefType
 from nnc.kernels.proof.prove_kernels import ProveKernels
 
+from ..lowering.test_nn_to_linalg_cases import CONVOLUTIONS, one_op
 from .scheduled_kernels import (
     LAUNCHES,
     SHARES,
@@ -118,6 +121,17 @@ def test_nothing_else_makes_the_border():
     (kernel,) = kernels
     shapes = [tuple(arg.type.shape) for arg in kernel.args if not gpu.is_workgroup(arg.type)]
     assert sorted(shapes) == [(4, 5, 6), (8, 4, 3, 3), (8, 6, 6)]
+
+
+def test_batches_of_open_size():
+    """One launch as well, and no padded image; proven for all batches."""
+    text, arguments = CONVOLUTIONS["padded, of an open batch"]
+    given = load_module(parse_module(one_op(text, *arguments)))
+    module = run_stages(given, target="cuda", last="shares")
+    (launch,) = [op for op in module.walk() if isinstance(op, gpu.LaunchFunc)]
+    ranks = [v.type.rank for v in launch.kernelOperands if isinstance(v.type, MemRefType)]
+    assert ranks == [4, 4, 4]
+    prove_all(module)
 
 
 def test_whole_rows_are_copied_from_their_first_element():

@@ -22,6 +22,11 @@ def one_op(text: str, *args: str) -> str:
 
 
 CONVOLUTIONS = {
+    "padded, of an open batch": (
+        "nn.conv %x, %w {pads = array<i64: 1, 2, 0, 1>} : "
+        "(tensor<?x32x9x14xf32>, tensor<32x32x3x3xf32>) -> tensor<?x32x8x15xf32>",
+        ("%x: tensor<?x32x9x14xf32>", "%w: tensor<32x32x3x3xf32>"),
+    ),
     "padded, strided, dilated": (
         "nn.conv %x, %w, %b {strides = array<i64: 2, 1>, dilations = array<i64: 1, 2>, "
         "pads = array<i64: 1, 2, 0, 1>} : (tensor<2x3x9x8xf32>, tensor<4x3x3x2xf32>, tensor<4xf32>)"

@@ -159,7 +159,9 @@ class Caches:
             }
             inside = all(one and one.extent == extents[dim] for dim, one in loops.items())
             first, whole = -linear.constant, self._size(access, linear, cached.at)
-            if inside and first >= 0 and first + size <= whole and size < whole:
+            if not isinstance(size, int) or not inside or first < 0:
+                continue
+            if first + size <= whole and size < whole:
                 found[d] = first, size
         return found
 
@@ -329,7 +331,7 @@ class Caches:
         code, rank = self.code, len(sizes)
         ends, before = list(active), dict[int, Number]()
         for d, (first, size, whole) in enumerate(zip(firsts, sizes, border.sizes, strict=True)):
-            if not border.begin[d] and not border.end[d]:
+            if not isinstance(whole, int) or not (border.begin[d] or border.end[d]):
                 continue
             if isinstance(first, int):
                 if first + size > whole:
