@@ -175,6 +175,8 @@ class KerasLayer(NodeLayer):
         """A float rounded by the layer's policy, in its compute type."""
         if not isinstance(x, Value) or not isinstance(x.type.element_type, FloatType):
             return x
+        if self.kind == "Discretization":  # it compares floats, whatever its policy
+            return self.cast(x, f32)
         return self.cast(x if exact else self.cast(x, self.result), self.element)
 
     def option(self, name: str, default: Any = REQUIRED) -> Any:

@@ -261,6 +261,11 @@ def imputer(n: CoreMLLayer, x: Value) -> Value:
 
 @rows("featureVectorizer")
 def feature_vectorizer(n: CoreMLLayer, *inputs: Value) -> Value:
+    """The elements of all inputs in one row, each with as many as the model says."""
+    for x, column in zip(inputs, n.attribute("model").inputList, strict=True):
+        count, type = column.inputDimensions or 1, x.type
+        if type.has_static_shape and type.num_elements != count:
+            raise n.error(f"'{column.inputColumn}' is '{type}', not {count} elements")
     return _row(n, *inputs).flat().value
 
 

@@ -124,7 +124,8 @@ def cumsum(n: CoreMLLayer, x: Value) -> Value:
 def classify(n: CoreMLLayer, probabilities: Value) -> list[Value]:
     """The label of the most likely class, and all probabilities in the order of the classes."""
     classes = n.attribute("classes")
-    labels = np.array(classes, object) if isinstance(classes, list) else np.asarray(classes)
+    is_text = all(isinstance(one, str) for one in classes)
+    labels = np.array(classes, object if is_text else np.int64)
     flat = Term(n, probabilities).flat()
     best = flat.argmax(0)
     return [constant(n, labels).gather(best).value, flat.value]

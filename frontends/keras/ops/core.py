@@ -175,8 +175,8 @@ def encoded(n: KerasLayer, x: Value, depth: int, mode: str, weights: Value | Non
 def discretization(n: KerasLayer) -> Value:
     bounds = np.sort(np.asarray(n.option("bin_boundaries"), np.float32))
     x = n.tensor()
-    column = Term(n, x).reshape(*((x, i) for i in range(x.type.rank)), 1)
-    below = column < Term(n, n.constant(bounds, column.element))
+    column = Term(n, n.cast(x, f32)).reshape(*((x, i) for i in range(x.type.rank)), 1)
+    below = column < Term(n, n.constant(bounds, f32))
     bins = (~below).cast(i32).sum(column.rank - 1)
     found = encoded(n, bins.value, len(bounds) + 1, n.option("output_mode", "int"))
     return found if found.type.element_type is i32 else n.cast(found, n.result)

@@ -86,3 +86,21 @@ def test_neighbors_vote(weighted):
         found = model.run({"x": x})
         assert found["y"].item() == names[votes.argmax()]
         np.testing.assert_allclose(found["p"], votes / votes.sum(), rtol=1e-5)
+
+
+def columns(counts):
+    """A vectorizer of features `a`, `b`, .. of these numbers of elements."""
+    return {"inputList": [{"inputColumn": name, "inputDimensions": count}
+                          for name, count in zip("abc", counts, strict=False)]}  # fmt: skip
+
+
+def test_features_are_joined_in_a_row():
+    about = {
+        "input": [feature("a", 2), {"name": "b", "type": {"doubleType": {}}}],
+        "output": [feature("y", 3)],
+    }
+    model = nnc.compile(small(description=about, featureVectorizer=columns([2, 1])))
+    found = model.run({"a": np.array([3, 4], np.float32), "b": np.float64(5)})
+    np.testing.assert_array_equal(found["y"], [3, 4, 5])
+    with pytest.raises(NncError, match="not 3 elements"):
+        nnc.compile(small(description=about, featureVectorizer=columns([3, 1])))

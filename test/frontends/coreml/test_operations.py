@@ -5,7 +5,7 @@ from __future__ import annotations
 import nnc
 import numpy as np
 import pytest
-from nnc.test.frontends.coreml.programs import operation, program, run
+from nnc.test.frontends.coreml.programs import constant, operation, program, run
 
 RANDOM = np.random.default_rng(7)
 X = RANDOM.standard_normal((2, 3, 4, 6)).astype(np.float32)
@@ -287,3 +287,16 @@ def test_numbers_are_joined_to_a_vector():
     made = operation("concat", ["z"], {"values": "x x"}, axis=0)
     x = np.array(3, np.float32)
     assert nnc.compile(program({"x": x}, ["z"], made)).run({"x": x})["z"].tolist() == [3, 3]
+
+
+@pytest.mark.parametrize("labels", [["low", "high", "none"], [3, 15, 9]])
+def test_the_likely_class_has_its_label(labels):
+    """Also if labels are a list of numbers, as coremltools writes them."""
+    values = [constant(one)["value"] for one in labels]
+    chances = np.array([[0.2, 0.5, 0.3]], np.float32)
+    made = operation("classify", ["label", "all"], {"probabilities": "x"})
+    listed = {"value": {"immediateValue": {"list": {"values": values}}}}
+    made["inputs"]["classes"] = {"arguments": [listed]}
+    found = nnc.compile(program({"x": chances}, ["label", "all"], made)).run({"x": chances})
+    assert found["label"] == labels[1]
+    np.testing.assert_array_equal(found["all"], chances[0])

@@ -184,6 +184,17 @@ def test_crossed_text_and_numbers_are_hashed():
     assert np.array_equal(found, [[485], [772]])
 
 
+@pytest.mark.parametrize("dtype", ["int32", "float16", "bfloat16", "float32"])
+@pytest.mark.parametrize("given", ["int32", "float32"])
+def test_bins_are_of_floats_whatever_the_policy(dtype, given):
+    """NumPy's bins, which are those of Keras 3.15: also between 2 and its neighbor in f16."""
+    bounds = [-0.5, 0.5, 2.0001]
+    net = functional(layer("Discretization", ["x"], dtype=dtype, bin_boundaries=bounds))
+    net["config"]["layers"][0] = layer("InputLayer", name="x", batch_shape=[None], dtype=given)
+    x = np.array([-1.0, -0.25, 0.0, 0.75, 2.0, 2.0002], np.float32).astype(given)
+    assert np.array_equal(nnc.compile(archive(net))(x), np.digitize(x, np.float32(bounds)))
+
+
 @pytest.mark.parametrize("kind, config", [
     ("RandomFlip", {}), ("CenterCrop", {"height": 1, "width": 2}), ("AutoContrast", {}),
 ])  # fmt: skip
