@@ -79,7 +79,10 @@ def place_of(
         return Place(buffer, indices, flat, terms=_taken_apart(forms, at[0]), is_row=True)
     if flat is None or offset is None or not window.is_cast:
         return Place(buffer, indices, flat, terms=terms, limits=limits)
-    return Place(buffer, indices, flat, size_of(forms, buffer), offset, strides, terms, limits)
+    size = size_of(forms, buffer)
+    if size is None:  # Whether it is inside of the buffer is known by indices only.
+        return Place(buffer, indices, None, terms=terms, limits=limits)
+    return Place(buffer, indices, flat, size, offset, strides, terms, limits)
 
 
 def _is_row(forms: Forms, window: _Window, limits: Sequence[Form]) -> bool:
@@ -91,13 +94,19 @@ def _is_row(forms: Forms, window: _Window, limits: Sequence[Form]) -> bool:
     type = window.buffer.type
     if not isinstance(type, MemRefType) or not type.is_row_major:
         return False
+    count = _count(forms, window.buffer)
+    return count is not None and forms.polynomial(limits[0]) == count
+
+
+def _count(forms: Forms, buffer: Value) -> Polynomial | None:
+    """The product of a buffer's extents; None if one is no polynomial in parameters."""
     count = Polynomial.number(1)
-    for dim in range(type.rank):
-        extent = forms.polynomial(forms.extent(window.buffer, dim))
+    for dim in range(buffer.type.rank):  # type: ignore[attr-defined]
+        extent = forms.polynomial(forms.extent(buffer, dim))
         if extent is None:
-            return False
+            return None
         count = count * extent
-    return forms.polynomial(limits[0]) == count
+    return count
 
 
 def _taken_apart(forms: Forms, index: Form) -> tuple[tuple[Form, Polynomial], ...]:
@@ -270,7 +279,7 @@ def span_of(type: MemRefType) -> int | None:
 
 
 def size_of(forms: Forms, buffer: Value) -> Form | None:
-    """The number of elements that a buffer spans, if only its first extent may be unknown.
+    """The number of elements that a buffer spans; None if that is not constant during a launch.
 
     Gaps between rows count.
     """
@@ -282,6 +291,7 @@ def size_of(forms: Forms, buffer: Value) -> Form | None:
     if not type.rank:
         return number(1)
     if None in type.shape[1:]:
-        return None
+        count = _count(forms, buffer)
+        return None if count is None else forms.parameters.form(count)
     first = forms.extent(buffer, 0)
     return first.saying(f"{prod(type.shape[1:])}*({first.text})")
