@@ -170,11 +170,12 @@ def run_stages(
     module is for another target, or has steps that only a host can run.
 
     Stages that the module is past change nothing, so that each stage's file is a place to resume
-    from.
+    from. The target's own stages are recorded in the module, and those before them are not run
+    again: `after_stage` is called for them all the same.
     """
     from ..ir.passes import PassContext, PassManager
-    from ..lowering.pipelines import pipeline, pipeline_of, stages_of
-    from ..targets.attribute import attach, target_of
+    from ..lowering.pipelines import past_stages, pipeline, pipeline_of, stages_of
+    from ..targets.attribute import STAGE, attach, target_of
     from .endless import check_ends
     from .hosting import check_compiled_whole
 
@@ -182,17 +183,21 @@ def run_stages(
     check_ends(module)
     chosen = attach(module, target_of(module, target))
     decisions = _told(decisions, tuned, chosen)
+    passed = past_stages(module, chosen)
     for stage in stages_of(chosen):
-        if progress is not None:
-            progress(f"{stage.name}: {stage.summary}")
-        context = PassContext(progress=progress, decisions=decisions)
-        with timed(f"'{stage.name}' Stage"):
-            pipelines = [_scheduled(pipeline_of(stage), tuned)]
-            if stage.name == "simplify-graph" and prepare_milliseconds is not None:
-                options = f"milliseconds={prepare_milliseconds}"
-                pipelines.append(pipeline(f"builtin.module(prepare-weights{{{options}}})"))
-            for one in pipelines:
-                PassManager(one, context, instrumentations, verify_each).run(module)
+        if stage.name not in passed:
+            if progress is not None:
+                progress(f"{stage.name}: {stage.summary}")
+            context = PassContext(progress=progress, decisions=decisions)
+            with timed(f"'{stage.name}' Stage"):
+                pipelines = [_scheduled(pipeline_of(stage), tuned)]
+                if stage.name == "simplify-graph" and prepare_milliseconds is not None:
+                    options = f"milliseconds={prepare_milliseconds}"
+                    pipelines.append(pipeline(f"builtin.module(prepare-weights{{{options}}})"))
+                for one in pipelines:
+                    PassManager(one, context, instrumentations, verify_each).run(module)
+            if stage in chosen.stages:
+                module.attributes[STAGE] = StringAttr(stage.name)
         if after_stage is not None:
             after_stage(stage.name, module)
         if stage.name == last:

@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from ..ir.attributes import StringAttr
+from ..ir.core import Operation
 from ..ir.passes import Pass, Pipeline
 from ..ir.pipeline_text import parse_pipeline
 from ..ir.stages import Stage, stage
+from ..targets.attribute import STAGE
 from ..targets.base import Target, all_targets
 from ..targets.base import target as find_target
 from .catalog import find_pass
@@ -91,6 +94,14 @@ _LEVELS = {"lower-to-loops": "loops", "lower-all": None}
 def stages_of(target: Target) -> tuple[Stage, ...]:
     """All stages of a target, in order."""
     return (*GRAPH_STAGES, *target.stages)
+
+
+def past_stages(module: Operation, target: Target) -> list[str]:
+    """The names of the stages that a module has gone through; empty before the target's own."""
+    last, names = module.attributes.get(STAGE), [one.name for one in stages_of(target)]
+    if not isinstance(last, StringAttr) or last.value not in names:
+        return []
+    return names[: names.index(last.value) + 1]
 
 
 def passes_to(target: Target, last: str | None = None) -> list[str]:

@@ -23,6 +23,8 @@ from ..ir.types import f64, i64
 from .base import Target, asked, find_host, host, target
 
 TARGET = "nnc.target"
+STAGE = "nnc.stage"
+"""On a module: the last of its target's own stages that it has gone through."""
 
 
 def target_of(op: Operation, name: str | None = None) -> Target:

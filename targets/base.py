@@ -15,7 +15,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ..artifacts.options import DEFAULT_PREFIX, ArtifactOptions, FileKind, listed
+from ..artifacts.options import DEFAULT_PREFIX, IR, ArtifactOptions, FileKind, listed
 from ..ir.attributes import StringAttr
 from ..ir.diagnostics import NncError
 from ..ir.stages import Stage
@@ -224,9 +224,9 @@ class Target(ABC):
         """Raise NncError, before any work, for a file that the target cannot be written as."""
         if options.bindings:
             raise NncError(f"bindings call libraries; '{self.name}' has none")
-        if path.suffix not in self.files:
-            suffixes = listed([*self.files, ".mlir"])
-            raise NncError(f"'{self.name}' is written as {suffixes}, not as '{path.name}'")
+        suffixes = [*self.files, IR]
+        if path.suffix not in suffixes:
+            raise NncError(f"'{self.name}' is written as {listed(suffixes)}, not as '{path.name}'")
 
     def joins(self, other: Target) -> bool:
         """Whether one library can hold the code of both targets: two levels of one family."""

@@ -31,6 +31,7 @@ EXPLAINED = {
     ("kernels/model/nest.py", "MAX_UNROLLED"): "legality: code that is bounded",
     ("kernels/model/extents.py", "UNKNOWN_EXTENT"): "of models, not machines: a length not known",
     ("kernels/proof/cases.py", "_MOST"): "time to prove",
+    ("kernels/proof/cases.py", "_MOST_OF_LAUNCH"): "time to prove",
     ("kernels/proof/enumeration.py", "MOST_POINTS"): "memory to prove",
     ("kernels/proof/sets.py", "OPERATIONS"): "time to prove",
     ("kernels/proof/sets.py", "EQUALITIES"): "time to prove",

@@ -155,10 +155,12 @@ def _prove(module: Operation, target: Target, session: Session) -> None:
     """Prove the kernels of a module with schedules. Raises NncError for a wrong one."""
     from ..ir.location import node_of
     from ..ir.passes import PassContext, PassManager
-    from ..lowering.pipelines import pipeline
+    from ..lowering.pipelines import past_stages, pipeline
 
     if target.proof is None:
         raise NncError(f"--prove is for devices; '{target.name}' has no kernels to prove")
+    if past := past_stages(module, target):
+        raise NncError(f"--prove starts from a schedule, but the IR is past '{past[-1]}'")
     session.progress(f"{target.proof.name}: {target.proof.summary}")
     context = PassContext(progress=session.progress)
     PassManager(pipeline(target.proof.text()), context).run(module.clone())

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ...dialects import arith, func
-from ...ir.core import Value
+from ...dialects import arith, func, gpu
+from ...ir.core import Operation, Value
 from ...ir.types import IndexType
 from .expressions import is_condition, is_number
 from .forms import Forms
@@ -19,11 +19,15 @@ from .results import Written
 _MOST = 16
 """The most cases of a function; further selections stay undecided in each of them."""
 
-_Extents = Mapping[tuple[Value, int], tuple[tuple[Value, int], int]]
+_MOST_OF_LAUNCH = 256
+"""The same of a launch: only few selections are about one, and few launches need all of theirs."""
+
+Extents = Mapping[tuple[Value, int], tuple[tuple[Value, int], int]]
+"""Maps an argument's (buffer, dimension) to (an earlier one, how much larger it is)."""
 
 
 def cases(
-    function: func.FuncOp, calls: Mapping[Value, Value], related: _Extents
+    function: func.FuncOp, calls: Mapping[Value, Value], related: Extents
 ) -> Sequence[Parameters]:
     """The parameters of a function in each case: one for each outcome of all of its choices."""
     found = [Parameters(related=dict(related))]
@@ -33,6 +37,35 @@ def cases(
         if len(split) > _MOST:
             break
         found = split
+    return found
+
+
+def cases_of(
+    launch: gpu.LaunchFunc, calls: Mapping[Value, Value], related: Extents
+) -> Sequence[Parameters]:
+    """The parameters in each case of all choices that a launch's operands come from; empty if
+    there are too many.
+    """
+    function = launch.parent_of(func.FuncOp)
+    assert function is not None
+    found = [Parameters(related=dict(related))]
+    before = _before(launch)
+    for alike in _conditions(function, _forms(calls, found[0].copy())):
+        if before.isdisjoint(alike):
+            continue
+        found = [one for each in found for one in _outcomes(each, alike, calls)]
+        if len(found) > _MOST_OF_LAUNCH:
+            return []
+    return found
+
+
+def _before(op: Operation) -> set[Operation]:
+    """The operations that an operation's operands are computed by."""
+    found, left = set[Operation](), [op]
+    while left:
+        makers = {v.defining_op for v in left.pop().operands if v.defining_op is not None} - found
+        found |= makers
+        left += makers
     return found
 
 

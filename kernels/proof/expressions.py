@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 _VARIABLE = re.compile(r"\bv\d+\b")
@@ -155,6 +155,21 @@ def without(text: str, names: Container[str]) -> tuple[str, str] | None:
     return terms[found], sum_of(" + ".join(others), -constant)
 
 
+def parts_of(text: str, times: int = 1) -> Iterator[tuple[int, str]]:
+    """(factor, term) for each term of a sum, and of the sums in it: 4*(v1 + 2) is 4*v1 and 8*1."""
+    rest, constant = _parts(text)
+    if constant:
+        yield times * constant, "1"
+    for term in _terms(rest) if rest else ():
+        product = _PRODUCT.fullmatch(term)
+        if product is not None and _is_closed(product[2]):
+            yield from parts_of(product[2], times * int(product[1]))
+        elif term != text and _parts(term) != (term, 0):
+            yield from parts_of(term, times)
+        else:
+            yield times, term
+
+
 def _terms(text: str) -> list[str]:
     """The terms of a sum without its parentheses."""
     terms: list[str] = []
@@ -171,6 +186,7 @@ def _negated(term: str) -> str:
     return inner[1] if inner is not None and _is_closed(inner[1]) else f"-1*({term})"
 
 
+_PRODUCT = re.compile(r"(-?\d+)\*\((.*)\)")
 _SUM = re.compile(r"\((.*) ([+-]) (\d+)\)")
 
 

@@ -74,6 +74,8 @@ class Forms:
     forms."""
     choices: dict[str, tuple[Form, Form, Form]] = field(default_factory=dict)
     """For each variable that is one of two forms: the condition, and the two."""
+    products: dict[str, tuple[Form, Polynomial]] = field(default_factory=dict)
+    """For each variable that is a form times a polynomial, and of which sets know nothing: both."""
     _known: dict[Value, Form] = field(default_factory=dict)
     _numbers: Any = field(default_factory=count)
 
@@ -296,7 +298,8 @@ class Forms:
     def product(self, op: Operation) -> Form:
         """The form of a product by a constant, or of two parameters.
 
-        It is exact where the polynomials of both parameters are known.
+        It is exact where the polynomials of both parameters are known. Of a parameter and something
+        else, it is a variable among `products`.
         """
         a, b = self.of(op.operands[0]), self.of(op.operands[1])
         for one, other in ((a, b), (b, a)):
@@ -310,6 +313,11 @@ class Forms:
             made = (a + b).saying(self.parameters.form(found).text)
             is_all = None not in map(self.polynomial, (a, b))
             return replace(made, is_exact=made.is_exact and is_all)
+        for form, by in ((a, second), (b, first)):
+            if by is not None and not is_condition(form):
+                found = self._unknown()
+                self.products[found.text] = form, by
+                return found + a + b
         return self._unknown()
 
     def _polynomial(self, value: Value) -> Polynomial | None:
@@ -379,7 +387,7 @@ class Forms:
         if not set(bound.wanted) <= {*rest.wanted, *a.wanted, *b.wanted}:
             return plain
         moved = added(form, rest) if text != "0" else form
-        if text != "0" and not self._is_natural(moved.text):
+        if text != "0" and not self.parameters.are_counts(moved.text, self.ends):
             return plain
         if relation == "<=":
             return form + self.below(self.below(moved, a), b)
@@ -387,12 +395,6 @@ class Forms:
             if is_number(one) and int(one.text) <= 0:
                 return form + self.below(moved, other)
         return plain
-
-    def _is_natural(self, text: str) -> bool:
-        """Whether an expression is a sum of ids and numbers none of which is negative."""
-        names = re.findall(r"\b[vp]\d+\b", text)
-        known = (*self.ends, *self.parameters.counts)
-        return "-" not in text and all(name in known for name in names)
 
     def choice(self, op: Any) -> Form:
         """The form of an `arith.select`."""
@@ -424,6 +426,10 @@ class Forms:
         relation = {"eq": "=", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
         sign = relation[op.predicate[-2:]]
         form = (a + b).saying(f"({a.text}) {sign} ({b.text})")
+        factors = self.parameters.factors_of(a) if sign in ("=", "!=") and b.text == "0" else ()
+        if factors:  # Of a product's factors, sets know more than of the product.
+            none = " or ".join(f"({name} = 0)" for name in factors)
+            return form.saying(f"({none})" if sign == "=" else f"not ({none})")
         if op.predicate in ("ult", "ule") and not a.is_exact:
             return form.saying(f"0 <= ({a.text}) and {form.text}").wanting(f"{b.text} >= 0")
         return form.wanting(f"{a.text} >= 0", f"{b.text} >= 0") if op.is_unsigned else form
@@ -436,10 +442,6 @@ class Forms:
         if not (is_condition(a) and is_condition(b)):
             return self._unknown()
         return (a + b).saying(f"({a.text}) {word} ({b.text})")
-
-    def along(self, kind: str, op: Any) -> Form:
-        """The id of a group or a thread along an axis."""
-        return Form(f"{kind}{op.axis}")
 
     def sum(self, op: Any, sign: int = 1) -> Form:
         """The sum of two values, or their difference if `sign` is -1."""
@@ -487,8 +489,8 @@ _FORMS: dict[type[Operation], _Maker] = {
     arith.AndI: lambda f, op: f.logical(op, "and"),
     arith.OrI: lambda f, op: f.logical(op, "or"),
     memref.Dim: _extent,
-    gpu.BlockId: lambda f, op: f.along("b", op),
-    gpu.ThreadId: lambda f, op: f.along("t", op),
+    gpu.BlockId: lambda f, op: Form(f"b{op.axis}"),
+    gpu.ThreadId: lambda f, op: Form(f"t{op.axis}"),
     gpu.BlockDim: lambda f, op: number(f.threads[op.axis]),
     gpu.GridDim: lambda f, op: f.grid[op.axis],
     gpu.GlobalId: lambda f, op: Form(f"({f.threads[op.axis]}*b{op.axis} + t{op.axis})"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from copy import copy
 from dataclasses import dataclass, field, fields
 
@@ -12,6 +12,7 @@ from .expressions import Form, is_fixed, sum_of
 from .polynomials import Monomial, Polynomial
 
 _PARAMETER = re.compile(r"\bp\d+\b")
+_NAME = re.compile(r"\b[vp]\d+\b")
 _POLYNOMIAL = re.compile(r"(?:p\d+|\d+|[\s()+*-])+")
 """Matches text that consists of sums and products of parameters."""
 
@@ -91,6 +92,19 @@ class Parameters:
         self.definitions[defines] = name
         self.suppose(defines)
         return name
+
+    def are_counts(self, text: str, others: Container[str]) -> bool:
+        """Whether an expression is a sum of ids and numbers none of which is negative: parameters
+        that are not, and variables among `others`.
+        """
+        names = _NAME.findall(text)
+        return "-" not in text and all(name in self.counts or name in others for name in names)
+
+    def factors_of(self, form: Form) -> Monomial:
+        """The parameters one of which is 0 where a form is, if it is a product; else none."""
+        polynomial = self.polynomial(form)
+        terms = list(polynomial.terms) if polynomial is not None else []
+        return terms[0] if len(terms) == 1 and len(terms[0]) > 1 else ()
 
     def is_natural(self, polynomial: Polynomial) -> bool:
         """Whether a polynomial is known not to be negative."""

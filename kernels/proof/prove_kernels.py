@@ -14,7 +14,7 @@ from ...ir.types import MemRefType
 from ...targets.attribute import target_of
 from ..model.origins import origins
 from .accesses import VIEW_UNKNOWN, Access, Accesses, Unknown
-from .cases import cases, in_all
+from .cases import Extents, cases, cases_of, in_all
 from .counting import Counting
 from .enumeration import Enumeration
 from .expressions import is_condition
@@ -91,6 +91,9 @@ class ProveKernels(
                     asked[launch].update(dict.fromkeys(questions))
                     read += [one] if one is not None else []
                 found.append(list(written(function, read, given_up)))
+            for launch, questions in asked.items():
+                if any(question.reason == VIEW_UNKNOWN for question in questions):
+                    asked[launch] = self._in_own_cases(launch, op, calls, related, questions)
             for questions in asked.values():
                 for question in questions:
                     self._say(question, context)
@@ -100,6 +103,27 @@ class ProveKernels(
                 context.statistic("rewritten", one.is_rewritten)
                 if one.open is not None:
                     self._say(one.open, context)
+
+    def _in_own_cases(
+        self,
+        launch: gpu.LaunchFunc,
+        module: Operation,
+        calls: Mapping[Value, Value],
+        related: Extents,
+        questions: dict[Unknown, None],
+    ) -> dict[Unknown, None]:
+        """The questions that remain in the cases of all choices that a launch depends on.
+
+        These are `questions`, those of the function's fewer cases, if there are too many cases.
+        """
+        found: dict[Unknown, None] = {}
+        every = cases_of(launch, calls, related)
+        for parameters in every:
+            _, left = self._prove(launch, module, calls, parameters, PassContext())
+            if any(question.reason == VIEW_UNKNOWN for question in left):
+                return questions
+            found.update(dict.fromkeys(left))
+        return found if every else questions
 
     def _prove(
         self,

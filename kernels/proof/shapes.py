@@ -147,7 +147,11 @@ def _in_shape(
         indices = place.indices
     if indices is None:
         return None
-    return replace(access, place=Place(place.buffer, indices, None, shape=shape))
+    found = replace(access, place=Place(place.buffer, indices, None, shape=shape))
+    if not place.is_row:
+        return found
+    # What is inside of the buffer is inside of its row, and the other way round.
+    return replace(found, at=indices, limits=tuple(map(parameters.form, extents)))
 
 
 def _indices(

@@ -11,7 +11,7 @@ from ...dialects.index_lists import mix
 from ...ir.core import Value
 from ...ir.traits import AllocatesMemory
 from ...ir.types import MemRefType
-from .expressions import Form, added, number, scaled
+from .expressions import Form, added, number, parts_of, scaled
 from .forms import Forms
 from .polynomials import Polynomial
 
@@ -39,6 +39,8 @@ class Place:
     terms: tuple[tuple[Form, Polynomial], ...] = ()
     limits: tuple[Form, ...] = ()
     shape: Shape | None = None
+    is_row: bool = False
+    """Whether the view is all elements of the buffer in a row."""
 
     @property
     def is_known(self) -> bool:
@@ -73,9 +75,54 @@ def place_of(
     terms = (*window.start, *zip(at, window.strides, strict=True))
     offset, flat = _sum(window.start), _sum(terms)
     strides = tuple(stride.constant or 0 for stride in window.strides)
+    if _is_row(forms, window, limits) and any(name in forms.products for name in at[0].variables):
+        return Place(buffer, indices, flat, terms=_taken_apart(forms, at[0]), is_row=True)
     if flat is None or offset is None or not window.is_cast:
         return Place(buffer, indices, flat, terms=terms, limits=limits)
-    return Place(buffer, indices, flat, size_of(forms, buffer), offset, strides, terms, limits)
+    size = size_of(forms, buffer)
+    if size is None:  # Whether it is inside of the buffer is known by indices only.
+        return Place(buffer, indices, None, terms=terms, limits=limits)
+    return Place(buffer, indices, flat, size, offset, strides, terms, limits)
+
+
+def _is_row(forms: Forms, window: _Window, limits: Sequence[Form]) -> bool:
+    """Whether a view is all elements of its buffer in a row."""
+    if [stride.constant for stride in window.strides] != [1]:
+        return False
+    if any(form.text != "0" for form, _ in window.start):
+        return False
+    type = window.buffer.type
+    if not isinstance(type, MemRefType) or not type.is_row_major:
+        return False
+    count = _count(forms, window.buffer)
+    return count is not None and forms.polynomial(limits[0]) == count
+
+
+def _count(forms: Forms, buffer: Value) -> Polynomial | None:
+    """The product of a buffer's extents; None if one is no polynomial in parameters."""
+    count = Polynomial.number(1)
+    for dim in range(buffer.type.rank):  # type: ignore[attr-defined]
+        extent = forms.polynomial(forms.extent(buffer, dim))
+        if extent is None:
+            return None
+        count = count * extent
+    return count
+
+
+def _taken_apart(forms: Forms, index: Form) -> tuple[tuple[Form, Polynomial], ...]:
+    """An index as a sum of terms, each a number times a polynomial in parameters."""
+    rest, terms, left = number(0), list[tuple[Form, Polynomial]](), [(index, Polynomial.number(1))]
+    while left:
+        form, by = left.pop()
+        for times, name in parts_of(form.text):
+            if name in forms.products:
+                factor, distance = forms.products[name]
+                left.append((factor, by * distance * times))
+            elif by.constant is not None:
+                rest = added(rest, scaled(Form(name), times * by.constant))
+            else:
+                terms.append((index.saying(name), by * times))
+    return *terms, (index.saying(rest.text), Polynomial.number(1))
 
 
 def _sum(terms: Sequence[tuple[Form, Polynomial]]) -> Form | None:
@@ -232,7 +279,7 @@ def span_of(type: MemRefType) -> int | None:
 
 
 def size_of(forms: Forms, buffer: Value) -> Form | None:
-    """The number of elements that a buffer spans, if only its first extent may be unknown.
+    """The number of elements that a buffer spans; None if that is not constant during a launch.
 
     Gaps between rows count.
     """
@@ -244,6 +291,7 @@ def size_of(forms: Forms, buffer: Value) -> Form | None:
     if not type.rank:
         return number(1)
     if None in type.shape[1:]:
-        return None
+        count = _count(forms, buffer)
+        return None if count is None else forms.parameters.form(count)
     first = forms.extent(buffer, 0)
     return first.saying(f"{prod(type.shape[1:])}*({first.text})")

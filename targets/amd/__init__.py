@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import ClassVar
 
-from ...artifacts.options import ArtifactOptions
+from ...artifacts.options import IR, ArtifactOptions
 from ...ir.diagnostics import NncError
 from ..groups import GroupMachine
 from ..llvm.kernels import KernelTarget
@@ -44,7 +44,7 @@ class AmdTarget(KernelTarget):
 
     def check_file(self, path: Path, options: ArtifactOptions) -> None:
         super().check_file(path, options)
-        if path.suffix != self.code_suffix:
+        if path.suffix not in (self.code_suffix, IR):
             check_linker()
 
     def made(self, text: str) -> bytes:

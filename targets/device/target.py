@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...artifacts.options import ArtifactOptions, FileKind
+from ...artifacts.options import IR, ArtifactOptions, FileKind
 from ...dialects import gpu
 from ...dialects.marks import DEVICE, WEIGHTS_BYTES
 from ...ir.attributes import ArrayAttr, DictAttr, IntegerAttr
@@ -141,7 +141,7 @@ class DeviceTarget(Target):
         if not options.bindings:
             super().check_file(path, options)
         check_bindings(self.caller, options)
-        if path.suffix != self.code_suffix:
+        if path.suffix not in (self.code_suffix, IR):
             self.caller.toolchain()
 
     def file_in(self, path: Path, options: ArtifactOptions) -> Path:

@@ -318,8 +318,8 @@ def test_extents_with_one_name_are_equal_in_a_call(width):
     """
     context = PassContext()
     ProveKernels().run(joined_tiles(width), context)
-    assert context.statistics[""]["open"] == 1
-    assert ["'vector.gather'" in d.message for d in context.diagnostics] == [True]
+    assert context.statistics[""].get("open", 0) == 0
+    assert context.diagnostics == []
 
 
 @pytest.mark.parametrize("kernel", ["pad_0_0", "pad_0_1"])

@@ -115,9 +115,10 @@ def test_loops_for_all_threads_are_proven(tmp_path, capsys, name, is_open):
 def test_what_is_not_proven_is_said_once(tmp_path, capsys):
     pytest.importorskip("islpy")
     value = lambda name, of, shape: helper.make_tensor_value_info(name, of, shape)  # noqa: E731
-    nodes = [helper.make_node("GatherND", ["t", "i"], ["y"])]
-    inputs = [value("t", TensorProto.FLOAT, [9, 8]), value("i", TensorProto.INT64, [3, 2])]
-    graph = helper.make_graph(nodes, "g", inputs, [value("y", TensorProto.FLOAT, [3])])
+    nodes = [helper.make_node("ScatterND", ["t", "i", "u"], ["y"])]
+    inputs = [value(name, TensorProto.FLOAT, shape) for name, shape in (("t", [9, 8]), ("u", [3]))]
+    inputs += [value("i", TensorProto.INT64, [3, 2])]
+    graph = helper.make_graph(nodes, "g", inputs, [value("y", TensorProto.FLOAT, [9, 8])])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
     onnx.save(model, tmp_path / "rows.onnx")
     assert compiled(tmp_path / "rows.onnx", "--prove") == 0

@@ -22,7 +22,7 @@ func.func @main(%x: tensor<3x5xf32>, %y: tensor<5x7xf32>) -> tensor<3x7xf32> {
 """
 
 X = np.arange(15, dtype=np.float32).reshape(3, 5)
-Y = 5 - np.arange(35, dtype=np.float32).reshape(5, 7)
+Y = np.arange(35, dtype=np.float32).reshape(5, 7) - 15
 
 
 @pytest.fixture
@@ -54,6 +54,41 @@ def test_every_stage_goes_on_without_flags(folder: Path) -> None:
         for path in files:
             code, _, said = run_nnc(folder, "run", f"st/{path.name}", *INPUTS)
             assert (code, said) == (0, ""), path.name
+
+
+@pytest.mark.parametrize(
+    ("name", "suffix"),
+    [("opencl", ".cl"), ("webgpu", ".wgsl"), ("cuda", ".ptx"), ("metal", ".metal"), ("c", ".c")],
+)
+def test_every_stage_of_other_targets_goes_on(folder: Path, name: str, suffix: str) -> None:
+    """Stages that a file is past are not run again, and the numbers are those of the whole way."""
+    assert run_nnc(folder, "stages", "in.mlir", "-q", "--target", name, "-o", "st")[0] == 0
+    compiled = "compile", "in.mlir", "-q", "--target", name, "-o"
+    assert run_nnc(folder, *compiled, "last.mlir") == (0, "", "")
+    own = [one.name for one in target(name).stages]
+    for path in [*sorted((folder / "st").glob("*.mlir")), folder / "last.mlir"]:
+        given = "compile", str(path), "--target", name, "-o", f"part{suffix}"
+        code, _, said = run_nnc(folder, *given)
+        assert code == 0, said
+        stage = own[-1] if path.stem == "last" else path.stem.partition("-")[2]
+        began = [one for one in own if f"{one}: " in said]
+        assert began == (own[own.index(stage) + 1 :] if stage in own else own), path.name
+        assert ("simplify-graph: " in said) == (stage not in own), path.name
+        if target(name).obstacle() is None:
+            code, agrees, said = run_nnc(folder, "run", str(path), *INPUTS)
+            assert (code, "agrees with" in agrees, said) == (0, True, ""), path.name
+    assert (folder / f"part{suffix}").stat().st_size > 0
+
+
+def test_kernels_are_proven_before_they_are_launched(folder: Path) -> None:
+    pytest.importorskip("islpy")
+    assert run_nnc(folder, "stages", "in.mlir", "-q", "--target", "opencl", "-o", "st")[0] == 0
+    code, _, said = run_nnc(folder, "compile", "st/4-schedule.mlir", "--prove", "-o", "m.cl")
+    assert (code, "launches proven" in said) == (0, True)
+    code, _, said = run_nnc(folder, "compile", "st/5-launches.mlir", "--prove", "-o", "n.cl")
+    assert code == 1
+    assert "--prove starts from a schedule, but the IR is past 'launches'" in said
+    assert not (folder / "n.cl").exists()
 
 
 def test_a_stage_for_this_machine_goes_on_here(folder: Path) -> None:
