@@ -8,8 +8,8 @@ from nnc.ir.diagnostics import NncError
 from onnx import TensorProto
 
 from .models import run
+from .onnx_operators import by_onnxruntime
 from .test_onnx_contributed import check, floats, model, whole
-from .test_onnx_operators import by_onnxruntime
 
 F, HALF = TensorProto.FLOAT, TensorProto.FLOAT16
 DOMAIN = "com.microsoft"
