@@ -29,7 +29,7 @@ def seed_argument(text: str) -> int:
 
 def outputs_file(text: str) -> str:
     """The path of a file for outputs, known by its suffix. Raises ArgumentTypeError."""
-    if text.endswith((".npy", ".npz", ".json")):
+    if not text or text.endswith((".npy", ".npz", ".json")):  # Streams refuse empty ones.
         return text
     raise argparse.ArgumentTypeError(f"a .npy, .npz or .json file is expected, not '{text}'")
 
