@@ -74,7 +74,8 @@ target = tvm.target.Target({"kind": "llvm", "mcpu": cpu, "num-cores": threads})
 if trials:
     tuning = relax.get_pipeline(
         "static_shape_tuning",
-        total_trials=trials,
+        total_trials=10**6,
+        max_trials_per_task=trials,
         target=target,
         work_dir=f"{library}.tuning",
         cpu_weight_prepack=True,
@@ -91,8 +92,10 @@ def tvm(task: Task) -> Run:
 
 
 def metaschedule(task: Task) -> Run:
-    """Load a model that TVM's MetaSchedule tunes by `TVM_TRIALS` trials (default 1,000)."""
-    return _tvm(task, trials=int(os.environ.get("TVM_TRIALS", "1000")))
+    """Load a model that TVM's MetaSchedule tunes, by `TVM_TRIALS` trials for each of its functions
+    (default 32).
+    """
+    return _tvm(task, trials=int(os.environ.get("TVM_TRIALS", "32")))
 
 
 def _tvm(task: Task, trials: int) -> Run:
