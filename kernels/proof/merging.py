@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from .accesses import Access
 from .expressions import Form
@@ -169,13 +170,15 @@ def _shape(access: Access) -> tuple[tuple[object, ...], Numbers]:
     return tuple(shape), tuple(numbers)
 
 
-def _tokens(text: str) -> Iterator[tuple[str, bool]]:
+@lru_cache(maxsize=1 << 16)
+def _tokens(text: str) -> list[tuple[str, bool]]:
     """(token, whether it is a number that may be replaced by a sum) of an expression.
 
     Factors and divisors may not.
     """
     tokens = _TOKEN.findall(text)
-    before = ""
+    before, found = "", []
     for token, after in zip(tokens, [*tokens[1:], ""], strict=True):
-        yield token, token.isdigit() and after != "*" and before not in ("/", "mod")
+        found.append((token, token.isdigit() and after != "*" and before not in ("/", "mod")))
         before = before if token.isspace() else token
+    return found

@@ -6,6 +6,7 @@ import re
 from collections.abc import Container, Iterable
 from copy import copy
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 
 from ...ir.core import Value
 from .expressions import Form, is_fixed, sum_of
@@ -44,6 +45,8 @@ class Parameters:
     """The conditions whose outcome is supposed, see `cases.py`."""
     values: dict[str, int] = field(default_factory=dict)
     """The values of parameters that are numbers in the supposed case."""
+    polynomials: dict[str, Polynomial] = field(default_factory=dict, repr=False)
+    """By its text, each polynomial that was asked for: a parameter never changes its factors."""
 
     def copy(self) -> Parameters:
         """A copy, which knows nothing of what is added to this one."""
@@ -64,8 +67,8 @@ class Parameters:
 
         Integer sets with few parameters are much faster.
         """
-        found = {name for text in texts for name in _PARAMETER.findall(text)}
-        known = {one: set(_PARAMETER.findall(one)) for one in self.known}
+        found = {name for text in texts for name in _parameters_in(text)}
+        known = {one: _parameters_in(one) for one in self.known}
         while True:
             about = [
                 one
@@ -140,12 +143,15 @@ class Parameters:
         """The polynomial in parameters that a form is; None if it is not one."""
         if not is_fixed(form) or not _POLYNOMIAL.fullmatch(form.text):
             return None
-        names = {
-            name: Polynomial({self.factors.get(name, (name,)): 1})
-            for name in _PARAMETER.findall(form.text)
-        }
-        found = eval(form.text, {"__builtins__": {}}, names)
-        return found if isinstance(found, Polynomial) else Polynomial.number(found)
+        if form.text not in self.polynomials:
+            names = {
+                name: Polynomial({self.factors.get(name, (name,)): 1})
+                for name in _parameters_in(form.text)
+            }
+            found = eval(form.text, {"__builtins__": {}}, names)
+            made = found if isinstance(found, Polynomial) else Polynomial.number(found)
+            self.polynomials[form.text] = made
+        return self.polynomials[form.text]
 
     def form(self, polynomial: Polynomial) -> Form:
         """A polynomial as a sum, of parameters and of products of them."""
@@ -165,3 +171,9 @@ class Parameters:
             if all(name in self.counts for name in names):
                 self.count(product)
         return product
+
+
+@lru_cache(maxsize=1 << 16)
+def _parameters_in(text: str) -> frozenset[str]:
+    """The parameters that an expression or a condition names."""
+    return frozenset(_PARAMETER.findall(text))

@@ -55,7 +55,10 @@ class Polynomial:
 
     def __sub__(self, other: Polynomial | int) -> Polynomial:
         """The difference."""
-        return self + _made(other) * -1
+        terms = dict(self.terms)
+        for names, factor in _made(other).terms.items():
+            terms[names] = terms.get(names, 0) - factor
+        return Polynomial.of(terms)
 
     __radd__, __rmul__ = __add__, __mul__
 
@@ -72,6 +75,8 @@ class Polynomial:
 
         The remainder's leading coefficient is >= 0: h*w - w is h - 1 times w, but 0 times h*w.
         """
+        if by.constant == 1:
+            return self, Polynomial({})
         quotient, rest = self._divided(by)
         if rest.terms and rest.leading[1] < 0:
             return quotient - 1, rest + by

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import accumulate, chain, islice, product
 from math import prod
 from typing import Any
@@ -448,7 +449,13 @@ class Sets:
             body = f"exists ({', '.join(variables)} : {body})"
         ids = ", ".join((*GROUPS, *THREADS, *(variables if each_time else ())))
         text = f"[{', '.join(parameters)}] -> {{ [{ids}] -> [{', '.join(names)}] : {body} }}"
-        return self._isl.Map(text)
+        return _map(self._isl, text)
+
+
+@lru_cache(maxsize=1 << 12)
+def _map(isl: Any, text: str) -> Any:
+    """The relation of a text; several cases of a launch have many in common."""
+    return isl.Map(text)
 
 
 def _parts_of(coarse: Shape, fine: Shape, extents: Sequence[Form]) -> Iterator[str | None]:

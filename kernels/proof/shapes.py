@@ -96,9 +96,8 @@ def _of_buffer(
     left: list[tuple[list[Polynomial], list[Access], list[Access]]] = []
     for shape in shapes_of(len(extents)):
         together = _together(extents, shape)
-        found = [_in_shape(forms.parameters, access, together, shape) for access in accesses]
-        known = [access for access in found if access is not None]
-        if len(known) < len(found):
+        known = _all_in_shape(forms.parameters, accesses, together, shape)
+        if known is None:
             continue
         asked = [
             access
@@ -135,6 +134,22 @@ def _is_within(parameters: Parameters, place: Place, extents: Sequence[Polynomia
 
 def _strides(extents: Sequence[Polynomial]) -> list[Polynomial]:
     return [Polynomial.number(1) * stride for stride in row_major_strides(extents)]
+
+
+def _all_in_shape(
+    parameters: Parameters,
+    accesses: Sequence[Access],
+    extents: Sequence[Polynomial],
+    shape: Shape,
+) -> list[Access] | None:
+    """Accesses by indices in a shape of their buffer; None if those of one cannot be found."""
+    known: list[Access] = []
+    for access in accesses:
+        found = _in_shape(parameters, access, extents, shape)
+        if found is None:
+            return None
+        known.append(found)
+    return known
 
 
 def _in_shape(
