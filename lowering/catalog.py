@@ -56,6 +56,7 @@ PASS_MODULES: dict[str, str] = {
     "sink-views": "..passes.nn.sink_views",
     "simplify-shapes": "..passes.nn.simplify_shapes",
     "merge-products": "..passes.nn.merge_products",
+    "merge-quantizations": "..passes.nn.merge_quantizations",
     "split-batch": "..passes.nn.split_batch",
     "strip-debuginfo": "..passes.strip_debuginfo",
     "symbol-dce": "..passes.dead_code",

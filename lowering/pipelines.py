@@ -29,6 +29,7 @@ GRAPH_STAGES: tuple[Stage, ...] = (
         "nn: constants folded, algebra simplified, composite ops taken apart",
         ("canonicalize", "branches by known conditions go"),
         ("outline-regions", "later passes work on functions without branches"),
+        ("merge-quantizations", "before the integers become real numbers for good"),
         ("keep-packed", "before packed integers are folded to floats"),
         ("use-integers", "before weights of integers are folded to floats"),
         ("fold-constants", "shape arithmetic becomes static here"),
