@@ -34,9 +34,13 @@ MOVES = {
     "split": lambda b, x: b(nn.Split(x, 2, outs=[t(2, 6, 1), t(2, 6, 3)])).results[1],
     "broadcast": lambda b, x: b(nn.BroadcastTo(x, out=t(3, 2, 6, 4))).result,
     "concat": lambda b, x: b(nn.Concat([x, x], 1, out=t(2, 12, 4))).result,
-    "several": lambda b, x: b(
-        nn.Concat([b(nn.Transpose(x, (0, 2, 1))).result, b(nn.Reshape(x, out=t(2, 4, 6))).result], 0)
-    ).result,
+    "several": lambda b, x: (
+        b(
+            nn.Concat(
+                [b(nn.Transpose(x, (0, 2, 1))).result, b(nn.Reshape(x, out=t(2, 4, 6))).result], 0
+            )
+        ).result
+    ),
 }
 
 
