@@ -48,6 +48,7 @@ PASS_MODULES: dict[str, str] = {
     "outline-parallel": "..memory.outline_parallel",
     "overlap-loops": "..kernels.overlap_loops",
     "prove-kernels": "..kernels.proof.prove_kernels",
+    "parametrize-kernels": "..passes.nn.parametrize_kernels",
     "prepare-weights": "..passes.nn.prepare_weights",
     "recognize-composites": "..passes.nn.recognize",
     "repeat-constants": "..passes.nn.repeat_constants",

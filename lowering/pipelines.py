@@ -65,6 +65,7 @@ GRAPH_STAGES: tuple[Stage, ...] = (
         "canonicalize",
         ("cse", "equal views"),
         ("fuse", "composite ops whole; they are taken apart inside their kernels"),
+        ("parametrize-kernels", "equal but for their numbers"),
         "outline-kernels",
         ("inline", "the parts of a batch, now that their kernels are shared"),
         ("cse", "weights of several parts"),

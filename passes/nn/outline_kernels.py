@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...dialects import nn
@@ -11,7 +11,7 @@ from ...dialects.func import Call, FuncOp, Return, functions_by_name
 from ...dialects.marks import EXPECTED_EXTENTS, KERNEL, REPEATED
 from ...dialects.nn.known_values import is_short
 from ...dialects.nn.traits import Fusion
-from ...ir.attributes import UnitAttr
+from ...ir.attributes import Attribute, UnitAttr
 from ...ir.core import Operation, Region, Value
 from ...ir.passes import Pass, PassContext, option
 from ...ir.symbols import new_name, symbol_name
@@ -150,18 +150,18 @@ def _from_extents(ops: Sequence[Operation]) -> set[Operation]:
     return found
 
 
-def structure(kernel: nn.Kernel) -> Hashable:
+def structure(kernel: nn.Kernel, apart: Sequence[Operation] = ()) -> Hashable:
     """A key that is equal for kernels that compute the same from operands of equal types.
 
-    Expected extents do not count: those of the first kernel are taken for all.
+    Expected extents do not count: those of the first kernel are taken for all. Nor do attributes
+    of the ops `apart`.
     """
     numbers: dict[Value, int] = {}
-    named = ((k, v) for k, v in kernel.attributes.items() if k != EXPECTED_EXTENTS)
-    same = tuple(sorted(named, key=lambda pair: pair[0]))
-    return _region(kernel.body, numbers), tuple(kernel.result_types), same
+    same = _sorted({k: v for k, v in kernel.attributes.items() if k != EXPECTED_EXTENTS})
+    return _region(kernel.body, numbers, set(apart)), tuple(kernel.result_types), same
 
 
-def _region(region: Region, numbers: dict[Value, int]) -> Hashable:
+def _region(region: Region, numbers: dict[Value, int], apart: set[Operation]) -> Hashable:
     blocks = []
     for block in region.blocks:
         for arg in block.args:
@@ -173,12 +173,16 @@ def _region(region: Region, numbers: dict[Value, int]) -> Hashable:
                     op.name,
                     tuple(numbers[v] for v in op.operands),
                     tuple(op.result_types),
-                    tuple(sorted(op.properties.items(), key=lambda pair: pair[0])),
-                    tuple(sorted(op.attributes.items(), key=lambda pair: pair[0])),
-                    tuple(_region(inner, numbers) for inner in op.regions),
+                    () if op in apart else _sorted(op.properties),
+                    () if op in apart else _sorted(op.attributes),
+                    tuple(_region(inner, numbers, apart) for inner in op.regions),
                 )
             )
             for result in op.results:
                 numbers[result] = len(numbers)
         blocks.append((tuple(a.type for a in block.args), tuple(ops)))
     return tuple(blocks)
+
+
+def _sorted(attributes: Mapping[str, Attribute]) -> Hashable:
+    return tuple(sorted(attributes.items(), key=lambda pair: pair[0]))
