@@ -6,10 +6,10 @@
 
 // CHECK-LABEL: func.func @scales(
 // CHECK-SAME:    %[[A:.*]]: tensor<8xf32>)
-// CHECK-DAG:     %[[HALF:.*]] = nn.constant dense<5.000000e-01> : tensor<f32>
-// CHECK-DAG:     %[[THIRD:.*]] = nn.constant dense<3.000000e-01> : tensor<f32>
-// CHECK:         %[[Y:.*]] = call @mul_add_0(%[[A]], %[[HALF]])
-// CHECK:         %[[Z:.*]] = call @mul_add_0(%[[Y]], %[[THIRD]])
+// CHECK-NEXT:    %[[HALF:.*]] = nn.constant dense<5.000000e-01> : tensor<f32>
+// CHECK-NEXT:    %[[Y:.*]] = call @mul_add_0(%[[A]], %[[HALF]])
+// CHECK-NEXT:    %[[THIRD:.*]] = nn.constant dense<3.000000e-01> : tensor<f32>
+// CHECK-NEXT:    %[[Z:.*]] = call @mul_add_0(%[[Y]], %[[THIRD]])
 // CHECK-NEXT:    return %[[Z]]
 // CHECK:       func.func private @mul_add_0(%[[X:.*]]: tensor<8xf32>, %[[S:.*]]: tensor<f32>) -> tensor<8xf32> attributes {nn.kernel} {
 // CHECK-NEXT:    %[[ONE:.*]] = nn.constant dense<1.000000e+00> : tensor<f32>
