@@ -14,9 +14,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...ir.polynomial import Size
 from ..common.inputs import Input
 from .arguments import Ref
-from .sizes import Polynomial, line_of, symbol_of
+from .sizes import line_of, symbol_of
 
 _LEAST_CHECKED = 3
 """The least minimum of an extent that PyTorch checks; it traces any program for extents from 2."""
@@ -40,8 +41,8 @@ def guards_of(
     places: Sequence[str],
     names: Sequence[str],
     inputs: Sequence[Input],
-    sizes: Mapping[str, Sequence[tuple[str, Polynomial]]],
-    ranges: Mapping[Polynomial, tuple[int | None, int | None]],
+    sizes: Mapping[str, Sequence[tuple[str, Size]]],
+    ranges: Mapping[Size, tuple[int | None, int | None]],
 ) -> Guards:
     """The guards of a program: those of the trace, and what it was told of its inputs' extents.
 
@@ -50,7 +51,7 @@ def guards_of(
     `sizes` are the inputs' extents that are polynomials of symbols, and how guards read them.
     Source: torch/export/_unlift.py, _get_input_guards_for_graph.
     """
-    found, seen = Guards(), dict[Polynomial, str]()
+    found, seen = Guards(), dict[Size, str]()
     if len(places) != len(names):
         places = [f"L[{name!r}]" for name in names]
     own = {one.name: one for one in inputs}
@@ -76,7 +77,7 @@ def guards_of(
     return found
 
 
-def _of_hidden_symbols(extents: Mapping[Polynomial, str]) -> Iterator[str]:
+def _of_hidden_symbols(extents: Mapping[Size, str]) -> Iterator[str]:
     """Equations of extents by a symbol that is no extent itself: 2*d and 3*d, as 3*x == 2*y.
 
     The symbol need not be an integer then; so it is in PyTorch.

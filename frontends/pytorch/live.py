@@ -16,6 +16,7 @@ import numpy as np
 
 from ...ir.diagnostics import NncError
 from ...ir.numpy_types import type_to_numpy
+from ...ir.polynomial import Size
 from ...ir.types import TensorType, Type, f64, i1, i64
 from ..common.graph import Graph
 from ..common.inputs import Input
@@ -26,7 +27,7 @@ from .guards import Guards, guards_of
 from .layout import Layout
 from .program import Program, node, tensor_input
 from .rows import ROWS
-from .sizes import Polynomial, polynomial
+from .sizes import polynomial
 
 
 def read_live(source: Source) -> Graph:
@@ -175,7 +176,7 @@ def _guards(program: Any, inputs: Sequence[Input]) -> Guards:
     return guards_of(getattr(program, "_guards_code", ()), places, names, inputs, sizes, ranges)
 
 
-def _sizes(value: Any) -> list[tuple[str, Polynomial]]:
+def _sizes(value: Any) -> list[tuple[str, Size]]:
     """The extents of an input, or the number that it is, by symbols; how guards read each."""
     import torch  # pyright: ignore[reportMissingImports]
 

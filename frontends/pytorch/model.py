@@ -14,6 +14,7 @@ import numpy as np
 
 from ...ir.diagnostics import NncError
 from ...ir.numpy_types import type_to_numpy
+from ...ir.polynomial import Size
 from ...ir.types import Dim, TensorType, Type, f64, i1, i64, size_fault
 from ..common.graph import Graph
 from ..common.inputs import Input
@@ -24,7 +25,7 @@ from .guards import Guards, guards_of, places_of
 from .layout import Layout
 from .pickled import Tensor, read_tensors
 from .program import Program, node, tensor_input
-from .sizes import Polynomial, polynomial
+from .sizes import polynomial
 
 MAJOR = 8
 """The schema's major version; later minor versions only add fields."""
@@ -403,7 +404,7 @@ def _hint(size: Any) -> int:
     return int(((size["as_expr"].get("hint") or {}).get("as_int")) or 2)
 
 
-def _sizes(graph: Any, name: str) -> list[tuple[str, Polynomial]]:
+def _sizes(graph: Any, name: str) -> list[tuple[str, Size]]:
     """The extents of an input, or the number that it is, by symbols; how guards read each."""
     shape = graph["tensor_values"].get(name, {}).get("sizes", ())
     own = {f".size()[{axis}]": size for axis, size in enumerate(shape)}
