@@ -29,7 +29,9 @@ def test_the_order_of_pairs_where_nothing_is_rotated():
     lengths, total = np.array([2], np.int32), np.array(3, np.int32)
     given = floats(1, 1, 16), floats(1, 1, 8), floats(1, 1, 8), past, past, lengths, total
     more = {"num_heads": 2, "kv_num_heads": 1, "do_rotary": 0, "rotary_interleaved": 0}
-    check("GroupQueryAttention", *given, domain=MS, outputs=(F32,) * 3, qk_norm_epsilon=1e-6, **more)
+    check(
+        "GroupQueryAttention", *given, domain=MS, outputs=(F32,) * 3, qk_norm_epsilon=1e-6, **more
+    )
 
 
 def test_the_scale_of_a_rotary_embedding_is_1():
