@@ -57,7 +57,6 @@ IGNORED = IgnoredFields(
     Ignored("rotary_interleaved", "nothing is rotated", "*.GroupQueryAttention *.SparseAttention"),
     Ignored("qk_norm_epsilon", "nothing is normalized", "*.GroupQueryAttention"),
     Ignored("scale", "not asked for", "*.RotaryEmbedding", (1,)),
-    Ignored("causal", "it always is", "*.GroupQueryAttention", (1,)),
     Ignored("training_mode", "not asked for", "*.MatMulBnb4", (0,)),
     Ignored("beta_activation gate_activation", "not asked for", "*.GatedDeltaNet", ("none",)),
     Ignored("input_channel* state_length", "not asked for", "*.CausalConvWithState", (0,)),
