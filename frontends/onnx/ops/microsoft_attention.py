@@ -344,13 +344,8 @@ def cached_attention(
         parts = (groups, heads // groups) if biases.shape[1] == heads else (1, (biases.value, 1))
         batch, *places_of = ((biases.value, i) for i in (0, 2, 3))
         scores = scores + biases.reshape(batch, *parts, *places_of)
-    rest = scores
-    if sinks is not None:
-        logits = sinks.reshape(groups, heads // groups, 1, 1)
-        rest = joined([scores, scores.column(0).zeros().spread(0, 1) + logits], 4)
-        nothing = values.column(0, 3).zeros().reshape((values.value, 0), groups, 1, 1, width)
-        values = joined([values, nothing], 3)
-    shares = rest.made(nn.Softmax(rest.value, axis=4))
+    logits = None if sinks is None else sinks.reshape(groups, heads // groups, 1, 1)
+    shares, values = _shares(scores, values, logits)
     whole = (shares @ values).reshape((q.value, 0), heads, (q.value, 2), width)
     outputs: list[Value | None] = [joined_heads(whole).value, *(part.value for part in present)]
     if n.wants(3):
@@ -361,6 +356,19 @@ def cached_attention(
         rows = found.reshape((q.value, 0), heads, (q.value, 2), (found.value, 4))
         outputs.append(rows.gather(counting(n, Term(n, as_scalar(n, total)).cast(i64)), 3).value)
     return outputs
+
+
+def _shares(scores: Term, values: Term, sinks: Term | None) -> tuple[Term, Term]:
+    """The softmax of scores [B, G, R, S, T], and the values [B, G, 1, T, D] that it weighs.
+
+    `sinks` [G, R, 1, 1] are scores of one more key each, whose value is 0.
+    """
+    if sinks is not None:
+        scores = joined([scores, scores.column(0).zeros().spread(0, 1) + sinks], 4)
+        own = [(values.value, i) for i in (0, 1, 4)]
+        nothing = values.column(0, 3).zeros().reshape(*own[:2], 1, 1, own[2])
+        values = joined([values, nothing], 3)
+    return scores.made(nn.Softmax(scores.value, axis=4)), values
 
 
 def _separate(
