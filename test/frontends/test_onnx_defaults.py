@@ -86,3 +86,19 @@ def test_unknown_categories_that_are_errors(kind):
         run(made, *given)
     with pytest.raises(NncError, match="none of the categories"):
         nnc.compile(made, cache=False)(*given)
+
+
+@pytest.mark.parametrize("op", ["LinearAttention", "GroupQueryAttention"])
+def test_heads_that_there_are_not(op):
+    q, k = floats(1, 2, 16), floats(1, 2, 8)
+    lengths = None, None, np.array([1], np.int32), np.array(2, np.int32)
+    is_linear = op == "LinearAttention"
+    more = {"q_num_heads" if is_linear else "num_heads": 0, "kv_num_heads": 1}
+    more |= {"update_rule": "linear"} if is_linear else {}
+    made, given = model(op, [q, k, k, *(() if is_linear else lengths)], MS, (F32,) * 2, **more)
+    with pytest.raises(NncError, match="16 elements cannot be divided into 0 equal heads"):
+        run(made, *given)
+    if is_linear:
+        made.graph.input[0].type.tensor_type.shape.dim[2].dim_param = "width"
+        with pytest.raises(NncError, match="the extent that is split into 0 heads must be known"):
+            run(made, *given)
