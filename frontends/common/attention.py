@@ -7,13 +7,18 @@ from .words import *
 
 def split_heads(x: Term, heads: int) -> Term:
     """[B, S, H * D] as [B, H, S, D]."""
+    apart = x.reshape((x.value, 0), (x.value, 1), heads, width_of_heads(x, heads))
+    return apart.transpose(0, 2, 1, 3)
+
+
+def width_of_heads(x: Term, heads: int) -> int:
+    """The D of [B, S, H * D]. Raises NncError where it is not known or there are no such heads."""
     width = x.shape[2]
     if width is None:
         raise x.n.error(f"the extent that is split into {heads} heads must be known")
-    if width % heads:
+    if heads < 1 or width % heads:
         raise x.n.error(f"{width} elements cannot be divided into {heads} equal heads")
-    apart = x.reshape((x.value, 0), (x.value, 1), heads, width // heads)
-    return apart.transpose(0, 2, 1, 3)
+    return width // heads
 
 
 def joined_heads(x: Term) -> Term:

@@ -12,7 +12,7 @@ IGNORED = IgnoredFields(
     Ignored("ratio seed is_test", "of training, which another operand selects", "Dropout"),
     Ignored("momentum is_test", "of training, which further outputs select", "BatchNormalization"),
     Ignored("broadcast", "a matrix is added to by NumPy's rules in any case", "Gemm"),
-    Ignored("axis", "there is one scale for all elements", "DequantizeLinear QuantizeLinear"),
+    Ignored("axis", "there is one scale for all elements", "*DequantizeLinear *QuantizeLinear"),
     Ignored("axis", "without 'broadcast', both operands have one shape", _OLD_BINARY),
     Ignored("block_size", "scales are not for blocks", "DequantizeLinear QuantizeLinear"),
     Ignored("storage_order", "of indices, which are not asked for", "MaxPool"),
@@ -33,6 +33,8 @@ IGNORED = IgnoredFields(
     Ignored("is_inner_broadcast", "the bias's shape tells it", "*.BiasSoftmax"),
     Ignored("normalize_routing_weights", "the router's own weights sum to 1", "*.QMoE"),
     Ignored("mask_filter_value", "nothing is masked", "*.Attention *.QAttention *.MultiHead*"),
+    Ignored("mask_index_type", "the outputs that are named tell it", "*.EmbedLayerNorm*"),
+    Ignored("*embedding_size conv_window_size", "shapes tell them", "*.WordConvEmbedding"),
     Ignored("num_heads rotary_embedding_dim", "the cosines' shape tells it", "*.MRotary*"),
     Ignored("output_qk", "the outputs that are named tell it", "*.DecoderMasked*"),
     Ignored("past_present_share_buffer", "a past length tells it", "*.DecoderMasked*", (1,)),
@@ -42,7 +44,8 @@ IGNORED = IgnoredFields(
         "accuracy_level", "products are of f32, more than any level asks", "*.MatMulNBits *.QMoE"
     ),
     Ignored("chunk_size", "results do not depend on it", "*LinearAttention *.GatedDeltaNet"),
-    Ignored("activation_beta swiglu_limit*", "of SwiGLU alone", "*.MoE *.QMoE", (0,)),
+    Ignored("activation_beta swiglu*", "of SwiGLU alone", "*.MoE *.QMoE", (0,)),
+    Ignored("activation_alpha", "of SwiGLU alone", "*.MoE *.QMoE", (1,)),
     # Defaults that exporters write explicitly.
     Ignored("is_packed_batching", "not asked for", "*RotaryEmbedding", (0,)),
     Ignored(
@@ -51,8 +54,12 @@ IGNORED = IgnoredFields(
         "*.GroupQueryAttention",
         (0, "NONE"),
     ),
-    Ignored("causal", "it always is", "*.GroupQueryAttention", (1,)),
+    Ignored("rotary_interleaved", "nothing is rotated", "*.GroupQueryAttention *.SparseAttention"),
+    Ignored("qk_norm_epsilon", "nothing is normalized", "*.GroupQueryAttention"),
+    Ignored("scale", "not asked for", "*.RotaryEmbedding", (1,)),
     Ignored("training_mode", "not asked for", "*.MatMulBnb4", (0,)),
     Ignored("beta_activation gate_activation", "not asked for", "*.GatedDeltaNet", ("none",)),
+    Ignored("input_channel* state_length", "not asked for", "*.CausalConvWithState", (0,)),
+    Ignored("state_channels_last", "not asked for", "*.CausalConvWithState", (-1, 0)),
     Ignored("delta_offset", "not asked for", "*.VarlenCausalConvWithState", (0,)),
 )

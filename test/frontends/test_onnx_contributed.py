@@ -275,6 +275,22 @@ def test_group_query_attention(rotary, window, steps):
     )
 
 
+@pytest.mark.parametrize("given", [0, 1, 2])
+@pytest.mark.parametrize(
+    "more", [{}, {"local_window_size": 2, "smooth_softmax": 1}, {"causal": 0, "softcap": 1.5}]
+)
+def test_rows_behind_a_shorter_prompt_and_scores(given, more):
+    """Steps behind the end of a sequence see no key behind it; scores are given as they are."""
+    past = [floats(2, 1, 5, 16) for _ in range(2)]
+    lengths, total = np.array([2, 1], np.int32), np.array(3, np.int32)
+    prompt = floats(2, 3, 32), floats(2, 3, 16), floats(2, 3, 16), None, None, lengths, total
+    step = floats(2, 1, 32), floats(2, 1, 16), floats(2, 1, 16), *past, lengths, total
+    outputs = [TensorProto.FLOAT] * (4 if given else 3)
+    more = more | {"num_heads": 2, "kv_num_heads": 1, "qk_output": given}
+    for arrays in (prompt, step):
+        check("GroupQueryAttention", *arrays, domain=MS, outputs=outputs, **more)
+
+
 @pytest.mark.parametrize("steps", [1, 3])
 def test_given_positions(steps):
     """Of a prompt the first position alone is read; the others follow it, in each sequence."""

@@ -12,6 +12,8 @@ from nnc.targets.attribute import TARGET, to_attribute
 from nnc.targets.base import target
 from onnx import TensorProto, helper, numpy_helper
 
+from .test_onnx_contributed import check
+
 RANDOM = np.random.default_rng(8)
 K, N = 72, 21
 
@@ -304,3 +306,18 @@ def test_rows_of_an_embedding(kind, has_zeros, axis):
     made = helper.make_model(graph, opset_imports=opsets, ir_version=10)
     (wanted,) = onnxruntime.InferenceSession(made.SerializeToString()).run(None, {"i": at})
     np.testing.assert_allclose(compile_model(made)(at), wanted, rtol=1e-6, atol=1e-5)
+
+
+@pytest.mark.parametrize("bits", [2, 4, 8])
+@pytest.mark.parametrize("shape", [(5, 32), (4, 3, 64)])
+@pytest.mark.parametrize("at", [(), (2, 1)])
+def test_tables_of_rows_and_a_lone_index(bits, shape, at):
+    """Zero points are packed in rows, also those of a table of matrices."""
+    *lead, columns = shape
+    groups, part = columns // 16, 8 // bits
+    data = RANDOM.integers(0, 256, (*lead, columns // part)).astype(np.uint8)
+    zeros = RANDOM.integers(0, 256, (*lead, -(-groups // part))).astype(np.uint8)
+    scales = RANDOM.uniform(0.1, 0.4, (*lead, groups)).astype(np.float32)
+    given = data, RANDOM.integers(-4, 4, at), scales, zeros
+    more = {"bits": bits, "block_size": 16, "gather_axis": 0, "quantize_axis": len(lead)}
+    check("GatherBlockQuantized", *given, domain="com.microsoft", **more)

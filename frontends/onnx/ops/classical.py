@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...common.formulas import assured
 from ...common.scores import transformed, two_classes
 from ...common.strings import ids, lookup, scalar_string, strings
 from ...common.vocabulary import *
@@ -99,10 +100,12 @@ def one_hot_encoder(n: Node, x: Value) -> Value:
         x, categories = ids(n, x, words), range(len(words))
     if not categories:
         raise n.error("no categories of the input's type are given")
-    if not n.int("zeros", 1):
-        raise n.error("zeros = 0, which fails for unknown categories, is not supported")
     values = Term(n, x).cast(i64).spread(0, 1)
-    return values.equals(constant(n, np.array(categories, np.int64))).cast(f32).value
+    hits = values.equals(constant(n, np.array(categories, np.int64)))
+    if not n.int("zeros", 1):
+        known = hits.cast(i32).largest(hits.rank - 1) > 0
+        hits = assured(hits, known, "an element is none of the categories")
+    return hits.cast(f32).value
 
 
 @converter("LabelEncoder", domain=DOMAIN)

@@ -280,6 +280,13 @@ def _check_transform(n: Node) -> None:
             raise n.error(f"attribute '{name}' is {given}, expected {expected}")
 
 
+@converter("Range", domain=DOMAIN)
+def range_by_ones(n: Node, start: Value, limit: Value, delta: Value | None = None) -> Value:
+    """The numbers from `start` to before `limit`, in steps of 1 if no other are given."""
+    step = n.constant(1, start.type.element_type) if delta is None else delta
+    return range_(n, start, limit, step)
+
+
 def complex_product(conjugate: bool) -> Callable[[Node, Value, Value], Value]:
     """The converter of a complex product, with the second factor's conjugate if `conjugate`."""
 
@@ -299,7 +306,6 @@ add_rows(
         "GatherND": gather_nd,
         "GridSample": grid_sample,
         "Pad": pad,
-        "Range": range_,
         "SampleOp": lambda n, x: x,
         "TransposeMatMul": fused_matmul,
         "Trilu": trilu,

@@ -258,11 +258,16 @@ def group_query_attention(
     biases = None if attention_bias is None else Term(n, attention_bias)
     after = Term(n, flatten(n, lengths, lengths.type.rank)).cast(i64).column(0) + 1
     window = n.int("local_window_size", -1)
+    causal = n.int("causal", 1)
+    if not causal and window > 0:
+        raise n.error("a window needs causal attention")
 
     def seen(at: Term, places: Term) -> Term:
-        found = places <= at.spread(0, 1)
+        ends = after.spread(0, 1) - 1
+        last = (at.min(ends) if causal else ends + at * 0).spread(0, 1)
+        found = places <= last
         if window > 0:
-            found = found & (places > at.spread(0, 1) - window)
+            found = found & (places > last - window)
         return found.reshape((at.value, 0), 1, 1, (at.value, 1), (places.value, 0))
 
     caches = (past_key, past_value), (cosines, sines)
@@ -328,7 +333,8 @@ def cached_attention(
     keys, values = (
         part.reshape((part.value, 0), groups, 1, (part.value, 2), width) for part in present
     )
-    mask = seen(at, places).choose(constant(n, 0.0, q.element), -math.inf)
+    visible = seen(at, places)
+    mask = visible.choose(constant(n, 0.0, q.element), -math.inf)
     scores = (own * _scale(n, width)) @ keys.transpose(0, 1, 2, 4, 3)
     cap = n.float("softcap", 0.0)
     if cap:
@@ -338,14 +344,31 @@ def cached_attention(
         parts = (groups, heads // groups) if biases.shape[1] == heads else (1, (biases.value, 1))
         batch, *places_of = ((biases.value, i) for i in (0, 2, 3))
         scores = scores + biases.reshape(batch, *parts, *places_of)
+    logits = None if sinks is None else sinks.reshape(groups, heads // groups, 1, 1)
+    shares, values = _shares(scores, values, logits)
+    whole = (shares @ values).reshape((q.value, 0), heads, (q.value, 2), width)
+    outputs: list[Value | None] = [joined_heads(whole).value, *(part.value for part in present)]
+    if n.wants(3):
+        kind = n.int("qk_output")
+        if kind not in (1, 2):
+            raise n.error(f"attribute 'qk_output' is {kind}, expected 1 or 2 for output 3")
+        found = visible.choose(scores, 0.0) if kind == 1 else shares
+        rows = found.reshape((q.value, 0), heads, (q.value, 2), (found.value, 4))
+        outputs.append(rows.gather(counting(n, Term(n, as_scalar(n, total)).cast(i64)), 3).value)
+    return outputs
+
+
+def _shares(scores: Term, values: Term, sinks: Term | None) -> tuple[Term, Term]:
+    """The softmax of scores [B, G, R, S, T], and the values [B, G, 1, T, D] that it weighs.
+
+    `sinks` [G, R, 1, 1] are scores of one more key each, whose value is 0.
+    """
     if sinks is not None:
-        logits = sinks.reshape(groups, heads // groups, 1, 1)
-        scores = joined([scores, scores.column(0).zeros().spread(0, 1) + logits], 4)
-        nothing = values.column(0, 3).zeros().reshape((values.value, 0), groups, 1, 1, width)
+        scores = joined([scores, scores.column(0).zeros().spread(0, 1) + sinks], 4)
+        own = [(values.value, i) for i in (0, 1, 4)]
+        nothing = values.column(0, 3).zeros().reshape(*own[:2], 1, 1, own[2])
         values = joined([values, nothing], 3)
-    out = scores.made(nn.Softmax(scores.value, axis=4)) @ values
-    whole = out.reshape((q.value, 0), heads, (q.value, 2), width)
-    return [joined_heads(whole).value, *(part.value for part in present)]
+    return scores.made(nn.Softmax(scores.value, axis=4)), values
 
 
 def _separate(

@@ -5,6 +5,7 @@ Source: onnxruntime's ContribOperators.md.
 
 from __future__ import annotations
 
+from ...common.movement import as_vector
 from ...common.quantization import middle_of, pack_bits, packed_numbers, real_numbers
 from ...common.vocabulary import *
 from ..node import Node
@@ -58,9 +59,14 @@ def _zero_points(n: Node, zeros: Value, bits: int, columns: int, count: int) -> 
     """The zero points of groups [N, groups] in f32, given as numbers or packed integers."""
     if isinstance(zeros.type.element_type, FloatType):
         return Term(n, zeros).reshape(columns, count).cast(f32)
-    rows = reshape(n, zeros, [columns, -(-count * bits // 8)])
-    one = n.constant(np.ones(columns, np.float32))
-    return packed_numbers(n, rows, one, None, bits, middle=0).part(1, 0, count)
+    rows = Term(n, zeros).reshape(columns, -(-count * bits // 8))
+    return _points_of_rows(n, rows, bits).part(1, 0, count)
+
+
+def _points_of_rows(n: Node, rows: Term, bits: int) -> Term:
+    """The integers of packed rows, bytes [N, B], as [N, B * 8 / bits] in f32."""
+    one = n.constant(np.ones(n.extent(rows.value, 0), np.float32))
+    return packed_numbers(n, rows.value, one, None, bits, middle=0)
 
 
 _FLOATS = (0, 1 / 192, 2 / 3, 1, 1 / 3, 1 / 2, 1 / 6, 1 / 4)
@@ -94,6 +100,10 @@ def gather_block_quantized(
     n: Node, data: Value, indices: Value, scales: Value, zeros: Value | None = None
 ) -> Value:
     """Rows of a quantized embedding, with scales for blocks along an axis."""
+    if not indices.type.rank:
+        one = as_vector(n, indices)
+        found = Term(n, gather_block_quantized(n, data, one, scales, zeros))
+        return found.column(0, n.int("gather_axis", 0) % data.type.rank).value
     block, rank = n.int("block_size", 128), data.type.rank
     along = normalize_axis(n, n.int("gather_axis", 0), rank)
     axis = normalize_axis(n, n.int("quantize_axis", 1), rank)
@@ -151,9 +161,10 @@ def _gathered(
     if zeros is not None:
         points = Term(n, zeros)
         if element.width == 8:
-            one = n.constant(np.ones(zeros.type.shape[:-1], np.float32))
-            points = packed_numbers(n, zeros, one, None, bits, middle=0)
-            points = points.part(-1, 0, scales.type.shape[-1])
+            rows_of = [(zeros, i) for i in range(zeros.type.rank - 1)]
+            points = _points_of_rows(n, points.flattened(zeros.type.rank - 1), bits)
+            points = points.part(1, 0, scales.type.shape[-1])
+            points = points.reshape(*rows_of, (points.value, 1))
         else:
             points = points.cast(f32) + float(middle)
         offset = -(points.gather(at, axis) * scale.cast(f32))

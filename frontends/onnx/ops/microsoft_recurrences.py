@@ -6,6 +6,7 @@ Source: onnxruntime's ContribOperators.md; Yang, Kautz, Hatamizadeh, Gated Delta
 
 from __future__ import annotations
 
+from ...common.attention import width_of_heads
 from ...common.linear_attention import causally_convolved, recurrence, repeated
 from ...common.vocabulary import *
 from ..node import Node
@@ -18,10 +19,7 @@ RULES = ("linear", "gated", "delta", "gated_delta")
 
 def heads_of(x: Term, heads: int) -> Term:
     """[B, T, H * D] as [B, T, H, D]."""
-    width = x.shape[2]
-    if width is None or heads < 1 or width % heads:
-        raise x.n.error(f"{width} elements cannot be divided into {heads} equal heads")
-    return x.reshape((x.value, 0), (x.value, 1), heads, width // heads)
+    return x.reshape((x.value, 0), (x.value, 1), heads, width_of_heads(x, heads))
 
 
 @converter("LinearAttention", domain=DOMAIN)
