@@ -79,7 +79,8 @@ def _tensors(given: Mapping[str, Any]) -> Shapes:
     width = given.get("width", WIDTH)
     yield from _embeddings(given, width)
     if given.get("final", True) or "last" in given:
-        yield from _norm(given, given.get("last", "output_norm"), width)
+        last = given.get("prefix", "") + given.get("last", "output_norm")
+        yield from _norm(given, last, width)
         if not given.get("tied"):
             yield from _linear(given, "output", WORDS, width, "logits")
     if given.get("own_width"):
@@ -93,9 +94,13 @@ def _tensors(given: Mapping[str, Any]) -> Shapes:
     if given.get("dense"):
         yield "dense_2.weight", (given["more"]["dense_2_feat_out"], width)
         yield "dense_3.weight", (width, given["more"]["dense_2_feat_out"])
+    prefix = given.get("prefix", "")
+    if "buckets" in given:
+        yield f"{prefix}blk.0.attn_rel_b.weight", (given["buckets"], HEADS)
     for i in range(_layers(given) + bool(given.get("further"))):
         for name, shape in _layer(given, i, width):
-            yield f"blk.{i}.{name}", shape
+            own = name.replace("attn_output", "attn_o") if prefix else name
+            yield f"{prefix}blk.{i}.{own}", shape
     if given.get("further"):
         lead = f"blk.{_layers(given)}.nextn"
         yield f"{lead}.eh_proj.weight", (width, 2 * width)
@@ -157,7 +162,10 @@ def _layer_norms(given: Mapping[str, Any], i: int, mixers: str, width: int) -> S
         elif name is not None and not (name == "attn_norm" and i == 0 and given.get("starts_bare")):
             yield from _norm(given, name, width)
     for name in given.get("after", "").split():
-        yield from _norm(given, name, width)
+        if given.get("bare_after"):
+            yield name, (width,)
+        else:
+            yield from _norm(given, name, width)
 
 
 def _scales(given: Mapping[str, Any], width: int) -> Shapes:
@@ -183,8 +191,14 @@ def _scales(given: Mapping[str, Any], width: int) -> Shapes:
 
 
 def _feed_forward(given: Mapping[str, Any], i: int, width: int) -> Shapes:
-    if given.get("experts") == "all" or (given.get("experts") == "later" and i):
+    has_experts = {"all": True, "later": i > 0, "odd": i % 2 == 1}.get(given.get("experts", ""))
+    if has_experts:
         yield from _experts(given, width)
+    if given.get("both_ways"):
+        yield "ffn_norm_exps.weight", (width,)
+        for one in ("gate", "up", "down"):
+            yield f"ffn_{one}.weight", (width, width)
+    if has_experts:
         return
     if given.get("joined"):
         yield "ffn_up.weight", (2 * HIDDEN, width)
@@ -200,7 +214,7 @@ def _attention(given: Mapping[str, Any], width: int) -> Shapes:
         heads, groups = given["each_heads"][given["at"]], given["each_groups"][given["at"]]
     pattern, size = given.get("more", {}).get("attention.sliding_window_pattern"), SIZE
     if pattern and not pattern[given["at"]]:
-        size = given["more"]["attention.key_length"]
+        size = given["more"].get("attention.key_length", SIZE)
     rows = {
         "q": heads * size * (2 if given.get("gate") else 1),
         "k": groups * size,
