@@ -284,6 +284,7 @@ ARCHITECTURES: Mapping[str, Architecture] = {
     "qwen3vlmoe": Architecture(),
     "refact": Architecture(rotary=None, alibi=8.0),
     "rnd1": Architecture(is_diffusion=True),
+    "rwkv7": Architecture(norm="layer", rotary=None, is_hybrid=True),
     "seed_oss": Architecture(second_norm="post_attention_norm"),
     "smallthinker": Architecture(
         expert_function="relu", full_every=4, full_at=0, rotates_windows=True, routes_operands=True

@@ -55,12 +55,14 @@ IGNORED = IgnoredFields(
         "as the tensors tell",
         "falcon-h1 granitehybrid jamba lfm2* mamba* nemotron_h* qwen3next qwen35*",
     ),
+    Ignored("*_lora_rank token_shift_count attention.head_count*", "as the tensors tell", "rwkv7"),
     Ignored("embedding_length_per_layer_input", "none", "gemma4", values=(0,)),
     Ignored("moe_latent_size", "as the tensors tell"),
     Ignored("ssm.group_count", "one", "mamba jamba", values=(0, 1)),
 )
 IGNORED_TENSORS = IgnoredFields(
     Ignored("rope_freqs.weight rope_factors_*", "of rotations of another kind"),
+    Ignored("blk.0.time_mix_v?.weight", "of values that layers mix with those of the first"),
     Ignored("*.attn_rot_embd", "frequencies that the metadata tells"),
 )
 

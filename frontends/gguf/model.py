@@ -19,6 +19,7 @@ from .altup import AltUp
 from .architectures import ARCHITECTURES
 from .file import read_file
 from .mixers import mixer, state_inputs
+from .rwkv import is_rwkv, rwkv_layer
 
 OWN_WIDTH = "embedding_length_per_layer_input"
 """The key of the width of the per-layer embeddings."""
@@ -69,8 +70,12 @@ class _Decoder(AltUp):
         if self.has_streams:
             x = self.all_streams(x, own)
         else:
+            values = None
             for i in range(self.layers):
-                x = self.layer(i, x)
+                if is_rwkv(self, i):
+                    x, values = rwkv_layer(self, i, x, values)
+                else:
+                    x = self.layer(i, x)
                 x = self.finished(i, x, own)
         if not self.kind.normalizes_results:
             x = self.norm(last, x)

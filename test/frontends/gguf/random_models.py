@@ -293,6 +293,30 @@ def _delta(given: Mapping[str, Any], width: int) -> Shapes:
     yield "ssm_out.weight", (width, INNER)
 
 
+def _rwkv(given: Mapping[str, Any], width: int) -> Shapes:
+    more, gate = given["more"], given["more"]["attention.gate_lora_rank"]
+    ranks = {"w": "decay", "a": "iclr", "v": "value_residual_mix"}
+    yield "time_mix_lerp_fused.weight", (6, 1, 1, width)
+    for one, name in ranks.items():
+        # The first layer has a matrix that it does not use, of another rank.
+        name = "iclr" if one == "v" and given["at"] == 0 else name
+        rank = more[f"attention.{name}_lora_rank"]
+        yield f"time_mix_{one}0.weight", (width,)
+        yield f"time_mix_{one}1.weight", (rank, width)
+        yield f"time_mix_{one}2.weight", (width, rank)
+    yield "time_mix_g1.weight", (gate, width)
+    yield "time_mix_g2.weight", (width, gate)
+    for one in ("k_k", "k_a", "r_k"):
+        yield f"time_mix_{one}.weight", (width,)
+    for one in ("key", "value", "receptance", "output"):
+        yield f"time_mix_{one}.weight", (width, width)
+    yield "time_mix_ln.weight", (width,)
+    yield "time_mix_ln.bias", (width,)
+    yield "channel_mix_lerp_k.weight", (1, 1, width)
+    yield "channel_mix_key.weight", (HIDDEN, width)
+    yield "channel_mix_value.weight", (width, HIDDEN)
+
+
 def _latent(given: Mapping[str, Any], width: int) -> Shapes:
     latent, query, turned = given["latent"], given["query"], 4
     if query:
@@ -338,6 +362,7 @@ def _experts(given: Mapping[str, Any], width: int) -> Shapes:
 
 _MIXERS = {
     "attention": _attention, "short": _short, "mamba": _mamba, "grouped": _grouped, "delta": _delta,
+    "rwkv": _rwkv,
 }  # fmt: skip
 
 

@@ -59,6 +59,7 @@ def test_logits_or_embeddings(name):
         "cohere2moe",
         "smallthinker",
         "granite_swa",
+        "rwkv7",
     ],
 )
 def test_parts_of_a_text_follow_on_their_cache(name):
