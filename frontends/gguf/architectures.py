@@ -217,6 +217,7 @@ ARCHITECTURES: Mapping[str, Architecture] = {
     "hunyuan-dense": Architecture(head_norms_last=True),
     "hunyuan-moe": Architecture(head_norms_last=True),
     "hunyuan_vl": Architecture(head_norms_last=True),
+    "hy_v3": Architecture(gating=2, normalizes_experts=False),
     "internlm2": Architecture(rotary="pairs"),
     "jais": Architecture(norm="layer", rotary=None, score_power=-1.0),
     "jais2": Architecture(norm="layer", activation="relu_squared", gated=False),
@@ -238,6 +239,7 @@ ARCHITECTURES: Mapping[str, Architecture] = {
     "mamba": Architecture(rotary=None, is_hybrid=True),
     "mamba2": Architecture(rotary=None, is_hybrid=True),
     "mellum": Architecture(full_every=4, full_at=3, plain_windows=True),
+    "mimo2": Architecture(gating=2, local_base=1e4),
     "minicpm": Architecture(**MINICPM, rotary="pairs"),
     "minicpm3": Architecture(**MINICPM, is_latent=True),
     "minimax-m2": Architecture(),
@@ -248,6 +250,7 @@ ARCHITECTURES: Mapping[str, Architecture] = {
         rank_pooling=1,
     ),
     "mpt": Architecture(**LAYER, rotary=None),
+    "nanbeige": Architecture(rotary="pairs"),
     "nemotron": Architecture(norm="layer", activation="relu_squared", gated=False),
     "nemotron_h": Architecture(
         rotary=None, activation="relu_squared", gated=False, is_hybrid=True

@@ -127,7 +127,8 @@ class Attention(Nodes):
             out = self.node("Gate", f"{lead}.attn_gated", (gate, out), function="sigmoid")
         if self.has(f"{lead}.attn_sub_norm.weight"):
             out = self.norm(f"{lead}.attn_sub_norm", out)
-        return self.linear(f"{lead}.attn_output", out)
+        out = self.linear(f"{lead}.attn_output", out)
+        return self.scaled(f"{lead}.attn_output.scaled", out, "attention.value_scale")
 
     def products(self, i: int, x: str) -> Mapping[str, str]:
         """The queries `q` of x, and the keys `k` and values `v` of a layer that has its own."""

@@ -68,6 +68,8 @@ class FeedForward(Nodes):
         What chooses them is a product with x, or with `routed` if given.
         """
         bias = self.bias(f"{lead}.exp_probs_b")
+        if self.has(f"{lead}.exp_probs_b"):  # So it is named in files of Hunyuan 3.
+            bias = (self.weight(f"{lead}.exp_probs_b"),)
         # Files that do not say it are of GLM 4.7 if there is a bias, else of DeepSeek V2.
         default = 2 if self.kind.is_latent and bias else self.kind.gating
         gating = self.count("expert_gating_func") or default

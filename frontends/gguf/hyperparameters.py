@@ -34,6 +34,7 @@ IGNORED = IgnoredFields(
         "nemotron_h* granitehybrid",
     ),
     Ignored("expert_count expert_used_count", "none", values=(0,)),
+    Ignored("num_loops", "all layers are used once", values=(1,)),
     Ignored("attention.sliding_window", "none", values=(0,)),
     Ignored("expert_group_used_count", "all are of one group"),
     Ignored(

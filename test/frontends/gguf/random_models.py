@@ -355,7 +355,8 @@ def _experts(given: Mapping[str, Any], width: int) -> Shapes:
             shape = (width, hidden) if one == "down" else (hidden, width)
             yield f"ffn_{one}_shexp.weight", shape
     if given.get("probabilities"):
-        yield "exp_probs_b.bias", (count,)
+        bare = given["probabilities"] == "bare"
+        yield "exp_probs_b" if bare else "exp_probs_b.bias", (count,)
     if given.get("share"):
         yield "ffn_gate_inp_shexp.weight", (width,)
 

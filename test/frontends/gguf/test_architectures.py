@@ -135,6 +135,13 @@ def test_packed_matrices_of_heads():
             {"qwen3next.ssm.time_step_rank": 4},
             "shape \\[8\\], expected floats \\[4\\]",
         ),
+        ("rwkv7", {"rwkv7.wkv.head_size": 48}, "128 elements do not divide into heads of 48"),
+        (
+            "t5encoder",
+            {"t5encoder.attention.relative_buckets_count": 7},
+            "shape \\[8, 4\\], expected floats \\[7, 4\\]",
+        ),
+        ("nanbeige", {"nanbeige.num_loops": 2}, "'nanbeige.num_loops' is 2, which is not supp"),
         ("hunyuan-dense", {"hunyuan-dense.rope.scaling.alpha": 2.0}, "which is not supported"),
     ],
 )

@@ -188,3 +188,11 @@ def test_parts_need_their_names(tmp_path):
         read_file(Source(first.read_bytes()))
     with pytest.raises(NncError, match="whose name does not end with -00001-of"):
         read_file(Source(first.rename(tmp_path / "renamed.gguf")))
+
+
+def test_a_stream_that_is_not_there():
+    """Of Gemma 3n, whose file has four streams."""
+    data = (FILES / "gemma3n.gguf").read_bytes()
+    at = data.index(b"gemma3n.altup.active_idx") + len(b"gemma3n.altup.active_idx") + 4
+    with pytest.raises(NncError, match="stream 4 of 4 is active"):
+        import_model(data[:at] + struct.pack("<I", 4) + data[at + 4 :])
