@@ -426,7 +426,10 @@ def write(name, arch, config, names, more):
 
 
 def blocks():
-    """Random blocks of all kinds, with what the package makes of them."""
+    """Random blocks of all kinds, with what the package makes of them.
+
+    The file also has NVFP4, Q1_0 and Q2_0, by `to_float` of ggml (`ggml_get_type_traits`).
+    """
     random, found = np.random.default_rng(0), {}
     kinds = (
         "Q4_0 Q4_1 Q5_0 Q5_1 Q8_0 Q2_K Q3_K Q4_K Q5_K Q6_K IQ4_NL IQ4_XS MXFP4 "
@@ -451,5 +454,6 @@ if __name__ == "__main__":
     outputs |= {name: write(name, *rest) for name, *rest in chosen}
     if not wanted:
         outputs["packed"] = write_packed()
-        np.savez_compressed(FILES / "blocks.npz", **blocks())
+        kept = dict(np.load(FILES / "blocks.npz"))
+        np.savez_compressed(FILES / "blocks.npz", **kept | blocks())
     np.savez_compressed(known, **outputs | {"tokens": TOKENS})
