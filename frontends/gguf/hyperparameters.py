@@ -383,11 +383,11 @@ class Hyperparameters:
         local = base is not None
         base = self.number("rope.freq_base", 1e4) if base is None else base
         found = base ** (-np.arange(0, count, 2, dtype=np.float64) / count)
-        kind = self.get("rope.scaling.type") or ("none" if self.factor == 1 else "linear")
+        factor = self.factor
+        kind = self.get("rope.scaling.type") or ("none" if factor == 1 else "linear")
         size = self.number("rope.scaling.attn_factor", 1.0)
         if local or kind in ("none", "longrope"):
             return found, 1.0 if local else size
-        factor = self.factor
         if kind == "linear" and not self.kind.is_latent:
             return found / factor, size
         if kind != "yarn":

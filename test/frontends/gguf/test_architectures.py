@@ -167,6 +167,12 @@ def test_tensors_that_are_lost(name, lost, message):
         Model(container(metadata, kept))
 
 
+def test_a_factor_of_rotations_that_are_not_scaled():
+    metadata, tensors = parts("exaone")
+    more = {"exaone.rope.scaling.type": "none", "exaone.rope.scaling.factor": 4.0}
+    check("exaone", Model(container({**metadata, **more}, tensors))(TOKENS)[0])
+
+
 def test_experts_of_which_some_have_a_bias():
     metadata, tensors = parts("gpt-oss")
     kept = [one for one in tensors if one[0] != "blk.1.ffn_up_exps.bias"]
