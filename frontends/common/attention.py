@@ -72,3 +72,24 @@ def grouped(x: Term, heads: int) -> Term:
     apart = x.reshape(batch, groups, 1, keys, width).value
     wide = broadcast(x.n, apart, [batch, groups, heads // groups, keys, width])
     return Term(x.n, wide).reshape(batch, heads, keys, width)
+
+
+def distance_buckets(n: Layer, distance: Term, count: int, most: int, both_ways: bool) -> Term:
+    """The buckets of distances, of keys from their queries: one for each near distance; farther
+    ones, up to `most`, share buckets. With `both_ways`, half of the `count` are of keys after the
+    query, else all such keys have bucket 0. Raises NncError for too few buckets.
+
+    Source: arXiv:1910.10683 (T5), 2.1.
+    """
+    begin: Operand = 0
+    if both_ways:
+        count //= 2
+        begin, away = (distance > 0).cast(i64) * count, distance.function(nn.Abs)
+    else:
+        away = (-distance).max(0)
+    exact = count // 2
+    if exact < 1 or most <= exact:
+        raise n.error(f"{count} buckets do not reach up to a distance of {most}")
+    ratio = (away.max(1).cast(f32) / exact).function(nn.Log) / math.log(most / exact)
+    far = (ratio * (count - exact)).cast(i64) + exact
+    return (away < exact).choose(away, far.min(count - 1)) + begin

@@ -46,10 +46,19 @@ def _row(x: Term) -> Term:
     return x.reshape(*lead, 1, last)
 
 
-def recurrence(n: Layer, parts: Sequence[Term | None], state: Term) -> tuple[Term, Term]:
+Token = Sequence[Term | None]
+"""What a token has: queries first, then what the transition asks for."""
+
+
+def recurrence(
+    n: Layer,
+    parts: Token,
+    state: Term,
+    after: Callable[[Term, Token], tuple[Term, Term]] = transition,
+) -> tuple[Term, Term]:
     """The values that each token reads [B, T, H * R, V], and the last state.
 
-    `parts` are those of `transition`, with tokens [B, T, ..]; queries are [B, T, H * R, K].
+    `parts` are those of the transition, with tokens [B, T, ..]; queries are [B, T, H * R, K].
     """
     query, *others = parts
     assert query is not None
@@ -60,8 +69,8 @@ def recurrence(n: Layer, parts: Sequence[Term | None], state: Term) -> tuple[Ter
     def step(number: Value, flag: Value, states: list[Value]) -> Iteration:
         at = Term(n, number)
         token = [None if part is None else part.gather(at, 1) for part in (query, *others)]
-        after, found = transition(Term(n, states[0]), token)
-        return Iteration([after.value], [found.value])
+        changed, found = after(Term(n, states[0]), token)
+        return Iteration([changed.value], [found.value])
 
     (last,), (rows,) = while_loop(n, step, [state.value], extent(n, own[1]).value)
     found = Term(n, rows).transpose(1, 0, 2, 3, 4)

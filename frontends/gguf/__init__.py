@@ -7,9 +7,10 @@ layers with states. `ops/` has the converters.
 A model has the inputs `tokens` [1, length] and for each layer `past.N.key` and `past.N.value`
 [1, heads, past, size], which are those of earlier tokens, of extent 0 before the first. Layers with
 a state of fixed size have `past.N.conv` and `past.N.state` instead, of zeros before the first token
-(see `mixers`). Its outputs are `logits` [1, length, vocabulary] and a `present` for each `past`,
-which is the past of the next run. A model of embeddings has `embeddings`, and one that ranks texts
-`scores` [1, labels], without pasts.
+(see `mixers`), those of RWKV `past.N.mixed`, `past.N.fed` and `past.N.state` (see `rwkv`). Its
+outputs are `logits` [1, length, vocabulary] and a `present` for each `past`, which is the past of
+the next run. A model of diffusion has `logits` alone. A model of embeddings has `embeddings`, and
+one that ranks texts `scores` [1, labels], without pasts.
 
 Source: ggml's docs/gguf.md.
 """

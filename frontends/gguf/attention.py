@@ -41,11 +41,11 @@ class Attention(Nodes):
         k = self.node("Join", f"{lead}.attn_joined.k", (k, k_turned))
         if self.get("attention.temperature_scale"):
             q = self.warmed(lead, q)
-        past = "" if self.embeds else f"past.{i}.key"
+        past = f"past.{i}.key" if self.remembers else ""
         given = {"scale": self.scale(i), "limit": None, "latent": latent}
         inputs = (q, k, "", past, "", self.mask(None))
         out, key = self.node("Attention", f"{lead}.attention", inputs, 2, **given)
-        if not self.embeds:
+        if self.remembers:
             self.outputs.append((f"present.{i}.key", key))
         out = self.node("Heads", f"{lead}.attn_heads.out", (out,), heads=heads.count)
         out = self.head_linear(i, "v", out)
@@ -99,14 +99,17 @@ class Attention(Nodes):
             sizes = {"sizes": (heads.size, heads.size)}
             q, gate = self.node("Split", f"{lead}.attn_parts.q", (q,), 2, **sizes)
             gate = self.node("JoinHeads", f"{lead}.attn_gate", (gate,))
-        turns = [self.turned_head, self.normed_head]
-        for turn in turns if self.kind.head_norms_last else reversed(turns):
+        turns = [self.turned_head, self.normed_head, self.leveled_head]
+        if not self.kind.head_norms_last:
+            turns[:2] = reversed(turns[:2])
+        for turn in turns:
             q = turn(i, "q", q)
             own[:1] = [turn(i, "k", k) for k in own[:1]]
         if own and self.kind.normalizes_values:
             given = {"form": "rms", "epsilon": self.epsilon}
             own[1] = self.node("Norm", f"{lead}.attn_v_norm", (own[1],), **given)
-        if self.get("attention.temperature_scale"):
+        is_warmed = not self.kind.warms_unrotated or not self.rotates(i)
+        if is_warmed and self.get("attention.temperature_scale"):
             q = self.warmed(lead, q)
         limit = self.get("attn_logit_softcapping")
         out, key, value = self.node(
@@ -118,13 +121,14 @@ class Attention(Nodes):
             limit=self.number("attn_logit_softcapping") if limit else None,
             latent=None,
         )
-        if own and not self.embeds:
+        if own and self.remembers:
             self.outputs += [(f"present.{i}.key", key), (f"present.{i}.value", value)]
         if gate is not None:
             out = self.node("Gate", f"{lead}.attn_gated", (gate, out), function="sigmoid")
         if self.has(f"{lead}.attn_sub_norm.weight"):
             out = self.norm(f"{lead}.attn_sub_norm", out)
-        return self.linear(f"{lead}.attn_output", out)
+        out = self.linear(f"{lead}.attn_output", out)
+        return self.scaled(f"{lead}.attn_output.scaled", out, "attention.value_scale")
 
     def products(self, i: int, x: str) -> Mapping[str, str]:
         """The queries `q` of x, and the keys `k` and values `v` of a layer that has its own."""
@@ -152,7 +156,7 @@ class Attention(Nodes):
         """The keys and values that a layer sees: its own and cached ones, or an earlier layer's."""
         if not own:
             return f"blk.{self.shared(i)}.attention.1", f"blk.{self.shared(i)}.attention.2", "", ""
-        return (*own, "", "") if self.embeds else (*own, f"past.{i}.key", f"past.{i}.value")
+        return (*own, f"past.{i}.key", f"past.{i}.value") if self.remembers else (*own, "", "")
 
     def normed(self, i: int, one: str, x: str, is_whole: bool) -> str:
         """Queries or keys x (`one` is q or k) after their norm, if the file has one.
@@ -171,22 +175,32 @@ class Attention(Nodes):
 
     def turned_head(self, i: int, one: str, x: str) -> str:
         """Queries or keys x (`one` is q or k) after their rotation, if this layer has one."""
-        every, is_local = self.kind.unrotated_every, self.window(i) is not None
-        is_bare = every is not None and i % every == every - 1
-        if self.kind.rotates_windows and not is_local and self.has_windows:
-            is_bare = True
-        if self.rotary is None or is_bare:
+        if not self.rotates(i):
             return x
         turned = {"order": self.rotary, "size": self.turned(i)}
         return self.node("Rotate", f"blk.{i}.rotary.{one}", (x, *self.angles(i)), **turned)
 
+    def leveled_head(self, i: int, one: str, x: str) -> str:
+        """Rotated queries or keys after a norm without weights, if the model has one."""
+        without = self.kind.normalizes_turned
+        if without is None or without == self.count("expert_count") or not self.rotates(i):
+            return x
+        given = {"form": "rms", "epsilon": self.epsilon}
+        return self.node("Norm", f"blk.{i}.attn_{one}_leveled", (x,), **given)
+
     def warmed(self, lead: str, q: str) -> str:
         """Queries q times a factor that grows with their positions; see the node `Temperature`."""
-        scale, every = self.number("attention.temperature_scale"), self.original
-        if self.kind.is_latent:
+        kind, every = self.kind, self.original
+        if kind.is_latent or kind.warms_unrotated:
             every = self.number("attention.temperature_length")
-        name = f"{lead}.attn_temperature"
-        return self.node("Temperature", name, (q, "positions"), scale=scale, every=every)
+        return self.node(
+            "Temperature",
+            f"{lead}.attn_temperature",
+            (q, "positions"),
+            scale=self.number("attention.temperature_scale"),
+            every=every,
+            offset=1.0 if kind.warms_unrotated else 0.0,
+        )
 
     def sinks(self, lead: str) -> Sequence[str]:
         """The scores that each head adds to its softmax, without a value, where there are any."""
@@ -195,11 +209,19 @@ class Attention(Nodes):
 
     def mask(self, window: int | None) -> str:
         """The name of the mask that is added to scores; "" if each token sees all others alike."""
+        table = "blk.0.attn_rel_b.weight"
+        if self.has(table):
+            if "mask" not in {node.name for node in self.nodes}:
+                count = self.integer("attention.relative_buckets_count")
+                self.parameter(table, (count, self.heads(0).count))
+                self.node("RelativeBias", "mask", ("positions", f"{table}:data"))
+            return "mask"
         if not self.is_causal and not self.alibi and window is None:
             return ""
         name = "mask" if window is None else f"mask.{window}"
         if name not in {node.name for node in self.nodes}:
             given = {"window": window, "slopes": self.slopes(), "is_causal": self.is_causal}
+            given["is_chunked"] = self.kind.is_chunked
             self.node("Mask", name, ("positions",), **given)
         return name
 

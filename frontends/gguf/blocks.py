@@ -168,6 +168,23 @@ def _mxfp4(x: np.ndarray) -> Blocks:
     return Blocks(scale, _FLOATS[_bits(x[:, 1:], 4, 16)], 8, middle=12)
 
 
+def _nvfp4(x: np.ndarray) -> Blocks:
+    """Four groups, each with a scale that is a float of 8 bits without a sign."""
+    exponents, rest = (x[:, :4] >> 3 & 15).astype(np.int32), (x[:, :4] & 7).astype(np.float32)
+    plain = np.where(exponents == 0, np.ldexp(rest, -9), np.ldexp(1 + rest / 8, exponents - 7))
+    # The byte of NaN is 0 here. A half, since the integers are twice the values of the codes.
+    scale = np.where(x[:, :4] == 0x7F, 0, plain / 2).astype(np.float32)
+    return Blocks(scale, _FLOATS[_bits(x[:, 4:], 4, 8)], 8, middle=12)
+
+
+def _q1_0(x: np.ndarray) -> Blocks:
+    return Blocks(half(x[:, :2]), _bits(x[:, 2:], 1, 1) << np.uint8(1), 2, middle=1)
+
+
+def _q2_0(x: np.ndarray) -> Blocks:
+    return Blocks(half(x[:, :2]), _bits(x[:, 2:], 2, 1), 2, middle=1)
+
+
 _FLOATS = np.array([12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0], np.uint8)
 """Twice the values of the 16 codes of f4E2M1FN, plus 12."""
 
@@ -294,5 +311,8 @@ KINDS: dict[int, Kind] = {
     34: Kind("TQ1_0", 256, 54, _tq1_0),
     35: Kind("TQ2_0", 256, 66, _tq2_0),
     39: Kind("MXFP4", 32, 17, _mxfp4),
+    40: Kind("NVFP4", 64, 36, _nvfp4),
+    41: Kind("Q1_0", 128, 18, _q1_0),
+    42: Kind("Q2_0", 64, 18, _q2_0),
 }
 """The kinds by ggml's numbers."""

@@ -10,20 +10,24 @@ from .nodes import Nodes
 class FeedForward(Nodes):
     """Builds the feed-forward parts of a model's layers; `lead` is "blk.N", the layer's name."""
 
-    def feed_forward(self, lead: str, x: str) -> str:
+    def feed_forward(self, lead: str, x: str, operand: str) -> str:
+        """The result of a layer's feed-forward part; `operand` is what the layer reads."""
+        if self.has(f"{lead}.ffn_norm_exps.weight"):
+            routed = self.experts(lead, self.norm(f"{lead}.ffn_norm_exps", operand))
+            return self.node("Sum", f"{lead}.ffn_both", (self.gated(lead, x), routed))
         if self.has(f"{lead}.ffn_gate_inp.weight"):
-            return self.experts(lead, x)
+            return self.experts(lead, x, operand if self.kind.routes_operands else None)
         return self.gated(lead, x)
 
     def gated(self, lead: str, x: str, of: str = "") -> str:
         """A gated feed-forward network; `of` distinguishes that of a shared expert."""
         up = self.linear(f"{lead}.ffn_up{of}", x)
         activation = self.activation
-        if not self.kind.gated:
+        if not self.is_gated:
             given = {"function": activation, "numbers": self.activation_numbers(lead)}
             hidden = self.node("Activation", f"{lead}.ffn_act{of}", (up,), **given)
         elif self.has(f"{lead}.ffn_gate{of}.weight"):
-            gate = self.linear(f"{lead}.ffn_gate{of}", x)
+            gate = self.sparse(lead, self.linear(f"{lead}.ffn_gate{of}", x))
             hidden = self.node("Gate", f"{lead}.ffn_act{of}", (gate, up), function=activation)
         else:
             half = self.file.tensors[f"{lead}.ffn_up{of}.weight"].shape[0] // 2
@@ -33,12 +37,22 @@ class FeedForward(Nodes):
             hidden = self.norm(f"{lead}.ffn_sub_norm", hidden)
         return self.linear(f"{lead}.ffn_down{of}", hidden)
 
+    def sparse(self, lead: str, gate: str) -> str:
+        """A layer's gates, of which only those far above the mean remain in sparse layers."""
+        given, i = self.get("activation_sparsity_scale"), int(lead.removeprefix("blk."))
+        factor = given[i] if isinstance(given, list) and i < len(given) else given
+        if factor is None or factor == -math.inf:
+            return gate
+        if not isinstance(factor, float) or not math.isfinite(factor):
+            raise self.source.error(f"the gates of layer {i} are {factor} deviations from the mean")
+        return self.node("Sparse", f"{lead}.ffn_gate.sparse", (gate,), factor=factor)
+
     def both_networks(self, lead: str, x: str) -> str:
         """The sum of a gated network and a mixture of experts, each between norms of its own."""
         first = self.gated(lead, self.norm(f"{lead}.ffn_norm", x))
         first = self.norm(f"{lead}.post_ffw_norm_1", first)
         routed = self.node(
-            "Norm", f"{lead}.ffn_routed", (x,), form=self.kind.norm, epsilon=self.epsilon
+            "Norm", f"{lead}.ffn_routed", (x,), form=self.norm_form, epsilon=self.epsilon
         )
         scales = self.weight(f"{lead}.ffn_gate_inp.scale")
         routed = self.node("Product", f"{lead}.ffn_routed.scaled", (routed, scales))
@@ -54,6 +68,8 @@ class FeedForward(Nodes):
         What chooses them is a product with x, or with `routed` if given.
         """
         bias = self.bias(f"{lead}.exp_probs_b")
+        if self.has(f"{lead}.exp_probs_b"):  # So it is named in files of Hunyuan 3.
+            bias = (self.weight(f"{lead}.exp_probs_b"),)
         # Files that do not say it are of GLM 4.7 if there is a bias, else of DeepSeek V2.
         default = 2 if self.kind.is_latent and bias else self.kind.gating
         gating = self.count("expert_gating_func") or default
@@ -88,7 +104,11 @@ class FeedForward(Nodes):
             weight = self.weight(f"{lead}.ffn_gate_inp_shexp.weight")
             inputs = (x, shared, weight)
             shared = self.node("SharedShare", f"{lead}.ffn_gate_inp_shexp", inputs)
-        return self.node("Sum", f"{lead}.ffn_out", (out, shared))
+        out = self.node("Sum", f"{lead}.ffn_out", (out, shared))
+        if self.kind.shared_factor == 1:
+            return out
+        factor = self.kind.shared_factor
+        return self.node("Scale", f"{lead}.ffn_out.scaled", (out,), factor=factor)
 
     def chosen_experts(self, lead: str, x: str, shares: str, count: int) -> str:
         """The sum of the experts' results, by their shares."""
@@ -108,7 +128,8 @@ class FeedForward(Nodes):
                 text = f"has shape {list(tensor.shape)}, expected {count} matrices"
                 raise self.source.error(f"its tensor '{name}' {text}")
         given = {"packings": [tensor.kind for tensor in tensors], "matrices": matrices}
-        given["function"] = self.activation
+        given["function"] = self.kind.expert_function or self.activation
+        given["weighs_operands"] = self.kind.weighs_operands
         scale = f"{stems[-1]}.scale"
         scales = self.weight(scale) if self.has(scale) else ""
         inputs = (x, shares, scales, *weights, *biases)

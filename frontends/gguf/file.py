@@ -11,9 +11,10 @@ Strings are a length u64 and UTF-8.
 from __future__ import annotations
 
 import math
+import re
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -61,8 +62,42 @@ class GgufFile:
 
 
 def read_file(source: Source) -> GgufFile:
-    """The file's metadata and tensors. Raises NncError where it is damaged."""
-    return _Reader(source).read()
+    """The file's metadata and tensors; those of all parts, if it is the first part of a model.
+
+    Raises NncError where it is damaged, or a part is missing.
+    """
+    first = _Reader(source).read()
+    count = first.metadata.get("split.count", 1)
+    if not isinstance(count, int) or not 0 <= count < 1 << 16:
+        raise source.error(f"its 'split.count' is {count}, expected the number of its parts")
+    if count <= 1:
+        return first
+    number = first.metadata.get("split.no")
+    if number != 0:
+        raise source.error(f"this is part {number} of {count}, counted from 0; give the first part")
+    named = _PART.fullmatch(source.path.name) if source.path is not None else None
+    if source.path is not None and named is None:
+        raise source.error(f"the first of {count} parts, whose name does not end with {_SUFFIX}")
+    tensors = dict(first.tensors)
+    for k in range(1, count):
+        stem = named[1] if named is not None else "model"
+        part = source.beside(f"{stem}-{k + 1:05d}-of-{count:05d}.gguf")
+        found = _Reader(part).read()
+        if (found.metadata.get("split.no"), found.metadata.get("split.count")) != (k, count):
+            raise part.error(f"expected part {k} of {count}, counted from 0")
+        twice = tensors.keys() & found.tensors.keys()
+        if twice:
+            raise part.error(f"the tensor '{min(twice)}' is in an earlier part, too")
+        tensors |= found.tensors
+    total = first.metadata.get("split.tensors.count", len(tensors))
+    if len(tensors) != total:
+        raise source.error(f"its {count} parts have {len(tensors)} tensors, expected {total}")
+    return replace(first, tensors=tensors)
+
+
+_SUFFIX = "-00001-of-0000N.gguf"
+_PART = re.compile(r"(.+)-00001-of-\d{5}\.gguf", re.DOTALL)
+"""The name of the first part. Source: llama.cpp, `llama_split_path`."""
 
 
 class _Reader(ByteReader):

@@ -34,6 +34,8 @@ IGNORED = IgnoredFields(
         "nemotron_h* granitehybrid",
     ),
     Ignored("expert_count expert_used_count", "none", values=(0,)),
+    Ignored("num_loops", "all layers are used once", values=(1,)),
+    Ignored("attention.sliding_window", "none", values=(0,)),
     Ignored("expert_group_used_count", "all are of one group"),
     Ignored(
         "expert_shared_count leading_dense_block_count interleave_moe_layer_step "
@@ -43,23 +45,25 @@ IGNORED = IgnoredFields(
     Ignored(
         "rope.dimension_sections n_deepstack_layers",
         "equal positions in a text",
-        "qwen*vl qwen*vlmoe qwen35* hunyuan_vl ernie4_5*",
+        "qwen*vl qwen*vlmoe qwen35* hunyuan_vl ernie4_5* paddleocr",
     ),
     Ignored("attention.clamp_kqv attention.max_alibi_bias", "none", values=(0.0,)),
     Ignored("attention.*epsilon", "of the other norm"),
-    Ignored("attention.q_lora_rank", "as the tensors tell", "deepseek2"),
+    Ignored("attention.q_lora_rank", "as the tensors tell", "deepseek2 minicpm3 mistral4"),
     Ignored(
         "shortconv.l_cache ssm.conv_kernel attention.recurrent_layers full_attention_interval "
         "attention.head_count*",
         "as the tensors tell",
         "falcon-h1 granitehybrid jamba lfm2* mamba* nemotron_h* qwen3next qwen35*",
     ),
+    Ignored("*_lora_rank token_shift_count attention.head_count*", "as the tensors tell", "rwkv7"),
     Ignored("embedding_length_per_layer_input", "none", "gemma4", values=(0,)),
     Ignored("moe_latent_size", "as the tensors tell"),
     Ignored("ssm.group_count", "one", "mamba jamba", values=(0, 1)),
 )
 IGNORED_TENSORS = IgnoredFields(
     Ignored("rope_freqs.weight rope_factors_*", "of rotations of another kind"),
+    Ignored("blk.0.time_mix_v?.weight", "of values that layers mix with those of the first"),
     Ignored("*.attn_rot_embd", "frequencies that the metadata tells"),
 )
 
@@ -86,22 +90,32 @@ class Hyperparameters:
         self.source, self.file, self.name = source, file, name
         self.metadata = Fields(file.metadata)
         self.kind = ARCHITECTURES[name]
+        self.defaults = dict(self.kind.numbers)
         self.width = self.integer("embedding_length")
         # Layers that predict further tokens follow the model's own.
         self.layers = self.integer("block_count") - self.count("nextn_predict_layers")
         if not 0 < self.layers <= MOST_LAYERS:
             raise source.error(f"{self.layers} layers")
+        if self.kind.depth_scale is not None:
+            self.defaults["residual_scale"] = self.kind.depth_scale / math.sqrt(self.layers)
+        if self.kind.base_width is not None:
+            self.defaults["logit_scale"] = self.width / self.kind.base_width
         if self.kind.is_latent:
             self.latent = self.integer("attention.kv_lora_rank")
         names = ["attention.layer_norm_rms_epsilon", "attention.layer_norm_epsilon"]
-        own, other = names if self.kind.norm == "rms" else reversed(names)
+        own, other = names if self.kind.norm != "layer" else reversed(names)
         is_other = self.get(own) is None and self.get(other) is not None
+        self.norm_form = self.kind.norm
+        if self.norm_form == "either":
+            self.norm_form = "layer" if is_other else "rms"
         self.epsilon = self.number(other if is_other else own, 1e-5)
 
     # -- metadata ----------------------------------------------------------------------------------
 
     def get(self, key: str) -> Any:
-        return self.metadata.get(f"{self.name}.{key}")
+        """A value of the metadata, or the architecture's own number; None if there is none."""
+        value = self.metadata.get(f"{self.name}.{key}")
+        return self.defaults.get(key) if value is None else value
 
     def number(self, key: str, default: float | None = None) -> float:
         """A positive number of the metadata. Raises NncError for others."""
@@ -173,6 +187,11 @@ class Hyperparameters:
         return self.kind.is_encoder or self.count("pooling_type") > 0
 
     @property
+    def remembers(self) -> bool:
+        """Whether a run continues the text of earlier ones, of which the layers keep something."""
+        return not self.embeds and not self.kind.is_diffusion
+
+    @property
     def pooling(self) -> str | None:
         """How the tokens' embeddings become one: `mean`, `first` or `last`; None if they do not."""
         kind = self.count("pooling_type")
@@ -192,6 +211,8 @@ class Hyperparameters:
     def is_causal(self) -> bool:
         """Whether a token sees only those before it."""
         given = self.get("attention.causal")
+        if self.kind.is_diffusion:
+            return False
         return not self.kind.is_encoder if given is None else bool(given)
 
     @property
@@ -200,7 +221,13 @@ class Hyperparameters:
         told = self.get("hidden_activation")
         if told not in (None, "gelu", "silu"):
             raise self.source.error(f"the activation '{told}' is not supported")
-        return told or self.kind.activation
+        gated = self.kind.gated_activation
+        return told or (gated if gated and self.is_gated else self.kind.activation)
+
+    @property
+    def is_gated(self) -> bool:
+        """Whether the feed-forward parts have gates."""
+        return self.kind.gated or "blk.0.ffn_gate.weight" in self.file.tensors
 
     def activation_numbers(self, lead: str) -> list[float]:
         """The parameters of a layer's activation, if it has any; `lead` is "blk.N"."""
@@ -244,7 +271,8 @@ class Hyperparameters:
         start = self.layers - self.count("attention.shared_kv_layers")
         if i < start:
             return None
-        found = start - (1 if self.window(i) is None else 2)
+        own = [k for k in range(start) if self.window(k) == self.window(i)]
+        found = own[-1] if own else -1
         if found < 0 or self.heads(found) != self.heads(i):
             raise self.source.error(f"layer {i} has no earlier one to share keys and values with")
         return found
@@ -257,7 +285,7 @@ class Hyperparameters:
             return self.number("attention.scale")
         wide = self.layers == self.kind.wide_layers
         heads = self.heads(i)
-        scale = 1 / math.sqrt(self.width / heads.count if wide else heads.size)
+        scale = (self.width / heads.count if wide else heads.size) ** self.kind.score_power
         if self.kind.is_latent and self.get("rope.scaling.type") == "yarn":
             # YaRN's factor is of all elements, not of the rotated ones.
             multiplier = self.number("rope.scaling.yarn_log_multiplier", 0.1)
@@ -279,7 +307,7 @@ class Hyperparameters:
             is_full = i % told == told - 1
         else:
             is_full = pattern is not None and i % pattern == self.kind.full_at
-        if is_full or (not given and self.kind.window is None):
+        if is_full or given == 0 or (given is None and self.kind.window is None):
             return None
         return self.integer("attention.sliding_window", self.kind.window)
 
@@ -301,6 +329,22 @@ class Hyperparameters:
         if self.name.startswith("granite") and self.get("rope.scaling.finetuned") is False:
             return None
         return None if self.is_variant else self.kind.rotary
+
+    def rotates(self, i: int) -> bool:
+        """Whether a layer's queries and keys are rotated."""
+        kind, every = self.kind, self.kind.unrotated_every
+        if self.rotary is None:
+            return False
+        told = self.get("attention.rope_pattern")
+        if isinstance(told, list) and i < len(told):
+            return bool(told[i])
+        if kind.rotates_dense and i < self.count("leading_dense_block_count"):
+            return True
+        if kind.rotates_windows and self.has_windows:
+            return self.window(i) is not None
+        if kind.warms_unrotated and not self.has_windows:
+            return True
+        return every is None or i % every != every - 1
 
     @property
     def alibi(self) -> float | None:
@@ -339,11 +383,11 @@ class Hyperparameters:
         local = base is not None
         base = self.number("rope.freq_base", 1e4) if base is None else base
         found = base ** (-np.arange(0, count, 2, dtype=np.float64) / count)
-        kind = self.get("rope.scaling.type")
+        factor = self.factor
+        kind = self.get("rope.scaling.type") or ("none" if factor == 1 else "linear")
         size = self.number("rope.scaling.attn_factor", 1.0)
-        if local or kind in (None, "none", "longrope"):
+        if local or kind in ("none", "longrope"):
             return found, 1.0 if local else size
-        factor = self.number("rope.scaling.factor", 1.0)
         if kind == "linear" and not self.kind.is_latent:
             return found / factor, size
         if kind != "yarn":
@@ -359,7 +403,13 @@ class Hyperparameters:
     @property
     def stretch(self) -> float:
         """The factor by which the context is longer than in the original training, at least 1."""
-        return max(self.number("rope.scaling.factor", 1.0), 1.0)
+        return max(self.factor, 1.0)
+
+    @property
+    def factor(self) -> float:
+        """The divisor of rotations; 1 in files without one."""
+        keys = "rope.scaling.factor", "rope.scale_linear"  # The second is in files of 2023.
+        return next((self.number(key) for key in keys if self.get(key)), 1.0)
 
     @property
     def original(self) -> float:

@@ -15,10 +15,13 @@ from collections.abc import Callable, Sequence
 from ...ir.types import TensorType, f32
 from ..common.inputs import Input
 from .nodes import Nodes
+from .rwkv import is_rwkv, rwkv_inputs
 
 
 def state_inputs(model: Nodes, i: int) -> list[Input]:
     """The inputs for the states of layer `i`."""
+    if is_rwkv(model, i):
+        return rwkv_inputs(model, i)
     found = []
     for kind, shape in (("conv", _conv_shape(model, i)), ("state", _state_shape(model, i))):
         if shape:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,11 @@ from ...ir.types import TensorType, f32, i64
 from ..common.graph import Graph
 from ..common.inputs import Input
 from ..common.source import Source
+from .altup import AltUp
 from .architectures import ARCHITECTURES
-from .attention import Attention
-from .feed_forward import FeedForward
 from .file import read_file
 from .mixers import mixer, state_inputs
+from .rwkv import is_rwkv, rwkv_layer
 
 OWN_WIDTH = "embedding_length_per_layer_input"
 """The key of the width of the per-layer embeddings."""
@@ -33,10 +34,18 @@ def read_model(source: Source) -> Graph:
     if name not in ARCHITECTURES:
         known = ", ".join(ARCHITECTURES)
         raise source.error(f"the architecture '{name}' is not supported; these are: {known}")
+    prefix = ARCHITECTURES[str(name)].prefix
+    if prefix:
+        file = replace(file, tensors={_plain(k, prefix): v for k, v in file.tensors.items()})
     return _Decoder(source, file, str(name)).graph()
 
 
-class _Decoder(Attention, FeedForward):
+def _plain(name: str, prefix: str) -> str:
+    """The name of a tensor without its prefix, as in other architectures."""
+    return name.removeprefix(prefix).replace(".attn_o.", ".attn_output.")
+
+
+class _Decoder(AltUp):
     """Builds the graph of one file's model."""
 
     def graph(self) -> Graph:
@@ -51,16 +60,23 @@ class _Decoder(Attention, FeedForward):
             kind = self.file.tensors[table].kind
             first = self.node("FirstRow", "token_types", (self.weight(table),), packing=kind)
             x = self.node("Sum", "typed", (x, first))
-        places = self.rotary or self.alibi or self.kind.is_hybrid
+        places = self.rotary or self.alibi or self.kind.is_hybrid or self.kind.is_relative
         if self.has("position_embd.weight") or not places:
             x = self.node("Sum", "embeddings", (x, self.embedding("position_embd", "positions")))
         last = self.kind.last_norm
         if last != "token_embd_norm" and self.has("token_embd_norm.weight"):
             x = self.norm("token_embd_norm", x)
         own = self.layer_inputs(x) if self.has("per_layer_token_embd.weight") else None
-        for i in range(self.layers):
-            x = self.layer(i, x)
-            x = self.finished(i, x, own)
+        if self.has_streams:
+            x = self.all_streams(x, own)
+        else:
+            values = None
+            for i in range(self.layers):
+                if is_rwkv(self, i):
+                    x, values = rwkv_layer(self, i, x, values)
+                else:
+                    x = self.layer(i, x)
+                x = self.finished(i, x, own)
         if not self.kind.normalizes_results:
             x = self.norm(last, x)
         if not self.embeds:
@@ -84,9 +100,9 @@ class _Decoder(Attention, FeedForward):
     def cache(self) -> list[Input]:
         """What is kept of the tokens before these: keys and values, and the states of mixers.
 
-        A model of embeddings keeps nothing.
+        A model of embeddings or of diffusion keeps nothing.
         """
-        layers = range(0 if self.embeds else self.layers)
+        layers = range(self.layers if self.remembers else 0)
         return [one for i in layers for one in (*self.kept(i), *state_inputs(self, i))]
 
     def kept(self, i: int) -> list[Input]:
@@ -139,10 +155,7 @@ class _Decoder(Attention, FeedForward):
         """
         lead = f"blk.{i}"
         if own is not None:
-            part = self.node("Pick", f"{lead}.inp", (own,), index=i)
-            gate = self.linear(f"{lead}.inp_gate", x)
-            part = self.node("Gate", f"{lead}.inp_gated", (gate, part), function=self.activation)
-            part = self.norm(f"{lead}.post_norm", self.linear(f"{lead}.proj", part))
+            part = self.own_part(i, x, own)
             x = self.node("Sum", f"{lead}.inp_residual", (x, part))
         scale = f"{lead}.layer_output_scale"
         if self.has(f"{scale}.weight"):
@@ -196,14 +209,14 @@ class _Decoder(Attention, FeedForward):
         second = f"{lead}.{kind.second_norm}"
         has_second = kind.bare_norms or self.has(f"{second}.weight")
         after = f"{lead}.post_attention_norm"
-        if after != second and self.has(f"{after}.weight"):
+        if after != second and self.has_norm(after):
             out = self.norm(after, out)
         out = self.scaled(f"{lead}.attn_scaled", out, "residual_scale")
         is_parallel = kind.parallel
         if is_parallel is None:
             is_parallel = not has_second
         if self.get("use_parallel_residual") or is_parallel:
-            more = self.feed_forward(lead, self.norm(second, x) if has_second else normed)
+            more = self.feed_forward(lead, self.norm(second, x) if has_second else normed, x)
             more = self.scaled(f"{lead}.ffn_scaled", more, "residual_scale")
             x = self.node("Sum", f"{lead}.attn_residual", (x, out))
             return self.node("Sum", f"{lead}.residual", (x, more))
@@ -215,8 +228,9 @@ class _Decoder(Attention, FeedForward):
         if self.has(f"{lead}.pre_ffw_norm_2.weight"):
             out = self.both_networks(lead, x)
         else:
-            out = self.feed_forward(lead, self.norm(second, x) if kind.norms_first else x)
-        if self.has(f"{lead}.post_ffw_norm.weight"):
+            fed = self.norm(second, x) if kind.norms_first else x
+            out = self.feed_forward(lead, fed, given)
+        if self.has_norm(f"{lead}.post_ffw_norm"):
             out = self.norm(f"{lead}.post_ffw_norm", out)
         out = self.scaled(f"{lead}.ffn_scaled", out, "residual_scale")
         out = self.node("Sum", f"{lead}.residual", (x, out))
@@ -243,7 +257,7 @@ class _Decoder(Attention, FeedForward):
         second = f"{lead}.{self.kind.second_norm}"
         if parts or self.has(f"{second}.weight"):
             normed = self.norm(second, x)
-        out = self.scaled(f"{lead}.ffn_scaled", self.feed_forward(lead, normed), scale)
+        out = self.scaled(f"{lead}.ffn_scaled", self.feed_forward(lead, normed, x), scale)
         return self.node("Sum", f"{lead}.residual", (x, out))
 
 

@@ -23,6 +23,9 @@ class Nodes(Hyperparameters):
     def has(self, name: str) -> bool:
         return name in self.file.tensors
 
+    def has_norm(self, name: str) -> bool:
+        return self.has(name) or self.has(f"{name}.weight")
+
     def node(self, kind: str, name: str, inputs: Sequence[str], outputs: int = 1, **given) -> Any:
         """The name of a new node's value, or the names of several."""
         names = [name] if outputs == 1 else [f"{name}.{i}" for i in range(outputs)]
@@ -66,10 +69,10 @@ class Nodes(Hyperparameters):
         return found
 
     def norm(self, name: str, x: str) -> str:
-        # Falcon-H1's files have a norm whose tensor has the name of the norm.
+        # In files of Falcon-H1 and PLaMo 3, the tensors of some norms have the names of the norms.
         tensor = name if self.has(name) else f"{name}.weight"
         own = () if self.kind.bare_norms else (self.weight(tensor), *self.bias(name))
-        return self.node("Norm", name, (x, *own), form=self.kind.norm, epsilon=self.epsilon)
+        return self.node("Norm", name, (x, *own), form=self.norm_form, epsilon=self.epsilon)
 
     def scaled(self, name: str, x: str, key: str, divides: bool = False) -> str:
         """x times a number of the metadata, or over it; x itself where there is none."""

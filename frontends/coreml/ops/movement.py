@@ -251,22 +251,21 @@ def slice_update(
 ) -> Value:
     """x with a slice replaced: the update is scattered into the flattened tensor."""
     rank = x.type.rank
-    if None in x.type.shape or None in update.type.shape:
-        raise n.error(f"inputs {shape_text(x)} and {shape_text(update)}, expected known extents")
     masks, squeezed = n.flags("begin_mask", rank), n.flags("squeeze_mask", rank)
     steps = (1,) * rank if stride is None else n.known_ints(stride, "'stride'")
-    inner = iter(update.type.shape)
-    counts = [1 if one else next(inner) for one in squeezed]
+    one, inner = constant(n, 1, i64), iter(range(update.type.rank))
+    counts = [one if gone else extent(n, (update, next(inner))) for gone in squeezed]
+    extents = [extent(n, (x, axis)) for axis in range(rank)]
     place = constant(n, np.zeros((1,) * rank, np.int64))
-    for axis, (extent, count) in enumerate(zip(x.type.shape, counts, strict=True)):
+    for axis, (whole, count) in enumerate(zip(extents, counts, strict=True)):
         if masks[axis]:
-            first = constant(n, extent - 1 if steps[axis] < 0 else 0, i64)
+            first = whole - 1 if steps[axis] < 0 else constant(n, 0, i64)
         else:
             first = Term(n, as_i64(n, begin)).column(axis)
-            first = (first < 0).choose(first + extent, first)
-        own = constant(n, np.arange(count, dtype=np.int64) * steps[axis]) + first
-        own = own * math.prod(x.type.shape[axis + 1 :])
-        place = place + own.reshape(*(count if i == axis else 1 for i in range(rank)))
+            first = (first < 0).choose(first + whole, first)
+        own = counting(n, count) * steps[axis] + first
+        own = own * math.prod(extents[axis + 1 :], start=one)
+        place = place + own.spread(axis, rank - 1 - axis)
     flat, elements = Term(n, x).flat(), Term(n, update).flat()
     made = nn.ScatterElements(flat.value, place.flat().value, elements.value, axis=0)
-    return flat.made(made).reshape(*x.type.shape).value
+    return flat.made(made).reshape(*((x, axis) for axis in range(rank))).value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...common.attention import joined_heads, split_heads
+from ...common.attention import distance_buckets, joined_heads, split_heads
 from ...common.importer import NodeLayer
 from ...common.quantization import packed_numbers
 from ...common.vocabulary import *
@@ -15,6 +15,7 @@ ACTIVATIONS = {
     "tanh": lambda x: x.function(nn.Tanh),
     "sigmoid": lambda x: x.function(nn.Sigmoid),
     "xielu": lambda x, *numbers: xielu(x, *numbers),
+    "relu": lambda x: x.max(0.0),
     "relu_squared": lambda x: x.max(0.0) * x.max(0.0),
 }
 
@@ -69,6 +70,15 @@ def unpacked(n: NodeLayer, data: np.ndarray, packing: Kind, at: Term | None = No
     numbers, scale, offset = held
     assert numbers is not None and scale is not None
     return packed_numbers(n, numbers, scale, offset, blocks.bits, blocks.middle)
+
+
+def one_matrix(n: NodeLayer, weight: Value, packing: Kind, number: int) -> Term:
+    """The f32 numbers of one of the matrices [count, rows, columns]."""
+    data = n.array(weight)
+    assert data is not None
+    if packing.read is None:
+        return constant(n, data[number]).cast(f32)
+    return unpacked(n, data[number], packing)
 
 
 @rows("Linear")
@@ -240,7 +250,8 @@ def mask(n: NodeLayer, at: Value) -> Value:
     """The attention mask [S, T] of queries and keys, which is added to the scores.
 
     It is -inf for keys after the query or before its window, else 0. If the mask is not causal,
-    keys after the query count, too, and the window has the query in its middle. With `slopes`, one
+    keys after the query count, too, and the window has the query in its middle. With `is_chunked`,
+    windows do not overlap: the first has the first `window` tokens, and so on. With `slopes`, one
     for each head, keys get a bias by their distance (ALiBi): [H, S, T].
     """
     own, window = Term(n, at), n.attributes["window"]
@@ -255,15 +266,27 @@ def mask(n: NodeLayer, at: Value) -> Value:
         return bias.value
     if not is_causal:
         seen = (column - row).function(nn.Abs) <= window // 2
+    elif window is not None and n.attributes["is_chunked"]:
+        start = (row / window) * window
+        seen = seen & (column >= start)
     elif window is not None:
         seen = seen & (column > row - window)
     return seen.choose(bias, -math.inf).value
 
 
+@rows("RelativeBias")
+def relative_bias(n: NodeLayer, at: Value, table: Value) -> Value:
+    """The bias [H, S, S] of scores by the distances of keys, from a table [buckets, H]."""
+    place, (count, most) = Term(n, at), (n.extent(table, 0), 128)
+    buckets = distance_buckets(n, place - place.spread(0, 1), count, most, both_ways=True)
+    return Term(n, table).cast(f32).gather(buckets).transpose(2, 0, 1).value
+
+
 @rows("Temperature")
 def temperature(n: NodeLayer, q: Value, at: Value) -> Value:
-    """Queries [1, H, S, D] times 1 + scale * log(1 + floor(position / every))."""
-    steps = (Term(n, at).cast(f32) / n.attributes["every"]).function(nn.Floor)
+    """Queries [1, H, S, D] times 1 + scale * log(1 + floor((position + offset) / every))."""
+    place = Term(n, at).cast(f32) + n.attributes["offset"]
+    steps = (place / n.attributes["every"]).function(nn.Floor)
     factor = (steps + 1.0).function(nn.Log) * n.attributes["scale"] + 1.0
     return (Term(n, q) * factor.spread(0, 1)).value
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from ...common.importer import NodeLayer
 from ...common.loops import branch
 from ...common.vocabulary import *
-from ..blocks import Kind
 from ..layer import rows
-from .decoder import ACTIVATIONS, let_through, unpacked
+from .decoder import ACTIVATIONS, let_through, one_matrix
 
 
 @rows("Shares")
@@ -67,7 +66,8 @@ def experts(n: NodeLayer, x: Value, shares: Value, scales: Value | None, *tensor
 
     The attribute `matrices` names the tensors [experts, rows, columns]: `gate`, or not, `up` and
     `down`, or `gate_up`, whose rows are those of both; biases [experts, rows] may follow them.
-    An expert without tokens is not computed.
+    With `weighs_operands`, the shares are factors of x in place of the results. An expert without
+    tokens is not computed.
     """
     shape = shape_vector(n, [(x, i) for i in range(3)])
     total = constant(n, 0.0, f32).filled(Term(n, shape))
@@ -75,7 +75,10 @@ def experts(n: NodeLayer, x: Value, shares: Value, scales: Value | None, *tensor
         share = Term(n, shares).part(2, number, number + 1)
 
         def sent(total: Term = total, share: Term = share, number: int = number) -> list[Value]:
-            found = _expert(n, Term(n, x), tensors, number) * share
+            if n.attributes["weighs_operands"]:
+                found = _expert(n, Term(n, x) * share, tensors, number)
+            else:
+                found = _expert(n, Term(n, x), tensors, number) * share
             if scales is not None:
                 found = found * Term(n, scales).column(number, 0).cast(f32)
             return [(total + found).value]
@@ -95,7 +98,7 @@ def _expert(n: NodeLayer, x: Term, tensors: Sequence[Value], number: int) -> Ter
 
     def product(name: str, x: Term) -> Term:
         k = matrices.index(name)
-        found = x @ _matrix(n, tensors[k], n.attributes["packings"][k], number).transpose(1, 0)
+        found = x @ one_matrix(n, tensors[k], n.attributes["packings"][k], number).transpose(1, 0)
         if len(tensors) == len(matrices):
             return found
         return found + Term(n, tensors[len(matrices) + k]).column(number, 0).cast(f32)
@@ -109,15 +112,6 @@ def _expert(n: NodeLayer, x: Term, tensors: Sequence[Value], number: int) -> Ter
     else:
         hidden = ACTIVATIONS[function](product("up", x))
     return product("down", hidden)
-
-
-def _matrix(n: NodeLayer, weight: Value, packing: Kind, number: int) -> Term:
-    """The matrix of one expert."""
-    data = n.array(weight)
-    assert data is not None
-    if packing.read is None:
-        return constant(n, data[number]).cast(f32)
-    return unpacked(n, data[number], packing)
 
 
 @rows("SharedShare")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from itertools import accumulate, pairwise
 
-from ...common.attention import joined_heads, split_heads
+from ...common.attention import distance_buckets, joined_heads, split_heads
 from ...common.vocabulary import *
 from ..node import Node
 from ..registry import converter
@@ -124,24 +124,9 @@ def relative_position_bias(n: Node, table: Value, queries: Value, keys: Value) -
     """
     count, heads = (n.extent(table, i) for i in range(2))
     rows, columns = (counting(n, Term(n, as_scalar(n, as_i64(n, v)))) for v in (queries, keys))
-    bucket = _bucket(n, columns - rows.spread(0, 1), count)
+    most, both = n.int("max_distance"), bool(n.int("is_bidirectional"))
+    bucket = distance_buckets(n, columns - rows.spread(0, 1), count, most, both)
     return Term(n, table).reshape(heads, count).gather(bucket, 1).spread(1, 0).value
-
-
-def _bucket(n: Node, distance: Term, count: int) -> Term:
-    """The bucket of a distance: one for each near one; far ones up to `max_distance` share."""
-    begin: Operand = 0
-    if n.int("is_bidirectional"):
-        count //= 2
-        begin, away = (distance > 0).cast(i64) * count, distance.function(nn.Abs)
-    else:
-        away = (-distance).max(0)
-    exact, most = count // 2, n.int("max_distance")
-    if exact < 1 or most <= exact:
-        raise n.error(f"{count} buckets do not reach up to a distance of {most}")
-    ratio = (away.max(1).cast(f32) / exact).function(nn.Log) / math.log(most / exact)
-    far = (ratio * (count - exact)).cast(i64) + exact
-    return (away < exact).choose(away, far.min(count - 1)) + begin
 
 
 @converter("GatedRelativePositionBias", domain=DOMAIN)

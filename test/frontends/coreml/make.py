@@ -141,6 +141,25 @@ class Caches(nn.Module):
         return self.cache.sum(1)
 
 
+class Decoder(nn.Module):
+    """Attention to a cache, into which each call writes as many tokens as it gets."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts = nn.ModuleList(nn.Linear(6, 6) for _ in range(3))
+        for name in ("keys", "values"):
+            self.register_buffer(name, torch.zeros(1, 8, 6))
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """The net."""
+        q, k, v = (part(x) for part in self.parts)
+        end = mask.shape[-1]
+        self.keys[:, end - x.shape[1] : end] = k
+        self.values[:, end - x.shape[1] : end] = v
+        scores = q @ self.keys[:, :end].transpose(1, 2) + mask
+        return torch.softmax(scores, -1) @ self.values[:, :end]
+
+
 class Dense(nn.Module):
     """Weights to be compressed."""
 
@@ -201,6 +220,37 @@ def make(name: str, net: nn.Module, *values: torch.Tensor, scripted: bool = Fals
     model = ct.convert(traced, **how)
     _save(name, model, values, results)
     return model
+
+
+def decoder() -> None:
+    """What a decoder computes of two tokens, after three, with a program of open lengths."""
+    net = _prepared(Decoder())
+    traced = torch.jit.trace(net, (torch.randn(1, 4, 6), torch.zeros(4, 4)), check_trace=False)
+    own, whole = (ct.RangeDim(1, 8, default=4, symbol=name) for name in ("own", "whole"))
+    states = [
+        ct.StateType(ct.TensorType(shape=(1, 8, 6), dtype=np.float16), name=name)
+        for name in ("keys", "values")
+    ]
+    model = ct.convert(
+        traced,
+        inputs=[ct.TensorType("x0", (1, own, 6)), ct.TensorType("x1", (own, whole))],
+        states=states,
+        compute_precision=ct.precision.FLOAT32,
+        minimum_deployment_target=ct.target.iOS18,
+    )
+    hidden = torch.full((3, 3), -1e4).triu(1), torch.full((2, 5), -1e4).triu(4)
+    with torch.no_grad():
+        for name in ("keys", "values"):
+            getattr(net, name).zero_()
+        net(torch.randn(1, 3, 6), hidden[0])
+        # CoreML's states are of half precision.
+        past = {name: getattr(net, name).half() for name in ("keys", "values")}
+        for name, value in past.items():
+            getattr(net, name).copy_(value.float())
+        x = torch.randn(1, 2, 6)
+        result = net(x, hidden[1])
+    given = {f"in:{name}": value.numpy() for name, value in past.items()}
+    _save("decoder", model, (x, hidden[1]), result, **given)
 
 
 def compressed() -> None:
@@ -398,6 +448,7 @@ def main() -> None:
         "network": lambda: make(
             "network", Images(scale_factor=2), image, convert_to="neuralnetwork"
         ),
+        "decoder": decoder,
         "compressed": compressed,
         "control": control,
         "classical": classical,

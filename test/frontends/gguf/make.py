@@ -8,6 +8,7 @@ With names only those models are written.
 import re
 import sys
 from pathlib import Path
+from statistics import NormalDist
 
 import gguf
 import numpy as np
@@ -36,6 +37,16 @@ GEMMA = LLAMA | {
     "post_attention_layernorm": "post_attention_norm", "pre_feedforward_layernorm": "ffn_norm",
     "post_feedforward_layernorm": "post_ffw_norm",
 }  # fmt: skip
+GEMMA3N = GEMMA | {
+    "model.embed_tokens_per_layer": "per_layer_token_embd",
+    "model.per_layer_model_projection": "per_layer_model_proj",
+    "model.per_layer_projection_norm": "per_layer_proj_norm", "laurel.linear_left": "laurel_l",
+    "laurel.linear_right": "laurel_r", "laurel.post_laurel_norm": "laurel_post_norm",
+    "per_layer_input_gate": "inp_gate", "per_layer_projection": "proj",
+    "post_per_layer_input_norm": "post_norm", "altup.correction_coefs": "altup_correct_coef",
+    "altup.prediction_coefs": "altup_predict_coef", "altup.modality_router": "altup_router",
+    "altup.router_norm": "altup_router_norm", "altup": "altup_correct_scale",
+}  # fmt: skip
 PHI = LLAMA | {
     "self_attn.dense": "attn_output", "mlp.fc1": "ffn_up", "mlp.fc2": "ffn_down",
     "model.final_layernorm": "output_norm", "self_attn.qkv_proj": "attn_qkv",
@@ -53,6 +64,13 @@ MOE = LLAMA | {
     "mlp.gate": "ffn_gate_inp", "mlp.shared_expert_gate": "ffn_gate_inp_shexp",
     "mlp.shared_expert.gate_proj": "ffn_gate_shexp", "mlp.shared_expert.up_proj": "ffn_up_shexp",
     "mlp.shared_expert.down_proj": "ffn_down_shexp",
+}  # fmt: skip
+LLAMA4 = LLAMA | {
+    "feed_forward.router": "ffn_gate_inp", "feed_forward.shared_expert.gate_proj": "ffn_gate_shexp",
+    "feed_forward.shared_expert.up_proj": "ffn_up_shexp",
+    "feed_forward.shared_expert.down_proj": "ffn_down_shexp",
+    "feed_forward.gate_proj": "ffn_gate", "feed_forward.up_proj": "ffn_up",
+    "feed_forward.down_proj": "ffn_down",
 }  # fmt: skip
 EXPERTS = {"expert_count": 5, "expert_used_count": 2}
 
@@ -155,6 +173,37 @@ def models():
         {"attention.sliding_window": 5, "rope.freq_base": 1e6},
     )
     yield (
+        "gemma3n",
+        "gemma3n",
+        T.Gemma3nTextConfig(
+            **COMMON | {"num_hidden_layers": 5, "vocab_size_per_layer_input": 64},
+            head_dim=8,
+            hidden_size_per_layer_input=6,
+            laurel_rank=3,
+            altup_num_inputs=4,
+            altup_active_idx=1,
+            num_kv_shared_layers=2,
+            layer_types=["sliding_attention", "full_attention"] * 2 + ["sliding_attention"],
+            activation_sparsity_pattern=[0.9, 0.9, 0.0, 0.9, 0.0],
+            sliding_window=5,
+            final_logit_softcapping=3.0,
+            rope_parameters={"full_attention": rope(1e6), "sliding_attention": rope(1e4)},
+        ),
+        GEMMA3N,
+        {
+            "attention.sliding_window": 5,
+            "attention.sliding_window_pattern": [True, False, True, False, True],
+            "attention.shared_kv_layers": 2,
+            "embedding_length_per_layer_input": 6,
+            "altup.active_idx": 1,
+            "altup.num_inputs": 4,
+            "activation_sparsity_scale": [NormalDist().inv_cdf(0.9)] * 2
+            + [-np.inf, NormalDist().inv_cdf(0.9), -np.inf],
+            "final_logit_softcapping": 3.0,
+            "rope.freq_base": 1e6,
+        },
+    )
+    yield (
         "phi2",
         "phi2",
         T.PhiConfig(**COMMON, rope_parameters=rope(partial_rotary_factor=0.5)),
@@ -169,6 +218,30 @@ def models():
     yield "qwen2moe", "qwen2moe", T.Qwen2MoeConfig(**ONE, **few, **shared), MOE, EXPERTS
     few |= {"norm_topk_prob": True, "head_dim": 8}
     yield "qwen3moe", "qwen3moe", T.Qwen3MoeConfig(**ONE, **few), MOE, EXPERTS
+    yield (
+        "llama4",
+        "llama4",
+        T.Llama4TextConfig(
+            **COMMON | {"num_hidden_layers": 4},
+            intermediate_size_mlp=20,
+            head_dim=8,
+            num_experts_per_tok=1,
+            num_local_experts=3,
+            interleave_moe_layer_step=2,
+            attention_chunk_size=5,
+            floor_scale=3,
+            attn_scale=0.1,
+            rope_parameters=rope(),
+        ),
+        LLAMA4,
+        {
+            "expert_count": 3,
+            "expert_used_count": 1,
+            "interleave_moe_layer_step": 2,
+            "attention.sliding_window": 5,
+            "attention.temperature_length": 3,
+        },
+    )
     factors = [1.0, 1.5], [2.0, 6.0]
     yield (
         "phi3_long",
@@ -197,6 +270,7 @@ def models():
 
 def tensor_name(name, names):
     """llama.cpp's name of a tensor."""
+    name = name.replace("correct_output_scale", "weight")
     layer = re.search(r"\.(?:layers|h)\.(\d+)\.(.*)\.(weight|bias)$", name)
     if layer:
         return f"blk.{layer[1]}.{names[layer[2]]}.{layer[3]}"
@@ -212,22 +286,31 @@ def permuted(weight, heads):
 
 def tensors(model, arch, config, names):
     tied = model.config.tie_word_embeddings
-    for name, value in model.state_dict().items():
+    state = model.state_dict()
+    for name, value in state.items():
         if name.endswith((".attn.bias", ".masked_bias", "inv_freq")):
             continue
         if tied and name == "lm_head.weight":
             continue
         data = value.float().numpy()
+        if arch == "llama4" and data.ndim == 3:
+            data = data.swapaxes(1, 2)
         if arch == "gpt2" and re.search(r"c_(attn|proj|fc)\.weight", name):
             data = data.T
-        if arch.startswith("gemma") and "norm" in name:
+        if arch in ("gemma", "gemma2", "gemma3") and "norm" in name:
             data = data + 1
         if arch == "llama" and re.search(r"[qk]_proj\.weight", name):
             is_q = "q_proj" in name
             data = permuted(
                 data, config.num_attention_heads if is_q else config.num_key_value_heads
             )
-        if name.endswith("experts.gate_up_proj"):
+        stack = re.search(r"altup_(unembed_)?projections", name)
+        if stack:
+            if name.endswith(".0.weight"):
+                parts = [v for k, v in state.items() if k.startswith(name[: -len("0.weight")])]
+                stem = "altup_unembd_proj" if "unembed" in name else "altup_proj"
+                yield f"{stem}.weight", np.stack([one.float().numpy() for one in parts])
+        elif name.endswith("experts.gate_up_proj"):
             layer = name.split(".")[2]
             for one, part in zip(("gate", "up"), np.split(data, 2, axis=1), strict=True):
                 yield f"blk.{layer}.ffn_{one}_exps.weight", np.ascontiguousarray(part)
@@ -257,7 +340,8 @@ def metadata(writer, arch, config, more):
         writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
     for key, value in more.items():
         add = {str: writer.add_string, int: writer.add_uint32, float: writer.add_float32}
-        add[type(value)](f"{arch}.{key}", value)
+        add = add.get(type(value), writer.add_array)
+        add(f"{arch}.{key}", value)
     writer.add_tokenizer_model("none")
     writer.add_token_list([f"<{i}>" for i in range(64)])
 
@@ -326,7 +410,8 @@ def write(name, arch, config, names, more):
         for key, value in model.named_parameters():
             scale = 0.25 if value.ndim > 1 else 0.1
             value.normal_(0, scale)
-            if value.ndim == 1 and "bias" not in key and not arch.startswith("gemma"):
+            is_shifted = arch in ("gemma", "gemma2", "gemma3")
+            if value.ndim == 1 and "bias" not in key and not is_shifted:
                 value += 1
             value.copy_(value.half().float())
         tokens = torch.from_numpy(TOKENS)
@@ -341,7 +426,10 @@ def write(name, arch, config, names, more):
 
 
 def blocks():
-    """Random blocks of all kinds, with what the package makes of them."""
+    """Random blocks of all kinds, with what the package makes of them.
+
+    The file also has NVFP4, Q1_0 and Q2_0, by `to_float` of ggml (`ggml_get_type_traits`).
+    """
     random, found = np.random.default_rng(0), {}
     kinds = (
         "Q4_0 Q4_1 Q5_0 Q5_1 Q8_0 Q2_K Q3_K Q4_K Q5_K Q6_K IQ4_NL IQ4_XS MXFP4 "
@@ -366,5 +454,6 @@ if __name__ == "__main__":
     outputs |= {name: write(name, *rest) for name, *rest in chosen}
     if not wanted:
         outputs["packed"] = write_packed()
-        np.savez_compressed(FILES / "blocks.npz", **blocks())
+        kept = dict(np.load(FILES / "blocks.npz"))
+        np.savez_compressed(FILES / "blocks.npz", **kept | blocks())
     np.savez_compressed(known, **outputs | {"tokens": TOKENS})

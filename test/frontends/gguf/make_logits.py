@@ -1,6 +1,9 @@
 """Writes `files/llama_cpp.npz`: what llama.cpp computes for `random_models`, logits or embeddings.
 
 pip install llama-cpp-python==0.3.36 && python make_logits.py [name ..]
+
+Those of T5's encoders and of architectures added in November 2026 are of the llama.cpp in xllamacpp
+2026.10, called by `llama_decode` or, for T5's encoders, `llama_encode`.
 """
 
 import sys

@@ -79,7 +79,8 @@ def _tensors(given: Mapping[str, Any]) -> Shapes:
     width = given.get("width", WIDTH)
     yield from _embeddings(given, width)
     if given.get("final", True) or "last" in given:
-        yield from _norm(given, given.get("last", "output_norm"), width)
+        last = given.get("prefix", "") + given.get("last", "output_norm")
+        yield from _norm(given, last, width)
         if not given.get("tied"):
             yield from _linear(given, "output", WORDS, width, "logits")
     if given.get("own_width"):
@@ -93,9 +94,13 @@ def _tensors(given: Mapping[str, Any]) -> Shapes:
     if given.get("dense"):
         yield "dense_2.weight", (given["more"]["dense_2_feat_out"], width)
         yield "dense_3.weight", (width, given["more"]["dense_2_feat_out"])
+    prefix = given.get("prefix", "")
+    if "buckets" in given:
+        yield f"{prefix}blk.0.attn_rel_b.weight", (given["buckets"], HEADS)
     for i in range(_layers(given) + bool(given.get("further"))):
         for name, shape in _layer(given, i, width):
-            yield f"blk.{i}.{name}", shape
+            own = name.replace("attn_output", "attn_o") if prefix else name
+            yield f"{prefix}blk.{i}.{own}", shape
     if given.get("further"):
         lead = f"blk.{_layers(given)}.nextn"
         yield f"{lead}.eh_proj.weight", (width, 2 * width)
@@ -157,7 +162,10 @@ def _layer_norms(given: Mapping[str, Any], i: int, mixers: str, width: int) -> S
         elif name is not None and not (name == "attn_norm" and i == 0 and given.get("starts_bare")):
             yield from _norm(given, name, width)
     for name in given.get("after", "").split():
-        yield from _norm(given, name, width)
+        if given.get("bare_after"):
+            yield name, (width,)
+        else:
+            yield from _norm(given, name, width)
 
 
 def _scales(given: Mapping[str, Any], width: int) -> Shapes:
@@ -183,8 +191,14 @@ def _scales(given: Mapping[str, Any], width: int) -> Shapes:
 
 
 def _feed_forward(given: Mapping[str, Any], i: int, width: int) -> Shapes:
-    if given.get("experts") == "all" or (given.get("experts") == "later" and i):
+    has_experts = {"all": True, "later": i > 0, "odd": i % 2 == 1}.get(given.get("experts", ""))
+    if has_experts:
         yield from _experts(given, width)
+    if given.get("both_ways"):
+        yield "ffn_norm_exps.weight", (width,)
+        for one in ("gate", "up", "down"):
+            yield f"ffn_{one}.weight", (width, width)
+    if has_experts:
         return
     if given.get("joined"):
         yield "ffn_up.weight", (2 * HIDDEN, width)
@@ -200,7 +214,7 @@ def _attention(given: Mapping[str, Any], width: int) -> Shapes:
         heads, groups = given["each_heads"][given["at"]], given["each_groups"][given["at"]]
     pattern, size = given.get("more", {}).get("attention.sliding_window_pattern"), SIZE
     if pattern and not pattern[given["at"]]:
-        size = given["more"]["attention.key_length"]
+        size = given["more"].get("attention.key_length", SIZE)
     rows = {
         "q": heads * size * (2 if given.get("gate") else 1),
         "k": groups * size,
@@ -279,6 +293,30 @@ def _delta(given: Mapping[str, Any], width: int) -> Shapes:
     yield "ssm_out.weight", (width, INNER)
 
 
+def _rwkv(given: Mapping[str, Any], width: int) -> Shapes:
+    more, gate = given["more"], given["more"]["attention.gate_lora_rank"]
+    ranks = {"w": "decay", "a": "iclr", "v": "value_residual_mix"}
+    yield "time_mix_lerp_fused.weight", (6, 1, 1, width)
+    for one, name in ranks.items():
+        # The first layer has a matrix that it does not use, of another rank.
+        name = "iclr" if one == "v" and given["at"] == 0 else name
+        rank = more[f"attention.{name}_lora_rank"]
+        yield f"time_mix_{one}0.weight", (width,)
+        yield f"time_mix_{one}1.weight", (rank, width)
+        yield f"time_mix_{one}2.weight", (width, rank)
+    yield "time_mix_g1.weight", (gate, width)
+    yield "time_mix_g2.weight", (width, gate)
+    for one in ("k_k", "k_a", "r_k"):
+        yield f"time_mix_{one}.weight", (width,)
+    for one in ("key", "value", "receptance", "output"):
+        yield f"time_mix_{one}.weight", (width, width)
+    yield "time_mix_ln.weight", (width,)
+    yield "time_mix_ln.bias", (width,)
+    yield "channel_mix_lerp_k.weight", (1, 1, width)
+    yield "channel_mix_key.weight", (HIDDEN, width)
+    yield "channel_mix_value.weight", (width, HIDDEN)
+
+
 def _latent(given: Mapping[str, Any], width: int) -> Shapes:
     latent, query, turned = given["latent"], given["query"], 4
     if query:
@@ -317,13 +355,15 @@ def _experts(given: Mapping[str, Any], width: int) -> Shapes:
             shape = (width, hidden) if one == "down" else (hidden, width)
             yield f"ffn_{one}_shexp.weight", shape
     if given.get("probabilities"):
-        yield "exp_probs_b.bias", (count,)
+        bare = given["probabilities"] == "bare"
+        yield "exp_probs_b" if bare else "exp_probs_b.bias", (count,)
     if given.get("share"):
         yield "ffn_gate_inp_shexp.weight", (width,)
 
 
 _MIXERS = {
     "attention": _attention, "short": _short, "mamba": _mamba, "grouped": _grouped, "delta": _delta,
+    "rwkv": _rwkv,
 }  # fmt: skip
 
 

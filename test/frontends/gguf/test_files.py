@@ -1,6 +1,7 @@
 """The container and its blocks of packed numbers, and what may be wrong with a file."""
 
 import struct
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,10 @@ from nnc.frontends.formats import examine_model, find_format, import_model
 from nnc.frontends.gguf.blocks import KINDS
 from nnc.frontends.gguf.file import read_file
 from nnc.ir.diagnostics import NncError
+
+from .random_models import container as random_container
+from .random_models import file as random_file
+from .random_models import parts
 
 FILES = Path(__file__).parent / "files"
 BLOCKS = dict(np.load(FILES / "blocks.npz"))
@@ -127,3 +132,67 @@ def test_a_tensor_that_is_missing():
     )
     with pytest.raises(NncError, match=r"its tensor 'blk.1.ffn_up.weight' is missing"):
         import_model(data)
+
+
+# -- parts -----------------------------------------------------------------------------------------
+
+
+def write_parts(folder: Path, bounds=(0, 4, 4, 30), change=lambda k, pairs: pairs) -> Path:
+    """A model of Llama in parts, of which one may have no tensors; gives the first."""
+    metadata, tensors = parts("llama of 2023")
+    count = len(bounds) - 1
+    for k, (begin, end) in enumerate(pairwise(bounds)):
+        pairs = {"split.no": k, "split.count": count, "split.tensors.count": len(tensors)}
+        data = random_container((metadata if k == 0 else {}) | change(k, pairs), tensors[begin:end])
+        (folder / f"model-{k + 1:05d}-of-{count:05d}.gguf").write_bytes(data)
+    return folder / f"model-00001-of-{count:05d}.gguf"
+
+
+def test_a_model_in_parts(tmp_path):
+    found = read_file(Source(write_parts(tmp_path)))
+    wanted = read_file(Source(random_file("llama of 2023")))
+    assert found.tensors.keys() == wanted.tensors.keys()
+    for name, tensor in wanted.tensors.items():
+        np.testing.assert_array_equal(found.tensors[name].data, tensor.data)
+    import_model(write_parts(tmp_path)).verify()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"bounds": (0, 4, 9)}, "2 parts have 9 tensors, expected 21"),
+        ({"change": lambda k, pairs: {**pairs, "split.no": 0}}, "expected part 1 of 3, counted"),
+        ({"change": lambda k, pairs: {**pairs, "split.no": 2}}, "is part 2 of 3, counted from 0"),
+        ({"change": lambda k, pairs: {**pairs, "split.count": 4}}, "00002-of-00004.gguf' is miss"),
+        ({"change": lambda k, pairs: {**pairs, "split.count": "x"}}, "expected the number of its"),
+        ({"change": lambda k, pairs: {**pairs, "split.count": 1 << 20}}, "the number of its parts"),
+    ],
+)
+def test_parts_that_do_not_fit(tmp_path, given, message):
+    with pytest.raises(NncError, match=message):
+        read_file(Source(write_parts(tmp_path, **given)))
+
+
+def test_a_tensor_in_two_parts(tmp_path):
+    first = write_parts(tmp_path)
+    tensors = parts("llama of 2023")[1]
+    second = {"split.no": 1, "split.count": 3}
+    (tmp_path / "model-00002-of-00003.gguf").write_bytes(random_container(second, tensors[3:4]))
+    with pytest.raises(NncError, match=f"the tensor '{tensors[3][0]}' is in an earlier part"):
+        read_file(Source(first))
+
+
+def test_parts_need_their_names(tmp_path):
+    first = write_parts(tmp_path)
+    with pytest.raises(NncError, match="but comes without a folder"):
+        read_file(Source(first.read_bytes()))
+    with pytest.raises(NncError, match="whose name does not end with -00001-of"):
+        read_file(Source(first.rename(tmp_path / "renamed.gguf")))
+
+
+def test_a_stream_that_is_not_there():
+    """Of Gemma 3n, whose file has four streams."""
+    data = (FILES / "gemma3n.gguf").read_bytes()
+    at = data.index(b"gemma3n.altup.active_idx") + len(b"gemma3n.altup.active_idx") + 4
+    with pytest.raises(NncError, match="stream 4 of 4 is active"):
+        import_model(data[:at] + struct.pack("<I", 4) + data[at + 4 :])

@@ -24,7 +24,7 @@ def test_logits_of_a_whole_text(name):
     check(Model(FILES / f"{name}.gguf")(TOKENS), EXPECTED[name])
 
 
-@pytest.mark.parametrize("name", ["llama", "gemma2", "gpt2"])
+@pytest.mark.parametrize("name", ["llama", "gemma2", "gpt2", "gemma3n", "llama4"])
 def test_parts_of_a_text_follow_on_their_cache(name):
     model = Model(FILES / f"{name}.gguf")
     assert model.names[:3] == ["tokens", "past.0.key", "past.0.value"]
