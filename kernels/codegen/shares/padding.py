@@ -100,7 +100,7 @@ class _View:
         return [self.op]
 
     def ends_at(self, dim: int) -> bool:
-        """Whether elements beyond the end of a dimension of the buffer are read as a padding value."""
+        """Whether elements beyond the end of a dimension of the buffer read as a padding value."""
         op = self.op
         return isinstance(op, vector.TransferRead) and any(
             not inside and isinstance(along, AffineDim) and along.position == dim
