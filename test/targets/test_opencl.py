@@ -236,7 +236,12 @@ def test_divisions_are_shared():
 @pytest.mark.parametrize(
     ("variable", "text", "message"),
     [
-        ("NNC_OPENCL_DEVICE", "99", "no OpenCL device is here"),
+        ("NNC_OPENCL_DEVICE", "99", "there is no device 99: NNC_OPENCL_DEVICE is at most 0"),
+        (
+            "NNC_OPENCL_DEVICE",
+            "gpu",
+            "NNC_OPENCL_DEVICE is the number of a device, from 0, not 'gpu'",
+        ),
         ("OCL_ICD_VENDORS", "/nowhere", "no OpenCL device is here"),
     ],
 )
