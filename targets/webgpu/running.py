@@ -106,9 +106,7 @@ class WebGpuHost:
                 lines = [line for line in str(error).splitlines() if line.strip()]
                 self._say(None, " ".join(line.strip() for line in lines)[:400].encode())
                 return _FAILED
-            except (
-                BaseException
-            ) as error:  # such as KeyboardInterrupt, for whoever called the model
+            except BaseException as error:  # such as KeyboardInterrupt: for the caller
                 self.interrupted = error
                 return _FAILED
             return _DONE
@@ -268,7 +266,7 @@ class WebGpuCode(LoadedDeviceCode):
         library.webgpu = self._host  # type: ignore[attr-defined] # for as long as it may be called
 
     def message(self, status: int) -> str | None:
-        """What a status means. Raises what ended the run from outside, such as KeyboardInterrupt."""
+        """What a status means. Raises what ended the run from outside (KeyboardInterrupt)."""
         interrupted, self._host.interrupted = self._host.interrupted, None
         if interrupted is not None:
             raise interrupted

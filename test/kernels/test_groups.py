@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 import itertools
 import re
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
