@@ -266,6 +266,38 @@ def test_no_device(variable, text, message, tmp_path):
     assert "Traceback" not in done.stderr
 
 
+_LARGE = """
+import sys
+import numpy as np, nnc
+from nnc.ir.diagnostics import NncError
+from nnc.ir.syntax.parser import parse_module
+compiled = nnc.compile(parse_module(sys.argv[1]), target="opencl", cache=False)
+try:
+    compiled(np.zeros(300_000_000, np.uint8))
+except NncError as error:
+    print(error)
+print(compiled(np.uint8([1, 2])))
+"""
+
+
+@pytest.mark.thorough
+def test_a_buffer_larger_than_the_device_gives():
+    """PoCL with one GB of memory, of which a buffer has a quarter. The next run is right."""
+    model = """func.func @main(%x: tensor<?xui8>) -> tensor<?xui8> {
+      %y = nn.add %x, %x : (tensor<?xui8>, tensor<?xui8>) -> tensor<?xui8>
+      func.return %y : tensor<?xui8>
+    }"""
+    done = subprocess.run(
+        [sys.executable, "-c", _LARGE, model],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"POCL_MEMORY_LIMIT": "1"},
+        check=True,
+    )
+    assert "the device gives buffers of 268435456 bytes at most, not 300000000" in done.stdout
+    assert done.stdout.endswith("[2 4]\n")
+
+
 def test_other_files_are_refused(tmp_path):
     module = run_stages(load_module(gathering()), target="opencl")
     with pytest.raises(NncError, match=r"'opencl' is written as .*\.cl"):
