@@ -7,7 +7,7 @@ least, the part of the transferred bytes that threads use, and the cycles of mem
 to those without conflicts. The least is every operand and result of the model's kernels once,
 before schedules divide them; launches move their buffers once, and again what does not fit the
 second cache and is read by later groups. Accesses are counted for the first threads that run in
-lockstep, in the first iteration of each loop, and multiplied by the iterations.
+lockstep, in the first iteration of each loop, and multiplied by the iterations of the first group.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, fields
 from math import prod
 from pathlib import Path
 
+import numpy as np
 from nnc.dialects import func, gpu
 from nnc.driver.compile import load_module, run_stages
 from nnc.ir.core import Operation
@@ -29,7 +30,7 @@ from nnc.kernels.kernel_costs import buffer_bytes, kernel_cost
 from nnc.kernels.model.extents import UNKNOWN_EXTENT
 from nnc.kernels.model.trips import trips
 from nnc.kernels.proof.counting import Counting
-from nnc.kernels.proof.numbers import Numbers
+from nnc.kernels.proof.numbers import NotKnownError, Numbers
 from nnc.targets.attribute import target_of
 from nnc.targets.groups import GroupMachine
 
@@ -133,8 +134,15 @@ def counted(launch: gpu.LaunchFunc, module: Operation, machine: GroupMachine, ti
     found = Counts(launches=times)
     read: Counter[Value] = Counter()
     counting = Counting(numbers, memory)
+
+    def bound(value: Value) -> int | None:
+        try:
+            return int(np.max(numbers.of(value)))
+        except NotKnownError:
+            return None
+
     for count in counting.block(kernel.body.blocks[0]):
-        often = steps * trips(count.op, kernel)
+        often = steps * trips(count.op, kernel, bound)
         if not count.is_global:
             found.turns += often * count.taken
             found.turns_needed += often * count.least

@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ...dialects import arith, scf
 from ...ir.core import Operation, Value
 from ...ir.rewriting import constant_int
 from .extents import UNKNOWN_EXTENT
 
 
-def trips(op: Operation, inside: Operation | None) -> int:
-    """How often an operation runs per execution of `inside`, an operation around it."""
+def trips(
+    op: Operation, inside: Operation | None, number: Callable[[Value], int | None] | None = None
+) -> int:
+    """How often an operation runs per execution of `inside`, an operation around it.
+
+    An iteration is counted for a loop without any. If given, `number` knows more bounds than the
+    constants; loops that have none by it are not counted.
+    """
     count, around = 1, op.parent_op
     while around is not None and around is not inside:
         if isinstance(around, scf.For):
-            lower, upper, step = constant_int(around.lower), _most(around.upper), _most(around.step)
-            known = lower is not None and upper is not None and step
-            count *= max(1, -(-(upper - lower) // step)) if known else UNKNOWN_EXTENT  # type: ignore[operator]
+            known, least = _bounds(around), 1
+            if None in known and number is not None:
+                known, least = [number(v) for v in (around.lower, around.upper, around.step)], 0
+            lower, upper, step = known
+            is_known = lower is not None and upper is not None and step
+            count *= max(least, -(-(upper - lower) // step)) if is_known else UNKNOWN_EXTENT  # type: ignore[operator]
         around = around.parent_op
     return count
+
+
+def _bounds(loop: scf.For) -> list[int | None]:
+    return [constant_int(loop.lower), _most(loop.upper), _most(loop.step)]
 
 
 def _most(value: Value) -> int | None:

@@ -172,9 +172,18 @@ class GroupTiles(GroupEstimate):
         return min(found, key=lambda one: one[0], default=(0.0, None))[1]
 
     def part_steps(self, whole: int, parts: int) -> int:
-        """The steps of each part of a sum of `whole` steps: a multiple of a cache line."""
+        """The steps of each part of a sum of `whole` steps: a multiple of a cache line.
+
+        If that leaves less for the last part, it is a multiple of a half, a quarter, .. of a line
+        with which all parts are alike, but at least of what an access moves. Without one it is a
+        line all the same.
+        """
         line = max(self.width, self.machine.line_bytes // self.bytes)
-        return -(-whole // (parts * line)) * line
+        unit, least = line, max(self.width, self.machine.moved_bytes // self.bytes)
+        while unit > least and whole % (parts * unit):
+            unit //= 2
+        unit = line if whole % (parts * unit) else unit
+        return -(-whole // (parts * unit)) * unit
 
     def _whole(self, operand: Operand) -> int:
         return operand.elements(dict(enumerate(self.extents)), None)

@@ -96,6 +96,16 @@ static struct {
 } state;
 static char state_message[512];
 
+/* The number of a device that a variable of the environment gives; 0 where it is none, and said. */
+static int number_of_device(const char *variable, const char *given, long *number) {
+    char *end;
+    *number = strtol(given, &end, 10);
+    if (end != given && !*end && *number >= 0) return 1;
+    snprintf(state_message, sizeof state_message, "%s is the number of a device, from 0, not '%.100s'",
+        variable, given);
+    return 0;
+}
+
 static void fail(int32_t status) {
     if (!state.fault) state.fault = status;
 }
@@ -165,6 +175,26 @@ static int32_t open_state(void) {
     return status;
 }
 
+/* Makes memory; where there is too little, blocks that nothing uses are given back first. */
+static int32_t take_memory(size_t bytes, memory *made) {
+    int32_t status = new_memory(bytes, made);
+    size_t i, given = 0;
+    if (status != DEVICE_MEMORY) return status;
+    for (i = 1; i < state.block_count; i++) {
+        block *one = &state.blocks[i];
+        if (!one->handle || one->taken) continue;
+        free_memory(one->handle);
+        one->handle = NULL, one->bytes = 0;
+        given++;
+    }
+    if (given) status = new_memory(bytes, made);
+    if (status == DEVICE_MEMORY && !state_message[0]) {
+        snprintf(state_message, sizeof state_message,
+            "the device has too little memory: it gives no buffer of %zu bytes", bytes);
+    }
+    return status;
+}
+
 /* The number of a block of so many bytes that is free, or 0. */
 static size_t new_block(size_t bytes) {
     size_t i, found = 0;
@@ -182,7 +212,12 @@ static size_t new_block(size_t bytes) {
         state.blocks = more, state.block_count = room + 1, i = room;
     }
     if (!state.blocks[i].handle) {
-        if (new_memory(bytes ? bytes : 1, &state.blocks[i].handle)) return 0;
+        const int32_t status = take_memory(bytes ? bytes : 1, &state.blocks[i].handle);
+        if (status) {
+            state.blocks[i].handle = NULL;
+            fail(status);
+            return 0;
+        }
         state.blocks[i].bytes = bytes;
     }
     state.blocks[i].taken = 1;
@@ -231,7 +266,8 @@ HIDDEN void *NAME(_device_arena)(size_t bytes) {
     if (!state.fault && state.blocks[0].bytes < bytes) {
         if (state.blocks[0].handle) free_memory(state.blocks[0].handle);
         state.blocks[0].handle = NULL, state.blocks[0].bytes = 0;
-        if (new_memory(bytes, &state.blocks[0].handle)) fail(DEVICE_MEMORY);
+        fail(take_memory(bytes, &state.blocks[0].handle));
+        if (state.fault) state.blocks[0].handle = NULL;
         else state.blocks[0].bytes = bytes;
     }
     return address_of(0);
@@ -276,7 +312,7 @@ HIDDEN void *NAME(_device_constant)(const char *given, size_t bytes) {
     if (!one->key) {
         const size_t number = new_block(bytes);
         if (!number) fail(DEVICE_MEMORY);
-        else if (bytes && copy_in(state.blocks[number].handle, 0, given, bytes)) fail(DEVICE_FAILED);
+        else if (bytes) fail(copy_in(state.blocks[number].handle, 0, given, bytes));
         if (state.fault) return address_of(0);
         state.blocks[number].taken = 2;
         one->key = key, one->number = number;
@@ -323,6 +359,7 @@ SEEN int32_t NAME(_run)(
     const void *inputs, void *outputs, void *arena, const void *weights, void *pool) {
     int32_t status;
     lock_state();
+    state_message[0] = 0;
     status = open_state();
     if (!status) {
         state.fault = OK;
@@ -394,7 +431,7 @@ SEEN const char *NAME(_device_message)(int32_t status) {
     switch (status) {
     case NO_DEVICE: return state_message[0] ? state_message : NO_DEVICE_MESSAGE;
     case DEVICE_FAILED: return state_message[0] ? state_message : "the device failed";
-    case DEVICE_MEMORY: return "the device has too little memory";
+    case DEVICE_MEMORY: return state_message[0] ? state_message : "the device has too little memory";
     case DEVICE_CODE: return state_message[0] ? state_message : "the device refuses the kernels";
     case DEVICE_LIMIT: return state_message[0] ? state_message : "the device has too little for a group of threads";
     }

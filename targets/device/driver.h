@@ -96,15 +96,17 @@ static int32_t load_kernels(void) {
 static int32_t open_device(void) {
     const char *given = getenv(DEVICE_VARIABLE);
     int32_t status = load_driver();
+    long number = 0;
     int count = 0;
+    if (given && !number_of_device(DEVICE_VARIABLE, given, &number)) return NO_DEVICE;
     if (status) return status;
     if (driver.Init(0) || driver.GetDeviceCount(&count) || !count) return NO_DEVICE;
-    device_number = given ? (int)strtol(given, NULL, 10) : 0;
-    if (device_number < 0 || device_number >= count) {
-        snprintf(state_message, sizeof state_message, "there is no device %d: " DEVICE_VARIABLE
-            " is at most %d", device_number, count - 1);
+    if (number >= count) {
+        snprintf(state_message, sizeof state_message, "there is no device %ld: " DEVICE_VARIABLE
+            " is at most %d", number, count - 1);
         return NO_DEVICE;
     }
+    device_number = (int)number;
     status = enter_device(device_number);
     if (status) return status;
     status = load_kernels();

@@ -85,12 +85,16 @@ _TO_DEVICE, _TO_HOST = 0, 1
 
 
 def load_device_code(
-    caller: LlvmTarget, source: Path, code: bytes, grows: bool = False
+    caller: LlvmTarget,
+    source: Path,
+    code: bytes,
+    kind: type[LoadedDeviceCode] = LoadedDeviceCode,
 ) -> LoadedDeviceCode:
     """Link and load an object file with the device's host code (`source`). Raises NncError.
 
-    With `grows`, kernels can be added later; their code can call the host's functions.
+    To `GrowingDeviceCode`, kernels can be added later; their code can call the host's functions.
     """
+    grows = issubclass(kind, GrowingDeviceCode)
     defines = {"P": DEFAULT_PREFIX, **({"EXPERIMENTS": "1"} if grows else {})}
     tools = caller.toolchain()
     with TemporaryDirectory(prefix="nnc-") as folder:
@@ -100,7 +104,6 @@ def load_device_code(
         tools.compile(source, device, defines)
         tools.shared_library([model, device], library)
         try:
-            loaded = GrowingDeviceCode if grows else LoadedDeviceCode
-            return loaded(ctypes.CDLL(str(library)))
+            return kind(ctypes.CDLL(str(library)))
         except OSError as error:
             raise NncError(f"the program was linked but does not load: {error}") from None

@@ -163,9 +163,10 @@ class DeviceTarget(Target):
 
     def load(self, code: bytes, exports: tuple[str, ...]) -> LinkedCode:
         self.check_runs_here()
-        from .running import load_device_code
+        from .running import GrowingDeviceCode, LoadedDeviceCode, load_device_code
 
-        return load_device_code(self.caller, self.source, code, DEVICE_ADD in exports)
+        kind = GrowingDeviceCode if DEVICE_ADD in exports else LoadedDeviceCode
+        return load_device_code(self.caller, self.source, code, kind)
 
     def apart(self, module: Operation) -> tuple[bytes, bytes, str]:
         kernels = self.kernels_of(module)

@@ -1,5 +1,6 @@
 /* OpenCL as a device of a compiled model: the system's library is opened when it is needed. */
 #define NO_DEVICE_MESSAGE "no OpenCL device is here: neither a driver nor libOpenCL was found"
+#define DEVICE_VARIABLE "NNC_OPENCL_DEVICE"
 #include "../device/device.h"
 
 #if defined(_WIN32)
@@ -47,6 +48,7 @@ static const char *const names[] = {
 
 enum { GPU = 4, ANY_KIND = -1, MAX_WORK_GROUP_SIZE = 0x1004, SINGLE_FP_CONFIG = 0x101B,
        CORRECT_DIVISION = 128, BUILD_LOG = 0x1183, KERNEL_WORK_GROUP_SIZE = 0x11B0,
+       MAX_MEM_ALLOC_SIZE = 0x1010, LOCAL_MEM_SIZE = 0x1023, KERNEL_LOCAL_MEM_SIZE = 0x11B2,
        OUT_OF_MEMORY = -4, OUT_OF_HOST_MEMORY = -6, OUT_OF_RESOURCES = -5 };
 
 static void *library, *device, *context, *queue;
@@ -68,11 +70,12 @@ static int load_library(void) {
 
 /* The device number NNC_OPENCL_DEVICE of all there are; without it the first GPU, else the first. */
 static void *choose_device(void) {
-    const char *given = getenv("NNC_OPENCL_DEVICE");
-    const long wanted = given ? strtol(given, NULL, 10) : -1;
+    const char *given = getenv(DEVICE_VARIABLE);
+    long wanted = -1;
     void *platforms[16], *devices[16];
     uint32_t platform_count = 0, count, i, k, number = 0;
     int kind;
+    if (given && !number_of_device(DEVICE_VARIABLE, given, &wanted)) return NULL;
     if (cl.GetPlatformIDs(16, platforms, &platform_count)) return NULL;
     if (platform_count > 16) platform_count = 16;
     for (kind = wanted < 0 ? 0 : 1; kind < 2; kind++) {
@@ -80,9 +83,13 @@ static void *choose_device(void) {
             const bits which = kind ? (bits)0xFFFFFFFF : (bits)GPU;
             if (cl.GetDeviceIDs(platforms[i], which, 16, devices, &count)) continue;
             for (k = 0; k < (count < 16 ? count : 16); k++, number++) {
-                if (wanted < 0 || (uint32_t)wanted == number) return devices[k];
+                if (wanted < 0 || wanted == (long)number) return devices[k];
             }
         }
+    }
+    if (number && wanted >= 0) {
+        snprintf(state_message, sizeof state_message,
+            "there is no device %ld: " DEVICE_VARIABLE " is at most %u", wanted, (unsigned)number - 1);
     }
     return NULL;
 }
@@ -100,13 +107,34 @@ static void explain_build(void *program) {
     free(log);
 }
 
+/* Whether the device runs a kernel's groups: of so many threads, with so much memory. */
+static int32_t check_groups(const kernel *one) {
+    size_t most = one->threads;
+    bits has = 0, wants = 0;
+    cl.GetKernelWorkGroupInfo(one->handle, device, KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
+    if (most < one->threads) {
+        snprintf(state_message, sizeof state_message,
+            "the device runs groups of %zu threads of kernel '%.200s' at most, not %zu", most,
+            one->name, one->threads);
+        return DEVICE_LIMIT;
+    }
+    cl.GetKernelWorkGroupInfo(one->handle, device, KERNEL_LOCAL_MEM_SIZE, sizeof wants, &wants, NULL);
+    if (!cl.GetDeviceInfo(device, LOCAL_MEM_SIZE, sizeof has, &has, NULL) && has && wants > has) {
+        snprintf(state_message, sizeof state_message,
+            "the device has %llu bytes for a group of kernel '%.200s', which wants %llu",
+            (unsigned long long)has, one->name, (unsigned long long)wants);
+        return DEVICE_LIMIT;
+    }
+    return OK;
+}
+
 /* Builds a text with the kernels from this number on, in a program of their own. */
 static int32_t build(const char *text, size_t first) {
     void *program;
     const size_t length = strlen(text);
     bits arithmetic = 0;
     int32_t status, found = OK;
-    size_t i, most = 0;
+    size_t i;
     program = cl.CreateProgramWithSource(context, 1, &text, &length, &status);
     if (!program) return DEVICE_FAILED;
     cl.GetDeviceInfo(device, SINGLE_FP_CONFIG, sizeof arithmetic, &arithmetic, NULL);
@@ -120,17 +148,7 @@ static int32_t build(const char *text, size_t first) {
     for (i = first; i < state.kernel_count && !found; i++) {
         kernel *one = &state.kernels[i];
         one->handle = cl.CreateKernel(program, one->name, &status);
-        if (!one->handle) {
-            found = DEVICE_CODE;
-            break;
-        }
-        cl.GetKernelWorkGroupInfo(one->handle, device, KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
-        if (most < one->threads) {
-            snprintf(state_message, sizeof state_message,
-                "the device runs groups of %zu threads of kernel '%.200s' at most, not %zu", most,
-                one->name, one->threads);
-            found = DEVICE_LIMIT;
-        }
+        found = one->handle ? check_groups(one) : DEVICE_CODE;
     }
     cl.ReleaseProgram(program); /* its kernels keep it */
     return found;
@@ -164,6 +182,13 @@ static int32_t meaning(int32_t status) {
 
 static int32_t new_memory(size_t bytes, memory *made) {
     int32_t status;
+    bits most = 0;
+    *made = NULL;
+    if (!cl.GetDeviceInfo(device, MAX_MEM_ALLOC_SIZE, sizeof most, &most, NULL) && most && bytes > most) {
+        snprintf(state_message, sizeof state_message,
+            "the device gives buffers of %llu bytes at most, not %zu", (unsigned long long)most, bytes);
+        return DEVICE_LIMIT;
+    }
     *made = cl.CreateBuffer(context, 1, bytes, NULL, &status);
     return *made ? OK : DEVICE_MEMORY;
 }

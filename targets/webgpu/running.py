@@ -19,7 +19,7 @@ from ..device.running import LoadedDeviceCode, load_device_code
 if TYPE_CHECKING:
     from ..device.target import DeviceTarget
 
-_OK, _NO_DEVICE, _FAILED, _MEMORY, _CODE, _LIMIT = 0, 8, 9, 10, 11, 12
+_DONE, _NO_DEVICE, _FAILED, _MEMORY, _CODE, _LIMIT = -1, 8, 9, 10, 11, 12
 _LIMITS: dict[str, int] = {
     "max-storage-buffers-per-shader-stage": 8,
     "max-compute-invocations-per-workgroup": 256,
@@ -70,6 +70,8 @@ class WebGpuHost:
         self._say = getattr(library, f"{DEFAULT_PREFIX}_device_host")
         self._say.argtypes = (_POINTER, ctypes.c_char_p)
         self.device: Any = None
+        self.interrupted: BaseException | None = None
+        """What ended a run from outside."""
         self.kernels: list[_Kernel] = []
         self.buffers: dict[int, Any] = {}
         self.count = 0
@@ -104,7 +106,10 @@ class WebGpuHost:
                 lines = [line for line in str(error).splitlines() if line.strip()]
                 self._say(None, " ".join(line.strip() for line in lines)[:400].encode())
                 return _FAILED
-            return _OK
+            except BaseException as error:  # such as KeyboardInterrupt: for the caller
+                self.interrupted = error
+                return _FAILED
+            return _DONE
 
         return call
 
@@ -158,8 +163,8 @@ class WebGpuHost:
 
     def make(self, size: int, made: Any) -> None:
         """Make a buffer, in whole units of 16 bytes, as bindings need."""
-        if size > _LIMITS["max-buffer-size"]:
-            raise wgpu.GPUOutOfMemoryError("a buffer is too large")
+        if size > (most := _LIMITS["max-buffer-size"]):
+            raise _RefusedError(_LIMIT, f"WebGPU gives buffers of {most} bytes at most, not {size}")
         self.count += 1
         self.buffers[self.count] = self._buffer(size)
         made[0] = self.count
@@ -233,8 +238,9 @@ class WebGpuHost:
         for one, writes in zip(numbers, kernel.writes, strict=True):
             buffer = self.buffers[one]
             if buffer.size > _LIMITS["max-storage-buffer-binding-size"]:
+                most = _LIMITS["max-storage-buffer-binding-size"]
                 text = f"kernel '{kernel.name}' is given a buffer of {buffer.size} bytes"
-                raise _RefusedError(_LIMIT, f"{text}, and WebGPU lets it see 128 MiB")
+                raise _RefusedError(_LIMIT, f"{text}, and WebGPU lets it see {most}")
             if not writes and one in written:
                 source, buffer, copies = buffer, self._buffer(buffer.size), True
                 encoder = self.device.create_command_encoder()
@@ -251,8 +257,22 @@ class WebGpuHost:
         return group
 
 
+class WebGpuCode(LoadedDeviceCode):
+    """The library of a program, and this process's device behind it."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        super().__init__(library)
+        self._host = WebGpuHost(library)
+        library.webgpu = self._host  # type: ignore[attr-defined] # for as long as it may be called
+
+    def message(self, status: int) -> str | None:
+        """What a status means. Raises what ended the run from outside (KeyboardInterrupt)."""
+        interrupted, self._host.interrupted = self._host.interrupted, None
+        if interrupted is not None:
+            raise interrupted
+        return super().message(status)
+
+
 def load_webgpu_code(target: DeviceTarget, code: bytes) -> LoadedDeviceCode:
     """Link and load an object file; this process acts as its device. Raises NncError."""
-    found = load_device_code(target.caller, target.source, code)
-    found.library.webgpu = WebGpuHost(found.library)  # type: ignore[attr-defined]
-    return found
+    return load_device_code(target.caller, target.source, code, WebGpuCode)

@@ -21,15 +21,22 @@ __attribute__((visibility("default"))) void NAME(_device_host)(const void *given
     if (said) explain(said);
 }
 
+/* The status of a function that has returned. What has not come to its end, as one that is interrupted,
+   may have returned 0: it says so if it has. */
+static int32_t meaning(int32_t found) {
+    enum { DONE = -1 };
+    return found == DONE ? OK : found ? found : DEVICE_FAILED;
+}
+
 static int32_t open_device(void) {
-    return host.open ? host.open(NAME(_device_code), NAME(_device_kernels)) : NO_DEVICE;
+    return host.open ? meaning(host.open(NAME(_device_code), NAME(_device_kernels))) : NO_DEVICE;
 }
 
 static void close_device(void) { host.close(); }
 
 static int32_t new_memory(size_t bytes, memory *made) {
     uint64_t number = 0;
-    const int32_t status = host.make(bytes, &number);
+    const int32_t status = meaning(host.make(bytes, &number));
     *made = (memory)(uintptr_t)number;
     return status;
 }
@@ -37,15 +44,15 @@ static int32_t new_memory(size_t bytes, memory *made) {
 static void free_memory(memory one) { host.drop((uintptr_t)one); }
 
 static int32_t copy_in(memory to, size_t at, const void *from, size_t bytes) {
-    return host.copy((uintptr_t)to, at, (uintptr_t)from, 0, bytes, 0);
+    return meaning(host.copy((uintptr_t)to, at, (uintptr_t)from, 0, bytes, 0));
 }
 
 static int32_t copy_out(void *to, memory from, size_t at, size_t bytes) {
-    return host.copy((uintptr_t)to, 0, (uintptr_t)from, at, bytes, 1);
+    return meaning(host.copy((uintptr_t)to, 0, (uintptr_t)from, at, bytes, 1));
 }
 
 static int32_t copy_within(memory to, size_t at, memory from, size_t start, size_t bytes) {
-    return host.copy((uintptr_t)to, at, (uintptr_t)from, start, bytes, 2);
+    return meaning(host.copy((uintptr_t)to, at, (uintptr_t)from, start, bytes, 2));
 }
 
 static int32_t start(const kernel *one, const size_t *grid, const uint64_t *words) {
@@ -69,7 +76,7 @@ static int32_t start(const kernel *one, const size_t *grid, const uint64_t *word
             words++;
         }
     }
-    return host.start((uint64_t)(one - state.kernels), grid, buffers, numbers);
+    return meaning(host.start((uint64_t)(one - state.kernels), grid, buffers, numbers));
 }
 
-static int32_t wait_for_all(void) { return host.wait(); }
+static int32_t wait_for_all(void) { return meaning(host.wait()); }

@@ -176,6 +176,38 @@ def test_a_transposition_goes_through_padded_rows():
     np.testing.assert_array_equal(c, np.sqrt(a.T))
 
 
+KEPT = """%s = memref.alloca() : memref<{m}x{n}xf32>
+      vector.transfer_write %y, %s[%c0, %c0] {{in_bounds = [true, true]}} : vector<{m}x{n}xf32>, memref<{m}x{n}xf32>
+      %z = vector.transfer_read %s[%c0, %c0], %p {{in_bounds = {inside}, permutation_map = affine_map<(i, j) -> (j, i)>}} : memref<{m}x{n}xf32>, vector<{read}x{m}xf32>
+      vector.transfer_write %z, %c[%c0, %c0] {{in_bounds = [false, true]}} : vector<{read}x{m}xf32>, memref<{n}x{m}xf32>"""
+
+
+@pytest.mark.parametrize(
+    ("shape", "read", "is_padded"),
+    [
+        ((32, 32), 32, True),
+        ((32, 60), 64, False),  # What is read beyond the rows is the padding value.
+        ((128, 64), 64, False),  # It is all the memory that a group has.
+    ],
+)
+def test_rows_of_a_kernels_own_buffers_are_padded(shape, read, is_padded):
+    """Which are the group's: threads that read a column of theirs want different banks."""
+    m, n = shape
+    inside = "[true, true]" if read == n else "[false, true]"
+    more = KEPT.format(m=m, n=n, read=read, inside=inside)
+    module = parse_module(COPY.format(m=m, n=n, more=more))
+    distribute(module, 32)
+    (kept,) = [b.type.shape for k in module.walk() for b in getattr(k, "workgroup_buffers", ())]
+    assert (kept != shape) == is_padded
+    if is_padded:
+        _, _, turns, least = counts_of(module)[0]
+        assert turns <= 2 * least
+    a = np.random.default_rng(1).random(shape).astype(np.float32)
+    b, c = np.zeros_like(a), np.zeros((n, m), np.float32)
+    Interpreter(module).call("main", [a, b, c])
+    np.testing.assert_allclose(c, np.exp(a.T), rtol=1e-6, atol=0)
+
+
 def test_padding_is_none_where_nothing_conflicts():
     rows = Layout((Along(1, 1, 1), Along(4, 32, 1)))
     columns = Layout((Along(1, 32, 1), Along(1)))

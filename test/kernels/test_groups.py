@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -282,6 +283,21 @@ def test_threads_share_the_sum_of_a_thin_product():
     ((tile, *_),) = tiles_of("t4", product(1, 1000, 1280))
     assert tile.size(2) > 1 or tile.parts > 1
     assert tile.groups * tile.threads >= devices.T4.cores * devices.T4.subgroup * 4
+
+
+@pytest.mark.parametrize(
+    ("whole", "parts", "steps"),
+    [
+        (320, 4, 80),  # By lines of 32 three groups had 96, and one 32.
+        (1024, 8, 128),
+        (1000, 4, 256),  # 250 are no whole sectors: the last group has 232.
+        (197, 2, 128),
+    ],
+)
+def test_groups_have_equal_parts_of_a_sum_if_they_can(whole, parts, steps):
+    _, model = model_of("t4", product(64, 64, 320))
+    model.machine = replace(model.machine, line_bytes=128, sector_bytes=32)
+    assert model.part_steps(whole, parts) == steps
 
 
 def test_groups_share_the_sum_of_a_product_of_few_results():

@@ -34,7 +34,7 @@ from ..lowering.nn_cases import CONVOLUTIONS, MOVEMENT, one_op
 from ..lowering.test_nn_to_linalg import example_of
 from ..models.test_small_models import assert_close, expected
 from ..models.test_small_models import inputs_of as model_inputs
-from .device_checks import check_divisions, check_indices, gathering
+from .device_checks import chain, check_divisions, check_indices, gathering
 from .emulated import TOLERANCES
 from .llvm_devices import emulation
 from .small_networks import NETWORKS
@@ -276,8 +276,26 @@ def test_divisions_are_shared(name, emulated):
     ("variable", "value", "message"),
     [
         ("EMULATED_DEVICES", "0", "device is here"),
-        ("NNC_CUDA_DEVICE NNC_HIP_DEVICE", "7", "there is no device 7"),
-        ("EMULATED_BYTES", "8", "the device has too little memory"),
+        (
+            "NNC_CUDA_DEVICE NNC_HIP_DEVICE",
+            "7",
+            "there is no device 7: NNC_[A-Z]*_DEVICE is at most 0",
+        ),
+        (
+            "NNC_CUDA_DEVICE NNC_HIP_DEVICE",
+            "a",
+            "_DEVICE is the number of a device, from 0, not 'a'",
+        ),
+        (
+            "NNC_CUDA_DEVICE NNC_HIP_DEVICE",
+            "-1",
+            "_DEVICE is the number of a device, from 0, not '-1'",
+        ),
+        (
+            "EMULATED_BYTES",
+            "8",
+            "the device has too little memory: it gives no buffer of [0-9]+ bytes",
+        ),
         ("EMULATED_THREADS", "1", "the device runs groups of 1 threads"),
         ("EMULATED_LOSS", "1", "the device failed: the device is lost"),
     ],
@@ -293,6 +311,26 @@ def test_what_a_host_says(name, variable, value, message, emulated, monkeypatch)
     for one in variable.split():
         monkeypatch.delenv(one)
     np.testing.assert_array_equal(compiled(x, np.int64([3, -1])), x[[3, 3]])
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize("name", HOSTS)
+def test_memory_of_other_sizes_is_given_back_where_it_is_scarce(name, emulated, monkeypatch):
+    """What an earlier run of larger extents has left does not keep a run from its own."""
+    compiled = nnc.compile(chain(), target=name, cache=False)
+    here = nnc.compile(chain(), target="host", cache=False)
+    rng = np.random.default_rng(0)
+
+    def check_sizes(n: int, k: int, m: int) -> None:
+        x, w = (rng.standard_normal(shape, np.float32) for shape in ((n, k), (k, m)))
+        np.testing.assert_allclose(compiled(x, w), here(x, w), rtol=1e-5, atol=1e-5)
+
+    monkeypatch.setenv("EMULATED_TOTAL", str(1_000_000))
+    check_sizes(64, 512, 64)
+    check_sizes(256, 8, 256)
+    with pytest.raises(NncError, match="the device has too little memory: it gives no buffer of"):
+        check_sizes(512, 8, 512)
+    check_sizes(64, 512, 64)
 
 
 @pytest.mark.parametrize("family", ["cuda", "amd"])

@@ -236,7 +236,12 @@ def test_divisions_are_shared():
 @pytest.mark.parametrize(
     ("variable", "text", "message"),
     [
-        ("NNC_OPENCL_DEVICE", "99", "no OpenCL device is here"),
+        ("NNC_OPENCL_DEVICE", "99", "there is no device 99: NNC_OPENCL_DEVICE is at most 0"),
+        (
+            "NNC_OPENCL_DEVICE",
+            "gpu",
+            "NNC_OPENCL_DEVICE is the number of a device, from 0, not 'gpu'",
+        ),
         ("OCL_ICD_VENDORS", "/nowhere", "no OpenCL device is here"),
     ],
 )
@@ -259,6 +264,38 @@ def test_no_device(variable, text, message, tmp_path):
     assert done.returncode == 1
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+_LARGE = """
+import sys
+import numpy as np, nnc
+from nnc.ir.diagnostics import NncError
+from nnc.ir.syntax.parser import parse_module
+compiled = nnc.compile(parse_module(sys.argv[1]), target="opencl", cache=False)
+try:
+    compiled(np.zeros(300_000_000, np.uint8))
+except NncError as error:
+    print(error)
+print(compiled(np.uint8([1, 2])))
+"""
+
+
+@pytest.mark.thorough
+def test_a_buffer_larger_than_the_device_gives():
+    """PoCL with one GB of memory, of which a buffer has a quarter. The next run is right."""
+    model = """func.func @main(%x: tensor<?xui8>) -> tensor<?xui8> {
+      %y = nn.add %x, %x : (tensor<?xui8>, tensor<?xui8>) -> tensor<?xui8>
+      func.return %y : tensor<?xui8>
+    }"""
+    done = subprocess.run(
+        [sys.executable, "-c", _LARGE, model],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"POCL_MEMORY_LIMIT": "1"},
+        check=True,
+    )
+    assert "the device gives buffers of 268435456 bytes at most, not 300000000" in done.stdout
+    assert done.stdout.endswith("[2 4]\n")
 
 
 def test_other_files_are_refused(tmp_path):

@@ -370,5 +370,38 @@ def test_a_buffer_that_no_binding_takes(adapter, monkeypatch):
 
     limits = running._LIMITS | {"max-storage-buffer-binding-size": 1 << 10}
     monkeypatch.setattr(running, "_LIMITS", limits)
-    with pytest.raises(NncError, match="is given a buffer of 3200 bytes, and WebGPU lets it see"):
+    with pytest.raises(
+        NncError, match="is given a buffer of 3200 bytes, and WebGPU lets it see 1024"
+    ):
         check(ADD_AND_SOFTMAX, "webgpu", sizes=[20])
+
+
+@pytest.mark.emulated
+def test_a_buffer_larger_than_any(adapter, monkeypatch):
+    from nnc.targets.webgpu import running
+
+    monkeypatch.setattr(running, "_LIMITS", running._LIMITS | {"max-buffer-size": 1 << 10})
+    with pytest.raises(NncError, match="WebGPU gives buffers of 1024 bytes at most, not 3200"):
+        check(ADD_AND_SOFTMAX, "webgpu", sizes=[20])
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize("where", ["start", "copy"])
+def test_a_run_is_interrupted(where, adapter, monkeypatch):
+    """Ctrl-C while Python code acts for the device: the run ends, without results; the next is right."""
+    from nnc.targets.webgpu.running import WebGpuHost
+
+    works, calls = getattr(WebGpuHost, where), []
+
+    def interrupted(*arguments):
+        calls.append(where)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        works(*arguments)
+
+    monkeypatch.setattr(WebGpuHost, where, interrupted)
+    compiled = nnc.compile(chain(), target="webgpu", cache=False)
+    x, w = np.eye(5, dtype=np.float32), np.ones((5, 7), np.float32)
+    with pytest.raises(KeyboardInterrupt):
+        compiled(x, w)
+    np.testing.assert_allclose(compiled(x, w), np.full((5, 7), 5 / 7), rtol=1e-6, atol=0)

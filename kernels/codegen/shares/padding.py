@@ -12,7 +12,9 @@ from ....ir.builder import Builder
 from ....ir.core import Operation, Value
 from ....ir.lazy import np
 from ....ir.types import MemRefType, row_major_strides
+from ....targets.attribute import target_of
 from ....targets.transactions import DeviceMemory
+from ...kernel_costs import buffer_bytes
 from ...model.trips import trips
 from .layouts import Layout
 
@@ -41,11 +43,18 @@ def pad_buffers(
     threads: int,
     memory: DeviceMemory,
 ) -> None:
-    """Pad the rows of workgroup buffers if that reduces bank conflicts."""
-    for buffer in kernel.workgroup_buffers:
+    """Pad the rows of workgroup buffers if that reduces bank conflicts, and if memory suffices.
+
+    Buffers that the kernel allocates are in workgroup memory, too, once threads share its work.
+    """
+    made = [op.results[0] for op in kernel.walk() if isinstance(op, memref.Alloca)]
+    buffers = [*kernel.workgroup_buffers, *made]
+    taken = sum(buffer_bytes(b.type) or 0 for b in buffers)  # type: ignore[arg-type]
+    room = target_of(kernel).machine.nearest_memory.bytes - taken
+    for buffer in buffers:
         type = buffer.type
         assert isinstance(type, MemRefType)
-        if type.rank < 2 or type.layout is not None or not buffer.has_uses:
+        if type.rank < 2 or None in type.shape or type.layout is not None or not buffer.has_uses:
             continue
         shape: list[int] = list(type.shape)  # type: ignore[arg-type]
         found = [_view_of(user, shape) for user, _ in buffer.uses]
@@ -58,10 +67,13 @@ def pad_buffers(
             for user in view.users
         ]
         size = max(1, getattr(type.element_type, "byte_width", 8))
-        shapes = [one for d in range(1, type.rank) for one in _longer(shape, d, size, memory)]
-        best = _best_shape(accesses, shapes, size, threads, memory)
+        sides = [d for d in range(1, type.rank) if not any(view.ends_at(d) for view in views)]
+        shapes = [one for d in sides for one in _longer(shape, d, size, memory)]
+        shapes = [one for one in shapes if (prod(one) - prod(shape)) * size <= room]
+        best = _best_shape(accesses, [shape, *shapes], size, threads, memory)
         if best == shape:
             continue
+        room -= (prod(best) - prod(shape)) * size
         buffer.type = MemRefType(tuple(best), type.element_type, None, type.memory_space)
         for view in views:
             view.move(row_major_strides(best))
@@ -86,6 +98,14 @@ class _View:
         if isinstance(self.op, memref.ReinterpretCast):
             return [user for user, _ in self.op.result.uses]
         return [self.op]
+
+    def ends_at(self, dim: int) -> bool:
+        """Whether elements beyond the end of a dimension of the buffer read as a padding value."""
+        op = self.op
+        return isinstance(op, vector.TransferRead) and any(
+            not inside and isinstance(along, AffineDim) and along.position == dim
+            for along, inside in zip(op.map.results, op.bounds, strict=True)
+        )
 
     def move(self, strides: Sequence[int]) -> None:
         """Replace the view by one of a buffer with these strides."""

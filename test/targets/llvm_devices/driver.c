@@ -3,6 +3,7 @@
    Built twice: as libcuda.so.1, and with HIP defined as libamdhip64.so. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <malloc.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,9 @@ enum { OUT_OF_MEMORY = 2, NOT_CURRENT = 201, NO_CODE = 209, NOT_FOUND = 500, LAU
 
 static char said[256] = "unspecified failure";
 static int entered; /* contexts that were pushed and not popped */
-static long left(void) { return getenv("EMULATED_BYTES") ? atol(getenv("EMULATED_BYTES")) : 1L << 40; }
+static long taken;  /* bytes of all memory that is not freed */
+static long limit(const char *name) { return getenv(name) ? atol(getenv(name)) : 1L << 40; }
+static int fits(long bytes) { return bytes <= limit("EMULATED_BYTES") && taken + bytes <= limit("EMULATED_TOTAL"); }
 
 API(cuInit, hipInit)(unsigned flags) { return (int)flags; }
 API(cuDeviceGetCount, hipGetDeviceCount)(int *count) {
@@ -60,11 +63,11 @@ API(cuFuncGetAttribute, hipFuncGetAttribute)(int *value, int which, void *functi
 
 API(cuMemAlloc_v2, hipMalloc)(void **made, size_t bytes) {
     if (!entered) return NOT_CURRENT;
-    *made = (long)bytes <= left() ? aligned_alloc(256, (bytes + 255) / 256 * 256) : NULL;
-    if (*made) memset(*made, 0xA5, bytes);
+    *made = fits((long)bytes) ? aligned_alloc(256, (bytes + 255) / 256 * 256) : NULL;
+    if (*made) memset(*made, 0xA5, bytes), taken += (long)malloc_usable_size(*made);
     return *made ? 0 : OUT_OF_MEMORY;
 }
-API(cuMemFree_v2, hipFree)(void *one) { return free(one), 0; }
+API(cuMemFree_v2, hipFree)(void *one) { return taken -= (long)malloc_usable_size(one), free(one), 0; }
 API(cuMemcpyHtoD_v2, hipMemcpyHtoD)(void *to, const void *from, size_t bytes) {
     return memcpy(to, from, bytes), !entered;
 }
