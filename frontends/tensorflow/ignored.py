@@ -15,7 +15,7 @@ IGNORED = IgnoredFields(
     Ignored("variable table", "not of the file"),
     Ignored("T T? U N Index Tcond Tidx Taxis Tdim Tindices Tindex Tblock_shape Tcrops Tpaddings "
             "Tperm Tparams Tmultiples Tshape Tshift Tlen Tlabels Tnumsegments Tsegmentids Tseed "
-            "Tin Tkeys Tvalues T_threshold TArgs SrcT Tdense PARAMS_RAGGED_RANK RAGGED_RANK "
+            "TInput Tin Tkeys Tvalues T_threshold TArgs SrcT Tdense PARAMS_RAGGED_RANK RAGGED_RANK "
             "num_host_args num_row_partition_tensors num_side_inputs shape_type",
             "as the operands have it"),
     Ignored("Tcomplex Treal Tout", "the operand's type in its other form",
