@@ -54,6 +54,8 @@ IGNORED = IgnoredFields(
     Ignored("align", "of several diagonals, which are refused", "MatrixDiag*V3 MatrixSetDiagV3"),
     Ignored("compute_uv compute_v", "an output that is not used", "Svd SelfAdjointEigV2"),
     Ignored("epsilon leakyrelu_alpha", "of a function that is not fused", "_Fused*"),
+    Ignored("partial_pivoting", "rows are exchanged, which is no less precise", "TridiagonalSolve"),
+    Ignored("perturb_singular", "not asked for", "TridiagonalSolve", (False,)),
     Ignored("filter_format", "as filters are", "_Fused*", ("HWIO",)),
     Ignored("fill width precision scientific shortest", "of numbers that are not text", "AsString",
             ("", -1, False)),

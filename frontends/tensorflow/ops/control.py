@@ -231,7 +231,7 @@ class Loop:
         self.states = states_of(n, inits)
         self.pattern = inits
         """The states as the graphs have them, complex tensors being pairs."""
-        self.inits = [*flat_parts(inits), *now(n, self.states)]
+        self.inits: list[Any] = [*flat_parts(inits), *now(n, self.states)]
         self.own = len(flat_parts(inits))
         """The number of explicit states; after them come variables that iterations may assign."""
         same = set(kept(n.node.graphs["body"]))

@@ -48,7 +48,7 @@ def of_filter(n: TfLayer, x: Value, sizes: Value, dy: Value) -> Value:
     count, wanted = rank - 2, n.extents(sizes)
     if wanted is None or None in wanted:
         raise n.error("the extents of the filter must be known")
-    *kernel, own, last = map(int, wanted)
+    *kernel, own, last = map(int, wanted)  # type: ignore[arg-type]
     strides, dilations = spatial(n, "strides", x), spatial(n, "dilations", x)
     image, given = (channels_first(n, v) if n.nhwc(v) else v for v in (x, dy))
     operand = padded(n, image, kernel, strides, dilations, padding_of(n, x))

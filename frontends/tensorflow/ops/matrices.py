@@ -77,10 +77,8 @@ def solve_triangular(n: TfLayer, a: Any, b: Any) -> Any:
 def solve_tridiagonal(n: TfLayer, diagonals: Value, b: Value) -> Value:
     """The solution of systems whose diagonals are [B.., 3, M], the one above the main one first.
 
-    The last element of the upper and the first of the lower diagonal are not read. Without
-    `partial_pivoting`, a pivot of 0 is an error or NaN in TensorFlow, and no row is exchanged.
+    The last element of the upper and the first of the lower diagonal are not read.
     """
-    n.flag("partial_pivoting", True), n.flag("perturb_singular")
     return algebra.solve(_tridiagonal(n, Term(n, diagonals)), Term(n, b)).value
 
 
