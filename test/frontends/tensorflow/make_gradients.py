@@ -167,6 +167,24 @@ class Assigned(tf.Module):
         return tf.stack(found)
 
 
+class Stepped(tf.Module):
+    """Rounded to steps of ranges; SavedModels leave out attributes that have their defaults."""
+
+    def __call__(self, x):
+        ends = {"input_min": -1.0, "input_max": 2.0}
+        many = {"input_min": [-1.0, -2.0, -0.5], "input_max": [2.0, 1.0, 3.0], "axis": 1}
+        third = raw.QuantizeAndDequantizeV3
+        return tf.stack([
+            raw.QuantizeAndDequantizeV2(input=x, **ends),
+            raw.QuantizeAndDequantizeV2(input=x, range_given=True, **ends),
+            raw.QuantizeAndDequantizeV4(input=x, range_given=True, **ends),
+            third(input=x, num_bits=4, **ends),
+            third(input=x, num_bits=4, range_given=False, **ends),
+            third(input=x, num_bits=4, **many),
+            third(input=x, num_bits=4, range_given=False, narrow_range=True, **many),
+        ])  # fmt: skip
+
+
 class Optimized(tf.Module):
     """A variable written by an operator that nnc does not have."""
 
@@ -197,6 +215,7 @@ def main():
     make.folder("recurrent_step", RecurrentStep(), make.normal(2, 5, 3))
     where, by = np.array([0, 2, 3], np.int32), np.abs(make.normal(3, 3)) + 1
     make.folder("assigned", Assigned(), where, by)
+    make.folder("stepped", Stepped(), make.normal(5, 3) * 3)
     make.folder("optimized", Optimized(), make.normal(3))
 
 
