@@ -195,8 +195,9 @@ def list_diff(n: TfLayer, x: Value, y: Value) -> list[Value]:
         places = np.flatnonzero(~np.isin(known[0], known[1]))
         return [n.constant(known[0][places], x.type.element_type), n.constant(places, element)]
     same = Term(n, x).spread(0, 1).equals(Term(n, y)).cast(i64).sum(1)
-    places = reshape(n, n(nn.NonZero(same.equals(0).value)), [None])
-    return [n(nn.Gather(x, places)), n.cast(places, element)]
+    found = tf.where(n, same.equals(0).value)
+    places = reshape(n, found, [(found, 0)])
+    return [gathered(n, x, places), n.cast(places, element)]
 
 
 @rows("Roll")
