@@ -6,7 +6,7 @@ in `split:output:1`; graphs name them `split:1`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...ir.diagnostics import NncError
@@ -39,6 +39,7 @@ OUTPUTS = {
     "StatelessRandomGetKeyCounterAlg": "key counter alg",
     "SoftmaxCrossEntropyWithLogits": "loss backprop",
     "SparseSoftmaxCrossEntropyWithLogits": "loss backprop",
+    "BroadcastGradientArgs": "r0 r1",
     "BlockLSTM": "i cs f o ci co h",
     "LSTMBlockCell": "i cs f o ci co h",
     "GRUBlockCell": "r u c h",
@@ -56,6 +57,8 @@ OUTPUTS = {
     "UnicodeDecodeWithOffsets": "row_splits char_values char_to_byte_starts",
     "LookupTableExport": "keys values",
     "LogMatrixDeterminant": "sign log_abs_determinant",
+    "FusedBatchNormGrad": "x_backprop scale_backprop offset_backprop reserve_space_4 "
+    "reserve_space_5",
     "Lu": "lu p",
     "Qr": "q r",
     "SelfAdjointEig": "e v",
@@ -69,15 +72,23 @@ OUTPUTS = {
 MOST_OUTPUTS = 1 << 16
 
 CALLS = ("PartitionedCall", "StatefulPartitionedCall")
-WRITERS = (
-    "AssignVariableOp",
-    "AssignAddVariableOp",
-    "AssignSubVariableOp",
-    "ResourceScatterUpdate",
-    "ResourceScatterAdd",
-)
-"""Operators that assign to the variable of their first operand."""
+ASSIGNMENTS = ("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
+"""Operators that assign a whole variable, that of their first operand."""
 READERS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd")
+
+TABLE_WRITERS = ("LookupTableImport", "LookupTableInsert", "LookupTableRemove")
+
+
+def is_writer(kind: str) -> bool:
+    """Whether an operator writes the variable or the table of its first operand.
+
+    Of TensorFlow's operators on resources, all but those that are known to read are such. One that
+    has no converter is refused then, instead of being left out because it has no results.
+    """
+    if kind in ASSIGNMENTS or kind.removesuffix("V2") in TABLE_WRITERS:
+        return True
+    return kind.startswith("Resource") and kind not in READERS
+
 
 XLA_CALL = "XlaCallModule"
 
@@ -98,7 +109,7 @@ class Functions:
         self._data: dict[str, Any] = {}
         self._records: dict[str, Record] = {}
         self._graphs: dict[str, Graph | None] = {}
-        self._kinds: dict[tuple[str, tuple[str, ...]], bool] = {}
+        self._kinds: dict[tuple[str, Callable[[str], bool]], bool] = {}
         for data in library.function if library else ():
             whole = isinstance(data, Record)
             record = data if whole else SCHEMA.read("FunctionName", data)
@@ -121,20 +132,20 @@ class Functions:
 
     def writes(self, record: Record) -> bool:
         """Whether a node writes variables, directly or in a function that it calls."""
-        return self.has(record, WRITERS)
+        return self.has(record, is_writer)
 
-    def has(self, record: Record, kinds: tuple[str, ...]) -> bool:
-        """Whether a node is of one of these kinds, or calls a function with such a node."""
-        if record.op in kinds:
+    def has(self, record: Record, wanted: Callable[[str], bool]) -> bool:
+        """Whether a node's operator is wanted, or it calls a function with such a node."""
+        if wanted(record.op):
             return True
         called = called_functions(record, self).values()
-        return any(self._function_has(name, kinds) for name in called)
+        return any(self._function_has(name, wanted) for name in called)
 
-    def _function_has(self, name: str, kinds: tuple[str, ...]) -> bool:
-        known = (name, kinds)
+    def _function_has(self, name: str, wanted: Callable[[str], bool]) -> bool:
+        known = (name, wanted)
         if known not in self._kinds:
             self._kinds[known] = False
-            self._kinds[known] = any(self.has(node, kinds) for node in self.record(name).node_def)
+            self._kinds[known] = any(self.has(node, wanted) for node in self.record(name).node_def)
         return self._kinds[known]
 
     def graph(self, name: str) -> Graph:

@@ -15,7 +15,7 @@ IGNORED = IgnoredFields(
     Ignored("variable table", "not of the file"),
     Ignored("T T? U N Index Tcond Tidx Taxis Tdim Tindices Tindex Tblock_shape Tcrops Tpaddings "
             "Tperm Tparams Tmultiples Tshape Tshift Tlen Tlabels Tnumsegments Tsegmentids Tseed "
-            "Tin Tkeys Tvalues T_threshold TArgs SrcT Tdense PARAMS_RAGGED_RANK RAGGED_RANK "
+            "TInput Tin Tkeys Tvalues T_threshold TArgs SrcT Tdense PARAMS_RAGGED_RANK RAGGED_RANK "
             "num_host_args num_row_partition_tensors num_side_inputs shape_type",
             "as the operands have it"),
     Ignored("Tcomplex Treal Tout", "the operand's type in its other form",
@@ -54,6 +54,8 @@ IGNORED = IgnoredFields(
     Ignored("align", "of several diagonals, which are refused", "MatrixDiag*V3 MatrixSetDiagV3"),
     Ignored("compute_uv compute_v", "an output that is not used", "Svd SelfAdjointEigV2"),
     Ignored("epsilon leakyrelu_alpha", "of a function that is not fused", "_Fused*"),
+    Ignored("partial_pivoting", "rows are exchanged, which is no less precise", "TridiagonalSolve"),
+    Ignored("perturb_singular", "not asked for", "TridiagonalSolve", (False,)),
     Ignored("filter_format", "as filters are", "_Fused*", ("HWIO",)),
     Ignored("fill width precision scientific shortest", "of numbers that are not text", "AsString",
             ("", -1, False)),

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...ir.core import Value
 from ...ir.types import Type
-from ..common.complexes import Pair, by_parts
+from ..common.complexes import Pair, by_parts, constant_pair, is_complex
 from ..common.graph import Node
 from ..common.importer import NodeLayer
 from ..common.rows import Convert, Rows
@@ -34,7 +34,7 @@ class TfRows(Rows):
 
         def checked(function: Convert) -> Convert:
             converter = _checked(function)
-            register(by_parts(converter) if MOVES.intersection(kinds) else converter)
+            register(_of_pairs(by_parts(converter) if MOVES.intersection(kinds) else converter))
             return function
 
         return checked
@@ -42,6 +42,20 @@ class TfRows(Rows):
     def find(self, kind: str) -> Convert | None:
         """The converter of an operator, also of StableHLO's; None if there is none."""
         return super().find(kind) or converter(kind)
+
+
+def _of_pairs(converter: Convert) -> Convert:
+    """The converter, given constants of complex elements as pairs, as other complex tensors are."""
+
+    @wraps(converter)
+    def convert(n: TfLayer, *inputs: Any) -> Any:
+        return converter(n, *(constant_pair(n, v) if _is_constant_pair(v) else v for v in inputs))
+
+    return convert
+
+
+def _is_constant_pair(value: Any) -> bool:
+    return isinstance(value, Value) and is_complex(value.type)
 
 
 def _checked(function: Convert) -> Convert:
@@ -61,9 +75,15 @@ def _checked(function: Convert) -> Convert:
 
 
 MOVES = {
-    "BroadcastTo", "ConcatV2", "ExpandDims", "GatherNd", "GatherV2", "MirrorPad",
-    "Neg", "Pack", "Pad", "PadV2", "Reshape", "ReverseV2", "Roll", "SelectV2", "Slice",
-    "Split", "SplitV", "Squeeze", "StridedSlice", "Sum", "Tile", "Transpose", "Unpack", "ZerosLike",
+    "AddN", "BatchToSpaceND", "BiasAdd", "BroadcastTo", "ConcatV2", "Cumsum", "Diag", "DiagPart",
+    "DynamicPartition", "DynamicStitch", "ExpandDims", "Fill", "GatherNd", "GatherV2",
+    "MatrixBandPart", "MatrixDiag", "MatrixDiagPart", "MatrixDiagPartV2", "MatrixDiagPartV3",
+    "MatrixDiagV2", "MatrixDiagV3", "MatrixSetDiag", "MatrixSetDiagV2", "MatrixSetDiagV3", "Mean",
+    "MirrorPad", "Neg", "OneHot", "Pack", "Pad", "PadV2", "Reshape", "ReverseSequence",
+    "ReverseV2", "Roll", "ScatterNd", "SegmentMean", "SegmentSum", "Select", "SelectV2", "Slice",
+    "SpaceToBatchND", "Split", "SplitV", "Squeeze", "StridedSlice", "Sum", "TensorScatterAdd",
+    "TensorScatterSub", "TensorScatterUpdate", "Tile", "Transpose", "Unpack",
+    "UnsortedSegmentSum", "ZerosLike",
 }  # fmt: skip
 """Operators that do the same to the real and to the imaginary part, each by itself."""
 

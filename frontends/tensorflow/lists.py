@@ -19,6 +19,7 @@ from ..common.shapes import as_scalar, reshape, shape_vector
 from ..common.terms import Term, extent, joined
 
 MOST_ITEMS = 1 << 16
+ENDLESS = "a list that grows in a loop of an unknown number of iterations"
 
 
 @dataclass(frozen=True)
@@ -145,9 +146,11 @@ class TensorList:
         return n.constant(self.count, i64) if isinstance(self.count, int) else self.count
 
     def pushed(self, n: Layer, item: Value) -> TensorList:
-        """The list with one more element."""
-        if not isinstance(self.count, int) or self.state is not None:
-            raise n.error("a list that grows in a loop of an unknown number of iterations")
+        """The list with one more element. Raises Stacks in a loop."""
+        if self.state is not None:
+            raise Stacks
+        if not isinstance(self.count, int):
+            raise n.error(ENDLESS)
         if self.count >= MOST_ITEMS:
             raise n.error(f"a list of more than {MOST_ITEMS} elements")
         longer = replace(self, count=self.count + 1)
@@ -157,7 +160,9 @@ class TensorList:
         return replace(longer, items={**longer.items, self.count: item})
 
     def popped(self, n: Layer) -> tuple[TensorList, Value]:
-        """The list without its last element, and that element."""
+        """The list without its last element, and that element. Raises Stacks in a loop."""
+        if self.state is not None:
+            raise Stacks
         if not isinstance(self.count, int) or not self.count:
             raise n.error("an element is removed from a list that is empty or of unknown length")
         last = self.count - 1
@@ -168,9 +173,29 @@ class TensorList:
             stack = slice_axis(n, stack, 0, 0, last)
         return replace(self, count=last, stack=stack, items=items), item
 
+    def element_shape(self) -> tuple[Dim, ...] | None:
+        """The shape of an element, as far as the list or an element of it says; else None."""
+        if self.shape is not None and None not in self.shape:
+            return self.shape
+        if self.stack is not None:
+            return self.stack.type.shape[1:]
+        return next((item.type.shape for item in self.items.values()), self.shape)
+
+    def added(self, n: Layer, other: TensorList) -> TensorList:
+        """The sums of the elements of two lists; of one that is not written, they are zeros."""
+        for one, rest in ((self, other), (other, self)):
+            if one.stack is None and not one.items and one.state is None:
+                return rest
+        total = n(nn.Add(self.stacked(n), other.stacked(n)))
+        return replace(TensorList.of(n, total), count=self.count)
+
     def cleared(self) -> TensorList:
         """A list of zeros with the same properties."""
         return replace(self, stack=None, items={})
+
+
+class Stacks(Exception):  # noqa: N818 - no error, a way out
+    """A loop pushes to a list, or pops from it, by which its length differs at each iteration."""
 
 
 class NeedsStack(Exception):  # noqa: N818

@@ -20,7 +20,7 @@ from ...ir.core import Block, Value
 from ...ir.types import TensorType, i64
 from ..common.graph import Graph
 from ..common.layer import Layer
-from .lists import NeedsStack, TensorList
+from .lists import NeedsStack, Stacks, TensorList
 
 Given = Callable[..., Any]
 
@@ -79,7 +79,7 @@ class Look:
                 self.states = [given(i, arguments) for i in range(len(inits))]
                 self.going = cond(self.states)
                 self.after = body(self.states)
-        except NeedsStack:
+        except (NeedsStack, Stacks):
             self.drop()
             raise
 

@@ -15,7 +15,7 @@ from ...ir.types import TensorType
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from ..common.source import Source
-from .functions import WRITERS
+from .functions import is_writer
 from .signatures import natural
 from .variables import VARIABLES, States, Variable
 
@@ -59,7 +59,7 @@ def with_states(source: Source, graph: Graph) -> Graph:
 
 
 def _writes(node: Node) -> bool:
-    if node.kind in WRITERS:
+    if is_writer(node.kind):
         return True
     return any(_writes(inner) for graph in node.graphs.values() for inner in graph.nodes)
 
@@ -78,7 +78,7 @@ def _written(graph: Graph, handles: Mapping[str, Variable]) -> Iterator[Variable
         return own.get(name)
 
     for node in graph.nodes:
-        if node.kind in WRITERS and (variable := handle(node.inputs[0])) is not None:
+        if is_writer(node.kind) and (variable := handle(node.inputs[0])) is not None:
             yield variable
         given = [handle(name) for name in node.inputs]
         for inner in node.graphs.values():

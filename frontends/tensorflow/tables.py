@@ -59,11 +59,15 @@ def bind_tables(
         node.attributes = {**node.attributes, "table": tables[node.name]}
 
 
+def _is_filling(kind: str) -> bool:
+    return kind in FILLING
+
+
 def _filling(scope: Scope, functions: Functions) -> Iterator[Scope]:
     """The scope, and those of the functions called from it that fill tables."""
     yield scope
     for record in scope.nodes.values():
-        if record.op in CALLS and functions.has(record, FILLING):
+        if record.op in CALLS and functions.has(record, _is_filling):
             inner = scope.called(record, functions)
             yield from _filling(inner, functions) if inner else ()
 

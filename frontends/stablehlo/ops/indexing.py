@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...common.complexes import Pair, by_parts
+from ...common.complexes import Pair, as_complex, as_real, by_parts, is_complex
 from ...common.loops import Iteration, while_loop
 from ...common.runtime_axes import source_of
 from ...common.terms import extent as extent_of
@@ -165,7 +165,12 @@ def scatter(n: HloLayer, *inputs: Any) -> list[Any]:
     for source, update, reduction in zip(inputs[:count], updates, reductions, strict=True):
         if isinstance(source, Pair):
             if reduction not in ("none", "add"):
-                raise n.error("complex numbers can be set or added only")
+                if count > 1:
+                    raise n.error("several complex tensors can be set or added only")
+                how = "body" if n.op.unique_indices else "each"
+                whole = as_real(n, source), indices, as_real(n, update)
+                found.append(as_complex(n, _scattered(n, *whole, how)))
+                continue
             parts = (getattr(source, p) for p in ("real", "imag")), (update.real, update.imag)
             found.append(
                 Pair(
@@ -202,8 +207,11 @@ def _scattered(n: HloLayer, x: Value, indices: Value, update: Value, reduction: 
     dims, rank = n.op.scatter_dimension_numbers, x.type.rank
     if 0 in update.type.shape:
         return x
+    update_dims = list(dims.value("update_window_dims"))
+    if reduction in ("body", "each") and _has_parts(n):
+        update_dims.append(update.type.rank - 1)
     gone = {*dims.value("inserted_window_dims"), *dims.value("input_batching_dims")}
-    window_dims = list(dims.value("update_window_dims"))
+    window_dims = update_dims
     kept = iter(window_dims)
     at = {i: next(kept) for i in range(rank) if i not in gone}
     sizes = [size_of(n, update, at[i]) if i in at else 1 for i in range(rank)]
@@ -232,6 +240,20 @@ def _scattered(n: HloLayer, x: Value, indices: Value, update: Value, reduction: 
     return _placed(n, x, moved, windows, reduction)
 
 
+def _has_parts(n: HloLayer) -> bool:
+    """Whether what is scattered are complex numbers, as reals with a last dimension of two."""
+    (argument, *_) = n.op.regions[0].blocks[0].args
+    return is_complex(argument.type)
+
+
+def _combined(n: HloLayer, before: Value, update: Value) -> Value:
+    """What the region makes of elements and their updates."""
+    if not _has_parts(n):
+        return n.region(0, before, update)[0]
+    (found,) = n.region(0, as_complex(n, before), as_complex(n, update))
+    return as_real(n, found)
+
+
 def _of_open_extents(n: HloLayer, x: Value, update: Value, axes: Mapping[int, int]) -> Value:
     """The update, checked at run time to have x's extents in dimensions where both are unknown."""
     for axis, at in axes.items():
@@ -250,7 +272,7 @@ def _placed(n: HloLayer, x: Value, updates: Term, windows: Places, reduction: st
         updates, reduction = -updates, "add"
     if reduction == "body":
         before = taken(n, x, windows.clamped())
-        updates, reduction = Term(n, n.region(0, before.value, updates.value)[0]), "none"
+        updates, reduction = Term(n, _combined(n, before.value, updates.value)), "none"
     if inside is None and reduction != "each":
         return _put(n, x, updates, windows, places, reduction)
     if inside is not None:
@@ -289,7 +311,7 @@ def _one_by_one(
         at = Term(n, number)
         here = rows.gather(at)
         before = Term(n, states[0]).gather(here)
-        (after,) = n.region(0, before.value, given.gather(at).value)
+        after = _combined(n, before.value, given.gather(at).value)
         index = here.spread(0, 1).value
         return Iteration([n(nn.ScatterNd(states[0], index, after, reduction="none"))])
 

@@ -7,13 +7,14 @@ from operator import and_, lshift, or_, pow, sub, xor
 
 import ml_dtypes
 
+from ...common import complex_functions
 from ...common.bits import as_unsigned, bits_as
+from ...common.complex_functions import Pairs
 from ...common.complexes import Pair, by_parts, magnitude, pair, product, square_root, terms
 from ...common.formulas import cbrt, isfinite, round_half_away, width_of
 from ...common.vocabulary import *
 from ..layer import HloLayer, rows
 from . import formulas
-from .formulas import Pairs
 
 
 def real_or_complex(
@@ -51,11 +52,11 @@ FORMULAS: dict[str, tuple[Callable[..., Term], Callable[..., Pairs] | None]] = {
     "add": (formulas.add, _each(formulas.add)),
     "subtract": (sub, _each(sub)),
     "multiply": (formulas.multiply, product),
-    "divide": (formulas.divide, formulas.quotient),
+    "divide": (formulas.divide, complex_functions.quotient),
     "remainder": (formulas.remainder, None),
     "maximum": (formulas.maximum, None),
     "minimum": (formulas.minimum, None),
-    "power": (pow, formulas.complex_power),
+    "power": (pow, complex_functions.power),
     "atan2": (atan2, None),
     "and": (and_, None),
     "or": (or_, None),
@@ -65,21 +66,21 @@ FORMULAS: dict[str, tuple[Callable[..., Term], Callable[..., Pairs] | None]] = {
     "shift_right_arithmetic": (formulas.shift_right_arithmetic, None),
     "not": (lambda x: ~x, None),
     "negate": (formulas.negated, _each(formulas.negated)),
-    "sign": (formulas.sign, formulas.complex_sign),
+    "sign": (formulas.sign, complex_functions.sign),
     "cbrt": (cbrt, None),
     "ceil": (function(nn.Ceil), None),
     "floor": (function(nn.Floor), None),
-    "cosine": (function(nn.Cos), formulas.complex_cosine),
-    "sine": (function(nn.Sin), formulas.complex_sine),
-    "tan": (function(nn.Tan), formulas.complex_tan),
-    "tanh": (function(nn.Tanh), formulas.complex_tanh),
-    "exponential": (function(nn.Exp), formulas.complex_exp),
-    "exponential_minus_one": (function(nn.Expm1), formulas.complex_expm1),
-    "log": (function(nn.Log), formulas.complex_log),
-    "log_plus_one": (function(nn.Log1p), formulas.complex_log1p),
-    "logistic": (function(nn.Sigmoid), formulas.complex_logistic),
+    "cosine": (function(nn.Cos), complex_functions.cosine),
+    "sine": (function(nn.Sin), complex_functions.sine),
+    "tan": (function(nn.Tan), complex_functions.tan),
+    "tanh": (function(nn.Tanh), complex_functions.tanh),
+    "exponential": (function(nn.Exp), complex_functions.exp),
+    "exponential_minus_one": (function(nn.Expm1), complex_functions.expm1),
+    "log": (function(nn.Log), complex_functions.log),
+    "log_plus_one": (function(nn.Log1p), complex_functions.log1p),
+    "logistic": (function(nn.Sigmoid), complex_functions.logistic),
     "sqrt": (function(nn.Sqrt), square_root),
-    "rsqrt": (function(nn.Rsqrt), formulas.complex_rsqrt),
+    "rsqrt": (function(nn.Rsqrt), complex_functions.rsqrt),
     "round_nearest_even": (function(nn.Round), None),
     "round_nearest_afz": (round_half_away, None),
     "is_finite": (isfinite, None),

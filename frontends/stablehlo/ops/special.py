@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from ...common import complex_functions
 from ...common.complexes import product
 from ...common.formulas import nextafter
 from ...common.special import hurwitz_zeta, polygamma_of_orders
 from ...common.vocabulary import *
 from ..layer import HloLayer, rows
-from . import formulas
 from .formulas import square
 from .pointwise import function, real_or_complex
 
@@ -148,20 +148,20 @@ _FORMULAS = {
     "polygamma": polygamma,
     "bessel_i1e": bessel_i1e,
     "next_after": nextafter,
-    "is_inf": formulas.is_inf,
+    "is_inf": complex_functions.is_inf,
     "is_pos_inf": lambda x: x.equals(math.inf),
     "is_neg_inf": lambda x: x.equals(-math.inf),
 }
 _COMPLEX = {
-    "acos": formulas.complex_acos,
-    "acosh": formulas.complex_acosh,
-    "asin": formulas.complex_asin,
-    "asinh": formulas.complex_asinh,
-    "atan": formulas.complex_atan,
-    "atanh": formulas.complex_atanh,
-    "cosh": formulas.complex_cosh,
-    "sinh": formulas.complex_sinh,
-    "tan": formulas.complex_tan,
+    "acos": complex_functions.acos,
+    "acosh": complex_functions.acosh,
+    "asin": complex_functions.asin,
+    "asinh": complex_functions.asinh,
+    "atan": complex_functions.atan,
+    "atanh": complex_functions.atanh,
+    "cosh": complex_functions.cosh,
+    "sinh": complex_functions.sinh,
+    "tan": complex_functions.tan,
 }
 rows.add({f"chlo.{k}": real_or_complex(v, _COMPLEX.get(k)) for k, v in _FORMULAS.items()})
 rows.add({"chlo.square": real_or_complex(square, lambda x: product(x, x))})

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from ...common import complex_matrices
 from ...common import linear_algebra as algebra
-from ...common.complexes import Pair, pair, real_matrix, stacked_parts, terms
+from ...common.complex_matrices import triangle
+from ...common.complexes import Pair, pair, terms
 from ...common.eigenvalues import Complex, eig
 from ...common.vocabulary import *
 from ..layer import HloLayer, rows
@@ -28,10 +30,9 @@ def _solve(n: HloLayer, a: Any, b: Any, left: bool, lower: bool, turn: str, unit
     """
     turned = turn != "N"
     if isinstance(a, Pair):
-        parts = [_triangle(part, lower, unit, i) for i, part in enumerate(terms(n, a))]
-        return _complex_solve(
-            n, (parts[0], -parts[1] if turn == "C" else parts[1]), b, left, turned
-        )
+        parts = [triangle(part, lower, unit, i) for i, part in enumerate(terms(n, a))]
+        matrix = pair(parts[0], -parts[1] if turn == "C" else parts[1])
+        return _complex_solve(n, matrix, b, left, turned)
     matrix, right = Term(n, a), Term(n, b)
     if not left:
         right, turned = right.mT, not turned
@@ -41,23 +42,11 @@ def _solve(n: HloLayer, a: Any, b: Any, left: bool, lower: bool, turn: str, unit
     return (found if left else found.mT).value
 
 
-def _triangle(x: Term, lower: bool, unit: bool, imaginary: int) -> Term:
-    """The triangle of x that is read, with zeros beside it."""
-    places = algebra.Places.of(x)
-    read = places.rows >= places.columns if lower else places.rows <= places.columns
-    x = read.choose(x, 0.0)
-    return places.rows.equals(places.columns).choose(float(not imaginary), x) if unit else x
-
-
-def _complex_solve(n: HloLayer, a: Any, b: Pair, left: bool, turned: bool) -> Pair:
-    right = terms(n, b)
+def _complex_solve(n: HloLayer, a: Pair, b: Pair, left: bool, turned: bool) -> Pair:
     if not left:
-        right, turned = [part.mT for part in right], not turned
-    if turned:
-        a = [part.mT for part in a]
-    found = algebra.solve(real_matrix(n, pair(*a)), joined(list(right), -2))
-    found = stacked_parts(found)
-    return found if left else pair(*(part.mT for part in terms(n, found)))
+        b, turned = complex_matrices.transposed(n, b), not turned
+    found = complex_matrices.solve(n, complex_matrices.transposed(n, a) if turned else a, b)
+    return found if left else complex_matrices.transposed(n, found)
 
 
 @rows("stablehlo.triangular_solve")
@@ -78,33 +67,10 @@ def trsm(n: HloLayer, a: Any, b: Any) -> Any:
 def _cholesky(n: HloLayer, a: Any, lower: bool) -> Any:
     """The lower (or upper) Cholesky factor of a; only that triangle of a is read."""
     if isinstance(a, Pair):
-        return _complex_cholesky(n, a, lower)
+        return complex_matrices.cholesky(n, a, lower)
     if lower:
         return algebra.cholesky(Term(n, a)).value
     return algebra.cholesky(Term(n, a).mT).mT.value
-
-
-def _complex_cholesky(n: HloLayer, a: Pair, lower: bool) -> Pair:
-    """The factor of a Hermitian matrix A + Bi: the one of [[A, -B], [B, A]], with its rows and
-    columns in pairs, has real numbers' pairs [[x, -y], [y, x]] of it.
-    """
-    re, im = (_triangle(part, lower, False, 0) for part in terms(n, a))
-    places = algebra.Places.of(re)
-    strict = places.rows.equals(places.columns).choose
-    re = re + strict(0.0, re).mT
-    im = strict(0.0, im) - strict(0.0, im).mT
-    count = re.shape[-1] or 0
-    order = np.arange(2 * count).reshape(2, count).T.reshape(-1)
-    whole = real_matrix(n, pair(re, im))
-    places = constant(n, order)
-    whole = whole.gather(places, whole.rank - 2).gather(places, whole.rank - 1)
-    found = algebra.cholesky(whole)
-    even = constant(n, np.arange(0, 2 * count, 2))
-    columns = found.gather(even, found.rank - 1)
-    real, imag = (columns.gather(even + i, found.rank - 2) for i in range(2))
-    if lower:
-        return pair(real, imag)
-    return pair(real.mT, -imag.mT)
 
 
 @rows("stablehlo.cholesky")

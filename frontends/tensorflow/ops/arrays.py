@@ -142,12 +142,18 @@ rows.add({
     "Split": lambda n, axis, x: tf.split(n, axis, x, n.int("num_split")),
     "SplitV": lambda n, x, sizes, axis: tf.split_v(n, x, sizes, axis, n.int("num_split")),
     "Transpose": tf.transpose,
-    "ConjugateTranspose": tf.transpose,
     "ReverseV2": tf.reverse,
     "Tile": lambda n, x, multiples: tiled(n, x, as_i64(n, multiples)),
     "SpaceToBatchND": tf.space_to_batch_nd,
     "BatchToSpaceND": tf.batch_to_space_nd,
 })  # fmt: skip
+
+
+@rows("ConjugateTranspose")
+def conjugate_transpose(n: TfLayer, x: Any, order: Value) -> Any:
+    if not isinstance(x, Pair):
+        return tf.transpose(n, x, order)
+    return Pair(tf.transpose(n, x.real, order), n(nn.Neg(tf.transpose(n, x.imag, order))))
 
 
 @rows("ReverseSequence")
@@ -178,6 +184,20 @@ def invert_permutation(n: TfLayer, x: Value) -> Value:
     places = reshape(n, tf.from_begin(n, x), [(x, 0), 1])
     own = counting(n, extent(n, (x, 0))).cast(x.type.element_type)
     return n(nn.ScatterNd(x, as_i64(n, places), own.value))
+
+
+@rows("ListDiff")
+def list_diff(n: TfLayer, x: Value, y: Value) -> list[Value]:
+    """The elements of x that are not in y, and their indices."""
+    element = n.element("out_idx") if n.has("out_idx") else i32
+    known = n.known(x), n.known(y)
+    if known[0] is not None and known[1] is not None:
+        places = np.flatnonzero(~np.isin(known[0], known[1]))
+        return [n.constant(known[0][places], x.type.element_type), n.constant(places, element)]
+    same = Term(n, x).spread(0, 1).equals(Term(n, y)).cast(i64).sum(1)
+    found = tf.where(n, same.equals(0).value)
+    places = reshape(n, found, [(found, 0)])
+    return [gathered(n, x, places), n.cast(places, element)]
 
 
 @rows("Roll")
@@ -216,6 +236,9 @@ rows.add({
 def filled_like(n: TfLayer, x: Any) -> Any:
     if isinstance(x, TensorList):
         return x.cleared()
+    if isinstance(x, Pair):
+        ones = filled_like(n, x.real)
+        return Pair(ones, n(nn.Sub(ones, ones)))
     number = n.scalar(0 if n.kind == "ZerosLike" else 1, x)
     return Term(n, number).filled(Term(n, shape_of(n, x))).value if x.type.rank else number
 

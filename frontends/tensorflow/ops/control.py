@@ -7,15 +7,20 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from ....ir.core import Block
+from ...common.complexes import flat_parts, paired_like
 from ...common.loops import Iteration, branch, while_loop
 from ...common.vocabulary import *
 from ..layer import TfLayer, rows
-from ..lists import NeedsStack, TensorList
+from ..lists import ENDLESS, NeedsStack, Stacks, TensorList
 from ..loops import Counted, Look, kept
 from ..variables import States, Variable
 
 MOST_UNROLLED = 1_000
 """The most nodes that unrolling a loop may make; a longer one stays a loop."""
+
+
+MOST_UNROLLED_OF_LISTS = 100_000
+"""The same for loops that cannot stay loops, because each iteration makes a list longer."""
 
 
 @rows("PartitionedCall", "StatefulPartitionedCall")
@@ -57,7 +62,7 @@ def read_variable(n: TfLayer, handle: Variable) -> Value:
 
 @rows("VariableShape")
 def variable_shape(n: TfLayer, handle: Variable) -> Value:
-    return n.constant(handle.read(n).type.shape, n.element("out_type"))
+    return n.constant(handle.read(n).type.shape, n.element("out_type", i32))
 
 
 @rows("_State")
@@ -75,16 +80,6 @@ def assign(n: TfLayer, handle: Variable, value: Value) -> Variable:
 def assign_sum(n: TfLayer, handle: Variable, value: Value) -> Variable:
     op = nn.Add if n.kind == "AssignAddVariableOp" else nn.Sub
     handle.write(n, n(op(handle.read(n), value)))
-    return handle
-
-
-@rows("ResourceScatterUpdate", "ResourceScatterAdd")
-def assign_rows(n: TfLayer, handle: Variable, indices: Value, updates: Value) -> Variable:
-    places = reshape(
-        n, n.cast(indices, i64), [*((indices, i) for i in range(indices.type.rank)), 1]
-    )
-    how = "none" if n.kind == "ResourceScatterUpdate" else "add"
-    handle.write(n, n(nn.ScatterNd(handle.read(n), places, updates, reduction=how)))
     return handle
 
 
@@ -158,11 +153,12 @@ def unlisted_branch(
                 for v in outcome
                 if not isinstance(v, Variable)
             ]
-            return [*values, *now(n, states)]
+            return [*flat_parts(values), *now(n, states)]
 
     made = branch(n, condition, [lambda one=one: make(one) for one in branches])
     settle(states, made[len(made) - len(before) :])
-    results = iter(made)
+    pattern = [v for v in found[0] if not isinstance(v, Variable)]
+    results = iter(paired_like(made[: len(made) - len(before)], pattern))
     return [v if isinstance(v, Variable) else _as_was(n, v, next(results)) for v in found[0]]
 
 
@@ -182,7 +178,7 @@ def check_written(n: TfLayer, outcome: Sequence[Any], branches: Sequence[Any]) -
             raise needs[0]
 
 
-def _as_was(n: TfLayer, before: Any, value: Value) -> Any:
+def _as_was(n: TfLayer, before: Any, value: Any) -> Any:
     if isinstance(before, TensorList):
         return replace(TensorList.of(n, value), grows=before.grows)
     return value
@@ -221,16 +217,25 @@ def while_(n: TfLayer, *inputs: Any) -> list[Any]:
     return Loop(n, list(inputs)).results()
 
 
+def _numbers_of_parts(values: Sequence[Any]) -> Iterator[int]:
+    """The index of the value that each of `flat_parts` is of."""
+    for i, value in enumerate(values):
+        yield from [i] * len(flat_parts([value]))
+
+
 class Loop:
     """A loop over values of any kind; unchanged ones stay outside of it."""
 
     def __init__(self, n: TfLayer, inits: list[Any]) -> None:
         self.n = n
         self.states = states_of(n, inits)
-        self.inits = [*inits, *now(n, self.states)]
-        self.own = len(inits)
+        self.pattern = inits
+        """The states as the graphs have them, complex tensors being pairs."""
+        self.inits: list[Any] = [*flat_parts(inits), *now(n, self.states)]
+        self.own = len(flat_parts(inits))
         """The number of explicit states; after them come variables that iterations may assign."""
-        self.fixed = kept(n.node.graphs["body"])
+        same = set(kept(n.node.graphs["body"]))
+        self.fixed = tuple(k for k, i in enumerate(_numbers_of_parts(inits)) if i in same)
         self.reads: set[int] = set()
         """The lists that the body reads, which must be carried as tensors."""
 
@@ -238,7 +243,7 @@ class Loop:
         """The values after the loop."""
         found = self._results()
         settle(self.states, found[self.own :])
-        return found[: self.own]
+        return self._paired(found)
 
     def _results(self) -> list[Any]:
         while True:
@@ -248,6 +253,8 @@ class Loop:
                 if plan.count is not None and self._is_short(plan.count):
                     return self._unrolled(plan.count)
                 return self._loop(plan)
+            except Stacks:
+                return self._unrolled_by_condition()
             except NeedsStack as need:
                 i, written = need.args[0], (*need.args, None)[1]
                 if i in self.reads:
@@ -262,15 +269,19 @@ class Loop:
     def cond(self, states: Sequence[Any]) -> Value:
         """Whether there is a next iteration."""
         with writing(self.n, self.states, states[self.own :]):
-            return is_true(self.n, self.n.graph("cond", *states[: self.own])[0])
+            return is_true(self.n, self.n.graph("cond", *self._paired(states))[0])
 
     def body(self, states: Sequence[Any]) -> list[Any]:
         """The states after an iteration."""
         with writing(self.n, self.states, states[self.own :]):
-            found = self.n.graph("body", *states[: self.own])
+            found = flat_parts(self.n.graph("body", *self._paired(states)))
             if len(found) != self.own:
                 raise self.n.error(f"the body gives {len(found)} values, expected {self.own}")
             return [*found, *now(self.n, self.states)]
+
+    def _paired(self, states: Sequence[Any]) -> list[Any]:
+        """The explicit states as the graphs have them."""
+        return paired_like(states[: self.own], self.pattern)
 
     def _is_short(self, count: int) -> bool:
         nodes = len(self.n.node.graphs["body"].nodes)
@@ -281,6 +292,18 @@ class Loop:
         for _ in range(count):
             states = self.body(states)
         return states
+
+    def _unrolled_by_condition(self) -> list[Any]:
+        """The states after iterations whose condition is known before each of them."""
+        states, nodes = self.inits, len(self.n.node.graphs["body"].nodes)
+        for _ in range(MOST_UNROLLED_OF_LISTS // max(nodes, 1) + 1):
+            going = self.n.known(self.cond(states))
+            if going is None:
+                break
+            if not going.all():
+                return states
+            states = self.body(states)
+        raise self.n.error(ENDLESS)
 
     def given(self, i: int, arguments: Any) -> Any:
         """The body's value of state i; `arguments` has the loop's values."""

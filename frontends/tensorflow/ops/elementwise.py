@@ -11,72 +11,36 @@ from ....ir.core import Value
 from ....ir.types import ComplexType, IntegerType, f32, i64
 from ...common import tensorflow as tf
 from ...common.bits import bits_as
-from ...common.complexes import (
-    Pair,
-    constant_pair,
-    exponential,
-    is_complex,
-    pair,
-    product,
-    square_root,
-    terms,
-)
+from ...common.complexes import Pair
 from ...common.formulas import divide_no_nan, isfinite, nextafter, trunc
 from ...common.gathering import gathered_elements
 from ...common.reductions import reduced
 from ...common.shapes import as_i64, reshape
 from ...common.terms import Term, extent
+from ..complexes import complex_of, or_complex
 from ..layer import TfLayer, rows
+from ..lists import TensorList
 
 
-def unary(op: Any) -> Callable[[TfLayer, Value], Value]:
+def unary(op: Any) -> Callable[..., Any]:
     """A converter to an op of one operand."""
-    return lambda n, x: n(op(x))
+    return or_complex(lambda n, x: n(op(x)))
 
 
 def binary(op: Any) -> Callable[..., Any]:
-    """A converter to an op of two operands that broadcast; some support complex ones."""
-
-    def convert(n: TfLayer, x: Any, y: Any) -> Any:
-        if not (_is_complex(x) or _is_complex(y)):
-            return n(op(x, y))
-        if op not in _COMPLEX:
-            raise n.error("complex numbers are not supported")
-        return pair(*_COMPLEX[op](*(terms(n, complex_of(n, v)) for v in (x, y))))
-
-    return convert
+    """A converter to an op of two operands that broadcast."""
+    return or_complex(lambda n, x, y: n(op(x, y)))
 
 
-def complex_of(n: TfLayer, x: Any) -> Pair:
-    """A complex tensor; the imaginary part of real numbers is 0."""
-    if isinstance(x, Pair):
-        return x
-    if not is_complex(x.type):
-        return Pair(x, Term(n, x).zeros().value)
-    return constant_pair(n, x)
-
-
-def _is_complex(x: Any) -> bool:
-    return isinstance(x, Pair) or is_complex(x.type)
-
-
-_COMPLEX = {
-    nn.Add: lambda a, b: (a[0] + b[0], a[1] + b[1]),
-    nn.Sub: lambda a, b: (a[0] - b[0], a[1] - b[1]),
-    nn.Mul: product,
-}
-"""Operations of complex numbers, which are pairs of terms."""
-
-
-def formula(make: Callable[..., Term]) -> Callable[..., Value]:
+def formula(make: Callable[..., Term]) -> Callable[..., Any]:
     """A converter to a formula of one or two terms."""
-    return lambda n, *xs: make(*(Term(n, x) for x in xs)).value
+    return or_complex(lambda n, *xs: make(*(Term(n, x) for x in xs)).value)
 
 
 rows.add({name: unary(getattr(nn, name)) for name in (
     "Abs", "Log", "Rsqrt", "Reciprocal", "Ceil", "Floor", "Sign", "Sin", "Cos",
     "Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh", "Erf", "Erfc", "Tanh",
-    "Expm1", "Log1p", "Sigmoid", "Neg", "Relu", "Softplus", "Softsign",
+    "Exp", "Expm1", "Log1p", "Sqrt", "Sigmoid", "Neg", "Relu", "Softplus", "Softsign",
 )} | {name: unary(op) for name, op in {
     "Inv": nn.Reciprocal, "Rint": nn.Round, "LogicalNot": nn.Not,
     "Invert": nn.Not, "IsNan": nn.IsNan, "IsInf": nn.IsInf,
@@ -140,20 +104,6 @@ def truncated_quotient(n: TfLayer, x: Value, y: Value) -> Value:
     return trunc(Term(n, x) / Term(n, y)).value
 
 
-@rows("Exp")
-def exp(n: TfLayer, x: Any) -> Any:
-    if not _is_complex(x):
-        return n(nn.Exp(x))
-    return pair(*exponential(terms(n, complex_of(n, x))))
-
-
-@rows("Sqrt")
-def sqrt(n: TfLayer, x: Any) -> Any:
-    if not _is_complex(x):
-        return n(nn.Sqrt(x))
-    return pair(*square_root(terms(n, complex_of(n, x))))
-
-
 @rows("Cast")
 def cast(n: TfLayer, x: Any) -> Any:
     """A cast; to complex numbers with imaginary part 0, and from them by the real part."""
@@ -169,7 +119,9 @@ def truncated_mod(n: TfLayer, x: Value, y: Value) -> Value:
 
 
 @rows("AddN", "AccumulateNV2")
-def add_all(n: TfLayer, *inputs: Value) -> Value:
+def add_all(n: TfLayer, *inputs: Any) -> Any:
+    if all(isinstance(v, TensorList) for v in inputs):
+        return reduce(lambda a, b: a.added(n, b), inputs)
     return reduce(lambda a, b: n(nn.Add(a, b)), inputs)
 
 

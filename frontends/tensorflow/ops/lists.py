@@ -67,6 +67,14 @@ def list_length(n: TfLayer, x: TensorList) -> Value:
     return n.cast(x.length(n), i32)
 
 
+@rows("TensorListElementShape")
+def list_element_shape(n: TfLayer, x: TensorList) -> Value:
+    """The shape of the elements, -1 for unknown extents; -1 alone if the rank is unknown."""
+    found = x.element_shape()
+    extents: Any = -1 if found is None else [-1 if d is None else d for d in found]
+    return n.constant(np.array(extents), n.element("shape_type", i32))
+
+
 @rows("TensorListPushBack")
 def list_push(n: TfLayer, x: TensorList, item: Value) -> TensorList:
     return x.pushed(n, item)

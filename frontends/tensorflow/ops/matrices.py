@@ -8,7 +8,9 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import i32
+from ....ir.numpy_types import type_to_numpy
+from ....ir.types import f64, i32, i64
+from ...common import complex_matrices
 from ...common import linear_algebra as algebra
 from ...common import tensorflow as tf
 from ...common.arrays import cross
@@ -16,7 +18,7 @@ from ...common.complexes import Pair, pair, terms
 from ...common.diagonals import on_diagonal
 from ...common.eigenvalues import eig as general_eigen
 from ...common.shapes import merge
-from ...common.terms import Term, constant, counting, extent
+from ...common.terms import Term, constant, counting, extent, joined
 from ..layer import TfLayer, rows
 
 rows.add({
@@ -33,22 +35,123 @@ def _matrix(n: TfLayer, x: Value) -> Term:
     return found.mT if n.flag("adjoint") else found
 
 
-rows.add({
-    "Cholesky": lambda n, x: algebra.cholesky(Term(n, x)).value,
-    "MatrixSolve": lambda n, a, b: algebra.solve(_matrix(n, a), Term(n, b)).value,
-})  # fmt: skip
+@rows("Cholesky")
+def cholesky(n: TfLayer, x: Any) -> Any:
+    if isinstance(x, Pair):
+        return complex_matrices.cholesky(n, x, lower=True)
+    return algebra.cholesky(Term(n, x)).value
+
+
+def _adjoint_if_asked(n: TfLayer, a: Pair) -> Pair:
+    if not n.flag("adjoint"):
+        return a
+    return complex_matrices.conjugated(n, complex_matrices.transposed(n, a))
+
+
+@rows("MatrixSolve")
+def solve(n: TfLayer, a: Any, b: Any) -> Any:
+    if isinstance(a, Pair):
+        return complex_matrices.solve(n, _adjoint_if_asked(n, a), b)
+    return algebra.solve(_matrix(n, a), Term(n, b)).value
 
 
 @rows("MatrixInverse")
-def inverse(n: TfLayer, x: Value) -> Value:
+def inverse(n: TfLayer, x: Any) -> Any:
+    if isinstance(x, Pair):
+        one = algebra.identity_like(Term(n, x.real))
+        return complex_matrices.solve(n, _adjoint_if_asked(n, x), pair(one, one.zeros()))
     a = _matrix(n, x)
     return algebra.solve(a, algebra.identity_like(a)).value
 
 
 @rows("MatrixTriangularSolve")
-def solve_triangular(n: TfLayer, a: Value, b: Value) -> Value:
+def solve_triangular(n: TfLayer, a: Any, b: Any) -> Any:
     lower = n.flag("lower", True)
+    if isinstance(a, Pair):
+        parts = (complex_matrices.triangle(one, lower, False, 0) for one in terms(n, a))
+        return complex_matrices.solve(n, _adjoint_if_asked(n, pair(*parts)), b)
     return algebra.solve_triangular(_matrix(n, a), Term(n, b), lower == n.flag("adjoint")).value
+
+
+@rows("TridiagonalSolve")
+def solve_tridiagonal(n: TfLayer, diagonals: Value, b: Value) -> Value:
+    """The solution of systems whose diagonals are [B.., 3, M], the one above the main one first.
+
+    The last element of the upper and the first of the lower diagonal are not read.
+    """
+    return algebra.solve(_tridiagonal(n, Term(n, diagonals)), Term(n, b)).value
+
+
+@rows("MatrixSolveLs")
+def solve_least_squares(n: TfLayer, a: Value, b: Value, weight: Value) -> Value:
+    """The least squares' solution; with `fast` by normal equations, to which `weight` is added.
+
+    Otherwise it is the smallest one, and the weight is not read.
+    """
+    matrix, right = Term(n, a), Term(n, b)
+    if not n.flag("fast", True):
+        u, sizes, v = algebra.svd(matrix)
+        most = sizes.largest(sizes.rank - 1, keep=True)
+        info = np.finfo(type_to_numpy(a.type.element_type))
+        least = most * (float(info.eps) * max(d or 1 for d in a.type.shape[-2:]))
+        inverse = (sizes > least).choose(1.0 / sizes, 0.0).spread(0, 1)
+        return (v @ (inverse * (u.mT @ right))).value
+    rows, columns = a.type.shape[-2:]
+    if rows is None or columns is None:
+        raise n.error("the extents of the matrices must be known")
+    turned = matrix.mT
+    tall = rows >= columns
+    square = turned @ matrix if tall else matrix @ turned
+    square = square + algebra.identity_like(square) * Term(n, weight).cast(square.element)
+    if tall:
+        return algebra.solve(square, turned @ right).value
+    return (turned @ algebra.solve(square, right)).value
+
+
+ROOT_STEPS = 40
+"""Newton's steps of a matrix's root: they double or halve eigenvalues until these are near 1."""
+
+
+@rows("MatrixSquareRoot")
+def square_root(n: TfLayer, x: Value) -> Value:
+    """The root whose eigenvalues have positive real parts, by Denman and Beavers' iteration in f64.
+
+    No eigenvalue may be 0 or negative.
+    """
+    a = Term(n, x).cast(f64)
+    one = algebra.identity_like(a)
+
+    def step(number: Term, states: list[Term]) -> list[Term]:
+        root, inverse = states
+        return [
+            (root + algebra.solve(inverse, one)) * 0.5,
+            (inverse + algebra.solve(root, one)) * 0.5,
+        ]
+
+    count = constant(n, ROOT_STEPS, i64)
+    root, _ = algebra.steps(n, count, [a, one + a.zeros()], step)
+    return root.cast(x.type.element_type).value
+
+
+def _tridiagonal(n: TfLayer, diagonals: Term) -> Term:
+    """Matrices [B.., M, M] of their diagonals [B.., 3, M]."""
+    axis = diagonals.rank - 2
+    above, main, below = (diagonals.column(i, axis).spread(0, 1) for i in range(3))
+    places = counting(n, extent(n, (diagonals.value, axis + 1)))
+    apart = places.spread(1, 0) - places.spread(0, 1)
+    return (
+        apart.equals(1).choose(above, 0.0)
+        + apart.equals(0).choose(main, 0.0)
+        + apart.equals(-1).choose(below, 0.0)
+    )
+
+
+@rows("TridiagonalMatMul")
+def tridiagonal_product(n: TfLayer, above: Value, main: Value, below: Value, x: Value) -> Value:
+    """The product of a tridiagonal matrix, whose diagonals are [B.., 1, M], and x [B.., M, N]."""
+    axis = x.type.rank - 2
+    diagonals = joined([Term(n, v) for v in (above, main, below)], axis)
+    return (_tridiagonal(n, diagonals) @ Term(n, x)).value
 
 
 @rows("MatrixDeterminant", "LogMatrixDeterminant")

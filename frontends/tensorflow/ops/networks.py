@@ -8,12 +8,13 @@ from __future__ import annotations
 from functools import reduce
 
 from ...common import tensorflow as tf
-from ...common.complexes import Pair, pair, terms
+from ...common.complexes import Pair, flat_parts, pair, terms
 from ...common.formulas import assured
 from ...common.shapes import product
 from ...common.vocabulary import *
+from ..complexes import complex_of
 from ..layer import TfLayer, rows
-from .elementwise import bias_add, complex_of
+from .elementwise import bias_add
 
 
 def on_channels_first(n: TfLayer, x: Value, work: Callable[[Value], Value]) -> Value:
@@ -80,8 +81,19 @@ def _complex_product(n: TfLayer, x: Pair, y: Pair) -> Pair:
 
 
 @rows("Einsum")
-def einsum_(n: TfLayer, *inputs: Value) -> Value:
-    return einsum(n, n.text("equation"), list(inputs))
+def einsum_(n: TfLayer, *inputs: Any) -> Any:
+    equation = n.text("equation")
+    if not any(isinstance(v, Pair) for v in inputs):
+        return einsum(n, equation, list(inputs))
+    if len(inputs) == 1:
+        return Pair(*(einsum(n, equation, [v]) for v in flat_parts(inputs)))
+
+    def of(x: Value, y: Value) -> Term:
+        return Term(n, einsum(n, equation, [x, y]))
+
+    x, y = (complex_of(n, v) for v in inputs)
+    real = of(x.real, y.real) - of(x.imag, y.imag)
+    return pair(real, of(x.real, y.imag) + of(x.imag, y.real))
 
 
 def _ranks(n: TfLayer, x: Value, weight: Value) -> None:
@@ -125,7 +137,14 @@ def conv_transposed(n: TfLayer, sizes: Value, weight: Value, x: Value) -> Value:
     _ranks(n, x, weight)
     rank = x.type.rank
     kernel = n(nn.Transpose(weight, permutation=(rank - 1, rank - 2, *range(rank - 2))))
-    how = _how(n, x)
+    channels = (n.extents(sizes) or (None,) * rank)[-1 if n.nhwc(x) else 1]
+    own = weight.type.shape[-2]
+    return transposed_as(n, sizes, kernel, x, int(channels) // own if channels and own else 1)
+
+
+def transposed_as(n: TfLayer, sizes: Value, kernel: Value, x: Value, groups: int) -> Value:
+    """The transposed convolution of x in the node's layout, with a kernel [C, O / groups, K..]."""
+    rank, how = x.type.rank, _how(n, x)
     begin = 1 if n.nhwc(x) else 2
     wanted = (n.extents(sizes) or (None,) * rank)[begin : begin + rank - 2]
     known = [int(d) for d in wanted if d is not None]
@@ -138,7 +157,7 @@ def conv_transposed(n: TfLayer, sizes: Value, weight: Value, x: Value) -> Value:
         n,
         x,
         lambda v: transposed_convolution(
-            n, v, kernel, extents=extents, keeps_begin=is_explicit, **how
+            n, v, kernel, extents=extents, keeps_begin=is_explicit, groups=groups, **how
         ),
     )
 
@@ -169,19 +188,20 @@ def _checked_sizes(n: TfLayer, x: Value, kernel: Value, asked: Value, how: dict[
 # -- pooling and normalization ---------------------------------------------------------------------
 
 
-def _windows(n: TfLayer, x: Value) -> Windows:
+def windows_of(n: TfLayer, x: Value) -> Windows:
+    """The windows of a pooling of x."""
     return Windows(spatial(n, "ksize", x), spatial(n, "strides", x), padding_of(n, x))
 
 
 @rows("MaxPool", "MaxPool3D")
 def max_pool(n: TfLayer, x: Value) -> Value:
-    return on_channels_first(n, x, lambda v: max_pooled(n, v, _windows(n, x)))
+    return on_channels_first(n, x, lambda v: max_pooled(n, v, windows_of(n, x)))
 
 
 @rows("MaxPoolWithArgmax")
 def max_pool_with_argmax(n: TfLayer, x: Value) -> list[Value]:
     """Max pooling with indices, which count an image's elements (or the batch's), channels last."""
-    out, places = max_pooled_with_indices(n, channels_first(n, x), _windows(n, x))
+    out, places = max_pooled_with_indices(n, channels_first(n, x), windows_of(n, x))
     channels, plane = x.type.shape[3], product(x.type.shape[1:3])
     if channels is None or plane is None:
         raise n.error("the extents of images must be known")
@@ -195,7 +215,7 @@ def max_pool_with_argmax(n: TfLayer, x: Value) -> list[Value]:
 
 @rows("AvgPool", "AvgPool3D")
 def average_pool(n: TfLayer, x: Value) -> Value:
-    return on_channels_first(n, x, lambda v: average_pooled(n, v, _windows(n, x)))
+    return on_channels_first(n, x, lambda v: average_pooled(n, v, windows_of(n, x)))
 
 
 @rows("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")

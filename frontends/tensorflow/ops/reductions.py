@@ -59,15 +59,20 @@ def _element(n: TfLayer, name: str, default: Type) -> Type:
 
 @rows("Unique", "UniqueV2", "UniqueWithCounts", "UniqueWithCountsV2")
 def unique(n: TfLayer, x: Value, axis: Value | None = None) -> list[Value]:
-    """The distinct elements in order of occurrence; for f16 and bf16, 0 and -0 are different."""
+    """The distinct slices along an axis in order of occurrence.
+
+    They are the elements of a vector, of which 0 and -0 are different for f16 and bf16.
+    """
     axes = () if axis is None else n.known_ints(axis, "axis")
-    if x.type.rank != 1 or axes not in ((), (0,), (-1,)):
+    if len(axes) > 1 or not (axes or x.type.rank == 1):
         raise n.error(f"the different elements of a tensor of rank {x.type.rank}, expected 1")
-    keys = [x]
+    place = normalize_axis(n, axes[0], x.type.rank) if axes else 0
+    first = transposed(n, x, [place, *(i for i in range(x.type.rank) if i != place)])
+    keys = [merge(n, first, [(0, 1), (1, x.type.rank)])]
     if isinstance(x.type.element_type, FloatType) and x.type.element_type.width == 16:
-        keys.append(n.cast(is_negative(Term(n, x)).value, x.type.element_type))
-    columns = [Term(n, v).spread(0, 1) for v in keys]
+        keys.append(n.cast(is_negative(Term(n, keys[0])).value, x.type.element_type))
+    columns = [Term(n, v) for v in keys]
     found = unique_rows(n, joined(columns, 1).value, in_order=False, equal_nan=False)
     element = _element(n, "out_idx", i32)
     numbers = [n.cast(v, element) for v in (found.inverse, found.counts)]
-    return [gathered(n, x, found.first), *numbers]
+    return [gathered(n, x, found.first, place), *numbers]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ...common import formulas, fourier
 from ...common.complexes import Pair, pair, terms
 from ...common.vocabulary import *
+from ..complexes import complex_of
 from ..layer import TfLayer, rows
-from .elementwise import complex_of
 
 
 @rows("Complex")

@@ -141,21 +141,27 @@ def cross_entropy(n: TfLayer, x: Value, labels: Value) -> list[Value]:
 
 @rows("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV3", "QuantizeAndDequantizeV4")
 def quantized(n: TfLayer, x: Value, low: Value, high: Value, bits: Value | None = None) -> Value:
-    """x quantized and dequantized; the scale fits the larger bound of its range."""
-    if n.int("axis", -1) != -1:
+    """x quantized and dequantized; the scale fits the larger bound of its range.
+
+    Along an axis, each place has a range of its own.
+    """
+    axis, is_given = n.int("axis", -1), n.flag("range_given", n.kind.endswith("V3"))
+    if axis != -1 and not n.kind.endswith("V3"):
         raise n.error("an axis is not supported")
     width = n.int("num_bits", 8) if bits is None else n.known_int(bits, "the bits")
     signed, narrow = n.flag("signed_input", True), n.flag("narrow_range")
     most = 2 ** (width - 1) - 1 if signed else 2**width - 1
     least = (-most if narrow else -most - 1) if signed else 0
     given, a, b = Term(n, x), Term(n, low), Term(n, high)
-    if not n.flag("range_given"):
-        axes = tuple(range(given.rank))
+    if not is_given:
+        axes = tuple(i for i in range(given.rank) if i != axis)
         a, b = -(-given).largest(*axes), given.largest(*axes)
+    if axis != -1:
+        a, b = (end.spread(0, given.rank - 1 - axis) for end in (a, b))
     by_low = (a < 0.0).choose(a.made(nn.Div(a.other(least), (a < 0.0).choose(a, -1.0).value)), 3e38)
     by_high = (b > 0.0).choose(b.made(nn.Div(b.other(most), (b > 0.0).choose(b, 1.0).value)), 3e38)
     scale = by_low.min(by_high) if least else by_high
-    if n.flag("range_given"):
+    if is_given:
         given = given.max(float(least) / scale).min(float(most) / scale)
     scaled = given * scale
     mode = n.text("round_mode", "HALF_TO_EVEN")

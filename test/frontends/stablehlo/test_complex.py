@@ -169,3 +169,31 @@ def test_where_there_are_none():
     }"""
     with pytest.raises(nnc.NncError, match="complex numbers are not supported here"):
         nnc.load(text.encode())
+
+
+SCATTER = """func.func @main(%x: tensor<4x2xcomplex<f32>>, %i: tensor<3x1xi32>,
+    %u: tensor<3x2xcomplex<f32>>) -> tensor<4x2xcomplex<f32>> {{
+  %r = "stablehlo.scatter"(%x, %i, %u) <{{scatter_dimension_numbers =
+    #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0],
+    scatter_dims_to_operand_dims = [0], index_vector_dim = 1>, unique_indices = {}}}> ({{
+    ^bb0(%a: tensor<complex<f32>>, %b: tensor<complex<f32>>):
+      %c = stablehlo.multiply %a, %b : tensor<complex<f32>>
+      stablehlo.return %c : tensor<complex<f32>>
+    }}) : (tensor<4x2xcomplex<f32>>, tensor<3x1xi32>, tensor<3x2xcomplex<f32>>)
+      -> tensor<4x2xcomplex<f32>>
+  return %r : tensor<4x2xcomplex<f32>>
+}}"""
+
+
+@pytest.mark.parametrize("places", [[2, 0, 9], [1, 3, 1]])
+def test_a_multiplying_scatter(places):
+    """Also several times to one place; what is out of range is left out."""
+    rng = np.random.default_rng(0)
+    x, u = ((rng.normal(size=(k, 2, 2)) @ [1, 1j]).astype(np.complex64) for k in (4, 3))
+    text = SCATTER.format("true" if len(set(places)) == 3 else "false")
+    found = nnc.compile(text.encode(), cache=False)(x, np.array(places, np.int32)[:, None], u)
+    wanted = x.copy()
+    for at, by in zip(places, u, strict=True):
+        if at < 4:
+            wanted[at] *= by
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
