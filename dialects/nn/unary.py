@@ -148,6 +148,7 @@ class Not(UnaryFunction, name="nn.not", traits=(Involution,)):
 class IsNan(UnaryFunction, name="nn.is_nan"):
     """Whether x is NaN. Source: ONNX IsNaN-20."""
 
+    needs_floats = True
     example = "%y = nn.is_nan %x : (tensor<4xf32>) -> tensor<4xi1>"
 
     @classmethod
@@ -164,6 +165,7 @@ class IsInf(UnaryOp, name="nn.is_inf"):
     detect_negative: bool = attribute(BOOL, default=True)
     detect_positive: bool = attribute(BOOL, default=True)
 
+    needs_floats = True
     example = "%y = nn.is_inf %x {detect_negative = false} : (tensor<4xf32>) -> tensor<4xi1>"
 
     @classmethod
