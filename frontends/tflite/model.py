@@ -6,7 +6,7 @@ the output is to be passed to the next run. The first run may omit it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,7 +18,7 @@ from ..common.source import Source
 from ..common.strings import LookupTable
 from ..wire.flatbuffers import FlatbufferError, Table
 from .schema import CODES, MODEL, OPTIONS
-from .tensors import Tensors
+from .tensors import Blocks, Tensors
 
 VERSION = 3
 STATE_OPERANDS = {"SVDF": (4,), "RNN": (4,), "LSTM": (18, 19)}
@@ -69,6 +69,8 @@ class Operator:
     """Tensors inside of the operator, which only have quantization parameters."""
     stored: Sequence[bool] = ()
     """Whether each input is stored in the file."""
+    blocks: Mapping[int, Blocks] = field(default_factory=dict)
+    """The scales of the inputs that are quantized by blocks."""
 
 
 @dataclass
@@ -80,12 +82,13 @@ class State:
     type: Type | None = None
     first: np.ndarray | None = None
 
-    def start(self, source: Source) -> float:
-        """The initial number of all its elements. Raises NncError if there are several."""
-        found = np.unique(self.first) if self.first is not None else np.zeros(1)
-        if found.size > 1:
-            raise source.error(f"variable '{self.name}' starts with different elements")
-        return float(found[0]) if found.size else 0.0
+    @property
+    def start(self) -> np.ndarray:
+        """Its initial elements; a scalar if they are equal."""
+        if self.first is None or not self.first.size:
+            return np.zeros(())
+        one = self.first.reshape(-1)[:1]
+        return one.reshape(()) if (self.first == one).all() else self.first
 
 
 def read_model(source: Source) -> Graph:
@@ -116,9 +119,10 @@ class _Reader:
         graph = one.graph(signature)
         graph.producer = model.description
         notes = {"signature": signature.key} if signature is not None else {}
-        graph.starts = {state.name: state.start(self.source) for state in one.states.values()}
+        graph.starts = {state.name: state.start for state in one.states.values()}
         graph.notes = notes | {
-            f"state {name}": f"starts as {number:g}" for name, number in graph.starts.items()
+            f"state {name}": f"starts as {first:g}" if not first.ndim else "starts as stored"
+            for name, first in graph.starts.items()
         }
         return graph
 
@@ -243,10 +247,18 @@ class _SubGraph:
             self.table_of(ins[0]) if kind in LOOKUPS else None,
             [tensors[i] for i in self.numbers(operator.intermediates) if i >= 0],
             [i >= 0 and self.reader.tensors.is_stored(tensors[i]) for i in ins],
+            self.blocks(ins),
         )
         inputs = inputs[1:] if kind in LOOKUPS else inputs
         name = outputs[0] if outputs else f"operator {number}"
         self.nodes.append(Node(kind, name, inputs, outputs, about, graphs))
+
+    def blocks(self, ins: list[int]) -> dict[int, Blocks]:
+        """The scales of those operands that are quantized by blocks."""
+        tensors = self.table.tensors
+        read = self.reader.tensors.blocks
+        found = {place: read(tensors[i], tensors) for place, i in enumerate(ins) if i >= 0}
+        return {place: blocks for place, blocks in found.items() if blocks is not None}
 
     def options(self, kind: str, operator: Table) -> Table:
         kind = kind if kind in OPTIONS.tables else "NONE"
