@@ -24,6 +24,10 @@ MOST_TEXT = 1 << 28
 RENAMED = {"GroupQueryAttention": "GroupedQueryAttention"}
 """Classes whose weights are stored under another name than their configuration."""
 
+KERAS_PACKAGES = ("", "keras", "tf_keras")
+REGISTERED_BY_KERAS = {"Custom>CustomScaleLayer"}
+"""Classes of Keras 2's applications, which it registers as users do theirs."""
+
 WRAPPERS_OWN = ("vector_u", "vector_u:0", "sn_u:0")
 """Weights that a wrapper uses in training only."""
 
@@ -175,6 +179,19 @@ def unique_names(layers: Sequence[Mapping[str, Any]]) -> list[str]:
         counts[name] = count + 1
         names.append(f"{name}_{count}" if count else name)
     return names
+
+
+def kind_of(layer: Mapping[str, Any]) -> str:
+    """The class of a layer; with its package if somebody else than Keras registered it."""
+    named, registered = str(layer["class_name"]), str(layer.get("registered_name") or "")
+    return own_name(registered if ">" in registered else named)
+
+
+def own_name(registered: str) -> str:
+    """A registered name without its package if that is Keras's."""
+    package, _, name = registered.rpartition(">")
+    is_its_own = package.lower() in KERAS_PACKAGES or registered in REGISTERED_BY_KERAS
+    return name if is_its_own else registered
 
 
 def is_operation(layer: Mapping[str, Any]) -> bool:

@@ -13,6 +13,7 @@ from ..common.activations import activation as named
 from ..common.activations import affine, clipped
 from ..common.reductions import largest
 from ..common.terms import Term, counting, extent
+from .container import kind_of, own_name
 from .layer import KerasLayer
 
 Function = Callable[[KerasLayer, Value], Value]
@@ -165,9 +166,9 @@ def activated(n: KerasLayer, x: Value, given: Any) -> Value:
     if isinstance(given, dict):
         config = given.get("config")
         if isinstance(config, dict):
-            return _by_layer(n, x, str(given.get("class_name")), config)
+            return _by_layer(n, x, kind_of(given), config)
         given = config if isinstance(config, str) else given.get("class_name")
-    function = FUNCTIONS.get(str(given).rpartition(">")[2].lower())
+    function = FUNCTIONS.get(own_name(str(given)).lower())
     if function is None:
         raise n.error(f"activation '{given}' is not known, expected {', '.join(FUNCTIONS)}")
     return function(n, x)

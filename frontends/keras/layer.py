@@ -61,7 +61,7 @@ IGNORED = IgnoredFields(
         "Random* AugMix CutMix MixUp RandAugment MaxNumBoundingBoxes Solarization *Dropout* "
         "Gaussian* ActivityRegularization StochasticDepth")),
     Ignored("data_format", "one dimension, or none that matters", kinds="AutoContrast Flatten"),
-    Ignored("epsilon", "of adapting", kinds="Discretization"),
+    Ignored("epsilon num_bins", "of adapting", kinds="Discretization"),
     Ignored("shared_axes", "weights have it", kinds="PReLU"),
     Ignored("mask_zero", "where it is called the other way round", kinds="ReversibleEmbedding"),
     Ignored("lora_rank lora_alpha", "merged in the weights"),

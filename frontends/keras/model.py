@@ -19,7 +19,14 @@ from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from ..common.source import Source
 from .calls import calls_of, counted_from_zero, order_of_calls, outputs_wanted, resolved
-from .container import Weights, is_operation, name_of, open_container, unique_names
+from .container import (
+    Weights,
+    is_operation,
+    kind_of,
+    name_of,
+    open_container,
+    unique_names,
+)
 from .layer import Call, Slot, element_type
 from .masks import GIVES_BACK, QUERY, by_name, first_argument, makes_mask, masks_behind
 from .structures import decoded, flat, mapped
@@ -118,7 +125,7 @@ class _Reader:
         return self.source.error(f"layer '{layer.label or layer.name}' ({layer.kind}): {text}")
 
     def _layer(self, whole: Mapping[str, Any], weights: Weights, around: str) -> _Layer:
-        kind, config = str(whole["class_name"]).rpartition(">")[2], whole["config"]
+        kind, config = kind_of(whole), whole["config"]
         if isinstance(config, list):  # Sequential of Keras 2.0
             config = {"name": "sequential", "layers": config}
         if is_operation(whole):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property, wraps
 
+import ml_dtypes
+
 from ..common.fields import Fields, remembered
 from ..common.importer import NodeLayer
 from ..common.quantization import quantized, real_numbers
@@ -71,10 +73,18 @@ class TfliteLayer(NodeLayer):
         return element_type(self.attributes.outputs[i].type)
 
     def real(self, i: int, x: Value | None) -> Any:
-        """Operand i as floats: dequantized if it is quantized, else itself."""
+        """Operand i as floats: dequantized if it is quantized, else itself.
+
+        Scales of blocks are rounded to bf16, as XNNPACK does, whose products are the only ones of
+        LiteRT that read them.
+        """
         if x is None:
             return None
         tensor = self.attributes.inputs[i]
+        if i in self.attributes.blocks:
+            blocks = self.attributes.blocks[i]
+            scales = self.constant(blocks.scales.astype(ml_dtypes.bfloat16).astype(np.float32))
+            return self._of_blocks(x, scales, blocks.size)
         scale = scales_of(tensor)
         element = x.type.element_type
         if scale is None or not isinstance(element, IntegerType) or element is i1:
@@ -82,6 +92,29 @@ class TfliteLayer(NodeLayer):
         assert tensor is not None
         size, zero = self._parameters(tensor, x.type.rank)
         return real_numbers(self, x, size, zero).value
+
+    def real_rows(self, i: int, table: Value, indices: Value) -> Value:
+        """Rows of operand i, a quantized table, as floats."""
+        rows = gathered(self, table, indices)
+        tensor, blocks = self.attributes.inputs[i], self.attributes.blocks.get(i)
+        if blocks is not None:
+            scales = gathered(self, self.constant(blocks.scales), indices)
+            return self._of_blocks(rows, scales, blocks.size)
+        assert tensor is not None
+        size, zero = self._parameters(tensor, table.type.rank)
+        if tensor.quantization.axis == 0:
+            size, zero = (
+                v if v is None or not v.type.rank else gathered(self, v, indices)
+                for v in (size, zero)
+            )
+        return real_numbers(self, rows, size, zero).value
+
+    def _of_blocks(self, x: Value, scales: Value, size: int) -> Value:
+        """The real numbers of x [.., columns] with scales [.., blocks of `size` columns]."""
+        whole = dims(x)
+        blocks = [*whole[:-1], x.type.shape[-1] // size]
+        steps = Term(self, reshape(self, self.cast(x, f32), [*blocks, size]))
+        return reshape(self, (steps * Term(self, scales).spread(0, 1)).value, whole)
 
     def quantized(self, i: int, x: Value) -> Value:
         """Floats quantized as output i, if that is quantized."""
@@ -102,8 +135,8 @@ class TfliteLayer(NodeLayer):
         return quantized(self, x, size, zero, element)
 
     def is_quantized(self, i: int) -> bool:
-        """Whether operand i has a scale."""
-        return scales_of(self.attributes.inputs[i]) is not None
+        """Whether operand i has scales."""
+        return scales_of(self.attributes.inputs[i]) is not None or i in self.attributes.blocks
 
     def is_hybrid(self, data: int, weights: int) -> bool:
         """Whether an operand is of floats and its weights are of 8 bits or less.
@@ -112,7 +145,8 @@ class TfliteLayer(NodeLayer):
         and ignore the zero point.
         """
         x, weight = (self.attributes.inputs[i] for i in (data, weights))
-        if x is None or weight is None or scales_of(weight) is None:
+        has_scales = scales_of(weight) is not None or weights in self.attributes.blocks
+        if x is None or weight is None or not has_scales:
             return False
         element = element_type(weight.type)
         if not isinstance(element, IntegerType) or element_type(x.type) is not f32:

@@ -6,7 +6,7 @@ the output is to be passed to the next run. The first run may omit it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,7 +18,7 @@ from ..common.source import Source
 from ..common.strings import LookupTable
 from ..wire.flatbuffers import FlatbufferError, Table
 from .schema import CODES, MODEL, OPTIONS
-from .tensors import Tensors
+from .tensors import Blocks, Tensors
 
 VERSION = 3
 STATE_OPERANDS = {"SVDF": (4,), "RNN": (4,), "LSTM": (18, 19)}
@@ -39,6 +39,12 @@ NESTED = {
 }
 """The options of operators that are numbers of nested graphs."""
 
+
+CARRIES_VARIABLES = ("IF", "WHILE", "CALL")
+"""Operators whose graphs may use variables."""
+
+Handles = tuple[tuple[int, str], ...]
+"""Which inputs of a graph are handles: their places, and the names of the variables."""
 
 LOOKUPS = ("HASHTABLE_FIND", "HASHTABLE_SIZE")
 """Operators whose first operand is a table."""
@@ -69,6 +75,8 @@ class Operator:
     """Tensors inside of the operator, which only have quantization parameters."""
     stored: Sequence[bool] = ()
     """Whether each input is stored in the file."""
+    blocks: Mapping[int, Blocks] = field(default_factory=dict)
+    """The scales of the inputs that are quantized by blocks."""
 
 
 @dataclass
@@ -80,12 +88,13 @@ class State:
     type: Type | None = None
     first: np.ndarray | None = None
 
-    def start(self, source: Source) -> float:
-        """The initial number of all its elements. Raises NncError if there are several."""
-        found = np.unique(self.first) if self.first is not None else np.zeros(1)
-        if found.size > 1:
-            raise source.error(f"variable '{self.name}' starts with different elements")
-        return float(found[0]) if found.size else 0.0
+    @property
+    def start(self) -> np.ndarray:
+        """Its initial elements; a scalar if they are equal."""
+        if self.first is None or not self.first.size:
+            return np.zeros(())
+        one = self.first.reshape(-1)[:1]
+        return one.reshape(()) if (self.first == one).all() else self.first
 
 
 def read_model(source: Source) -> Graph:
@@ -101,7 +110,7 @@ class _Reader:
         self.source = source
         self.model = model
         self.tensors = Tensors(source, model)
-        self.graphs: dict[int, Graph | None] = {}
+        self.inner: dict[tuple[int, Handles], _SubGraph | None] = {}
         self.tables: dict[int, LookupTable] = {}
 
     def run(self) -> Graph:
@@ -116,9 +125,10 @@ class _Reader:
         graph = one.graph(signature)
         graph.producer = model.description
         notes = {"signature": signature.key} if signature is not None else {}
-        graph.starts = {state.name: state.start(self.source) for state in one.states.values()}
+        graph.starts = {state.name: state.start for state in one.states.values()}
         graph.notes = notes | {
-            f"state {name}": f"starts as {number:g}" for name, number in graph.starts.items()
+            f"state {name}": f"starts as {first:g}" if not first.ndim else "starts as stored"
+            for name, first in graph.starts.items()
         }
         return graph
 
@@ -133,20 +143,23 @@ class _Reader:
             raise self.source.error(f"there is no signature '{name}'; signatures: {listed}")
         return None
 
-    def nested(self, number: int) -> Graph:
-        """The graph of a branch, loop or function by its number; each is made once."""
-        if number in self.graphs:
-            if (found := self.graphs[number]) is None:
+    def nested(self, number: int, handles: Handles) -> _SubGraph:
+        """The graph of a branch, loop or function by its number, of these variables' handles.
+
+        Each is read once.
+        """
+        key = number, handles
+        if key in self.inner:
+            if (found := self.inner[key]) is None:
                 raise self.source.error(f"graph {number} calls itself")
             return found
-        self.graphs[number] = None
+        self.inner[key] = None
         one = _SubGraph(self, self.subgraph(number))
+        own = one.table.inputs.tolist()
+        one.handles.update((own[place], name) for place, name in handles if place < len(own))
         one.read()
-        if one.states:
-            name = next(iter(one.states.values())).name
-            raise self.source.error(f"variable '{name}' is used inside a loop, branch or call")
-        made = self.graphs[number] = one.graph(None)
-        return made
+        self.inner[key] = one
+        return one
 
     def subgraph(self, number: int) -> Table:
         if not 0 <= number < len(self.model.subgraphs):
@@ -230,11 +243,7 @@ class _SubGraph:
                 state = self.variable_tensor(ins[place])
                 inputs[place], state.value = state.value, f"{state.name}:{number}"
                 outputs.append(state.value)
-        graphs = {
-            f"{name}{i}" if i else name: self.reader.nested(number)
-            for name in NESTED.get(kind, ())
-            for i, number in enumerate(np.atleast_1d(getattr(options, name)).tolist())
-        }
+        graphs = self.nested(number, kind, options, ins, outs, inputs, outputs)
         about = Operator(
             options,
             self.custom(operator),
@@ -243,10 +252,90 @@ class _SubGraph:
             self.table_of(ins[0]) if kind in LOOKUPS else None,
             [tensors[i] for i in self.numbers(operator.intermediates) if i >= 0],
             [i >= 0 and self.reader.tensors.is_stored(tensors[i]) for i in ins],
+            self.blocks(ins),
         )
         inputs = inputs[1:] if kind in LOOKUPS else inputs
         name = outputs[0] if outputs else f"operator {number}"
         self.nodes.append(Node(kind, name, inputs, outputs, about, graphs))
+
+    def nested(
+        self,
+        operator: int,
+        kind: str,
+        options: Table,
+        ins: list[int],
+        outs: list[int],
+        inputs: list[str],
+        outputs: list[str],
+    ) -> dict[str, Graph]:
+        """The graphs inside of an operator, by their names in its options.
+
+        The variables that they use become inputs and outputs of all of them, behind the others, and
+        of the operator: `inputs` and `outputs` are changed in place, and have no handles.
+        """
+        numbers = {
+            f"{name}{i}" if i else name: number
+            for name in NESTED.get(kind, ())
+            for i, number in enumerate(np.atleast_1d(getattr(options, name)).tolist())
+        }
+        first = int(kind == "IF")  # its condition is no input of the branches
+        handles = [(place, self.handles[i]) for place, i in enumerate(ins) if i in self.handles]
+        within = tuple((place - first, name) for place, name in handles if place >= first)
+        found = {name: self.reader.nested(number, within) for name, number in numbers.items()}
+        used = {name: state for one in found.values() for name, state in one.states.items()}
+        if used and kind not in CARRIES_VARIABLES:
+            raise self.reader.source.error(f"{kind} uses variable '{next(iter(used))}' inside")
+        for place, _ in reversed(handles):
+            del inputs[place]
+        if kind in CARRIES_VARIABLES:
+            self.handles_behind(kind, found, dict(handles), outs, outputs)
+        for name, state in used.items():
+            own = self.states.setdefault(name, State(name, name, state.type))
+            inputs.append(own.value)
+            own.value = f"{name}:{operator}"
+            outputs.append(own.value)
+        return {name: one.graph(None, used) for name, one in found.items()}
+
+    def handles_behind(
+        self,
+        kind: str,
+        graphs: Mapping[str, _SubGraph],
+        given: Mapping[int, str],
+        outs: list[int],
+        outputs: list[str],
+    ) -> None:
+        """Record which results of an operator are handles, and remove them from `outputs`.
+
+        `given` has the handles among a loop's operands. Raises NncError if runs may differ in the
+        variables that they are handles of, or if a loop's condition assigns one.
+        """
+        error = self.reader.source.error
+        lasts = [one for name, one in graphs.items() if name != "condition"]
+        for one in graphs.values() if kind == "WHILE" else ():
+            changed = [v.name for v in one.states.values() if v.value != v.name]
+            if one not in lasts and changed:
+                raise error(f"the condition of a loop assigns variable '{changed[0]}'")
+        for place in reversed(range(len(outs))):
+            ends = [one.table.outputs.tolist() for one in lasts]
+            names = {
+                one.handles.get(e[place])
+                for one, e in zip(lasts, ends, strict=True)
+                if place < len(e)
+            }
+            names |= {given.get(place)} if kind == "WHILE" else set()
+            if names <= {None}:
+                continue
+            if len(names) > 1:
+                raise error(f"result {place} of {kind} is a handle of one of several variables")
+            self.handles[outs[place]] = names.pop() or ""
+            del outputs[place]
+
+    def blocks(self, ins: list[int]) -> dict[int, Blocks]:
+        """The scales of those operands that are quantized by blocks."""
+        tensors = self.table.tensors
+        read = self.reader.tensors.blocks
+        found = {place: read(tensors[i], tensors) for place, i in enumerate(ins) if i >= 0}
+        return {place: blocks for place, blocks in found.items() if blocks is not None}
 
     def options(self, kind: str, operator: Table) -> Table:
         kind = kind if kind in OPTIONS.tables else "NONE"
@@ -325,23 +414,26 @@ class _SubGraph:
 
     # -- the whole -------------------------------------------------------------------------------
 
-    def graph(self, signature: Table | None) -> Graph:
-        """The graph, with the names that the signature, if any, gives inputs and outputs."""
+    def graph(self, signature: Table | None, states: Mapping[str, State] | None = None) -> Graph:
+        """The graph, with the names that the signature, if any, gives inputs and outputs.
+
+        Its states are inputs and outputs behind the others: its own, or those that are given.
+        """
         tensors, reader = self.table.tensors, self.reader
-        own = self.numbers(self.table.inputs)
+        own = [i for i in self.numbers(self.table.inputs) if i not in self.handles]
         outer = _outer_names(signature.inputs if signature else [], own, self.names)
         for number, name in zip(own, outer, strict=True):
             self.rename(number, name)
-        results = self.numbers(self.table.outputs)
+        results = [i for i in self.numbers(self.table.outputs) if i not in self.handles]
         outside = _outer_names(signature.outputs if signature else [], results, self.names)
         types = [reader.tensors.type(tensors[i]) for i in own]
         named = zip(outer, types, strict=True)
         inputs = [Input(name, type, _dimension_names(name, type)) for name, type in named]
         outputs = list(zip(outside, map(self.name, results), strict=True))
-        for state in self.states.values():
-            assert state.type is not None
-            inputs.append(Input(state.name, state.type))
-            outputs.append((state.name, state.value))
+        for name, like in (self.states if states is None else states).items():
+            assert like.type is not None
+            inputs.append(Input(name, like.type))
+            outputs.append((name, self.states[name].value if name in self.states else name))
         made = {name for node in self.nodes for name in node.outputs}
         constants: dict[str, np.ndarray] = {}
         for number, name in enumerate(self.names):

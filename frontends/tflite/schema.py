@@ -40,7 +40,12 @@ Quantization
   2 scale f32*
   3 zero i64*
   4 details_kind u8
+  5 details any
   6 axis i32
+Blocks
+  0 scales i32
+  1 zero_points i32 =-1
+  2 size i32
 Sparsity
   0 order i32*
   1 block_map i32*

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -15,7 +17,7 @@ from ...ir.numpy_types import numpy_to_type
 from ...ir.types import TensorType, Type, size_fault
 from ..common.source import Source
 from ..wire.flatbuffers import FlatbufferError, Table
-from .schema import ELEMENTS
+from .schema import ELEMENTS, MODEL
 
 _DTYPES: dict[str, Any] = {
     "f32": np.float32,
@@ -33,6 +35,17 @@ _DTYPES: dict[str, Any] = {
     **{f"ui{bits}": np.dtype(f"u{bits // 8}") for bits in (8, 16, 32, 64)},
 }
 _VECTORS = {1: "Int32Vector", 2: "Uint16Vector", 3: "Uint8Vector"}
+BY_BLOCKS = 2
+"""The kind of quantization whose scales are another tensor."""
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """The scales of a matrix of integers: one for each `size` elements of a row."""
+
+    scales: np.ndarray
+    """[rows, blocks of a row], f32."""
+    size: int
 
 
 def dtype_of(number: int) -> np.dtype:
@@ -77,6 +90,27 @@ class Tensors:
             raise self.source.error(f"tensor '{tensor.name}': {error.message}") from None
         except ValueError as error:
             raise self.source.error(f"tensor '{tensor.name}': {error}") from None
+
+    def blocks(self, tensor: Table, others: Sequence[Table]) -> Blocks | None:
+        """The scales of a tensor that is quantized by blocks; None for other tensors.
+
+        `others` are the tensors of its graph. Raises NncError.
+        """
+        about = tensor.quantization
+        if about is None or about.details_kind != BY_BLOCKS or not about.has("details"):
+            return None
+        details, rows = about.details.read("Blocks", MODEL), tensor.shape.tolist()
+        if details.zero_points >= 0:
+            raise self.source.error(f"tensor '{tensor.name}': blocks with zero points")
+        place, size = details.scales, details.size
+        scales = self.array(others[place]) if 0 <= place < len(others) else None
+        wanted = [rows[0], rows[1] // size] if size > 0 and len(rows) == 2 else None
+        if wanted is None or rows[1] % size or scales is None or list(scales.shape) != wanted:
+            raise self.source.error(
+                f"tensor '{tensor.name}' of shape {rows} has blocks of {size} elements with "
+                f"{'no scales' if scales is None else f'scales of shape {list(scales.shape)}'}"
+            )
+        return Blocks(scales.astype(np.float32), size)
 
     def is_stored(self, tensor: Table) -> bool:
         """Whether the file has the elements of a tensor."""

@@ -17,7 +17,7 @@ IDENTITIES = (
     "RandomSaturation", "RandomSharpness", "RandomShear", "RandomTranslation", "RandomZoom",
     "Solarization", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "StochasticDepth",
     "ops.StopGradient", "ops.Copy", "ops.ConvertToTensor", "ops.Identity",
-    "tf.identity", "tf.stop_gradient",
+    "tf.identity", "tf.stop_gradient", "TFDIdentity",
 )  # fmt: skip
 """Layers that are the identity except in training."""
 
@@ -129,7 +129,14 @@ def masking(n: KerasLayer) -> list[Value]:
 
 @layer("TimeDistributed")
 def time_distributed(n: KerasLayer) -> Value:
-    """The nested layer on all steps of all sequences at once."""
+    """The nested layer on all steps of all sequences at once.
+
+    Raises NncError for a quantized layer: Keras calls its function of floats, without the scales.
+    """
+    policy = n.config["layer"]["config"].get("dtype")
+    mode = (policy.get("config") or {}).get("mode") if isinstance(policy, dict) else None
+    if mode:
+        raise n.error(f"Keras ignores that the layer inside is quantized ({mode}), and its scales")
     x, mask = n.tensor(), n.mask
     (y,) = n.graph("layer", *(merged_batch(n, v) for v in (x, mask) if v is not None))
     return split_batch(n, y, x)
@@ -173,7 +180,10 @@ def encoded(n: KerasLayer, x: Value, depth: int, mode: str, weights: Value | Non
 
 @layer("Discretization")
 def discretization(n: KerasLayer) -> Value:
-    bounds = np.sort(np.asarray(n.option("bin_boundaries"), np.float32))
+    given = n.option("bin_boundaries")
+    if given is None:
+        raise n.error("it has no bounds: it was not adapted")
+    bounds = np.sort(np.asarray(given, np.float32))
     x = n.tensor()
     column = Term(n, n.cast(x, f32)).reshape(*((x, i) for i in range(x.type.rank)), 1)
     below = column < Term(n, n.constant(bounds, f32))

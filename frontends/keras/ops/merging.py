@@ -107,7 +107,7 @@ def residual(n: KerasLayer) -> Value:
     return (first + second * n.number("scale")).value
 
 
-@layer("Concatenate")
+@layer("Concatenate", "TFDConcat")
 def concatenate(n: KerasLayer) -> list[Value]:
     given = _of_one_type(n)
     axis = normalize_axis(n, n.integer("axis", -1), given[0].type.rank)

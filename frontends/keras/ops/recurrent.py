@@ -8,6 +8,7 @@ from functools import partial
 from ...common.loops import Iteration, mirrored, while_loop
 from ...common.recurrent import lstm_states
 from ...common.vocabulary import *
+from ..container import kind_of
 from ..functions import activated
 from ..layer import KerasLayer, layer
 from ..structures import flat
@@ -71,11 +72,11 @@ def _cell(n: KerasLayer, kind: str, config: Mapping[str, Any], weights: list[Val
 
 def _cells(n: KerasLayer, one: Mapping[str, Any], weights: list[Value]) -> list[Cell]:
     """The cells of a recurrent layer, from its configuration."""
-    kind, config = one["class_name"].rpartition(">")[2], one["config"]
+    kind, config = kind_of(one), one["config"]
     if kind == "RNN":
         inner = config["cell"]
         listed = inner["config"].get("cells", [inner])
-        return [_cell(n, c["class_name"], c["config"], weights) for c in listed]
+        return [_cell(n, kind_of(c), c["config"], weights) for c in listed]
     return [_cell(n, kind, config, weights)]
 
 
@@ -201,7 +202,7 @@ def bidirectional(n: KerasLayer) -> list[Value]:
     forward = bool(inner["config"].get("go_backwards"))
     other = not forward if behind is None else bool(behind["config"].get("go_backwards"))
     ways = [(inner, forward), (behind or inner, other)]
-    if inner["class_name"].rpartition(">")[2].startswith("ConvLSTM"):
+    if kind_of(inner).startswith("ConvLSTM"):
         return _bidirectional_of_images(n, ways)
     x, weights = _time_first(n, _first(n)), n.weights()
     cells = [_cells(n, one, weights) for one, _ in ways]

@@ -73,10 +73,10 @@ def unique(n: TfliteLayer, x: Value) -> list[Value]:
 
 @ROWS("EMBEDDING_LOOKUP")
 def embedding_lookup(n: TfliteLayer, indices: Value, table: Value) -> Value:
-    rows = gathered(n, table, indices)
-    if n.is_quantized(1):
-        return n.quantized(0, n.real(1, rows))
-    return rows
+    """Rows of a table; of a quantized one, their real numbers by scales that go with them."""
+    if not n.is_quantized(1):
+        return gathered(n, table, indices)
+    return n.quantized(0, n.real_rows(1, table, indices))
 
 
 @ROWS("SPARSE_TO_DENSE")

@@ -97,6 +97,9 @@ def functional(*layers, ends=None):
 KERNEL = np.arange(6, dtype=np.float32).reshape(3, 2)
 DENSE = layer("Dense", ["x"], use_bias=False)
 DENSE_WEIGHTS = {"layers/dense/vars/0": KERNEL}
+OWN_RELU = {"module": "builtins", "class_name": "function", "config": "my>relu"}
+INT8 = {"module": "keras.dtype_policies", "class_name": "QuantizedDTypePolicy",
+        "config": {"mode": "int8", "source_name": "float32"}}  # fmt: skip
 
 
 def test_names_and_shapes_of_inputs_and_outputs_are_kept():
@@ -195,6 +198,17 @@ def test_bins_are_of_floats_whatever_the_policy(dtype, given):
     assert np.array_equal(nnc.compile(archive(net))(x), np.digitize(x, np.float32(bounds)))
 
 
+def test_features_that_were_adapted_are_concatenated():
+    """As `keras.utils.FeatureSpace` writes it: bounds beside the number of bins."""
+    bins = layer("Discretization", ["x"], num_bins=3, bin_boundaries=[0.5, 1.5])
+    both = layer("TFDConcat", axis=-1)
+    tensors = [{"class_name": "__keras_tensor__", "config": {"keras_history": [name, 0, 0]}}
+               for name in ("x", "discretization")]  # fmt: skip
+    both["inbound_nodes"] = [{"args": [tensors], "kwargs": {}}]
+    found = nnc.compile(archive(functional(bins, both)))(np.array([[0, 1, 2]], np.float32))
+    assert np.array_equal(found, [[0, 1, 2, 0, 1, 2]])
+
+
 @pytest.mark.parametrize("kind, config", [
     ("RandomFlip", {}), ("CenterCrop", {"height": 1, "width": 2}), ("AutoContrast", {}),
 ])  # fmt: skip
@@ -227,6 +241,14 @@ def test_all_missing_layers_are_in_one_error():
         (functional(layer("Dense", ["y"])), "broken configuration"),
         (functional(layer("Dropout", ["dropout"])), "its inputs are never computed"),
         (functional(layer("Activation", ["x"], activation="what")), "activation 'what' is not"),
+        (functional(layer("Activation", ["x"], activation=OWN_RELU)), "activation 'my>relu' is not"),
+        (functional({**DENSE, "module": None, "registered_name": "my>Dense"}),
+         r"layer 'dense' \(my>Dense\): not supported"),
+        (functional({**DENSE, "class_name": "my>Dense"}), r"layer 'dense' \(my>Dense\): not"),
+        (functional(layer("TimeDistributed", ["x"], layer=layer("Dense", dtype=INT8))),
+         r"Keras ignores that the layer inside is quantized \(int8\)"),
+        (functional(layer("Discretization", ["x"], num_bins=4, bin_boundaries=None)),
+         "it was not adapted"),
         (functional(layer("Permute", ["x"], dims="no")), "'dims' is 'no', expected 1 integers"),
         (functional(layer("Reshape", ["x"], target_shape=[2, 2])), "3 elements do not"),
         ({"class_name": "Mine", "config": {}}, "only sequential and functional models"),

@@ -260,8 +260,8 @@ def quantized_ops(x, y):
 class Streaming(tf.Module):
     """A filter that remembers the last inputs and counts."""
 
-    def __init__(self):
-        self.line = tf.Variable(tf.fill([1, 4, 3], 0.5), name="line")
+    def __init__(self, start):
+        self.line = tf.Variable(start, name="line")
 
     @tf.function(input_signature=[tf.TensorSpec([1, 1, 3], tf.float32)])
     def __call__(self, x):
@@ -270,16 +270,49 @@ class Streaming(tf.Module):
         return tf.reduce_sum(line * weights(4, 3), [1])
 
 
-def streaming():
-    made = Streaming()
+def streaming(start):
+    made = Streaming(start)
     concrete = made.__call__.get_concrete_function()
     converter = tf.lite.TFLiteConverter.from_concrete_functions([concrete], made)
     converter.experimental_enable_resource_variables = True
     return converter.convert()
 
 
-MODELS["streaming"] = streaming
-STEPS = {"streaming": 4}
+MODELS["streaming"] = lambda: streaming(tf.fill([1, 4, 3], 0.5))
+MODELS["streaming_begun"] = lambda: streaming(weights(1, 4, 3))
+
+
+class Inside(tf.Module):
+    """Variables in a branch and in a loop: one of both, and one of a branch only."""
+
+    def __init__(self):
+        self.sum, self.turns = tf.Variable(tf.zeros([3])), tf.Variable(weights(3))
+
+    @tf.function(input_signature=[tf.TensorSpec([3], tf.float32)])
+    def __call__(self, x):
+        def turned():
+            self.turns.assign(-self.turns)
+            return self.sum.read_value() * 2.0
+
+        def step(i):
+            self.sum.assign_add(x * 0.5)
+            return i + 1
+
+        found = tf.cond(tf.reduce_sum(self.sum) > 1.0, turned, lambda: self.sum.assign_add(x) - 1.0)
+        tf.while_loop(lambda i: i < 2, step, [0])
+        return found + self.turns, self.sum.read_value()
+
+
+def variables_inside():
+    made = Inside()
+    concrete = made.__call__.get_concrete_function()
+    converter = tf.lite.TFLiteConverter.from_concrete_functions([concrete], made)
+    converter.experimental_enable_resource_variables = True
+    return converter.convert()
+
+
+MODELS["variables_inside"] = variables_inside
+STEPS = {"streaming": 4, "streaming_begun": 4, "variables_inside": 5}
 
 
 def tables():

@@ -150,6 +150,39 @@ def of_four_bits():
         store(f"conv_int4_{name}", w, out)
 
 
+def of_few_bits(w, steps, scales):
+    """A matrix of 4 bits, with a scale for each row, or for each block of a row."""
+    pairs = steps[:, ::2] & 15 | steps[:, 1::2] << 4
+    by_row = scales.shape[1] == 1
+    number = w.constant(pairs, "i8", scale=scales[:, 0] if by_row else None)
+    made = w.graph.tensors[number]
+    made.shape, made.type = list(steps.shape), schema.TensorType.INT4
+    if not by_row:
+        about = made.quantization = schema.QuantizationParametersT()
+        about.detailsType = schema.QuantizationDetails.BlockwiseQuantization
+        about.details = schema.BlockwiseQuantizationT()
+        about.details.scales, about.details.zeroPoints = w.constant(scales, "f16"), -1
+        about.details.blockSize = steps.shape[1] // scales.shape[1]
+    return number
+
+
+def blocks_and_rows():
+    """Scales of blocks, which XNNPACK rounds to bf16, and of a table's rows, which go with them."""
+    own = np.random.default_rng(3)
+    for name, blocks in (("rows", 1), ("blocks", 2)):
+        w, steps = Writer(), own.integers(-7, 8, (6, 64))
+        scales = own.uniform(0.01, 0.1, (6, blocks))
+        if blocks > 1:
+            x, out = w.input(data(3, 64), "f32"), w.tensor(())
+            operands = [x, of_few_bits(w, steps, scales), bias(w, 6)]
+            w.operator("FULLY_CONNECTED", operands, [out], "FullyConnectedOptions", 12)
+            store(f"dense_{name}", w, out)
+        w = Writer()
+        indices, out = w.input(np.array([3, 0, 5, 5, 1, 2]), "i32"), w.tensor(())
+        w.operator("EMBEDDING_LOOKUP", [indices, of_few_bits(w, steps, scales)], [out], version=4)
+        store(f"table_of_{name}", w, out)
+
+
 def of_integers():
     """SVDF of 8 bits, whose kernel takes RELU only, and applies none."""
     w, size = Writer(), 9
@@ -176,5 +209,6 @@ def without_sign():
 
 for folder in (FOLDER, REFUSED):
     folder.mkdir(parents=True, exist_ok=True)
-for write in (products, images, recurrent, of_four_bits, of_integers, without_sign):
+MODELS = (products, images, recurrent, of_four_bits, blocks_and_rows, of_integers, without_sign)
+for write in MODELS:
     write()

@@ -47,6 +47,22 @@ def test_mutated_files_are_errors_or_models():
     assert min(outcomes) > 10, outcomes
 
 
+@pytest.mark.parametrize(
+    ("size", "zeros", "message"),
+    [
+        (24, -1, "of shape .6, 64. has blocks of 24 elements with scales of shape .6, 2."),
+        (16, -1, "has blocks of 16 elements with scales of shape"),
+        (32, 0, "'t[0-9]+': blocks with zero points"),
+    ],
+)
+def test_blocks_of_other_sizes_or_kinds(size, zeros, message):
+    data = (FILES / "hybrid" / "dense_blocks.tflite").read_bytes()
+    known = struct.pack("<ii", 32, -1)
+    assert data.count(known) == 1
+    with pytest.raises(nnc.NncError, match=message):
+        import_model(data.replace(known, struct.pack("<ii", size, zeros)))
+
+
 def test_found_by_content(tmp_path):
     path = tmp_path / "model.bin"
     path.write_bytes((FILES / "sparse.tflite").read_bytes())
