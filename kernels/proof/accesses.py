@@ -10,17 +10,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...dialects import arith, gpu, memref, scf, vector
+from ...dialects import gpu, memref, scf, vector
 from ...ir.affine import AffineDim
 from ...ir.core import Block, Operation, Value
 from ...ir.diagnostics import NncError
-from ...ir.rewriting import constant_int
 from ...ir.traits import ReadsMemory, WritesMemory
 from ...ir.types import MemRefType
 from ..model.uniform import is_uniform
 from .expressions import Form, added, is_condition, number, scaled
 from .forms import Forms
 from .lanes import Lanes
+from .masks import masked
 from .views import Place, place_of
 
 VIEW_UNKNOWN = "a view of its buffer is not understood"
@@ -283,48 +283,13 @@ def _lanes(forms: Forms, shape: Sequence[Any]) -> list[Form]:
     return [forms.counter(str(extent)) for extent in shape]
 
 
-def _masked(forms: Forms, mask: Value | None, lanes: Sequence[Form]) -> Form:
-    """The condition that a lane is active under a mask, whose dimensions are `lanes`."""
-    if mask is None:
-        return number(0)
-    op = mask.defining_op
-    form = number(0)
-    if isinstance(op, arith.AndI):
-        one, other = (_masked(forms, operand, lanes) for operand in op.operands)
-        return one + other
-    if isinstance(op, arith.XOrI) and constant_int(op.rhs):
-        return _left_out(forms, op.lhs.defining_op, lanes)
-    if not isinstance(op, vector.CreateMask | vector.ConstantMask):
-        return forms.variable(exact=False)
-    for lane, bound in zip(lanes, _bounds_of(forms, op), strict=True):
-        form = form + forms.below(lane, bound)
-    return form
-
-
-def _left_out(forms: Forms, op: Operation | None, lanes: Sequence[Form]) -> Form:
-    """The condition that a lane is inactive: it is beyond at least one bound of the mask."""
-    if not isinstance(op, vector.CreateMask | vector.ConstantMask):
-        return forms.variable(exact=False)
-    form, inside = number(0), list[str]()
-    for lane, bound in zip(lanes, _bounds_of(forms, op), strict=True):
-        form = form + lane + bound
-        inside.append(f"{lane.text} < {bound.text}")
-    return form.given(f"not ({' and '.join(inside)})")
-
-
-def _bounds_of(forms: Forms, op: vector.CreateMask | vector.ConstantMask) -> list[Form]:
-    if isinstance(op, vector.CreateMask):
-        return [forms.of(size) for size in op.sizes]
-    return [number(size) for size in op.mask_dim_sizes]
-
-
 def _row(kind: str, forms: Forms, op: Any, shape: Sequence[Any], mask: Value | None) -> _Touched:
     """The elements of a vector access along the last dimensions."""
     lanes = _lanes(forms, shape)
     at = [added(forms.of(i), number(0)) for i in op.indices]
     for d, lane in enumerate(lanes, len(at) - len(lanes)):
         at[d] = added(at[d], lane)
-    yield kind, op.base, at, _masked(forms, mask, lanes), True
+    yield kind, op.base, at, masked(forms, mask, lanes), True
 
 
 def _transfer(kind: str, forms: Forms, op: Any) -> _Touched:
@@ -335,7 +300,7 @@ def _transfer(kind: str, forms: Forms, op: Any) -> _Touched:
         if isinstance(e, AffineDim):
             at[e.position] = added(at[e.position], lane)
             along[e.position] = lane
-    holds = _masked(forms, op.mask, [along[d] for d in sorted(along)])
+    holds = masked(forms, op.mask, [along[d] for d in sorted(along)])
     yield kind, op.base, at, holds, all(op.bounds)
 
 
@@ -344,7 +309,7 @@ def _anywhere(kind: str, forms: Forms, op: Any) -> _Touched:
     lanes = _lanes(forms, op.indices.type.shape)
     at = [added(forms.of(i), number(0)) for i in op.offsets]
     at[-1] = added(at[-1], Lanes(forms).of(op.indices, lanes))
-    yield kind, op.base, at, _masked(forms, op.mask, lanes), True
+    yield kind, op.base, at, masked(forms, op.mask, lanes), True
 
 
 def _copied(forms: Forms, op: Any) -> _Touched:
