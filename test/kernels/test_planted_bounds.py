@@ -37,6 +37,9 @@ KERNELS = {
     ),
     "matmul": (f"(%x: {F}, %z: {F}) -> {F}", f"%y = nn.matmul %x, %z : ({F}, {F}) -> {F}"),
 }
+SEEDS = {"matmul": 3}
+"""How many faults are planted in a kernel, where it is not twelve: proofs of products take long."""
+
 INPUTS = {
     "gather": lambda rng: [rng.normal(size=(3, 7)), np.array([6, 0, 3, 3, 1])],
     "add": lambda rng: [rng.normal(size=(3, 7)), rng.normal(size=(3, 1))],
@@ -115,8 +118,7 @@ def planted(text, rng):
 
 
 @pytest.mark.sampled(20)
-@pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name, seed", [(n, s) for n in KERNELS for s in range(SEEDS.get(n, 12))])
 def test_planted_faults_are_found(name, seed, texts):
     module = parse_module(planted(texts[name], random.Random(f"{name}{seed}")))
     try:
