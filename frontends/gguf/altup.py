@@ -42,23 +42,28 @@ class AltUp(Attention, FeedForward):
 
     def streams(self, x: str) -> Streams:
         """The first streams: the embeddings x, and products of them that are as long."""
-        count = self.integer("altup.num_inputs", 4)
-        return [x, *self.projected("altup_proj", [x] * (count - 1), x)]
+        more = self.integer("altup.num_inputs", 4) - 1
+        self.check_matrices("altup_proj", more)
+        return [x, *self.projected("altup_proj", [x] * more, x)]
 
     def merged(self, streams: Streams) -> str:
         """The mean of the streams, of which all but the first are first multiplied by a matrix."""
+        self.check_matrices("altup_unembd_proj", len(streams) - 1)
         x, *rest = streams[0], *self.projected("altup_unembd_proj", streams[1:], streams[0])
         for k, one in enumerate(rest):
             x = self.node("Sum", f"altup_merged.{k}", (x, one))
         return self.node("Scale", "altup_merged", (x,), factor=1 / len(streams))
 
+    def check_matrices(self, name: str, count: int) -> None:
+        """Raise NncError if a tensor does not have so many matrices, one for each stream."""
+        own, expected = self.file.tensors.get(f"{name}.weight"), (count, self.width, self.width)
+        if own is not None and own.shape != expected:
+            text = f"has shape {list(own.shape)}, expected {list(expected)}"
+            raise self.source.error(f"its tensor '{name}.weight' {text}")
+
     def projected(self, name: str, streams: Streams, like: str) -> Streams:
         """The product of each stream and its matrix, with the length of the vectors `like`."""
         weight, tensor = self.weight(f"{name}.weight"), self.file.tensors[f"{name}.weight"]
-        expected = (len(streams), self.width, self.width)
-        if tensor.shape != expected:
-            text = f"has shape {list(tensor.shape)}, expected {list(expected)}"
-            raise self.source.error(f"its tensor '{name}.weight' {text}")
         products = [
             self.node("LinearAt", f"{name}.{k}", (x, weight), index=k, packing=tensor.kind)
             for k, x in enumerate(streams)

@@ -39,9 +39,12 @@ class FeedForward(Nodes):
 
     def sparse(self, lead: str, gate: str) -> str:
         """A layer's gates, of which only those far above the mean remain in sparse layers."""
-        given, i = self.get("activation_sparsity_scale"), int(lead.removeprefix("blk."))
+        given = self.get("activation_sparsity_scale")
+        if given is None:
+            return gate
+        i = int(lead.removeprefix("blk."))
         factor = given[i] if isinstance(given, list) and i < len(given) else given
-        if factor is None or factor == -math.inf:
+        if factor == -math.inf:
             return gate
         if not isinstance(factor, float) or not math.isfinite(factor):
             raise self.source.error(f"the gates of layer {i} are {factor} deviations from the mean")

@@ -75,8 +75,10 @@ CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 ASSIGNMENTS = ("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
 """Operators that assign a whole variable, that of their first operand."""
 READERS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd")
+"""Operators that read the variable of their first operand."""
 
 TABLE_WRITERS = ("LookupTableImport", "LookupTableInsert", "LookupTableRemove")
+"""Operators that change the table of their first operand, without their versions."""
 
 
 def is_writer(kind: str) -> bool:

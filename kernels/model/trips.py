@@ -25,8 +25,10 @@ def trips(
             if None in known and number is not None:
                 known, least = [number(v) for v in (around.lower, around.upper, around.step)], 0
             lower, upper, step = known
-            is_known = lower is not None and upper is not None and step
-            count *= max(least, -(-(upper - lower) // step)) if is_known else UNKNOWN_EXTENT  # type: ignore[operator]
+            if lower is None or upper is None or not step:
+                count *= UNKNOWN_EXTENT
+            else:
+                count *= max(least, -(-(upper - lower) // step))
         around = around.parent_op
     return count
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import product
 
 from ...dialects import arith, vector
 from ...ir.core import Operation, Value
 from ...ir.rewriting import constant_int
-from .expressions import Form, added, number, scaled
+from .expressions import Form, added, number, parts_of, scaled
 from .forms import Forms
-from .sums import minus, sum_of_terms
 
 
 def masked(forms: Forms, mask: Value | None, lanes: Sequence[Form]) -> Form:
@@ -104,5 +104,8 @@ def _pieces(forms: Forms, op: vector.InsertStridedSlice) -> tuple[tuple[int, ...
 
 def _difference(one: Form, other: Form) -> int | None:
     """The difference of two forms; None if it is not constant."""
-    terms = minus(sum_of_terms(one.text), sum_of_terms(other.text))
-    return terms.get("1", 0) if set(terms) <= {"1"} else None
+    terms = Counter[str]()
+    for factor, term in (*parts_of(one.text), *parts_of(other.text, -1)):
+        terms[term] += factor
+    constant = terms.pop("1", 0)
+    return None if any(terms.values()) else constant

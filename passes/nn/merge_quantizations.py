@@ -8,6 +8,7 @@ transpose as well, where nothing needs real numbers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...dialects import nn
@@ -19,8 +20,8 @@ from ...ir.types import IntegerType, TensorType, f32
 from .building import element_of, shape_of
 
 MOST_BITS = 16
-"""The most bits of integers that come back from f32: (q * scale) / scale is within q * 2**-23 of q,
-which is rounded to q."""
+"""The most bits of integers, and of zero points, that come back from f32: of q less its zero point,
+n, (n * scale) / scale is within n * 2**-23 and rounded to n."""
 
 SCALES = (2.0**-100, 2.0**100)
 """The least and the largest scale. Products with up to 17 bits neither overflow nor lose bits."""
@@ -54,18 +55,18 @@ class MergeQuantizations(
     def run(self, op: Operation, context: PassContext) -> None:
         """Visit quantizations in order, so that a chain of pairs becomes its first tensor."""
         known: dict[Numbers, Integers] = {}
-        for rounded in list(op.walk()):
-            if isinstance(rounded, nn.Cast) and (found := quantization(rounded)) is not None:
+        for last in list(op.walk()):
+            if isinstance(last, nn.Cast) and (found := quantization(last)) is not None:
                 x, numbers = found
                 integers = known.setdefault(numbers, Integers(numbers))
                 if integers.are_behind(x):
-                    rounded.replace_with(integers.behind(x))
+                    last.replace_with(integers.behind(x))
                     context.statistic("quantizations-merged")
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """What integers of a type stand for: (q - zero) * scale."""
+    """What integers of a type stand for: (q - zero) * scale; zero is an integer, too."""
 
     element: IntegerType
     scale: float
@@ -80,27 +81,22 @@ def quantization(op: nn.Cast) -> tuple[Value, Numbers] | None:
     low, high = constant_number(clip.low), constant_number(clip.high)
     if low is None or high is None or not _covers(low, high, element):
         return None
-    shifted, zero = clip.x, 0.0
-    if (sum_ := shifted.defined_by(nn.Add)) is not None:
-        shifted, number = sum_.lhs, constant_number(sum_.rhs)
-        if number is None:
-            return None
-        zero = float(number)
+    shifted, zero = _apart(clip.x, nn.Add)
     rounded = shifted.defined_by(nn.Round)
-    divided = None if rounded is None else rounded.x.defined_by(nn.Div)
-    if divided is not None:
-        scale = _scale(divided.lhs, divided.out, constant_number(divided.rhs))
-        x = divided.lhs
-    elif rounded is not None and (times := rounded.x.defined_by(nn.Mul)) is not None:
+    if zero is None or rounded is None:
+        return None
+    if (steps := rounded.x.defined_by(nn.Div)) is not None:
+        number = constant_number(steps.rhs)
+    elif (steps := rounded.x.defined_by(nn.Mul)) is not None:
         # A power of two: multiplying by its inverse is what a division by it becomes.
-        inverse = constant_number(times.rhs)
-        scale = _scale(times.lhs, times.out, 1 / inverse if inverse else None)
-        x = times.lhs
+        inverse = constant_number(steps.rhs)
+        number = 1 / inverse if inverse else None
     else:
         return None
-    if scale is None or shape_of(op.out) != shape_of(x):
+    scale = _scale(steps.lhs, steps.out, number)
+    if scale is None or shape_of(op.out) != shape_of(steps.lhs):
         return None
-    return x, Numbers(element, scale, zero)
+    return steps.lhs, Numbers(element, scale, zero)
 
 
 def dequantization(value: Value) -> tuple[Value, Numbers] | None:
@@ -109,19 +105,27 @@ def dequantization(value: Value) -> tuple[Value, Numbers] | None:
     if scaled is None:
         return None
     scale = _scale(scaled.lhs, scaled.out, constant_number(scaled.rhs))
-    shifted, zero = scaled.lhs, 0.0
-    if (difference := shifted.defined_by(nn.Sub)) is not None:
-        shifted, number = difference.lhs, constant_number(difference.rhs)
-        if number is None:
-            return None
-        zero = float(number)
+    shifted, zero = _apart(scaled.lhs, nn.Sub)
     wide = shifted.defined_by(nn.Cast)
     element = None if wide is None else element_of(wide.x)
-    if scale is None or wide is None or not isinstance(element, IntegerType):
+    if scale is None or zero is None or wide is None or not isinstance(element, IntegerType):
         return None
     if shape_of(wide.x) != shape_of(value):
         return None
     return wide.x, Numbers(element, scale, zero)
+
+
+def _apart(x: Value, shift: type[nn.Add | nn.Sub]) -> tuple[Value, float | None]:
+    """A tensor before its shift by a zero point, and that; 0 if there is none, None if it is no
+    integer of few bits.
+    """
+    shifted = x.defined_by(shift)
+    if shifted is None:
+        return x, 0.0
+    number = constant_number(shifted.rhs)
+    if number is None or not abs(number) <= 1 << MOST_BITS or number != int(number):
+        return shifted.lhs, None
+    return shifted.lhs, float(number)
 
 
 def _scale(x: Value, scaled: Value, number: float | None) -> float | None:
@@ -154,8 +158,7 @@ class Integers:
             if found is not None:
                 self._are[x] = found[1] == self.numbers
             elif moves and isinstance(op, MOVING):
-                moved = op.operands[: None if isinstance(op, nn.Concat) else 1]
-                self._are[x] = all(self.are_behind(part, moves - 1) for part in moved)
+                self._are[x] = all(self.are_behind(part, moves - 1) for part in _moved(op))
             else:
                 self._are[x] = False
         return self._are[x]
@@ -168,10 +171,14 @@ class Integers:
                 self._made[x] = found[0]
             else:
                 assert op is not None
-                moved = op.operands if isinstance(op, nn.Concat) else op.operands[:1]
-                operands = [self.behind(part) for part in moved]
+                operands = [self.behind(part) for part in _moved(op)]
                 types = [TensorType(shape_of(out), self.numbers.element) for out in op.results]
                 copy = op.create(operands, types, op.attributes, op.properties, loc=op.loc)
                 Builder.before_op(op).insert(copy)
                 self._made.update(zip(op.results, copy.results, strict=True))
         return self._made[x]
+
+
+def _moved(op: Operation) -> Sequence[Value]:
+    """The operands whose elements an op moves."""
+    return op.operands if isinstance(op, nn.Concat) else op.operands[:1]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 from ...dialects import nn
 from ...dialects.marks import EXPECTED_EXTENTS, INPUT_DIMS
@@ -64,9 +65,7 @@ class ParametrizeKernels(
             if not any(differ):
                 continue
             for kernel, numbers in members:
-                passed = [
-                    number for number, differs in zip(numbers, differ, strict=True) if differs
-                ]
+                passed = list(compress(numbers, differ))
                 pass_numbers(kernel, passed)
                 context.statistic("kernels-parametrized")
                 context.statistic("numbers-passed", len(passed))

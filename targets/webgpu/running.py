@@ -240,7 +240,7 @@ class WebGpuHost:
             if buffer.size > _LIMITS["max-storage-buffer-binding-size"]:
                 most = _LIMITS["max-storage-buffer-binding-size"]
                 text = f"kernel '{kernel.name}' is given a buffer of {buffer.size} bytes"
-                raise _RefusedError(_LIMIT, f"{text}, and WebGPU lets it see {most}")
+                raise _RefusedError(_LIMIT, f"{text}, and WebGPU lets it see {most} bytes")
             if not writes and one in written:
                 source, buffer, copies = buffer, self._buffer(buffer.size), True
                 encoder = self.device.create_command_encoder()

@@ -274,11 +274,15 @@ def mask(n: NodeLayer, at: Value) -> Value:
     return seen.choose(bias, -math.inf).value
 
 
+_FARTHEST = 128
+"""The distance from which all have one bucket. Source: T5's; files do not tell it."""
+
+
 @rows("RelativeBias")
 def relative_bias(n: NodeLayer, at: Value, table: Value) -> Value:
     """The bias [H, S, S] of scores by the distances of keys, from a table [buckets, H]."""
-    place, (count, most) = Term(n, at), (n.extent(table, 0), 128)
-    buckets = distance_buckets(n, place - place.spread(0, 1), count, most, both_ways=True)
+    place, count = Term(n, at), n.extent(table, 0)
+    buckets = distance_buckets(n, place - place.spread(0, 1), count, _FARTHEST, both_ways=True)
     return Term(n, table).cast(f32).gather(buckets).transpose(2, 0, 1).value
 
 

@@ -96,9 +96,14 @@ rows.add({
 @rows("StridedSlice")
 def strided_slice_(n: TfLayer, x: Value, begin: Value, end: Value, strides: Value) -> Value:
     names = ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
-    begins, ends, rest, new, dropped = (n.int(f"{name}_mask", 0) for name in names)
-    masks = Masks(begins, ends, rest, new, dropped)
+    masks = Masks(*(n.int(f"{name}_mask", 0) for name in names))
     return strided_slice(n, x, begin, end, strides, masks)
+
+
+def numbered(n: TfLayer, shape: Value) -> Value:
+    """The elements of a tensor of this shape, counted from 0."""
+    count = Term(n, as_i64(n, shape)).product(0)
+    return tf.reshape_to(n, counting(n, count).value, shape)
 
 
 @rows("ResourceGather")

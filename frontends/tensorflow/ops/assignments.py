@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ...common import tensorflow as tf
-from ...common.strided_slice import Masks, strided_slice
 from ...common.vocabulary import *
 from ..layer import TfLayer, rows
 from ..variables import Variable
+from .arrays import numbered, strided_slice_
 
 _HOW = {
     "Update": "none",
@@ -52,12 +52,8 @@ def _scattered(n: TfLayer, handle: Variable, indices: Value, updates: Value, kin
 def assign_slice(
     n: TfLayer, handle: Variable, begin: Value, end: Value, strides: Value, value: Value
 ) -> Variable:
-    names = ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
-    masks = Masks(*(n.int(f"{name}_mask", 0) for name in names))
     before = handle.read(n)
-    count = Term(n, shape_of(n, before)).product(0)
-    numbers = tf.reshape_to(n, counting(n, count).value, shape_of(n, before))
-    places = strided_slice(n, numbers, begin, end, strides, masks)
+    places = strided_slice_(n, numbered(n, shape_of(n, before)), begin, end, strides)
     updates = broadcast(n, value, dims(places))
     flat = Term(n, before).flat().value
     index = Term(n, places).flat().spread(0, 1).value

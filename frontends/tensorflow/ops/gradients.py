@@ -7,16 +7,10 @@ the elements' numbers, and what comes out says where each gradient is added.
 from __future__ import annotations
 
 from ...common import tensorflow as tf
-from ...common.strided_slice import Masks, strided_slice
 from ...common.vocabulary import *
 from ..layer import TfLayer, rows
+from .arrays import numbered, strided_slice_
 from .networks import on_channels_first, windows_of
-
-
-def _numbers(n: TfLayer, shape: Value) -> Value:
-    """The elements of a tensor of this shape, counted from 0."""
-    count = Term(n, as_i64(n, shape)).product(0)
-    return tf.reshape_to(n, counting(n, count).value, shape)
 
 
 def _added(n: TfLayer, shape: Value, places: Value, dy: Value) -> Value:
@@ -32,9 +26,7 @@ def _added(n: TfLayer, shape: Value, places: Value, dy: Value) -> Value:
 def of_strided_slice(
     n: TfLayer, shape: Value, begin: Value, end: Value, strides: Value, dy: Value
 ) -> Value:
-    names = ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
-    masks = Masks(*(n.int(f"{name}_mask", 0) for name in names))
-    places = strided_slice(n, _numbers(n, shape), begin, end, strides, masks)
+    places = strided_slice_(n, numbered(n, shape), begin, end, strides)
     return _added(n, shape, places, dy)
 
 
@@ -42,7 +34,7 @@ def of_strided_slice(
 def of_mirror_pad(n: TfLayer, dy: Value, paddings: Value) -> Value:
     pads = Term(n, as_i64(n, paddings))
     shape = (Term(n, shape_of(n, dy)) - pads.sum(1)).value
-    places = tf.pad(n, _numbers(n, shape), paddings, None, mode=n.text("mode").lower())
+    places = tf.pad(n, numbered(n, shape), paddings, None, mode=n.text("mode").lower())
     return _added(n, shape, places, dy)
 
 
@@ -53,11 +45,11 @@ def broadcast_axes(n: TfLayer, x: Value, y: Value) -> list[Value]:
     Two unknown extents are equal: TensorFlow reshapes the sums to the operand's shape, which fails
     at run time where they are not.
     """
-    shapes = [n.extents(v) for v in (x, y)]
-    if None in shapes:
+    shapes = [shape for v in (x, y) if (shape := n.extents(v)) is not None]
+    if len(shapes) < 2:
         raise n.error("the ranks must be known")
-    rank = max(map(len, shapes))  # type: ignore[arg-type]
-    padded = [[1] * (rank - len(shape)) + list(shape) for shape in shapes]  # type: ignore[arg-type]
+    rank = max(map(len, shapes))
+    padded = [(1,) * (rank - len(shape)) + shape for shape in shapes]
     found = ([i for i, d in enumerate(shape) if d == 1] for shape in padded)
     return [n.constant(np.array(axes, np.int64), x.type.element_type) for axes in found]
 
@@ -96,7 +88,7 @@ def of_nearest(n: TfLayer, dy: Value, size: Value) -> Value:
     own = shape_of(n, dy)
     image = joined([Term(n, v) for v in (one, height, width, one)], 0)
     places = tf.resize_image(
-        n, _numbers(n, image.value), part_of_vector(n, own, 1, 3), "nearest", *flags
+        n, numbered(n, image.value), part_of_vector(n, own, 1, 3), "nearest", *flags
     )
     batch, channels = (Term(n, part_of_vector(n, own, i, i + 1)) for i in (0, 3))
     shape = joined([batch, Term(n, wide), channels], 0)

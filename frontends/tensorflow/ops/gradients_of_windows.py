@@ -45,10 +45,10 @@ def _weights_of_means(n: TfLayer, own: Term, count: Term, windows: Windows, i: i
 def of_filter(n: TfLayer, x: Value, sizes: Value, dy: Value) -> Value:
     """The gradient of a filter: for each of its positions, a product of two matrices."""
     rank = x.type.rank
-    count, wanted = rank - 2, n.extents(sizes)
-    if wanted is None or None in wanted:
-        raise n.error("the extents of the filter must be known")
-    *kernel, own, last = map(int, wanted)  # type: ignore[arg-type]
+    count, wanted = rank - 2, [extent for extent in n.extents(sizes) or () if extent is not None]
+    if len(wanted) != rank or 0 in wanted:
+        raise n.error(f"the {rank} extents of the filter must be known, and not be 0")
+    *kernel, own, last = wanted
     strides, dilations = spatial(n, "strides", x), spatial(n, "dilations", x)
     image, given = (channels_first(n, v) if n.nhwc(v) else v for v in (x, dy))
     operand = padded(n, image, kernel, strides, dilations, padding_of(n, x))

@@ -93,6 +93,30 @@ def test_what_changes_stays(scale, zero, dtype, limits):
     assert "nn.round" in names(module)
 
 
+@pytest.mark.parametrize("zero", [0.5, 2.0**20, np.inf, np.nan])
+def test_zero_points_that_are_no_integers_of_few_bits_stay(zero):
+    x = np.arange(48, dtype=np.uint8).reshape(2, 6, 4)
+
+    def build(b, q):
+        return quantized(b, dequantized(b, q, 0.1, zero), 0.1, zero)
+
+    assert "nn.round" in names(transform(graph(build, x), MergeQuantizations()))
+
+
+def test_divisions_by_a_power_of_two():
+    """They are products by then."""
+    x = np.arange(48, dtype=np.uint8).reshape(2, 6, 4)
+
+    def build(b, q):
+        return quantized(b, MOVES["transpose"](b, dequantized(b, q, 0.25, 3)), 0.25, 3)
+
+    module = transform(graph(build, x), Canonicalize())
+    assert "nn.div" not in names(module)
+    transform(module, MergeQuantizations(), Canonicalize())
+    assert names(module) == ["nn.transpose"]
+    assert (interpret(module, x)[0] == x.transpose(2, 0, 1)).all()
+
+
 @pytest.mark.parametrize("outside", [SCALES[0] / 2, SCALES[1] * 2, -0.1, 0.0, np.inf, np.nan])
 def test_unusual_scales_stay(outside):
     x = np.arange(48, dtype=np.uint8).reshape(2, 6, 4)
