@@ -48,6 +48,7 @@ PASS_MODULES: dict[str, str] = {
     "outline-parallel": "..memory.outline_parallel",
     "overlap-loops": "..kernels.overlap_loops",
     "prove-kernels": "..kernels.proof.prove_kernels",
+    "pad-channels": "..passes.nn.pad_channels",
     "parametrize-kernels": "..passes.nn.parametrize_kernels",
     "prepare-weights": "..passes.nn.prepare_weights",
     "recognize-composites": "..passes.nn.recognize",

@@ -50,6 +50,7 @@ GRAPH_STAGES: tuple[Stage, ...] = (
             "after fold-batch-norm: a cast would separate a batch norm from its convolution",
         ),
         ("fold-constants", "weights with the batch norm in them, whose layout is chosen next"),
+        ("pad-channels", "before blocks are chosen, which then are whole vectors"),
         ("choose-layouts", "before fuse: a layout change between two ops prevents fusing them"),
         ("choose-algorithms", "on blocked layouts, whose blocks are the vectors of the transforms"),
         ("decompose{level=layout}", "repeated dimensions, which no layout has"),

@@ -246,9 +246,6 @@ class LayoutCosts:
     """Rows from which packed weights are unpacked for all of them, no longer for each tile."""
     padded_blocks: int = 32
     """The least number of blocks for which filling the last one up with zeros costs nothing."""
-    padded_results: int = 8
-    """The same for the results of a convolution whose number of channels has no suitable divisor.
-    """
     used_dilated: float = 0.8
     """A dilated convolution is not divided if at least this part of its products does not involve
     padding."""

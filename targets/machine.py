@@ -135,6 +135,10 @@ class Machine(ABC):
     def multiply_adds(self) -> float:
         """The most f32 multiply-adds that a core starts in a cycle."""
 
+    def fma_cycles(self, vector_bytes: int) -> float:
+        """The throughput cost of one multiply-add on vectors of this size, in cycles."""
+        return vector_bytes / (4 * self.multiply_adds)
+
     @property
     @abstractmethod
     def nearest_memory(self) -> Memory:

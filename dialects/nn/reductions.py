@@ -28,6 +28,10 @@ class ReductionOp(NnOp):
     def row_axes(self):
         return tuple(self.axes) if self.keep_dims else None
 
+    @property
+    def keeps_channels(self):
+        return self.keep_dims and min(self.axes, default=2) > 1
+
     def operands_by_parts(self):
         return {0} if 0 not in self.axes else None
 

@@ -27,7 +27,6 @@ from ...ir.core import Operation, Value
 from ...ir.lazy import np
 from ...ir.passes import Pass, PassContext, option
 from ...ir.rewriting import apply_greedily
-from ...ir.types import TensorType
 from ...targets.attribute import target_of
 from ...targets.costs import LayoutCosts
 from .building import (
@@ -98,13 +97,9 @@ class ChooseLayouts(
         costs = machine.costs.layouts
         convolutions = [c for c in op.walk() if isinstance(c, nn.Conv)]
         integers = {c: found for c in convolutions if (found := integer_conv(c, machine))}
-        layouts = Layouts(replace(costs, block=self.block or costs.block), integers)
+        layouts = Layouts(replace(costs, block=self.block or costs.block), machine, integers)
         if layouts.block == 1:
             return
-        convolutions = [
-            with_more_results(c, more) if (more := layouts.missing_results(c)) else c
-            for c in convolutions
-        ]
         products = [p for p in op.walk() if isinstance(p, nn.Matmul)]
         if not convolutions and not products:
             return
@@ -240,20 +235,6 @@ def _padded_input(
     elif window.has_padding:
         x = b.insert(nn.Pad(x, scalar(b, 0, element_of(x)), pads=pads)).result
     return x, attributes
-
-
-def with_more_results(conv: nn.Conv, more: int) -> nn.Conv:
-    """The convolution with `more` result channels of zeros, which a slice after it cuts off."""
-    b = Builder.before_op(conv)
-    N, M, *rest = shape_of(conv.out)
-    zero, rank = scalar(b, 0, element_of(conv.weight)), len(rest) + 2
-    pads = (*(0,) * rank, more, *(0,) * (rank - 1))
-    weight = b.insert(nn.Pad(conv.weight, zero, pads=pads)).result
-    type = TensorType((N, M + more, *rest), element_of(conv.out))
-    made = nn.Conv.create([conv.x, weight], [type], conv.attributes, conv.properties)
-    out = b.insert(nn.Slice(b.insert(made).out, (0,) * rank, out=conv.out.type)).result
-    conv.replace_with(out)
-    return made
 
 
 def skips_padding(conv: nn.Conv, window: Window, costs: LayoutCosts) -> bool:

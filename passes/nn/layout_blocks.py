@@ -10,6 +10,8 @@ from ...dialects import nn
 from ...ir.core import Value
 from ...ir.types import FloatType, Type, i32
 from ...targets.costs import LayoutCosts
+from ...targets.machine import Machine
+from ...targets.roofline import F32
 from .building import element_of, is_arranged_constant, shape_of
 from .grouped_layouts import is_narrow, same_channels
 from .integer_products import IntegerProduct
@@ -20,6 +22,7 @@ class Layouts:
     """Chooses the block sizes of convolutions and matrix products."""
 
     costs: LayoutCosts
+    machine: Machine
     integers: Mapping[nn.Conv, IntegerProduct] = field(default_factory=dict)
     """The convolutions that are computed on words of packed integers."""
 
@@ -96,20 +99,6 @@ class Layouts:
                 return None
         return None if before is None or after is None else (before, after)
 
-    def missing_results(self, conv: nn.Conv) -> int:
-        """How many channels of zeros to append so that the results can be blocked; 0 if that does
-        not pay.
-
-        It pays only for many channels, such as the 402 of a spectrum of windows of 400.
-        """
-        M = shape_of(conv.out)[1]
-        if conv.groups > 1 or conv in self.integers or self.blocks_of(conv, {}) is not None:
-            return 0
-        if M is None or M % self.block == 0 or self.costs.padded_results * self.block > M:
-            return 0
-        is_known = conv.weight.defined_by(nn.Constant) is not None and conv.bias is None
-        return -M % self.block if is_known and self.block_of(shape_of(conv.x)[1] or 0) else 0
-
     def blocks_of_words(
         self, conv: nn.Conv, count: int, wanted: Mapping[Value, int]
     ) -> tuple[int, int] | None:
@@ -152,18 +141,31 @@ class Layouts:
         if channels <= 2 * self.block:
             return channels
         sizes = [n for n in range(2, 4 * self.block + 1) if channels % n == 0]
-        best = max(sizes, key=lambda size: (self.filled(size), size), default=1)
-        return best if self.filled(best) >= self.costs.filled else None
+        good = [n for n in sizes if self._lanes_used(n) >= self.costs.filled]
+        return max(good, key=lambda size: (self.filled(size), size), default=None)
 
     def filled(self, size: int) -> float:
+        """The part of its time in which a block of this size keeps all lanes busy.
+
+        Half a vector takes as long as a whole one where units are as wide as vectors.
+        """
+        halves = -(-size // self._half)
+        short, whole = (self.machine.fma_cycles(F32 * n) for n in (self._half, self.block))
+        spared = halves % 2 * (whole - short)
+        return self._lanes_used(size) * halves * whole / (2 * (-(-halves // 2) * whole - spared))
+
+    def _lanes_used(self, size: int) -> float:
         """The part of the lanes that a block of this size uses, where half vectors may be used too.
 
         A block of one half vector counts as less, because it shares what it loads among fewer
         results.
         """
-        half = max(1, self.block // 2)
-        part = size / (half * -(-size // half))
-        return part if size > half else part * self.costs.half_filled
+        part = size / (self._half * -(-size // self._half))
+        return part if size > self._half else part * self.costs.half_filled
+
+    @property
+    def _half(self) -> int:
+        return max(1, self.block // 2)
 
 
 def _is_blocked_type(element: Type) -> bool:

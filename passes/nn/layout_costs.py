@@ -40,7 +40,6 @@ def conv_options(conv: nn.Conv, found: Blocks, layouts: Layouts, work: Work) -> 
     """
     words = layouts.integers.get(conv)
     count = words.count if words is not None else 1
-    costs = work.machine.costs.layouts
     options = [found] if found else []
     if found and conv.groups == 1 and words is None:
         results, block = shape_of(conv.out)[1], layouts.block
@@ -49,23 +48,40 @@ def conv_options(conv: nn.Conv, found: Blocks, layouts: Layouts, work: Work) -> 
             for other in (block // 2, 2 * block)
             if other > 1 and results % other == 0 and other != found[1]
         ]
-    weights, rows = work.bytes(conv.weight), shape_of(conv.out)[-1]
-    products = work.operations(conv)
-    tensors = (work.bytes(conv.x), work.bytes(conv.out))
+    words_of = "blocks of {} channels, of {} results".format
 
     def terms(blocks: Blocks) -> Terms:
-        if blocks:
-            filled = layouts.filled(blocks[-1]) if layouts.block > 1 else 1.0
-            return work.kernel(products / count / filled, tensors, weights / count)
-        lanes = work.machine.lanes(4)
-        columns = rows or costs.few_rows * lanes
-        filled = columns / (lanes * -(-columns // lanes))
-        is_strided = set(conv.strides or (1,)) != {1}
-        longer = costs.plain_strided if is_strided else costs.plain_products
-        return work.kernel(longer * products / filled, tensors, weights)
+        return conv_terms(conv, blocks[-1] if blocks else None, layouts, work, count=count)
 
-    words_of = "blocks of {} channels, of {} results".format
     return _options(conv, work, [*options, ()], words_of, terms)
+
+
+def conv_terms(
+    conv: nn.Conv,
+    block: int | None,
+    layouts: Layouts,
+    work: Work,
+    factors: tuple[float, float] = (1.0, 1.0),
+    count: int = 1,
+) -> Terms:
+    """The expected time of a convolution with results in blocks of `block` channels, or on the
+    plain layout.
+
+    `factors` multiply the numbers of channels of the operand and of the result. `count` is the
+    number of integers in a word.
+    """
+    costs, both = work.machine.costs.layouts, math.prod(factors)
+    products, weights = both * work.operations(conv), both * work.bytes(conv.weight)
+    tensors = (factors[0] * work.bytes(conv.x), factors[1] * work.bytes(conv.out))
+    if block is not None:
+        filled = layouts.filled(block) if layouts.block > 1 else 1.0
+        return work.kernel(products / count / filled, tensors, weights / count)
+    lanes = work.machine.lanes(4)
+    columns = shape_of(conv.out)[-1] or costs.few_rows * lanes
+    filled = columns / (lanes * -(-columns // lanes))
+    is_strided = set(conv.strides or (1,)) != {1}
+    longer = costs.plain_strided if is_strided else costs.plain_products
+    return work.kernel(longer * products / filled, tensors, weights)
 
 
 def matmul_options(
