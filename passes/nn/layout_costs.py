@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...dialects import nn
@@ -61,7 +61,7 @@ def conv_terms(
     block: int | None,
     layouts: Layouts,
     work: Work,
-    factors: tuple[float, float] = (1.0, 1.0),
+    factors: Sequence[float] = (1.0, 1.0),
     count: int = 1,
 ) -> Terms:
     """The expected time of a convolution with results in blocks of `block` channels, or on the

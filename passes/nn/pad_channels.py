@@ -69,15 +69,17 @@ class PadChannels(
         block = self.block or costs.block
         if block == 1 or is_strict(op):
             return
-        convolutions = [c for c in op.walk() if isinstance(c, nn.Conv)]
+        body = op.regions[0].blocks[0]
+        convolutions = [c for c in body if isinstance(c, nn.Conv)]
         integers = {c: found for c in convolutions if (found := integer_conv(c, machine))}
         layouts = Layouts(replace(costs, block=block), machine, integers)
+        dense = [conv for conv in convolutions if conv not in integers and is_dense(conv)]
         work, done = None, set[Value]()
-        for conv in convolutions:
-            count = shape_of(conv.out)[1]
-            if conv.out in done or not is_dense(conv) or not count or count % block == 0:
+        for value in [v for conv in dense for v in (conv.x, conv.out)]:
+            count = shape_of(value)[1]
+            if value in done or not count or count % block == 0:
                 continue
-            channels = Channels.of(conv, integers)
+            channels = Channels.of(value, body, integers)
             done.update(channels.values)
             if channels.can_be_padded():
                 work = work or work_of(op, self.target)
@@ -116,14 +118,12 @@ class Channels:
     read: dict[nn.Conv, None] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, conv: nn.Conv, others: Mapping[nn.Conv, object]) -> Channels:
-        """The tensors of the same channels as a convolution's result.
+    def of(cls, value: Value, block: Block, others: Mapping[nn.Conv, object]) -> Channels:
+        """The tensors of the same channels as a value that ops of a block write or read.
 
         `others` are convolutions that are left as they are.
         """
-        assert conv.parent is not None
-        found = cls(shape_of(conv.out)[1], len(shape_of(conv.out)), conv.parent)
-        pending = [conv.out]
+        found, pending = cls(shape_of(value)[1], len(shape_of(value)), block), [value]
         while pending:
             value = pending.pop()
             if value in found.values:
@@ -282,25 +282,32 @@ def _value(op: Operation, numbers: Iterable[float]) -> float:
 def _decision(channels: Channels, block: int, layouts: Layouts, work: Work) -> Decision:
     """Decide whether the zeros save more time in convolutions than it takes to append them to other
     tensors, and to cut them off.
+
+    What is on the other side of a convolution is taken to fill blocks.
     """
     makers = [op for op in channels.writers if isinstance(op, nn.Conv)]
     more = (channels.count + -channels.count % block) / channels.count
+    own = layouts.block_of(channels.count)
 
-    def time(conv: nn.Conv, factor: float) -> Terms:
-        is_made, results = conv in makers, shape_of(conv.out)[1]
-        after = block if is_made and factor != 1 else layouts.block_of(results)
-        factors = (factor if conv in channels.read else 1.0, factor if is_made else 1.0)
-        return conv_terms(conv, after, layouts, work, factors)
+    def time(conv: nn.Conv, is_padded: bool) -> Terms:
+        inside = block if is_padded else own
+        blocks = [
+            inside if v in channels.values else layouts.block_of(shape_of(v)[1] or block) or block
+            for v in (conv.x, conv.out)
+        ]
+        factors = [more if is_padded and conv in ends else 1.0 for ends in (channels.read, makers)]
+        return conv_terms(conv, None if None in blocks else blocks[1], layouts, work, factors)
 
     every = dict.fromkeys((*makers, *channels.read))
+    first = next(iter(every))
     moved = [v for v in (*channels.entries, *channels.exits) if not v.defined_by(nn.Constant)]
     copies = [work.kernel(0, 2 * [work.bytes(value)]) for value in moved]
-    before = Terms.sum(time(conv, 1.0) for conv in every)
-    after = Terms.sum((*copies, *(time(conv, more) for conv in every)))
+    before = Terms.sum(time(conv, False) for conv in every)
+    after = Terms.sum((*copies, *(time(conv, True) for conv in every)))
     return Decision(
         "channels",
         work.shared((Alternative(AS_THEY_ARE, before), Alternative(PADDED, after))),
         PADDED if after.cycles < before.cycles else AS_THEY_ARE,
-        makers[0].loc,
-        operation=described(makers[0]),
+        first.loc,
+        operation=described(first),
     )
