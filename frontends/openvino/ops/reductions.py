@@ -84,12 +84,18 @@ def cumsum(n: OpenvinoLayer, x: Value, axis: Value) -> Value:
 
 @rows("TopK")
 def top_k(n: OpenvinoLayer, x: Value, k: Value) -> list[Value]:
-    """The largest or smallest elements along an axis, and their indices."""
-    if n.text("sort", "value") == "index" or n.flag("stable"):
-        raise n.error("elements in the order of their indices, or a stable order")
+    """The largest or smallest elements along an axis, and their indices.
+
+    Of equal elements, the first ones come first, as a `stable` order asks for.
+    """
+    is_by_place, _ = n.text("sort", "value") == "index", n.flag("stable")
     axis = normalize_axis(n, n.int("axis"), x.type.rank)
     count = as_scalar(n, as_i64(n, k))
-    return list(largest(n, x, count, axis, greatest=n.text("mode") == "max"))
+    values, places = largest(n, x, count, axis, greatest=n.text("mode") == "max")
+    if is_by_place:
+        places, order = ordered(n, places, axis)
+        values = gathered_elements(n, values, order, axis)
+    return [values, places]
 
 
 @rows("ScaledDotProductAttention")

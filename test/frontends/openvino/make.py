@@ -219,7 +219,8 @@ def reductions() -> Group:
     g.add(lambda a: opset5.batch_norm_inference(a, scale, bias, bias, spread, 0.1), image)
     g.add(lambda a: opset3.cum_sum(a, g.k(1), True, True), x)
     for mode in ("max", "min"):
-        g.add(lambda a, m=mode: opset11.topk(a, g.k(3), -1, m, "value"), x)
+        for order in ("value", "index"):
+            g.add(lambda a, m=mode, o=order: opset11.topk(a, g.k(3), -1, m, o), x)
     q, k, v = g.f(2, 3, 4, 5), g.f(2, 3, 6, 5), g.f(2, 3, 6, 5)
     attend = opset13.scaled_dot_product_attention
     g.add(lambda q, k, v: attend(q, k, v, causal=True), q, k, v)
