@@ -21,10 +21,11 @@ _PRECISIONS = {"FP64": "f64", "FP32": "f32", "FP16": "f16", "BF16": "bf16", "BOO
 
 def read(source: Source) -> Graph:
     """The graph of a model with its weights. Raises NncError."""
-    if b"<!DOCTYPE" in source.head:
+    text = source.data.tobytes()
+    if b"<!DOCTYPE" in text:
         raise source.error("XML with a document type, which models of OpenVINO do not have")
     try:
-        root = ElementTree.fromstring(source.data.tobytes())
+        root = ElementTree.fromstring(text)
     except (ElementTree.ParseError, ValueError) as error:
         raise source.error(f"no XML: {error}") from None
     if root.tag != "net" or root.get("version") not in VERSIONS:
