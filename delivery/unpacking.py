@@ -32,7 +32,7 @@ _LONGEST_PART, _MOST_PARTS = 200, 32
 # The suffixes of main files, in order of preference, of models that consist of several files.
 _MAIN = (
     ".onnx", ".pt2", ".keras", ".h5", ".tflite", ".mlmodel", ".pb", ".param", ".cfg", ".prototxt",
-    ".pdmodel", ".gguf", ".mlir", ".stablehlo", ".ubj",
+    ".pdmodel", ".gguf", ".mlir", ".stablehlo", ".ubj", ".xml",
 )  # fmt: skip
 
 

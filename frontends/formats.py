@@ -52,6 +52,7 @@ FORMATS: Sequence[Format] = (
     Format("PaddlePaddle", "paddle"),
     Format("MXNet", "mxnet"),
     Format("CoreML", "coreml"),
+    Format("OpenVINO", "openvino"),
     Format("TensorFlow", "tensorflow", has_signatures=True),
     Format("Caffe", "caffe"),
     Format("Caffe2", "caffe2"),

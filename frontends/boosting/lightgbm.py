@@ -60,7 +60,9 @@ def _graph(source: Source) -> Graph:
     base = np.zeros(groups)
     ensemble = Ensemble(Forest(), groups, link, base, f64, scale=_option(words, "sigmoid", 1.0))
     if "average_output" in head:
-        ensemble.divisor = max(1.0, len(trees) / groups)
+        if not trees:
+            raise source.error("it has no trees, of which it asks for the mean")
+        ensemble.divisor = len(trees) / groups
     if any(int(tree.get("is_linear", "0")) for tree in trees):
         if len(trees) % groups:
             raise source.error(f"{len(trees)} trees for {groups} sums")

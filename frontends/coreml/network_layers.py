@@ -13,6 +13,7 @@ from ..common.graph import Node
 from ..wire.protobuf import Record
 from . import network_control as control
 from . import network_recurrent as recurrent
+from . import network_reductions as reductions
 from . import network_windows as windows
 from .layer import IGNORED
 from .network_reader import Reader
@@ -21,10 +22,10 @@ from .network_tables import (
     BINARY,
     EVERY,
     LAYERS,
-    MODES,
     REDUCTIONS,
     SAMPLING,
     UNARY,
+    ZEROS,
     Row,
 )
 from .network_windows import bias_of, edge_sizes
@@ -109,6 +110,8 @@ def _by_row(
     fields = {name: f for name, f in row.fields.items() if name not in given}
     for name, field in fields.items():
         value = getattr(p, field)
+        if isinstance(value, int | float) and not value:
+            value = ZEROS.get((row.op, name), value)
         if every or p.has(field) or isinstance(value, int | float | str):
             given[name] = value
     kept = {name: v if isinstance(v, str) else _array(v) for name, v in given.items()}
@@ -146,29 +149,8 @@ def _average(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
     r.add("mul", out, {"x": f"{out} sum", "y": np.float32(1 / len(inputs))})
 
 
-def _reduction(op: str) -> Convert:
-    def convert(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
-        given = {} if p.reduceAll or not p.axes else {"axes": np.array(p.axes)}
-        r.add(op, out, {"x": inputs[0]}, keep_dims=p.keepDims, **given)
-
-    return convert
-
-
-_TABLE.update({layer: _reduction(op) for layer, op in REDUCTIONS.items()})
-
-
-@_layer("reduce")
-def _reduce(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
-    if p.mode not in MODES:
-        raise r.error(f"a reduction {p.mode} is not supported")
-    if p.axis.isdigit():
-        raise r.error(f"a reduction along {p.axis} is not supported")
-    given = {"keep_dims": True, "axes": np.array(["CHW".index(name) - 3 for name in p.axis])}
-    epsilon, is_log = np.float32(p.epsilon), p.mode == "LOGSUM"
-    final = f"{out} sum" if is_log else out
-    r.add("reduce_sum" if is_log else MODES[p.mode], final, {"x": inputs[0]}, **given)
-    if is_log:
-        r.add("log", out, {"x": final}, epsilon=epsilon)
+_TABLE.update({layer: reductions.over_axes(op) for layer, op in REDUCTIONS.items()})
+_layer("reduce")(reductions.over_images)
 
 
 @_layer(*EVERY)
@@ -335,8 +317,7 @@ def _activation(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
 
 @_layer("unary")
 def _unary(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
-    scale = np.float32(p.scale if p.has("scale") else 1)
-    given = {"alpha": scale, "beta": np.float32(p.shift)}
+    given = {"alpha": np.float32(p.scale or 1), "beta": np.float32(p.shift)}
     r.add("linear_activation", f"{out} in", {"x": inputs[0]}, **given)
     if p.type == "POWER":
         r.add("pow", out, {"x": f"{out} in", "y": np.float32(p.alpha)})
@@ -348,7 +329,7 @@ def _unary(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
 
 @_layer("batchnorm")
 def _batchnorm(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
-    epsilon = np.float32(p.epsilon if p.has("epsilon") else 1e-5)
+    epsilon = np.float32(p.epsilon or 1e-5)
     if p.computeMeanVar and not p.instanceNormalization:
         raise r.error("mean and variance that are computed from the batch are not supported")
     names = ["gamma", "beta"] if p.instanceNormalization else ["gamma", "beta", "mean", "variance"]
@@ -372,7 +353,7 @@ def _moments(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
         r.add("reduce_mean", f"{out} mean", {"x": inputs[0]}, axes=axes, keep_dims=True)
         r.add("sub", out, {"x": inputs[0], "y": f"{out} mean"})
         return
-    epsilon = np.float32(p.epsilon if p.has("epsilon") else 1e-5)
+    epsilon = np.float32(p.epsilon or 1e-6)
     r.add("layer_norm", out, {"x": inputs[0]}, axes=axes, epsilon=epsilon)
 
 

@@ -131,6 +131,15 @@ scatterAlongAxis scatter_along_axis data,indices,updates axis mode
 """)
 """Rows for layers whose operations get all attributes, also those that are 0 or absent in files."""
 
+ZEROS = {
+    ("l2_norm", "epsilon"): 1e-6,
+    ("local_response_norm", "k"): 1.0,
+    ("rsqrt", "epsilon"): 1e-6,
+    ("inverse", "epsilon"): 1e-6,
+    ("log", "epsilon"): 1e-6,
+}
+"""What an attribute is where the layer's field is 0. Source: NeuralNetwork.proto."""
+
 _REDUCED = "L1 L2 Max Min Sum Prod Mean LogSum SumSquare LogSumExp"
 _OPS = "l1_norm l2_norm max min sum prod mean log_sum sum_square log_sum_exp"
 REDUCTIONS = {

@@ -27,10 +27,12 @@ def extents_of(n: NcnnLayer, numbers: tuple[int, ...], dims: int) -> list[int]:
 def padding_of(n: NcnnLayer, dims: int, begin=_BEGIN, end=_END) -> Padding:
     """The padding: begins, then ends; missing ends equal the begins."""
     left = n.int(begin[0])
-    if left in SAME:
-        return SAME[left]
     begins = [left, *(n.int(number, left) for number in begin[1:dims])]
     ends = [n.int(number, b) for number, b in zip(end, begins, strict=False)]
+    if set(SAME) & {*begins, *ends}:
+        if len({*begins, *ends}) > 1:
+            raise n.error(f"padding of {begins} and {ends}, which is SAME in part")
+        return SAME[left]
     return (*begins[::-1], *ends[::-1])
 
 

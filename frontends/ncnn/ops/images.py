@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...common.grids import grid_sample
 from ...common.regions import DeformableWindows, deformable_convolution
 from ...common.vocabulary import *
-from ...common.windows import padded
+from ...common.windows import check_fit, padded
 from ..layer import NcnnLayer, rows
 from .convolution import DILATION, KERNEL, STRIDE, extents_of, padding_of
 from .elementwise import activated
@@ -17,7 +17,7 @@ def interp(n: NcnnLayer, x: Value, like: Value | None = None) -> Value:
     if x.type.rank == 2:  # a value for each channel
         x = reshape(n, x, [(x, 0), (x, 1), 1, 1])
     modes, rank = {1: "nearest", 2: "linear", 3: "cubic"}, x.type.rank
-    if n.int(0) not in modes or rank < 3:
+    if n.int(0) not in modes or not 3 <= rank <= 4:
         raise n.error(f"resampling of type {n.int(0)} of {rank - 1} dimensions")
     mode, wanted = modes[n.int(0)], [n.int(3), n.int(4)]
     if n.text(9):
@@ -67,6 +67,7 @@ def unfold(n: NcnnLayer, x: Value) -> Value:
     kernel, strides, dilations, padding = _windows(n)
     operand = padded(n, x, kernel, strides, dilations, padding)
     pads, x = operand.pads, operand.x
+    check_fit(n, x, [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)], pads)
     if fill := n.float(18):
         x = padded_by(n, x, (0, 0, *pads[:2], 0, 0, *pads[2:]), fill)
         pads = (0,) * 4

@@ -174,14 +174,19 @@ def crop(n: NcnnLayer, x: Value, like: Value | None = None) -> Value:
         begin = n.int(_OFFSETS[name])
         if like is not None:
             if name == "c" and like.type.rank != x.type.rank:
+                if begin:
+                    raise n.error(f"all channels, from {begin} on")
                 continue
             place = _NAMES.get(like.type.rank - 1, "").find(name)
             wanted = like.type.shape[1 + place] if place >= 0 else 1
             if wanted is None:
                 end = extent(n, (like, 1 + place)) + begin  # which the run tells
                 x = slice_axis(n, x, i, begin, end.value)
-            else:
-                x = cut(n, x, i, begin, begin + wanted)
+                continue
+            own = x.type.shape[i]
+            if own is not None and not 0 <= begin <= own - wanted:
+                raise n.error(f"{wanted} elements from {begin} on, of an axis of {own}")
+            x = cut(n, x, i, begin, begin + wanted)
             continue
         behind, most = n.int(_BEHIND[name]), n.int(_EXTENTS[name])
         if name == "c" and x.type.shape[1] is None:
@@ -198,10 +203,18 @@ def crop(n: NcnnLayer, x: Value, like: Value | None = None) -> Value:
 def copy_to(n: NcnnLayer, x: Value, source: Value) -> Value:
     """x with another blob written into it at an offset."""
     rank = x.type.rank - 1
-    begins = dict(zip(n.ints(11) or range(rank), n.ints(9), strict=False))
-    offsets = [0, *(begins.get(i, n.int(_OFFSETS[c])) for i, c in enumerate(_NAMES[rank]))]
-    if None in x.type.shape or None in source.type.shape:
-        raise n.error("it needs inputs of known extents")
+    if None in x.type.shape or None in source.type.shape or source.type.rank != rank + 1:
+        raise n.error("it needs inputs of known extents, as many of them")
+    given = {name: n.int(number) for name, number in _OFFSETS.items()}
+    offsets = [0, *(given[name] for name in _NAMES[rank])]
+    if starts := n.ints(9):
+        offsets = [0] * (rank + 1)
+        for axis, start in zip(by_axes(n, x, n.ints(11) or range(rank)), starts, strict=False):
+            start = 0 if start == -233 else start
+            offsets[axis] = start if start >= 0 else n.extent(x, axis) + start
+    for own, count, begin in zip(x.type.shape, source.type.shape, offsets, strict=True):
+        if own is None or count is None or not 0 <= begin <= own - count:
+            raise n.error(f"{count} elements from {begin} on, of an axis of {own}")
     grid = np.indices(source.type.shape).reshape(len(offsets), -1).T + np.array(offsets)
     indices = n.constant(grid.reshape(*source.type.shape, len(offsets)).astype(np.int64))
     return n(nn.ScatterNd(x, indices, source))
@@ -211,11 +224,10 @@ def copy_to(n: NcnnLayer, x: Value, source: Value) -> Value:
 def padding(n: NcnnLayer, x: Value) -> Value:
     rank = x.type.rank
     begins, ends = [0] * rank, [0] * rank
-    numbers = [(2, 3), (0, 1), (7, 8)][: rank - 1]
-    if rank == 5:
-        numbers = [(2, 3), (0, 1), (7, 8)]
-    for i, (begin, end) in enumerate(numbers):
-        begins[rank - 1 - i], ends[rank - 1 - i] = n.int(begin), n.int(end)
+    for i, (begin, end) in enumerate([(2, 3), (0, 1), (7, 8)]):
+        sides = n.int(begin), n.int(end)
+        if i < rank - 1:  # ncnn ignores those of axes that a blob does not have
+            begins[rank - 1 - i], ends[rank - 1 - i] = sides
     if n.int(2) in SAME:
         raise n.error("padding by the size of a kernel is not supported")
     modes = ("constant", "edge", "reflect")

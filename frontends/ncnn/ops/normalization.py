@@ -147,6 +147,8 @@ def arg_max(n: NcnnLayer, x: Value) -> Value:
 
 @rows("StatisticsPooling")
 def statistics(n: NcnnLayer, x: Value) -> Value:
+    if x.type.rank < 4:  # vectors and matrices are of one channel
+        x = reshape(n, x, [1, 1, *dims(x)[1:]])
     axes = tuple(range(2, x.type.rank))
     spread, mean = variance(n, x, axes)
     return n(nn.Concat([mean, n(nn.Sqrt(spread))], axis=1)) if n.int(0) else mean

@@ -243,7 +243,7 @@ def pool_with_index(n: PaddleLayer, x: Value) -> list[Value | None]:
     if not n.wants(1):
         return [max_pooled(n, x, windows)]
     out, places = max_pooled_with_indices(n, x, windows)
-    return [out, in_planes(n, places, x)]
+    return [out, n.cast(in_planes(n, places, x), i32)]
 
 
 # -- normalization ---------------------------------------------------------------------------------

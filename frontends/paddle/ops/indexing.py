@@ -167,14 +167,20 @@ def matrices(n: PaddleLayer, x: Value) -> Value:
 def spaced(
     n: PaddleLayer, begin: Value, end: Value, count: Value, base: Value | None = None
 ) -> Value:
-    """Evenly spaced numbers, or the powers of a base with such exponents."""
-    low, high = (Term(n, as_scalar(n, v)).cast(f32) for v in (begin, end))
+    """Evenly spaced numbers, or the powers of a base with such exponents.
+
+    Both ends are cast to the result's type first, and each half is counted from its end.
+    """
+    element = n.element("dtype", f32)
+    low, high = (Term(n, as_scalar(n, v)).cast(element).cast(f64) for v in (begin, end))
     number = Term(n, as_scalar(n, n.cast(count, i64)))
-    step = (high - low) / (number - 1).max(1).cast(f32)
-    found = counting(n, number).cast(f32) * step + low
+    place, last = counting(n, number), number - 1
+    step = (high - low) / last.max(1).cast(f64)
+    rising, falling = low + place.cast(f64) * step, high - (last - place).cast(f64) * step
+    found = ((place * 2 < last) | place.equals(0)).choose(rising, falling)
     if base is not None:
-        found = Term(n, as_scalar(n, base)).cast(f32) ** found
-    return found.cast(n.element("dtype", f32)).value
+        found = Term(n, as_scalar(n, base)).cast(element).cast(f64) ** found
+    return found.cast(element).value
 
 
 @rows("eye")

@@ -248,6 +248,13 @@ def test_trees_that_lead_back_are_an_error():
         nnc.compile(data)
 
 
+def test_a_mean_of_no_trees_is_an_error():
+    """LightGBM gives NaN for such a forest, which `save_model(start_iteration=..)` writes."""
+    head = (FILES / "lgb_forest.txt").read_text().partition("Tree=0")[0]
+    with pytest.raises(nnc.NncError, match="no trees, of which it asks for the mean"):
+        nnc.load(f"{head}end of trees\n".encode())
+
+
 @pytest.mark.parametrize(
     "old, new, message",
     [

@@ -81,12 +81,47 @@ X = np.random.default_rng(2).standard_normal((3, 4, 5)).astype(np.float32)
             X * np.array([1, 2, 3], np.float32)[:, None, None],
         ),
         (layer("average", "x x"), X),
+        (
+            layer("mvn", normalizeVariance=True),
+            (X - X.mean((1, 2), keepdims=True)) / X.std((1, 2), keepdims=True),
+        ),
     ],
 )
 def test_layers_of_older_networks(made, wanted):
     found = nnc.compile(network(made)).run({"x": X})["y"]
     assert found.shape == X.shape
     np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("made", "wanted"),
+    [
+        (layer("reduce", mode="LOGSUM", axis="C"), lambda x: np.log(x + 1e-6).sum(0)),
+        (layer("reduce", mode="LOGSUM", axis="HW", epsilon=2), lambda x: np.log(x + 2).sum((1, 2))),
+        (layer("reduce", mode="ARGMAX", axis="C"), lambda x: x.argmax(0)),
+    ],
+)
+def test_reductions_of_older_networks(made, wanted):
+    """LOGSUM is a sum of logarithms, unlike the newer layer of this name."""
+    x = np.abs(X)
+    found = nnc.compile(network(made, about={"output": [feature("y")]})).run({"x": x})["y"]
+    np.testing.assert_allclose(found.ravel(), wanted(x).ravel(), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("made", "wanted"),
+    [
+        (layer("l2normalize"), 0),
+        (layer("unary", type="INVERSE"), 1e6),
+        (layer("unary", type="RSQRT"), 1e3),
+        (layer("lrn", localSize=3, alpha=1, beta=1), 0),
+        (layer("mvn", normalizeVariance=True), 0),
+    ],
+)
+def test_constants_of_zero_are_their_defaults(made, wanted):
+    """So nothing is divided by zero."""
+    found = nnc.compile(network(made)).run({"x": np.zeros_like(X)})["y"]
+    np.testing.assert_allclose(found, np.full_like(X, wanted), rtol=1e-4, atol=1e-6)
 
 
 def test_images_are_scaled():

@@ -461,6 +461,14 @@ def corners() -> Group:
     g.add("DeconvolutionDepthWise", [(4, 5, 6), (4, 1, 3, 3)], "0=4 1=3 4=1 6=36 7=4 28=1")
     g.add("DeconvolutionDepthWise", [(4, 5, 6), (4, 3, 3, 3)], "0=6 1=3 4=1 6=108 7=2 28=1")
     g.add("Deconvolution1D", [(2, 6), (2, 3, 4)], "0=3 1=4 3=2 6=24 28=1")
+    g.add("CopyTo", [(6, 5, 4), (2, 3, 1)], "-23309=3,1,-4,-233 -23311=3,-1,0,1")
+    g.add("CopyTo", [(4, 3), (1, 1)], "-23309=1,1 -23311=1,-2")
+    for shape in ((5,), (4, 5)):
+        g.add("StatisticsPooling", [shape], "0=1")
+    g.add("Padding", [(5,)], "0=0 1=0 2=2 3=1 4=2 5=0.0 6=0")
+    g.add("Padding", [(4, 5)], "0=1 1=2 2=2 3=1 4=1 7=1 8=2")
+    same = "0=2 1=3 3=2 4=-233 14=-233 15=-233 16=-233 6=36"
+    g.add("Convolution", [(2, 6, 7)], same, [(F, 36)])
     return g
 
 

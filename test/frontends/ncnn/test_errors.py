@@ -96,6 +96,21 @@ def written(folder, text=NET, weights=None):
             "layer 'fc' (Pooling3D): SAME_LOWER in three dimensions needs inputs of known extents",
         ),
         (
+            NET.replace("0=4", "0=8 1=4 11=3 2=2").replace(LAYER, "Interp fc 1 1 data out 0=1 3=5"),
+            b"",
+            "layer 'fc' (Interp): resampling of type 1 of 4 dimensions",
+        ),
+        (
+            NET.replace(LAYER, "Crop fc 2 1 data data out 0=1"),
+            b"",
+            "layer 'fc' (Crop): 4 elements from 1 on, of an axis of 4",
+        ),
+        (
+            NET.replace(LAYER, "CopyTo fc 2 1 data data out -23309=1,-3 -23311=1,0"),
+            b"",
+            "layer 'fc' (CopyTo): 4 elements from 1 on, of an axis of 4",
+        ),
+        (
             NET.replace("0=4", "0=8 1=4 2=2").replace(LAYER, "Pooling fc 1 1 data out 0=1"),
             b"",
             "layer 'fc' (Pooling): the window's extents are missing",

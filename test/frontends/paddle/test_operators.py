@@ -66,6 +66,22 @@ def test_numbers(kind, inputs, attributes, wanted):
     np.testing.assert_allclose(run(kind, inputs, attributes).ravel(), np.ravel(wanted), rtol=1e-6)
 
 
+@pytest.mark.parametrize(("begin", "end"), [(-0.75, 1.3), (0.1, 0.7), (-1.1, 3.3), (2.3, 2.9)])
+@pytest.mark.parametrize("count", [1, 2, 4, 7, 12])
+def test_ends_of_evenly_spaced_numbers_are_exact(begin, end, count):
+    """So the largest element of a histogram is at its edge."""
+    begin, end = np.float32(begin), np.float32(end)
+    found = run("linspace", (begin, end, np.int32(count)), {"dtype": "float32"})
+    wanted = np.linspace(begin, end, count, dtype=np.float32)
+    np.testing.assert_array_equal(found[[0, -1]], [begin, end if count > 1 else begin])
+    np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-7)
+
+
+def test_ends_of_whole_numbers_are_cut_off_first():
+    found = run("linspace", (np.float32(0.9), np.float32(9.9), np.int32(4)), {"dtype": "int64"})
+    np.testing.assert_array_equal(found, [0, 3, 6, 9])
+
+
 def test_an_array_that_a_loop_writes():
     """What the body writes, a counter, the condition and an array, it does not pass as operands."""
 

@@ -1,0 +1,1 @@
+"""The converters of OpenVINO's operations, by topic."""

@@ -1,0 +1,165 @@
+"""Convolutions, poolings, and what looks at windows of images."""
+
+from __future__ import annotations
+
+from ...common.vocabulary import *
+from ...common.windows import check_fit
+from ..layer import OpenvinoLayer, rows
+
+
+def _padding(n: OpenvinoLayer, count: int) -> Padding:
+    """The padding: begins, then ends."""
+    match n.text("auto_pad", "explicit"):
+        case "same_upper" | "same_lower" as same:
+            return same.upper()
+        case "valid":
+            return (0,) * 2 * count
+        case _:
+            zeros = [0] * count
+            return (*n.ints("pads_begin", zeros), *n.ints("pads_end", zeros))
+
+
+def _spatial(n: OpenvinoLayer, x: Value) -> int:
+    if x.type.rank < 3:
+        raise n.error(f"it needs images, found '{x.type}'")
+    return x.type.rank - 2
+
+
+def _ungrouped(n: OpenvinoLayer, weight: Value) -> tuple[Value, int]:
+    """The weights [G, A, ..] as [G * A, ..], and G."""
+    shape = weight.type.shape
+    if None in shape[:2]:
+        raise n.error("the number of groups must be known")
+    joined = reshape(n, weight, [shape[0] * shape[1], *dims(weight)[2:]])
+    return joined, shape[0]
+
+
+@rows("Convolution", "GroupConvolution")
+def convolution_(n: OpenvinoLayer, x: Value, weight: Value) -> Value:
+    count, groups = _spatial(n, x), 1
+    if n.kind == "GroupConvolution":
+        weight, groups = _ungrouped(n, weight)
+    ones, kernel = [1] * count, weight.type.shape[2:]
+    strides, dilations = n.ints("strides", ones), n.ints("dilations", ones)
+    padding = _padding(n, count)
+    if not isinstance(padding, str) and None not in kernel:
+        reach = [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)]
+        check_fit(n, x, reach, padding)
+    return convolution(
+        n, x, weight, strides=strides, dilations=dilations, padding=padding, groups=groups
+    )
+
+
+@rows("ConvolutionBackpropData", "GroupConvolutionBackpropData")
+def transposed(n: OpenvinoLayer, x: Value, weight: Value) -> Value:
+    count, groups = _spatial(n, x), 1
+    if n.kind.startswith("Group"):
+        weight, groups = _ungrouped(n, weight)
+    ones = [1] * count
+    padding = _padding(n, count)
+    if isinstance(padding, str):
+        raise n.error("padding by the size of a kernel is not supported")
+    return transposed_convolution(
+        n,
+        x,
+        weight,
+        strides=n.ints("strides", ones),
+        dilations=n.ints("dilations", ones),
+        padding=padding,
+        output_padding=n.ints("output_padding", [0] * count),
+        groups=groups,
+    )
+
+
+def _windows(n: OpenvinoLayer, x: Value) -> Windows:
+    count = _spatial(n, x)
+    kernel, ones = n.ints("kernel"), [1] * count
+    strides, dilations = n.ints("strides", ones), n.ints("dilations", ones)
+    padding, rounding = _padding(n, count), n.text("rounding_type", "floor")
+    windows = Windows(kernel, strides, padding, dilations, rounding != "floor")
+    if isinstance(padding, str):
+        if windows.ceil:
+            raise n.error(f"auto_pad '{padding.lower()}' with rounding_type '{rounding}'")
+        return windows
+    check_fit(n, x, [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)], padding)
+    if rounding == "ceil":
+        for axis, extent in enumerate(x.type.shape[2:]):
+            if extent is None or windows.starts(axis, extent)[-1] >= extent + padding[axis]:
+                raise n.error("windows behind all elements, or of unknown extents")
+    return windows
+
+
+@rows("MaxPool")
+def max_pool(n: OpenvinoLayer, x: Value) -> list[Value]:
+    windows = _windows(n, x)
+    if n.wants(1) and n.int("axis", 0) != 0:
+        raise n.error("indices that count from another axis than the first are not supported")
+    if not n.wants(1):
+        n.attributes.get("axis")
+        return [max_pooled(n, x, windows)]
+    return list(max_pooled_with_indices(n, x, windows))
+
+
+@rows("AvgPool")
+def average_pool(n: OpenvinoLayer, x: Value) -> Value:
+    windows, counts = _windows(n, x), not n.flag("exclude-pad")
+    if windows.ceil and counts and _reaches_beyond(windows, x.type.shape[2:]):
+        raise n.error("means that count padding, of windows that reach beyond it")
+    return average_pooled(n, x, windows, counts)
+
+
+def _reaches_beyond(windows: Windows, extents: Sequence[Dim]) -> bool:
+    """Whether the last window of a dimension ends behind the padding, or may do so."""
+    pads: Any = windows.padding
+    for axis, (extent, kernel) in enumerate(zip(extents, windows.kernel, strict=True)):
+        if extent is None:
+            return True
+        whole = extent + pads[axis] + pads[len(extents) + axis]
+        if windows.starts(axis, extent)[-1] + kernel > whole:
+            return True
+    return False
+
+
+@rows("AdaptiveAvgPool", "AdaptiveMaxPool")
+def adaptive(n: OpenvinoLayer, x: Value, extents: Value) -> list[Value]:
+    wanted = n.known_ints(extents, "extents")
+    return [adaptive_pooled(n, x, wanted, n.kind == "AdaptiveMaxPool")]
+
+
+_COORDINATES = {
+    "half_pixel": "half_pixel",
+    "pytorch_half_pixel": "pytorch_half_pixel",
+    "asymmetric": "asymmetric",
+    "align_corners": "align_corners",
+}
+_MODES = {"nearest": "nearest", "linear": "linear", "linear_onnx": "linear", "cubic": "cubic"}
+
+
+@rows("Interpolate")
+def interpolate(n: OpenvinoLayer, x: Value, *given: Value) -> Value:
+    """Images resized to sizes, or by scales."""
+    if n.opset < 4:
+        raise n.error("of the first opset, which is not supported; convert the model anew")
+    by_scales, operands = n.text("shape_calculation_mode") == "scales", list(given)
+    sizes = operands.pop(0)
+    if n.opset < 11:
+        sizes = operands.pop(0) if by_scales else (sizes, operands.pop(0))[0]
+    axes = n.axes(x, operands[0]) if operands else tuple(range(x.type.rank))
+    mode, where = n.text("mode"), n.text("coordinate_transformation_mode", "half_pixel")
+    nearest = n.text("nearest_mode", "round_prefer_floor")
+    if mode not in _MODES or where not in _COORDINATES or n.flag("antialias"):
+        raise n.error(f"resampling '{mode}' at '{where}' is not supported")
+    if any(n.ints("pads_begin")) or any(n.ints("pads_end")):
+        raise n.error("padding is not supported")
+    if nearest == "simple":
+        raise n.error("the nearest_mode 'simple' is not supported")
+    how = {
+        "mode": _MODES[mode],
+        "coordinate_transform": _COORDINATES[where],
+        "cubic_coeff_a": n.float("cube_coeff", -0.75),
+    }
+    if mode == "nearest":
+        how["nearest_mode"] = nearest
+    if by_scales:
+        return resized_by_scales(n, x, sizes, axes, how)
+    return resized(n, x, as_i64(n, sizes), axes, how)
