@@ -37,6 +37,10 @@ IGNORED = IgnoredFields(
     Ignored("return_attention_scores", "whether a second output is there"),
     Ignored("full_matrices", "default", values=(True,)),
     Ignored("function", "the name of the row", kinds="tf.*"),
+    Ignored("validate_indices conjugate", "checked, or of complex numbers", kinds="tf.*"),
+    Ignored("batch_dims", "none", kinds="tf.*gather", values=(0,)),
+    Ignored("sorted", "sorted results are right too", kinds="tf.*"),
+    Ignored("antialias preserve_aspect_ratio", "default", "tf.image.resize", values=(False,)),
     Ignored("layer", "the graph inside has it", kinds="TimeDistributed"),
     Ignored("center scale", "a spread has a scale only", kinds="LayerNormalization"),
     Ignored("pad_to_aspect_ratio", "crops instead", values=(False,)),
@@ -66,6 +70,7 @@ IGNORED = IgnoredFields(
     Ignored("mask_zero", "where it is called the other way round", kinds="ReversibleEmbedding"),
     Ignored("lora_rank lora_alpha", "merged in the weights"),
     Ignored("tie_weights", "weights have it", kinds="ReversibleEmbedding"),
+    Ignored("groups", "Keras 2 does not use it", "*Transpose Separable* Depthwise*"),
 )  # fmt: skip
 ROWS = Rows(__package__ or "", IGNORED)
 FLOATING = {

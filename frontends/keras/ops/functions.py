@@ -265,7 +265,11 @@ def cast(n: KerasLayer) -> Value:
 
 @layer("ops.Where", "tf.where")
 def where(n: KerasLayer) -> Value:
-    condition, yes, no = n.argument(0, "condition"), n.argument(1, "x1"), n.argument(2, "x2")
+    yes_no = ("x", "y") if n.kind.startswith("tf.") else ("x1", "x2")
+    condition = n.argument(0, "condition")
+    yes, no = (n.argument(i, name) for i, name in enumerate(yes_no, 1))
+    if yes is None or no is None:
+        raise n.error("it is called with a condition only, which is not supported")
     if not isinstance(condition, Value):
         raise n.error("it is not called with a condition")
     a, b = pair(n, yes, no)
