@@ -198,6 +198,7 @@ class _Branches:
             self.order = [by_name[name] for name in TopologicalSorter(graph).static_order()]
         except CycleError:
             raise WireError("the nodes form a cycle") from None
+        self.same = {n.outputs[0]: n.inputs[0] for n in nodes if n.kind == "Identity" and n.inputs}
         self.tags: dict[str, tuple[Tag, ...]] = {}
         self.behind: dict[str, frozenset[str]] = {}
         """For each value: the Merge nodes that it depends on."""
@@ -217,11 +218,11 @@ class _Branches:
                 tags = self._merge(node, behind)
                 behind.add(node.name)
             elif node.kind in GATES:
-                self.gates[node.inputs[1]] = node
+                self.gates[self._condition(node)] = node
             else:
                 self.placed.setdefault(frozenset(tags), []).append(node)
             for name in node.outputs:
-                own = {(node.inputs[1], _number(name)): None} if node.kind in GATES else {}
+                own = {(self._condition(node), _number(name)): None} if node.kind in GATES else {}
                 self.tags[name] = (*tags, *own)
                 self.behind[name] = frozenset(behind)
             if node.kind in GATES:  # both of its values are the one that it lets through
@@ -233,6 +234,15 @@ class _Branches:
                 node = self._node(condition, outer, group)
                 self.placed.setdefault(outer, []).append(node)
         return self.placed.get(frozenset(), [])
+
+    def _condition(self, gate: Node) -> str:
+        """The condition of a gate; gates of one branch have it through different identities."""
+        found = gate.inputs[1]
+        for _ in range(len(self.same)):
+            if found not in self.same:
+                break
+            found = self.same[found]
+        return found
 
     def _merge(self, node: Node, behind: set[str]) -> dict[Tag, None]:
         """Add a merge to a group; returns the gates that its result still depends on."""

@@ -105,6 +105,10 @@ def binary(op: Callable[[Value, Value], Any], *others: type) -> Function:
 def product(n: KerasLayer) -> Value:
     """A matrix product; that of two int8 operands is i32."""
     a, b = two(n)
+    for i, name in enumerate(("transpose_a", "transpose_b")):
+        if n.kind.startswith("tf.") and n.keyword(name, False):
+            turned = swapped(n, (a, b)[i].value, a.rank - 2, a.rank - 1)
+            a, b = (a, Term(n, turned)) if i else (Term(n, turned), b)
     kept = a.element
     if n.kind == "ops.Matmul" and kept is i8 and a.rank > 1 and b.rank > 1:
         kept = i32
