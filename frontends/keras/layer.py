@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from ...dialects.nn.host_types import string
 from ..common.complexes import Pair
 from ..common.fields import Fields, Ignored, IgnoredFields
 from ..common.graph import Node
@@ -164,7 +165,7 @@ class KerasLayer(NodeLayer):
         if isinstance(found, list | tuple):
             return [self.results(one) for one in found]
         is_float = isinstance(found, Value) and isinstance(found.type.element_type, FloatType)
-        return self.cast(found, self.result) if is_float else found
+        return self.cast(found, self.result) if is_float and self.result is not string else found
 
     @property
     def _has_policy(self) -> bool:

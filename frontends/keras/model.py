@@ -28,7 +28,15 @@ from .container import (
     unique_names,
 )
 from .layer import Call, Slot, element_type
-from .masks import KEEPS_NO_MASK_IN_2, GIVES_BACK, QUERY, by_name, first_argument, makes_mask, masks_behind
+from .masks import (
+    GIVES_BACK,
+    KEEPS_NO_MASK_IN_2,
+    QUERY,
+    by_name,
+    first_argument,
+    makes_mask,
+    masks_behind,
+)
 from .structures import decoded, flat, in_order, mapped, sorted_leaves
 
 DEEPEST = 60

@@ -71,6 +71,12 @@ OUTPUTS = {
 
 MOST_OUTPUTS = 1 << 16
 
+WHOLE_RESULTS = (
+    "TopK", "TopKV2", "Unique", "UniqueV2", "UniqueWithCounts", "NonMaxSuppressionV4",
+    "NonMaxSuppressionV5", "CombinedNonMaxSuppression", "MaxPoolWithArgmax",
+)  # fmt: skip
+"""Operators of which all results are wanted."""
+
 CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 ASSIGNMENTS = ("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
 """Operators that assign a whole variable, that of their first operand."""
@@ -209,15 +215,14 @@ def output_arguments(kind: str) -> Sequence[str]:
 
 
 def result_count(record: Record) -> int:
-    """The number of results of a node that are outputs of a model if nothing uses the node: all,
-    but of normalizations only the first.
+    """The number of results of a node that are outputs of a model if nothing uses the node: all
+    parts of a tensor, and all of `WHOLE_RESULTS`; of other nodes the first.
     """
     counted = {"Split": "num_split", "SplitV": "num_split", "Unpack": "num"}.get(record.op)
     if counted is not None:
         number = record.attr.get(counted)
         return 1 if number is None else min(max(int(number.i or 0), 1), MOST_OUTPUTS)
-    names = output_arguments(record.op)
-    return 1 if "FusedBatchNorm" in record.op or record.op == "Merge" else max(len(names), 1)
+    return len(output_arguments(record.op)) if record.op in WHOLE_RESULTS else 1
 
 
 def graph_of(
@@ -311,9 +316,7 @@ def _data_inputs(record: Record) -> list[str]:
     return [text for text in record.input if not text.startswith("^")]
 
 
-def _gates_before(
-    record: Record, by_name: Mapping[str, Record], values: GraphValues
-) -> list[str]:
+def _gates_before(record: Record, by_name: Mapping[str, Record], values: GraphValues) -> list[str]:
     """The values of TensorFlow 1's branches that a node waits for: `cond/switch_t`, an identity of
     a gate. Those of loops are none.
     """

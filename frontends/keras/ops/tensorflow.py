@@ -12,10 +12,8 @@ from ..layer import KerasLayer, element_type, layer
 from .convolution import on_channels_first
 from .functions import (
     add,
-    along,
     axes_of,
     binary,
-    divided,
     floor_divided,
     formula,
     norm_of,
@@ -138,7 +136,7 @@ def top_k(n: KerasLayer) -> list[Value]:
 
 
 @layer("tf.one_hot")
-def one_hot(n: KerasLayer) -> Value:
+def one_hot_(n: KerasLayer) -> Value:
     """A new axis of `depth` elements, 1 at the index; nowhere for one that is out of range."""
     given = n.keyword("dtype")
     element = element_type(given)
@@ -147,8 +145,8 @@ def one_hot(n: KerasLayer) -> Value:
     parts = [n.keyword("on_value"), n.keyword("off_value")]
     on, off = (default if v is None else v for v, default in zip(parts, (1, 0), strict=True))
     depth, axis = n.constant(int(n.argument(1, "depth")), i64), n.keyword("axis")
-    numbers = (n.constant(v, element) for v in (on, off))
-    return tensorflow.one_hot(n, n.tensor(), depth, *numbers, -1 if axis is None else axis)
+    on, off = n.constant(on, element), n.constant(off, element)
+    return tensorflow.one_hot(n, n.tensor(), depth, on, off, -1 if axis is None else axis)
 
 
 @layer("tf.shape", "tf.compat.v1.shape")
