@@ -154,7 +154,22 @@ class _Frame:
 def _graph(inputs: Iterable[str], nodes: Sequence[Node], outputs: Iterable[str]) -> Graph:
     """A graph of the nodes that its outputs need."""
     inputs, outputs = list(inputs), list(outputs)
-    makers = {name: node for node in nodes for name in node.outputs if name not in inputs}
+    given = [Input(name, UNKNOWN) for name in inputs]
+    return Graph(given, _needed(nodes, outputs, inputs), [("", value) for value in outputs])
+
+
+def beginning(graph: Graph, count: int) -> Graph:
+    """The graph with its first `count` outputs, and the nodes that these need."""
+    if len(graph.outputs) <= count or graph.effects:
+        return graph
+    outputs = graph.outputs[:count]
+    needed = _needed(graph.nodes, [value for _, value in outputs], ())
+    return replace(graph, nodes=needed, outputs=outputs)
+
+
+def _needed(nodes: Sequence[Node], outputs: Sequence[str], given: Sequence[str]) -> list[Node]:
+    """The nodes that outputs need, besides given values."""
+    makers = {name: node for node in nodes for name in node.outputs if name not in given}
     needed: dict[str, Node] = {}
     waiting = list(outputs)
     while waiting:
@@ -162,8 +177,7 @@ def _graph(inputs: Iterable[str], nodes: Sequence[Node], outputs: Iterable[str])
         if node is not None and node.name not in needed:
             needed[node.name] = node
             waiting += _used(node)
-    given = [Input(name, UNKNOWN) for name in inputs]
-    return Graph(given, list(needed.values()), [("", value) for value in outputs])
+    return list(needed.values())
 
 
 def _used(node: Node) -> Iterator[str]:

@@ -15,7 +15,7 @@ from ..common.inputs import Input
 from ..common.source import Source
 from ..wire.numerals import whole_number
 from ..wire.protobuf import Record, WireError
-from .frames import GATES, structured
+from .frames import GATES, beginning, structured
 from .schema import SCHEMA, array_of, type_of
 from .xla import xla_module
 
@@ -276,6 +276,8 @@ def graph_of(
         operands = [name(text) for text in _data_inputs(record)]
         results = [f"{one}:{i}" for i in range(last.get(one, 0) + 1)]
         graphs = _graphs(record, functions)
+        if record.op.removeprefix("Stateless") in ("If", "Case"):  # behind are values of gradients
+            graphs = {key: beginning(graph, len(results)) for key, graph in graphs.items()}
         after = [f"{other}:0" for other in effects.before(one)]
         nodes.append(Node(kind, one, operands, results, record.attr, graphs, after))
     changes = [f"{one}:0" for one in effects.writers if one in needed]

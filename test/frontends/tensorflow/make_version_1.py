@@ -46,7 +46,7 @@ def constants_of_branches(x, yes, no):
     return found
 
 
-@graph(normal(2, 5, 3), np.int32([2, 3]))
+@graph(normal(2, 5, 3), np.array([2, 3], np.int32))
 def lengths(x, count):
     """A recurrent layer ends after the longest sequence; what follows is zero."""
     cell = v1.nn.rnn_cell.LSTMCell(4, use_peepholes=True, num_proj=3, cell_clip=0.5)
@@ -61,6 +61,13 @@ def defaults(x):
     y = v1.layers.batch_normalization(x, training=training)
     y = v1.layers.dropout(v1.layers.flatten(y), 0.5, training=training)
     return [v1.layers.dense(y, 4) * v1.placeholder_with_default([2.0], [None], name="scale")]
+
+
+@graph(normal(3, 4, 4, 3))
+def defaults_v2(x):
+    """Branches that also return values for gradients, which nothing uses."""
+    training = v1.placeholder_with_default(True, [], name="training")
+    return [v1.layers.batch_normalization(x, training=training) * 1.0]
 
 
 @graph(normal(2, 6))
@@ -93,6 +100,6 @@ def write(name, inputs, function):
 
 if __name__ == "__main__":
     v1.disable_eager_execution()
-    v1.disable_control_flow_v2()
     for name, (inputs, function) in GRAPHS.items():
+        (v1.enable_control_flow_v2 if name.endswith("_v2") else v1.disable_control_flow_v2)()
         write(name, inputs, function)
