@@ -19,8 +19,12 @@ def calls_of(
     if kind == "InputLayer":
         return found
     for node in layer.get("inbound_nodes") or ():
-        if isinstance(node, dict):
+        if isinstance(node, dict) and "args" in node:
             found.append((decoded(node["args"], table), decoded(node["kwargs"], table)))
+            continue
+        if isinstance(node, dict):  # Keras 2: a model that is called with tensors by name
+            named = {key: output_of(*entry[:3]) for key, entry in node.items()}
+            found.append(([named], decoded(next(iter(node.values()))[3], table)))
             continue
         # Keras 2: [[layer, call, output, kwargs], ..], or one of these for an operation.
         entries = [node] if node and isinstance(node[0], str) else node
@@ -45,7 +49,7 @@ def counted_from_zero(
     """
     least: dict[str, int] = {}
     old = any(
-        not isinstance(node, dict)
+        not isinstance(node, dict) or "args" not in node
         for layer in table.values()
         for node in layer.whole.get("inbound_nodes") or ()
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from ...dialects.nn.host_types import string
 from ..common.complexes import Pair
 from ..common.fields import Fields, Ignored, IgnoredFields
 from ..common.graph import Node
@@ -37,6 +38,10 @@ IGNORED = IgnoredFields(
     Ignored("return_attention_scores", "whether a second output is there"),
     Ignored("full_matrices", "default", values=(True,)),
     Ignored("function", "the name of the row", kinds="tf.*"),
+    Ignored("validate_indices conjugate", "checked, or of complex numbers", kinds="tf.*"),
+    Ignored("batch_dims", "none", kinds="tf.*gather", values=(0,)),
+    Ignored("sorted", "sorted results are right too", kinds="tf.*"),
+    Ignored("antialias preserve_aspect_ratio", "default", "tf.image.resize", values=(False,)),
     Ignored("layer", "the graph inside has it", kinds="TimeDistributed"),
     Ignored("center scale", "a spread has a scale only", kinds="LayerNormalization"),
     Ignored("pad_to_aspect_ratio", "crops instead", values=(False,)),
@@ -66,6 +71,7 @@ IGNORED = IgnoredFields(
     Ignored("mask_zero", "where it is called the other way round", kinds="ReversibleEmbedding"),
     Ignored("lora_rank lora_alpha", "merged in the weights"),
     Ignored("tie_weights", "weights have it", kinds="ReversibleEmbedding"),
+    Ignored("groups", "Keras 2 does not use it", "*Transpose Separable* Depthwise*"),
 )  # fmt: skip
 ROWS = Rows(__package__ or "", IGNORED)
 FLOATING = {
@@ -159,7 +165,7 @@ class KerasLayer(NodeLayer):
         if isinstance(found, list | tuple):
             return [self.results(one) for one in found]
         is_float = isinstance(found, Value) and isinstance(found.type.element_type, FloatType)
-        return self.cast(found, self.result) if is_float else found
+        return self.cast(found, self.result) if is_float and self.result is not string else found
 
     @property
     def _has_policy(self) -> bool:

@@ -18,13 +18,16 @@ KEEPS_MASK = {
     "GroupedQueryAttention", "Attention", "AdditiveAttention",
 }  # fmt: skip
 """Layers that pass the mask of their first input on to their first output."""
+KEEPS_NO_MASK_IN_2 = {"Identity", "Normalization", "Rescaling"}
+"""Those of them that pass no mask on in Keras 2."""
 GIVES_BACK = {
     "ActivityRegularization", "AlphaDropout", "Dropout", "GaussianDropout", "GaussianNoise",
     "Identity", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
 }  # fmt: skip
 """Layers that return their input, except in training."""
 MERGES_MASKS = {"Add", "Average", "Maximum", "Minimum", "Multiply", "Subtract"}
-"""Layers whose output mask is the union of their inputs' masks, if all inputs have one."""
+"""Layers whose output mask is the union of their inputs' masks, if all inputs have one; in Keras 2,
+the intersection of those that there are."""
 RECURRENT = {"LSTM", "GRU", "SimpleRNN", "RNN", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D"}
 QUERY = ("query", "value", "key")
 """The arguments of attention layers, in order."""
@@ -60,10 +63,14 @@ def first_argument(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     return next((kwargs[name] for name in FIRST if name in kwargs), next(iter(kwargs.values()), ()))
 
 
-def makes_mask(kind: str, config: Mapping[str, Any], masks: Sequence[str | None]) -> bool:
-    """Whether a layer makes a new mask if its first inputs have these masks."""
+def makes_mask(
+    kind: str, config: Mapping[str, Any], masks: Sequence[str | None], is_old: bool
+) -> bool:
+    """Whether a layer makes a new mask if its first inputs have these masks; `is_old` says that it
+    is one of Keras 1 or 2.
+    """
     if kind in MERGES_MASKS:
-        return len(masks) > 1 and None not in masks
+        return len(masks) > 1 and (any(masks) if is_old else None not in masks)
     if kind == "Concatenate":
         return any(masks)
     embeds = kind in ("Embedding", "ReversibleEmbedding")
@@ -71,10 +78,12 @@ def makes_mask(kind: str, config: Mapping[str, Any], masks: Sequence[str | None]
 
 
 def masks_behind(
-    kind: str, config: Mapping[str, Any], masks: Sequence[str | None]
+    kind: str, config: Mapping[str, Any], masks: Sequence[str | None], is_old: bool
 ) -> list[str | None]:
     """For each of a layer's first outputs, the input's mask that it keeps; None without a mask."""
     mask = next(iter(masks), None)
+    if is_old and kind in KEEPS_NO_MASK_IN_2:
+        return []
     if kind in KEEPS_MASK:
         return [mask]
     if kind == "Bidirectional":

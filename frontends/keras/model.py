@@ -28,8 +28,16 @@ from .container import (
     unique_names,
 )
 from .layer import Call, Slot, element_type
-from .masks import GIVES_BACK, QUERY, by_name, first_argument, makes_mask, masks_behind
-from .structures import decoded, flat, mapped
+from .masks import (
+    GIVES_BACK,
+    KEEPS_NO_MASK_IN_2,
+    QUERY,
+    by_name,
+    first_argument,
+    makes_mask,
+    masks_behind,
+)
+from .structures import decoded, flat, in_order, mapped, sorted_leaves
 
 DEEPEST = 60
 """The deepest nesting of models."""
@@ -213,7 +221,7 @@ class _Reader:
         table = {layer.name: layer for layer in layers}
         heads = flat(decoded(model.config["input_layers"], table))
         ends = decoded(model.config["output_layers"], table)
-        tails = flat(ends)
+        tails = flat(ends) if given is None else sorted_leaves(ends)
         if given is not None and len(given) != len(heads):
             raise self._error(model, f"it is called with {len(given)} tensors, not {len(heads)}")
         for i, head in enumerate(heads):
@@ -244,7 +252,7 @@ class _Reader:
         """The outputs of a call of a layer, of which `count` are used."""
         tensors = [t for t in flat([args, kwargs]) if isinstance(t, Tensor)]
         if _is_model(layer):
-            first = flat(first_argument(args, kwargs))
+            first = in_order(first_argument(args, kwargs), layer.config.get("input_layers"))
             given = [t for t in first if isinstance(t, Tensor)]
             for tensor, mask in zip(given, flat(kwargs.get("mask")), strict=False):
                 if isinstance(mask, Tensor):
@@ -285,7 +293,8 @@ class _Reader:
         first = flat(first_argument(args, kwargs))
         first = [t for t in first if isinstance(t, Tensor)]
         found = [Tensor(output) for output in outputs]
-        if layer.kind in GIVES_BACK and first:
+        forgets = self._is_old and layer.kind in KEEPS_NO_MASK_IN_2
+        if layer.kind in GIVES_BACK and first and not forgets:
             found[0] = Tensor(outputs[0], first[0].identity)
         given = kwargs.get("mask")
         masks = [self.masks.get(t.identity) for t in first]
@@ -297,11 +306,12 @@ class _Reader:
             for name, tensor in zip((*QUERY, *kwargs), (*args[:3], *kwargs.values()), strict=False):
                 if isinstance(tensor, Tensor) and name in QUERY:
                     self.masks.pop(tensor.identity, None)
-        if makes_mask(layer.kind, layer.config, masks):
+        if makes_mask(layer.kind, layer.config, masks, self._is_old):
             outputs.append(self._unique(f"{outputs[0]}:mask"))
             self.masks[outputs[0]] = outputs[-1]
             return found
-        for tensor, mask in zip(found, masks_behind(layer.kind, layer.config, masks), strict=False):
+        kept = masks_behind(layer.kind, layer.config, masks, self._is_old)
+        for tensor, mask in zip(found, kept, strict=False):
             if mask is not None:
                 self.masks[tensor.identity] = mask
         return found

@@ -82,3 +82,30 @@ def flat(value: Any) -> list[Any]:
         case slice():
             return [leaf for p in (value.start, value.stop, value.step) for leaf in flat(p)]
     return [value]
+
+
+def sorted_leaves(value: Any) -> list[Any]:
+    """The leaves of a structure in the order in which Keras counts them: by sorted names."""
+    match value:
+        case list() | tuple():
+            return [leaf for item in value for leaf in sorted_leaves(item)]
+        case dict():
+            return [leaf for key in sorted(value) for leaf in sorted_leaves(value[key])]
+    return [value]
+
+
+def in_order(given: Any, heads: Any) -> list[Any]:
+    """The leaves of a model's argument in the order of its inputs, `heads` of the configuration.
+
+    Tensors that are given by name go to the inputs of these names.
+    """
+    if not isinstance(given, dict):
+        return flat(given)
+    if isinstance(heads, dict):
+        names = list(heads)
+    else:
+        listed = [heads] if heads and isinstance(heads[0], str) else heads or []
+        names = [str(head[0]) for head in listed]
+    if not set(names) <= set(given):
+        raise ValueError(f"a model with the inputs {names} is called with {sorted(given)}")
+    return flat([given[name] for name in names])

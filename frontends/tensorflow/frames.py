@@ -154,7 +154,22 @@ class _Frame:
 def _graph(inputs: Iterable[str], nodes: Sequence[Node], outputs: Iterable[str]) -> Graph:
     """A graph of the nodes that its outputs need."""
     inputs, outputs = list(inputs), list(outputs)
-    makers = {name: node for node in nodes for name in node.outputs if name not in inputs}
+    given = [Input(name, UNKNOWN) for name in inputs]
+    return Graph(given, _needed(nodes, outputs, inputs), [("", value) for value in outputs])
+
+
+def beginning(graph: Graph, count: int) -> Graph:
+    """The graph with its first `count` outputs, and the nodes that these need."""
+    if len(graph.outputs) <= count or graph.effects:
+        return graph
+    outputs = graph.outputs[:count]
+    needed = _needed(graph.nodes, [value for _, value in outputs], ())
+    return replace(graph, nodes=needed, outputs=outputs)
+
+
+def _needed(nodes: Sequence[Node], outputs: Sequence[str], given: Sequence[str]) -> list[Node]:
+    """The nodes that outputs need, besides given values."""
+    makers = {name: node for node in nodes for name in node.outputs if name not in given}
     needed: dict[str, Node] = {}
     waiting = list(outputs)
     while waiting:
@@ -162,8 +177,7 @@ def _graph(inputs: Iterable[str], nodes: Sequence[Node], outputs: Iterable[str])
         if node is not None and node.name not in needed:
             needed[node.name] = node
             waiting += _used(node)
-    given = [Input(name, UNKNOWN) for name in inputs]
-    return Graph(given, list(needed.values()), [("", value) for value in outputs])
+    return list(needed.values())
 
 
 def _used(node: Node) -> Iterator[str]:
@@ -198,6 +212,7 @@ class _Branches:
             self.order = [by_name[name] for name in TopologicalSorter(graph).static_order()]
         except CycleError:
             raise WireError("the nodes form a cycle") from None
+        self.same = {n.outputs[0]: n.inputs[0] for n in nodes if n.kind == "Identity" and n.inputs}
         self.tags: dict[str, tuple[Tag, ...]] = {}
         self.behind: dict[str, frozenset[str]] = {}
         """For each value: the Merge nodes that it depends on."""
@@ -217,11 +232,11 @@ class _Branches:
                 tags = self._merge(node, behind)
                 behind.add(node.name)
             elif node.kind in GATES:
-                self.gates[node.inputs[1]] = node
+                self.gates[self._condition(node)] = node
             else:
                 self.placed.setdefault(frozenset(tags), []).append(node)
             for name in node.outputs:
-                own = {(node.inputs[1], _number(name)): None} if node.kind in GATES else {}
+                own = {(self._condition(node), _number(name)): None} if node.kind in GATES else {}
                 self.tags[name] = (*tags, *own)
                 self.behind[name] = frozenset(behind)
             if node.kind in GATES:  # both of its values are the one that it lets through
@@ -233,6 +248,15 @@ class _Branches:
                 node = self._node(condition, outer, group)
                 self.placed.setdefault(outer, []).append(node)
         return self.placed.get(frozenset(), [])
+
+    def _condition(self, gate: Node) -> str:
+        """The condition of a gate; gates of one branch have it through different identities."""
+        found = gate.inputs[1]
+        for _ in range(len(self.same)):
+            if found not in self.same:
+                break
+            found = self.same[found]
+        return found
 
     def _merge(self, node: Node, behind: set[str]) -> dict[Tag, None]:
         """Add a merge to a group; returns the gates that its result still depends on."""

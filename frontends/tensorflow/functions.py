@@ -15,7 +15,7 @@ from ..common.inputs import Input
 from ..common.source import Source
 from ..wire.numerals import whole_number
 from ..wire.protobuf import Record, WireError
-from .frames import structured
+from .frames import GATES, beginning, structured
 from .schema import SCHEMA, array_of, type_of
 from .xla import xla_module
 
@@ -70,6 +70,12 @@ OUTPUTS = {
 """The names of the outputs of operators with several, valid for later versions too."""
 
 MOST_OUTPUTS = 1 << 16
+
+WHOLE_RESULTS = (
+    "TopK", "TopKV2", "Unique", "UniqueV2", "UniqueWithCounts", "NonMaxSuppressionV4",
+    "NonMaxSuppressionV5", "CombinedNonMaxSuppression", "MaxPoolWithArgmax",
+)  # fmt: skip
+"""Operators of which all results are wanted."""
 
 CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 ASSIGNMENTS = ("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
@@ -208,6 +214,17 @@ def output_arguments(kind: str) -> Sequence[str]:
     return OUTPUTS.get(base, "").split()
 
 
+def result_count(record: Record) -> int:
+    """The number of results of a node that are outputs of a model if nothing uses the node: all
+    parts of a tensor, and all of `WHOLE_RESULTS`; of other nodes the first.
+    """
+    counted = {"Split": "num_split", "SplitV": "num_split", "Unpack": "num"}.get(record.op)
+    if counted is not None:
+        number = record.attr.get(counted)
+        return 1 if number is None else min(max(int(number.i or 0), 1), MOST_OUTPUTS)
+    return len(output_arguments(record.op)) if record.op in WHOLE_RESULTS else 1
+
+
 def graph_of(
     records: Sequence[Record],
     inputs: Sequence[Input],
@@ -237,6 +254,10 @@ def graph_of(
             continue
         needed[one] = None
         waiting += effects.before(one)
+        if by_name[one].op == "Const":
+            gates = _gates_before(by_name[one], by_name, values)
+            used.update(map(name, gates))
+            waiting += map(values.maker, gates)
         for text in _data_inputs(by_name[one]):
             used.add(name(text))
             waiting.append(values.maker(text))
@@ -245,12 +266,18 @@ def graph_of(
     for one in needed:
         record = by_name[one]
         if record.op == "Const":
-            constants[f"{one}:0"] = _constant(record, functions.source)
+            gates = [values.name(gate) for gate in _gates_before(record, by_name, values)]
+            own = f"{one}:constant" if gates else f"{one}:0"
+            constants[own] = _constant(record, functions.source)
+            if gates:  # it is there in one branch only, which is told by nothing else
+                nodes.append(Node("Identity", one, [own, *gates], [f"{one}:0"], {}))
             continue
         kind = "PartitionedCall" if record.op in functions else record.op
         operands = [name(text) for text in _data_inputs(record)]
         results = [f"{one}:{i}" for i in range(last.get(one, 0) + 1)]
         graphs = _graphs(record, functions)
+        if record.op.removeprefix("Stateless") in ("If", "Case"):  # behind are values of gradients
+            graphs = {key: beginning(graph, len(results)) for key, graph in graphs.items()}
         after = [f"{other}:0" for other in effects.before(one)]
         nodes.append(Node(kind, one, operands, results, record.attr, graphs, after))
     changes = [f"{one}:0" for one in effects.writers if one in needed]
@@ -289,6 +316,24 @@ class _Effects:
 
 def _data_inputs(record: Record) -> list[str]:
     return [text for text in record.input if not text.startswith("^")]
+
+
+def _gates_before(record: Record, by_name: Mapping[str, Record], values: GraphValues) -> list[str]:
+    """The values of TensorFlow 1's branches that a node waits for: `cond/switch_t`, an identity of
+    a gate. Those of loops are none.
+    """
+    found = []
+    for text in record.input:
+        gate = by_name.get(text.removeprefix("^")) if text.startswith("^") else None
+        if gate is None or gate.op != "Identity" or not gate.input:
+            continue
+        switch = by_name.get(values.maker(gate.input[0]))
+        if switch is None or switch.op not in GATES or len(switch.input) < 2:
+            continue
+        condition = by_name.get(values.maker(switch.input[1]))
+        if condition is None or condition.op != "LoopCond":
+            found.append(gate.name)
+    return found
 
 
 def _last_outputs(used: set[str]) -> dict[str, int]:

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ...dialects import nn
-from ...ir.core import Value
+from ...ir.core import Operation, Value
 from ...ir.types import Dim, TensorType, Type, i64
 from ..common.layer import Layer
-from ..common.movement import Index, as_vector, column, concat, slice_axis
+from ..common.movement import FAR, Index, as_vector, column, concat, slice_axis
 from ..common.shapes import as_scalar, reshape, shape_vector
 from ..common.terms import Term, extent, joined
 
@@ -141,6 +141,24 @@ class TensorList:
         parts = [as_vector(n, self.count), *(as_vector(n, d) for d in self.shape if d is not None)]
         return Term(n, number).filled(Term(n, n(nn.Concat(parts, axis=0)))).value
 
+    def begun_by(self, n: Layer, stack: Value, limit: Value | None) -> Value:
+        """The elements in `stack`, which a loop of at most `limit` iterations has written, then
+        those of the list behind them.
+        """
+        written, length = TensorList.of(n, stack).length(n), self.length(n)
+        if limit is not None and is_same(limit, length):
+            text = "the loop writes another number of elements than its list has"
+            return n(nn.Assume(stack, n(nn.Equal(written, length)), text))
+        holds = n(nn.LessEqual(written, length))
+        first = n(nn.Assume(stack, holds, "the loop writes more elements than its list has"))
+        if self.stack is not None or self.items:
+            rest = slice_axis(n, self.stacked(n), 0, written, FAR)
+            return concat(n, [first, rest], 0)
+        lacking = (Term(n, length) - Term(n, written)).reshape(1)
+        shape = shape_vector(n, [(stack, i) for i in range(1, stack.type.rank)])
+        extents = joined([lacking, Term(n, shape)], 0) if stack.type.rank > 1 else lacking
+        return concat(n, [first, Term(n, n.scalar(0, stack)).filled(extents).value], 0)
+
     def length(self, n: Layer) -> Value:
         """The number of elements, a 0-d i64."""
         return n.constant(self.count, i64) if isinstance(self.count, int) else self.count
@@ -205,3 +223,20 @@ class NeedsStack(Exception):  # noqa: N818
 def _place(n: Layer, index: Value) -> Index:
     known = n.known(index)
     return n.cast(as_scalar(n, index), i64) if known is None else int(known)
+
+
+def is_same(a: Value, b: Value, depth: int = 12) -> bool:
+    """Whether two values are computed alike from the same values."""
+    if a is b:
+        return True
+    one, other = a.owner, b.owner
+    if not (isinstance(one, Operation) and isinstance(other, Operation)) or depth == 0:
+        return False
+    alike = type(one) is type(other) and one.attributes == other.attributes and not one.regions
+    pairs = zip(one.operands, other.operands, strict=False)
+    return (
+        alike
+        and a.type is b.type
+        and len(one.operands) == len(other.operands) > 0
+        and all(is_same(x, y, depth - 1) for x, y in pairs)
+    )

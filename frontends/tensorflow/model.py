@@ -13,7 +13,7 @@ from ..common.source import Source
 from ..detection.tensorflow import FILE, SAVED, is_text
 from ..wire.protobuf import Record, WireError
 from ..wire.protobuf_text import TextError
-from .functions import Functions, GraphValues, graph_of
+from .functions import Functions, GraphValues, graph_of, result_count
 from .schema import SCHEMA, read_graph, type_of
 from .signatures import Order, signature_of
 from .states import with_states
@@ -83,9 +83,10 @@ def _frozen_graph(source: Source, record: Record) -> Graph:
             renamed[f"{node.name}:0"] = node.name
             inputs.append(Input(node.name, _placeholder_type(node)))
     outputs = [
-        (node.name, f"{node.name}:0")
+        (node.name if i == 0 else f"{node.name}:{i}", f"{node.name}:{i}")
         for node in record.node
         if node.name not in used and node.op not in NO_RESULTS
+        for i in range(result_count(node))
     ]
     if not outputs:
         raise source.error("a TensorFlow graph without outputs")

@@ -189,4 +189,5 @@ def discretization(n: KerasLayer) -> Value:
     below = column < Term(n, n.constant(bounds, f32))
     bins = (~below).cast(i32).sum(column.rank - 1)
     found = encoded(n, bins.value, len(bounds) + 1, n.option("output_mode", "int"))
-    return found if found.type.element_type is i32 else n.cast(found, n.result)
+    is_whole = found.type.element_type is i32 and not n.is_old
+    return found if is_whole else n.cast(found, n.result)

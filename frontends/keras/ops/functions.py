@@ -105,6 +105,10 @@ def binary(op: Callable[[Value, Value], Any], *others: type) -> Function:
 def product(n: KerasLayer) -> Value:
     """A matrix product; that of two int8 operands is i32."""
     a, b = two(n)
+    for i, name in enumerate(("transpose_a", "transpose_b")):
+        if n.kind.startswith("tf.") and n.keyword(name, False):
+            turned = swapped(n, (a, b)[i].value, a.rank - 2, a.rank - 1)
+            a, b = (a, Term(n, turned)) if i else (Term(n, turned), b)
     kept = a.element
     if n.kind == "ops.Matmul" and kept is i8 and a.rank > 1 and b.rank > 1:
         kept = i32
@@ -265,7 +269,11 @@ def cast(n: KerasLayer) -> Value:
 
 @layer("ops.Where", "tf.where")
 def where(n: KerasLayer) -> Value:
-    condition, yes, no = n.argument(0, "condition"), n.argument(1, "x1"), n.argument(2, "x2")
+    yes_no = ("x", "y") if n.kind.startswith("tf.") else ("x1", "x2")
+    condition = n.argument(0, "condition")
+    yes, no = (n.argument(i, name) for i, name in enumerate(yes_no, 1))
+    if yes is None or no is None:
+        raise n.error("it is called with a condition only, which is not supported")
     if not isinstance(condition, Value):
         raise n.error("it is not called with a condition")
     a, b = pair(n, yes, no)

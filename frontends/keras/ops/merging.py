@@ -43,8 +43,10 @@ def _merged(op: Callable) -> Callable:
             n.keeps_types = isinstance(total.type.element_type, IntegerType)
             total = (_real(Term(n, total)) / float(len(given))).value
         there = [mask for mask in masks if mask is not None]
-        merged = [reduce(lambda a, b: n(nn.Or(a, b)), there)] if len(there) == len(masks) else []
-        return [total, *merged]
+        if not there or (len(there) < len(masks) and not n.is_old):
+            return [total]
+        op_of_masks = nn.And if n.is_old else nn.Or
+        return [total, reduce(lambda a, b: n(op_of_masks(a, b)), there)]
 
     return called(convert)
 
@@ -118,7 +120,9 @@ def concatenate(n: KerasLayer) -> list[Value]:
 
 
 def _mask_of_concatenation(n: KerasLayer, given: list[Value], axis: int) -> Value:
-    """The mask of a concatenation: whether any element of the last dimension counts."""
+    """The mask of a concatenation: whether any element of the last dimension counts; in Keras 2,
+    whether all do.
+    """
     parts = []
     for x, mask in zip(given, n.masks, strict=True):
         zeros = n(nn.Mul(x, n.scalar(0, x)))
@@ -128,8 +132,8 @@ def _mask_of_concatenation(n: KerasLayer, given: list[Value], axis: int) -> Valu
             wide = n.cast(reshape(n, mask, [(mask, 0), (mask, 1), 1]), x.type.element_type)
             counts = n(nn.Greater(n(nn.Add(zeros, wide)), n.scalar(0, x)))
         parts.append(n.cast(counts, given[0].type.element_type))
-    some = reduced(n, concat(n, parts, axis), nn.ReduceMax, (parts[0].type.rank - 1,))
-    return n.cast(some, i1)
+    op = nn.ReduceMin if n.is_old else nn.ReduceMax
+    return n.cast(reduced(n, concat(n, parts, axis), op, (parts[0].type.rank - 1,)), i1)
 
 
 @layer("Dot")

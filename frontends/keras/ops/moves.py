@@ -12,7 +12,7 @@ from .functions import alike, axes_of, operand
 from .resizing import resized_in_ratio
 
 
-@layer("ops.Reshape", "tf.reshape")
+@layer("ops.Reshape")
 def reshape_operation(n: KerasLayer) -> Value:
     x = n.tensor()
     given = n.argument(1, "newshape", n.argument(1, "shape"))
@@ -29,7 +29,7 @@ def _extents(n: KerasLayer, x: Value, given: Any) -> list[int]:
     return found
 
 
-@layer("ops.Transpose", "tf.transpose")
+@layer("ops.Transpose", "tf.transpose", "tf.compat.v1.transpose")
 def transpose(n: KerasLayer) -> Value:
     x = n.tensor()
     axes = n.argument(1, "axes", n.argument(1, "perm")) or tuple(reversed(range(x.type.rank)))
@@ -46,7 +46,7 @@ def expand_dims(n: KerasLayer) -> Value:
     return unsqueezed(n, x, *sorted(new))
 
 
-@layer("ops.Squeeze", "tf.squeeze")
+@layer("ops.Squeeze", "tf.squeeze", "tf.compat.v1.squeeze")
 def squeeze(n: KerasLayer) -> Value:
     x, given = n.tensor(), n.argument(1, "axis")
     ones = [i for i, d in enumerate(x.type.shape) if d == 1]
@@ -126,7 +126,7 @@ def _known_extent(n: KerasLayer, x: Value, axis: int) -> int:
     return found
 
 
-@layer("ops.Pad", "tf.pad")
+@layer("ops.Pad", "tf.pad", "tf.compat.v1.pad")
 def pad(n: KerasLayer) -> Value:
     x = n.tensor()
     widths = np.asarray(n.argument(1, "pad_width", n.argument(1, "paddings")), np.int64)
@@ -191,11 +191,11 @@ def ravel(n: KerasLayer) -> Value:
     return Term(n, n.tensor()).flat().value
 
 
-@layer("ops.Take", "tf.gather")
+@layer("ops.Take", "tf.gather", "tf.compat.v1.gather")
 def take(n: KerasLayer) -> Value:
     x, indices, axis = n.argument(0, "x"), n.argument(1, "indices"), n.argument(2, "axis")
     given = operand(n, x, f32) if not isinstance(x, Value) else Term(n, x)
-    if axis is None and n.kind == "tf.gather":
+    if axis is None and n.kind.startswith("tf."):
         axis = 0
     if axis is None:
         given, axis = given.flat(), 0

@@ -384,10 +384,7 @@ class Loop:
                 for k in range(stack.type.shape[0])
             }  # fmt: skip
             return replace(before, shape=shape, items={**before.items, **items})
-        found = TensorList.of(n, stack)
-        holds = n(nn.Equal(found.length(n), before.length(n)))
-        text = "the loop writes another number of elements than its list has"
-        checked = n(nn.Assume(stack, holds, text))
+        checked = before.begun_by(n, stack, plan.limit)
         if isinstance(count, int):
             checked = reshape(n, checked, [count, *((checked, 1 + d) for d in range(len(shape)))])
         return replace(before, shape=shape, stack=checked, items={})
