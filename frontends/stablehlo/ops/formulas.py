@@ -53,7 +53,10 @@ def negated(x: Term) -> Term:
 def sign(x: Term) -> Term:
     if isinstance(x.element, IntegerType) and x.element.signedness == "u":
         return x.min(1)
-    return x.function(nn.Sign)
+    found = x.function(nn.Sign)
+    if not isinstance(x.element, FloatType):
+        return found
+    return x.equals(0.0).choose(x, found)  # -0 remains
 
 
 def square(x: Term) -> Term:

@@ -89,3 +89,55 @@ def test_bits_apart_and_together():
     wanted = np.unpackbits(x.view(np.uint8), bitorder="little").reshape(2, 64)
     bits, whole = nnc.compile(BITS.encode(), cache=False)(x)
     assert np.array_equal(bits, wanted.astype(bool)) and np.array_equal(whole, x)
+
+
+SAME = """module {{ func.func @main(%x: tensor<{n}x{given}>) -> tensor<{n}x{given}> {{
+  %y = stablehlo.{op} %x : tensor<{n}x{given}>
+  return %y : tensor<{n}x{given}>
+}} }}"""
+FINITE = """module {{ func.func @main(%x: tensor<{n}x{given}>) -> tensor<{n}xi1> {{
+  %y = stablehlo.is_finite %x : (tensor<{n}x{given}>) -> tensor<{n}xi1>
+  return %y : tensor<{n}xi1>
+}} }}"""
+EIGHT_BITS = [
+    ("f8E4M3FN", ml_dtypes.float8_e4m3fn),
+    ("f8E4M3B11FNUZ", ml_dtypes.float8_e4m3b11fnuz),
+    ("f8E5M2", ml_dtypes.float8_e5m2),
+]
+
+
+@pytest.mark.parametrize(("given", "kind"), EIGHT_BITS)
+def test_functions_of_eight_bits(given, kind):
+    """They are those of f32, rounded; types without infinity have finite numbers, too."""
+    x = np.array([2.5, -2.5, 0, -3, 20, NAN, 0.125, -0.5], kind)
+    wide = x.astype(np.float32)
+    text = FINITE.format(n=8, given=given)
+    assert nnc.compile(text.encode(), cache=False)(x).tolist() == np.isfinite(wide).tolist()
+    for op, function in (("cbrt", np.cbrt), ("tanh", np.tanh)):
+        found = nnc.compile(SAME.format(n=8, given=given, op=op).encode(), cache=False)(x)
+        wanted = function(wide).astype(kind).astype(np.float32)
+        np.testing.assert_array_equal(found.astype(np.float32), wanted)
+
+
+@pytest.mark.parametrize("op", ["sign", "round_nearest_afz"])
+def test_zero_keeps_its_sign(op):
+    x = np.float32([-0.0, 0.0, -2, 3, NAN, -INF])
+    found = nnc.compile(SAME.format(n=6, given="f32", op=op).encode(), cache=False)(x)
+    np.testing.assert_array_equal(found, np.sign(x) if op == "sign" else x)
+    np.testing.assert_array_equal(np.signbit(found[:2]), [True, False])
+
+
+POWER = """module { func.func @main(%x: tensor<4xcomplex<f32>>, %y: tensor<4xcomplex<f32>>)
+    -> (tensor<4xcomplex<f32>>, tensor<4xcomplex<f32>>) {
+  %a = stablehlo.power %x, %y : tensor<4xcomplex<f32>>
+  %b = stablehlo.rsqrt %x : tensor<4xcomplex<f32>>
+  return %a, %b : tensor<4xcomplex<f32>>, tensor<4xcomplex<f32>>
+} }"""
+
+
+def test_complex_powers():
+    """What JAX computes: x**0 is 1 for every x, and 1 / sqrt of an infinite number is 0."""
+    x, y = np.array([0, complex(INF, 1), 2j, complex(0, INF)], "F"), np.array([0, 0, 2, 1], "F")
+    power, inverse = nnc.compile(POWER.encode(), cache=False)(x, y)
+    np.testing.assert_allclose(power[:3], [1, 1, -4], rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(inverse[1:], [0, 0.5 - 0.5j, 0], rtol=1e-5, atol=1e-6)
