@@ -77,10 +77,11 @@ def rsqrt(x: Pairs) -> Pairs:
 
 
 def power(x: Pairs, y: Pairs) -> Pairs:
-    """x**y; 1 where y is 0, else 0 where x is."""
+    """x**y, 1 for y = 0; else 0**y is 0 for real y > 0 and NaN for others, as in NumPy."""
     zero, one = magnitude(x).equals(0.0), magnitude(y).equals(0.0)
     real, imag = exp(product(log(x), y))
-    real, imag = zero.choose(0.0, real), zero.choose(0.0, imag)
+    of_zero = ((y[0] > 0.0) & y[1].equals(0.0)).choose(0.0, y[0].zeros() + math.nan)
+    real, imag = zero.choose(of_zero, real), zero.choose(of_zero, imag)
     return one.choose(1.0, real), one.choose(0.0, imag)
 
 
