@@ -143,3 +143,16 @@ def test_complex_powers():
     np.testing.assert_allclose(power[:3], [1, 1, -4], rtol=1e-5, atol=1e-5)
     np.testing.assert_array_equal(power[4:], [0, complex(NAN, NAN)])
     np.testing.assert_allclose(inverse[1:4], [0, 0.5 - 0.5j, 0], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "width"), [("i4", "int4", 4), ("ui4", "uint4", 4), ("ui8", "uint8", 8)]
+)
+def test_bits_of_narrow_integers(given, kind, width):
+    x = np.arange(16).astype(getattr(ml_dtypes, kind, kind))
+    bits = [f"{int(v) & (1 << width) - 1:0{width}b}" for v in x]
+    wanted = {"popcnt": [b.count("1") for b in bits]}
+    wanted["count_leading_zeros"] = [width - len(b.lstrip("0")) for b in bits]
+    for op, numbers in wanted.items():
+        found = nnc.compile(SAME.format(n=16, given=given, op=op).encode(), cache=False)(x)
+        assert found.astype(np.int64).tolist() == numbers
