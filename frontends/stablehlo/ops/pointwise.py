@@ -164,10 +164,11 @@ def _saturated(n: HloLayer, x: Value, element: IntegerType) -> Value:
     """Floats as integers. An end of the range may lie between two floats, or beyond them all."""
     low, high = map(int, limits_of(element))
     kind = type_to_numpy(x.type.element_type)
-    largest = int(float(ml_dtypes.finfo(kind).max))
+    largest = float(ml_dtypes.finfo(kind).max)
     bottom, top = max(low, -largest), min(high, largest)
-    if int(np.asarray(top).astype(kind)) > top:
-        top = int(np.nextafter(np.asarray(top, kind), np.asarray(0, kind)))
+    nearest = np.asarray(float(top)).astype(kind)
+    if float(nearest) > top:  # `int` of a bfloat16 has 64 bits
+        top = float(np.nextafter(nearest, np.asarray(0, kind)))
     term = Term(n, x)
     inside = term.max(float(bottom)).min(float(top))
     inside = term.equals(term).choose(inside, 0.0)

@@ -22,6 +22,8 @@ INF, NAN = np.inf, np.nan
         ("bf16", ml_dtypes.bfloat16, [65280, 65536, INF, -1], "ui16", [65280, 65535, 65535, 0]),
         ("f16", np.float16, [65504, INF, -INF, NAN], "ui32", [65504, 2**32 - 1, 0, 0]),
         ("f16", np.float16, [65504, INF, -INF], "i32", [65504, 2**31 - 1, -(2**31)]),
+        ("bf16", ml_dtypes.bfloat16, [1e30, -1, 2.0**63, 258], "ui64", [2**64 - 1, 0, 2**63, 258]),
+        ("f8E3M4", ml_dtypes.float8_e3m4, [15.5, -15.5, INF, -INF], "i16", [15, -15, 32767, -32768]),
     ],
 )  # fmt: skip
 def test_floats_beyond_the_integers(given, kind, x, wanted, numbers):
