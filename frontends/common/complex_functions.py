@@ -72,16 +72,17 @@ def log1p(x: Pairs) -> Pairs:
 
 def rsqrt(x: Pairs) -> Pairs:
     """1 / sqrt(x)."""
-    root = square_root(x)
-    scale = root[0] * root[0] + root[1] * root[1]
-    return root[0] / scale, -root[1] / scale
+    one = x[0].zeros() + 1.0
+    return quotient((one, one.zeros()), square_root(x))
 
 
 def power(x: Pairs, y: Pairs) -> Pairs:
-    """x**y; 0 where x is."""
-    zero = magnitude(x).equals(0.0)
+    """x**y, 1 for y = 0; else 0**y is 0 for real y > 0 and NaN for others, as in NumPy."""
+    zero, one = magnitude(x).equals(0.0), magnitude(y).equals(0.0)
     real, imag = exp(product(log(x), y))
-    return zero.choose(0.0, real), zero.choose(0.0, imag)
+    of_zero = ((y[0] > 0.0) & y[1].equals(0.0)).choose(0.0, y[0].zeros() + math.nan)
+    real, imag = zero.choose(of_zero, real), zero.choose(of_zero, imag)
+    return one.choose(1.0, real), one.choose(0.0, imag)
 
 
 def sine(x: Pairs) -> Pairs:
@@ -177,10 +178,10 @@ atan = _turned(atanh)
 
 
 def sign(x: Pairs) -> Pairs:
-    """x / abs(x); 0 where x is."""
+    """x / abs(x); x where it is 0."""
     size = magnitude(x)
     zero = size.equals(0.0)
-    return zero.choose(0.0, x[0] / size), zero.choose(0.0, x[1] / size)
+    return zero.choose(x[0], x[0] / size), zero.choose(x[1], x[1] / size)
 
 
 def logistic(x: Pairs) -> Pairs:

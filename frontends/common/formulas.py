@@ -140,7 +140,7 @@ def round_half_away(x: Term) -> Term:
     """x rounded to a whole number, halves away from 0."""
     size = x.function(nn.Abs)
     low = size.function(nn.Floor)
-    return (size - low >= 0.5).choose(low + 1.0, low) * x.function(nn.Sign)
+    return copysign((size - low >= 0.5).choose(low + 1.0, low), x)
 
 
 def divide_no_nan(x: Term, y: Term) -> Term:
@@ -274,7 +274,7 @@ def cbrt(x: Term) -> Term:
     """The cube root, with the sign of x: a power, and a step of Newton's method."""
     magnitude = x.function(nn.Abs)
     root = magnitude ** (1.0 / 3.0)
-    better = root - (root * root * root - magnitude) / (root * root * 3.0)
+    better = root - (root - magnitude / (root * root)) / 3.0  # root**3 may be infinite
     usable = (magnitude > 0.0) & (magnitude < math.inf)
     return copysign(usable.choose(better, magnitude), x)
 

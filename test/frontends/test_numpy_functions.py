@@ -301,3 +301,17 @@ def test_windows(count):
 @pytest.mark.parametrize("coefficients", [[2.0], [2.0, -1.0], [0.5, 0.0, 3.0, -1.0]])
 def test_polynomials(coefficients):
     same(of_terms(lambda x: formulas.polyval(coefficients, x), X), np.polyval(coefficients, X))
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8"])
+def test_cube_roots_of_the_largest_and_smallest(kind):
+    limits = np.finfo(kind)
+    x = np.array([limits.max, limits.min, limits.smallest_subnormal, limits.tiny, -np.inf], kind)
+    np.testing.assert_allclose(of_terms(formulas.cbrt, x), np.cbrt(x), rtol=2e-6, atol=0)
+
+
+def test_zero_keeps_its_sign_when_it_is_rounded():
+    x = np.array([-0.0, 0.0, -0.3, 2.5, -2.5, np.inf, -np.inf], "f4")
+    found = of_terms(formulas.round_half_away, x)
+    wanted = np.array([-0.0, 0.0, -0.0, 3, -3, np.inf, -np.inf], "f4")
+    np.testing.assert_array_equal(found.view("i4"), wanted.view("i4"))

@@ -27,8 +27,9 @@ ROWS.formulas(
         "operator.floordiv": lambda n, a, b: floor_divide(n, a, b),
         "operator.pow": lambda n, a, b: pow_(n, a, b),
         "torch.sym_not operator.not_": lambda n, a: n(nn.Not(as_bool(n, a))),
-        "torch.sym_ite": lambda n, a, b, c: n(nn.Where(as_bool(n, a), *n.promoted(b, c))),
+        "torch.sym_ite": lambda n, b, t, f: n(nn.Where(as_bool(n, b), *n.promoted(t, f))),
         "operator.pos": lambda n, a: n.as_value(a),
+        "operator.abs": lambda n, a: n(nn.Abs(n.as_value(a))),
         "torch.sym_sum": lambda n, a: (
             sum((Term(n, n.as_value(v)) for v in a[1:]), Term(n, n.as_value(a[0]))).value
         ),

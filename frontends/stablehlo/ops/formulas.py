@@ -53,7 +53,10 @@ def negated(x: Term) -> Term:
 def sign(x: Term) -> Term:
     if isinstance(x.element, IntegerType) and x.element.signedness == "u":
         return x.min(1)
-    return x.function(nn.Sign)
+    found = x.function(nn.Sign)
+    if not isinstance(x.element, FloatType):
+        return found
+    return x.equals(0.0).choose(x, found)  # -0 remains
 
 
 def square(x: Term) -> Term:
@@ -68,10 +71,12 @@ def popcnt(x: Term) -> Term:
     x, back = _unsigned(x)
     width = width_of(x)
     whole = (1 << width) - 1
-    ones = [whole // 3, whole // 5, whole // 17]
-    x = x - ((x >> 1) & ones[0])
-    x = (x & ones[1]) + ((x >> 2) & ones[1])
-    x = (x + (x >> 4)) & ones[2]
+    if width > 1:
+        x = x - ((x >> 1) & (whole // 3))
+    if width > 2:
+        x = (x & (whole // 5)) + ((x >> 2) & (whole // 5))
+    if width > 4:
+        x = (x + (x >> 4)) & (whole // 17)
     for step in (8, 16, 32):
         if step < width:
             x = x + (x >> step)

@@ -11,7 +11,7 @@ from ...common import complex_functions
 from ...common.bits import as_unsigned, bits_as
 from ...common.complex_functions import Pairs
 from ...common.complexes import Pair, by_parts, magnitude, pair, product, square_root, terms
-from ...common.formulas import cbrt, isfinite, round_half_away, width_of
+from ...common.formulas import cbrt, isfinite, nextafter, round_half_away, width_of
 from ...common.vocabulary import *
 from ..layer import HloLayer, rows
 from . import formulas
@@ -20,11 +20,20 @@ from . import formulas
 def real_or_complex(
     real: Callable[..., Any], complex: Callable[..., Pairs] | None = None
 ) -> Callable[..., Any]:
-    """A converter that computes `real` of terms, or `complex` of (real, imaginary) terms."""
+    """A converter that computes `real` of terms, or `complex` of (real, imaginary) terms.
+
+    Floats of 8 bits or fewer are computed as f32, as XLA does: their types have no numbers for the
+    constants of formulas, and some have no infinity.
+    """
 
     def convert(n: HloLayer, *values: Any) -> Any:
         if not any(isinstance(v, Pair) for v in values):
-            return real(*(Term(n, v) for v in values)).value
+            given = [Term(n, v) for v in values]
+            element = given[0].element
+            if not isinstance(element, FloatType) or width_of(given[0]) > 8 or real is nextafter:
+                return real(*given).value
+            found = real(*(v.cast(f32) for v in given))
+            return cast(n, found.value, element) if found.element is f32 else found.value
         if complex is None:
             raise n.error("complex numbers are not supported here")
         return pair(*complex(*(terms(n, v) for v in values)))
@@ -155,10 +164,11 @@ def _saturated(n: HloLayer, x: Value, element: IntegerType) -> Value:
     """Floats as integers. An end of the range may lie between two floats, or beyond them all."""
     low, high = map(int, limits_of(element))
     kind = type_to_numpy(x.type.element_type)
-    largest = int(float(ml_dtypes.finfo(kind).max))
+    largest = float(ml_dtypes.finfo(kind).max)
     bottom, top = max(low, -largest), min(high, largest)
-    if int(np.asarray(top).astype(kind)) > top:
-        top = int(np.nextafter(np.asarray(top, kind), np.asarray(0, kind)))
+    nearest = np.asarray(float(top)).astype(kind)
+    if float(nearest) > top:  # `int` of a bfloat16 has 64 bits
+        top = float(np.nextafter(nearest, np.asarray(0, kind)))
     term = Term(n, x)
     inside = term.max(float(bottom)).min(float(top))
     inside = term.equals(term).choose(inside, 0.0)

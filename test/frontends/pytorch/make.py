@@ -22,7 +22,7 @@ from torch.utils._pytree import tree_leaves
 
 from .extremes import extreme_cases
 from .given import Trained, audio, into_parts
-from .opened import opened
+from .opened import chosen, opened
 from .operators import INF, NAN, Leaves, operator_cases
 from .swept import more_swept, swept
 from .walked import walked_cases
@@ -363,6 +363,7 @@ def cases() -> dict[str, tuple[Any, Sequence[Any], Any, Sequence[Any]]]:
         "padded": (Of(padded), [r(2, 4, 5, 6)], ((dict.fromkeys((0, 2, 3), Dim.AUTO),),), [r(3, 4, 8, 7)]),
         "shares": (Of(shares), [r(2, 3, 9, 11)], ((dict.fromkeys((0, 2, 3), Dim.AUTO),),), [r(3, 3, 6, 4)]),
         "opened": (Of(opened), [r(6, 8)], ((dict.fromkeys((0, 1), Dim.AUTO),),), [r(9, 8)]),
+        "chosen": (Of(chosen), [r(4, 3), torch.tensor(7)], (({0: Dim.AUTO}, None),), [r(6, 3), torch.tensor(2)]),
         "mapped": (Of(mapped), [r(3, 4), torch.tensor([[0, 2], [1, 1], [3, 0]])], None, []),
         "audio": (Of(audio), [r(2, 3, 20), r(3, 4) * 0.3], None, []),
         "checked": (Of(checked), [r(6), torch.tensor(3)], None, []),

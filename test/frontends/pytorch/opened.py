@@ -39,3 +39,16 @@ def opened(x: torch.Tensor) -> Any:
         functional.interpolate(x[None], scale_factor=1.5, mode="linear"),
         functional.max_unpool1d(*functional.max_pool1d(x, 3, return_indices=True), 3),
     )
+
+
+def chosen(x: torch.Tensor, number: torch.Tensor) -> Any:
+    """Numbers of a program that are chosen by others, of which some are known only at run time."""
+    n = number.item()
+    torch._check(n >= 0)
+    torch._check(n <= 50)
+    factor = torch.sym_ite(n > 3, n + 1, x.shape[0] * 2)
+    either = torch.sym_ite(torch.sym_not(n > 3), 2.5, 0.5)
+    return (
+        *(x * factor, x * either, x * torch.sym_max(n, x.shape[0]), x - torch.sym_min(n, 3)),
+        *(torch.arange(2, n * 2 + 3, 2), torch.full((n, 2), n // 3), x.repeat(1, 2) + -n % 5),
+    )

@@ -22,6 +22,8 @@ INF, NAN = np.inf, np.nan
         ("bf16", ml_dtypes.bfloat16, [65280, 65536, INF, -1], "ui16", [65280, 65535, 65535, 0]),
         ("f16", np.float16, [65504, INF, -INF, NAN], "ui32", [65504, 2**32 - 1, 0, 0]),
         ("f16", np.float16, [65504, INF, -INF], "i32", [65504, 2**31 - 1, -(2**31)]),
+        ("bf16", ml_dtypes.bfloat16, [1e30, -1, 2.0**63, 258], "ui64", [2**64 - 1, 0, 2**63, 258]),
+        ("f8E3M4", ml_dtypes.float8_e3m4, [15.5, -15.5, INF, -INF], "i16", [15, -15, 32767, -32768]),
     ],
 )  # fmt: skip
 def test_floats_beyond_the_integers(given, kind, x, wanted, numbers):
@@ -89,3 +91,70 @@ def test_bits_apart_and_together():
     wanted = np.unpackbits(x.view(np.uint8), bitorder="little").reshape(2, 64)
     bits, whole = nnc.compile(BITS.encode(), cache=False)(x)
     assert np.array_equal(bits, wanted.astype(bool)) and np.array_equal(whole, x)
+
+
+SAME = """module {{ func.func @main(%x: tensor<{n}x{given}>) -> tensor<{n}x{given}> {{
+  %y = stablehlo.{op} %x : tensor<{n}x{given}>
+  return %y : tensor<{n}x{given}>
+}} }}"""
+FINITE = """module {{ func.func @main(%x: tensor<{n}x{given}>) -> tensor<{n}xi1> {{
+  %y = stablehlo.is_finite %x : (tensor<{n}x{given}>) -> tensor<{n}xi1>
+  return %y : tensor<{n}xi1>
+}} }}"""
+EIGHT_BITS = [
+    ("f8E4M3FN", ml_dtypes.float8_e4m3fn),
+    ("f8E4M3B11FNUZ", ml_dtypes.float8_e4m3b11fnuz),
+    ("f8E5M2", ml_dtypes.float8_e5m2),
+]
+
+
+@pytest.mark.parametrize(("given", "kind"), EIGHT_BITS)
+def test_functions_of_eight_bits(given, kind):
+    """They are those of f32, rounded; types without infinity have finite numbers, too."""
+    x = np.array([2.5, -2.5, 0, -3, 20, NAN, 0.125, -0.5], kind)
+    wide = x.astype(np.float32)
+    text = FINITE.format(n=8, given=given)
+    assert nnc.compile(text.encode(), cache=False)(x).tolist() == np.isfinite(wide).tolist()
+    for op, function in (("cbrt", np.cbrt), ("tanh", np.tanh)):
+        found = nnc.compile(SAME.format(n=8, given=given, op=op).encode(), cache=False)(x)
+        wanted = function(wide).astype(kind).astype(np.float32)
+        np.testing.assert_array_equal(found.astype(np.float32), wanted)
+
+
+@pytest.mark.parametrize("op", ["sign", "round_nearest_afz"])
+def test_zero_keeps_its_sign(op):
+    x = np.float32([-0.0, 0.0, -2, 3, NAN, -INF])
+    found = nnc.compile(SAME.format(n=6, given="f32", op=op).encode(), cache=False)(x)
+    np.testing.assert_array_equal(found, np.sign(x) if op == "sign" else x)
+    np.testing.assert_array_equal(np.signbit(found[:2]), [True, False])
+
+
+POWER = """module { func.func @main(%x: tensor<6xcomplex<f32>>, %y: tensor<6xcomplex<f32>>)
+    -> (tensor<6xcomplex<f32>>, tensor<6xcomplex<f32>>) {
+  %a = stablehlo.power %x, %y : tensor<6xcomplex<f32>>
+  %b = stablehlo.rsqrt %x : tensor<6xcomplex<f32>>
+  return %a, %b : tensor<6xcomplex<f32>>, tensor<6xcomplex<f32>>
+} }"""
+
+
+def test_complex_powers():
+    """What JAX computes: x**0 is 1 for every x, 0**-1 is NaN, 1 / sqrt of infinite numbers is 0."""
+    x = np.array([0, complex(INF, 1), 2j, complex(0, INF), 0, 0], "F")
+    y = np.array([0, 0, 2, 1, 3, -1], "F")
+    power, inverse = nnc.compile(POWER.encode(), cache=False)(x, y)
+    np.testing.assert_allclose(power[:3], [1, 1, -4], rtol=1e-5, atol=1e-5)
+    np.testing.assert_array_equal(power[4:], [0, complex(NAN, NAN)])
+    np.testing.assert_allclose(inverse[1:4], [0, 0.5 - 0.5j, 0], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "width"), [("i4", "int4", 4), ("ui4", "uint4", 4), ("ui8", "uint8", 8)]
+)
+def test_bits_of_narrow_integers(given, kind, width):
+    x = np.arange(16).astype(getattr(ml_dtypes, kind, kind))
+    bits = [f"{int(v) & (1 << width) - 1:0{width}b}" for v in x]
+    wanted = {"popcnt": [b.count("1") for b in bits]}
+    wanted["count_leading_zeros"] = [width - len(b.lstrip("0")) for b in bits]
+    for op, numbers in wanted.items():
+        found = nnc.compile(SAME.format(n=16, given=given, op=op).encode(), cache=False)(x)
+        assert found.astype(np.int64).tolist() == numbers
