@@ -407,6 +407,10 @@ class Forms:
             if not (is_condition(a) and is_condition(b)):
                 return self._unknown_of(op)
             return (where + a + b).saying(either(where.text, a.text, b.text))
+        return self.chosen(where, a, b)
+
+    def chosen(self, where: Form, a: Form, b: Form) -> Form:
+        """A number that is `a` where a condition holds, else `b`."""
         found = self.defined(*choice_of(where, a, b)) + where + a + b
         self.choices[found.text] = where, a, b
         return found

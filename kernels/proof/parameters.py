@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from functools import lru_cache
 
 from ...ir.core import Value
-from .expressions import Form, is_fixed, sum_of
+from .expressions import Form, choice_of, is_fixed, number, sum_of
 from .polynomials import Monomial, Polynomial
 
 _PARAMETER = re.compile(r"\bp\d+\b")
@@ -30,6 +30,8 @@ class Parameters:
     """For each parameter that stands for a product: its factors."""
     definitions: dict[str, str] = field(default_factory=dict)
     """For each known condition that only defines a parameter: the parameter's name."""
+    switches: dict[str, Form] = field(default_factory=dict)
+    """For each parameter that is 0 where a condition on parameters holds, else 1: the condition."""
     counts: dict[str, None] = field(default_factory=dict)
     """The parameters that are known to be >= 0."""
     naturals: list[Polynomial] = field(default_factory=list)
@@ -95,6 +97,13 @@ class Parameters:
         self.definitions[defines] = name
         self.suppose(defines)
         return name
+
+    def switch(self, where: Form) -> Polynomial:
+        """The parameter that is 0 where a condition on parameters holds, else 1."""
+        name = self.defined(*choice_of(where, number(0), number(1)))
+        self.switches[name] = where
+        self.count(name)
+        return Polynomial({(name,): 1})
 
     def are_counts(self, text: str, others: Container[str]) -> bool:
         """Whether an expression is a sum of ids and numbers none of which is negative: parameters

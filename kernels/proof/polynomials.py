@@ -82,6 +82,12 @@ class Polynomial:
             return quotient - 1, rest + by
         return quotient, rest
 
+    def divided_by_name(self, name: str) -> Polynomial | None:
+        """The quotient by a parameter; None if that is not a factor of every term."""
+        if not self.terms or not all(name in names for names in self.terms):
+            return None
+        return Polynomial({_without(names, (name,)): n for names, n in self.terms.items()})  # type: ignore[misc]
+
     def _divided(self, by: Polynomial) -> tuple[Polynomial, Polynomial]:
         wanted, divisor = by.leading
         quotient, left, rest = Polynomial({}), self, Polynomial({})
