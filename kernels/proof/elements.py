@@ -12,7 +12,7 @@ Here t0_128 and t0_1 are the digits of t0 that count 128s and ones.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -20,6 +20,7 @@ from .expressions import Form
 from .forms import Forms
 
 _VARIABLE = re.compile(r"\b(?:[bxv]\d+|t\d(?:_\d+)?)\b")
+_NAME = re.compile(r"\b[bptv]\d+\b")
 _THREAD = re.compile(
     r"\(\(floor\((?P<a>t\d)/(?P<low>\d+)\)\) mod (?P<times>\d+)\)"
     r"|floor\(\(floor\((?P<b>t\d)/(?P<by>\d+)\) \+ 0\)/(?P<more>\d+)\)"
@@ -28,8 +29,18 @@ _THREAD = re.compile(
 """Matches quotients, remainders and both of a thread's id, and the id itself."""
 
 
-def touched(isl: Any, forms: Forms, holds: Form, to: Sequence[Form], ids: Sequence[str]) -> Any:
-    """The set of values of the forms `to` wherever a form holds; `ids` are the ranges of ids."""
+def touched(
+    isl: Any,
+    forms: Forms,
+    holds: Form,
+    to: Sequence[Form],
+    ids: Sequence[str],
+    known_of: Callable[[Sequence[str]], tuple[list[str], list[str]]],
+) -> Any:
+    """The set of values of the forms `to` wherever a form holds; `ids` are the ranges of ids.
+
+    `known_of` gives (the parameters of conditions, what is known of these).
+    """
     used = [holds, *to, *forms.grid]
     names = [f"x{i}" for i in range(len(to))]
     equal = [f"{name} = {form.text}" for name, form in zip(names, to, strict=True)]
@@ -37,7 +48,7 @@ def touched(isl: Any, forms: Forms, holds: Form, to: Sequence[Form], ids: Sequen
     found = isl.Set(f"{{ [{', '.join(names)}] }}")
     for variables, together in _parts([*ids, *_by_digits(forms, conditions)]):
         inner = [v for v in variables if v not in names]
-        parameters, known = forms.parameters.of(together)
+        parameters, known = known_of(together)
         body = " and ".join([*known, *together])
         body = f"exists ({', '.join(inner)} : {body})" if inner else body
         part = isl.Set(f"[{', '.join(parameters)}] -> {{ [{', '.join(names)}] : {body} }}")
@@ -55,6 +66,26 @@ def _parts(conditions: Iterable[str]) -> list[tuple[list[str], list[str]]]:
             names, together = group[0] + names, group[1] + together
         groups.append((list(dict.fromkeys(names)), together))
     return groups
+
+
+def concerning(condition: str, others: Iterable[str]) -> list[str]:
+    """A condition with those of others that share a variable with it, or with one of these."""
+    left = {other: frozenset(_VARIABLE.findall(other)) for other in others}
+    names, found = set(_VARIABLE.findall(condition)), [condition]
+    while more := [one for one, its in left.items() if not names.isdisjoint(its)]:
+        found += more
+        names |= {name for one in more for name in left.pop(one)}
+    return found
+
+
+def in_order(conditions: Sequence[str]) -> str:
+    """The conjunction of conditions, whose variables and parameters are named by their order."""
+    names: dict[str, str] = {}
+
+    def renamed(found: re.Match[str]) -> str:
+        return names.setdefault(found[0], f"{found[0][0]}{len(names)}")
+
+    return _NAME.sub(renamed, " and ".join(conditions))
 
 
 def _by_digits(forms: Forms, conditions: Iterable[str]) -> list[str]:

@@ -14,6 +14,7 @@ from .polynomials import Monomial, Polynomial
 
 _PARAMETER = re.compile(r"\bp\d+\b")
 _NAME = re.compile(r"\b[vp]\d+\b")
+_ALTERNATIVES = re.compile(r"\b(?:or|not)\b|!=")
 _POLYNOMIAL = re.compile(r"(?:p\d+|\d+|[\s()+*-])+")
 """Matches text that consists of sums and products of parameters."""
 
@@ -64,13 +65,18 @@ class Parameters:
         """Add conditions that hold for parameters."""
         self.known.update(dict.fromkeys(conditions))
 
-    def of(self, texts: Iterable[str]) -> tuple[list[str], list[str]]:
+    def of(self, texts: Iterable[str], is_plain: bool = False) -> tuple[list[str], list[str]]:
         """(parameters in texts and those related to them, the known conditions on these).
 
-        Integer sets with few parameters are much faster.
+        Integer sets with few parameters are much faster. With `is_plain`, there are no conditions
+        that are alternatives, each of which may double the time that a set takes.
         """
         found = {name for text in texts for name in _parameters_in(text)}
-        known = {one: _parameters_in(one) for one in self.known}
+        known = {
+            one: _parameters_in(one)
+            for one in self.known
+            if not (is_plain and _ALTERNATIVES.search(one))
+        }
         while True:
             about = [
                 one

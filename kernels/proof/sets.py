@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -15,13 +15,14 @@ from ...ir.core import Value
 from ...ir.diagnostics import NncError
 from ...ir.types import row_major_strides
 from .accesses import CHANGE, READ, WRITE, Access
-from .elements import touched
+from .elements import concerning, in_order, touched
 from .expressions import Form, is_number, number
 from .forms import Forms
 from .merging import Merged
 from .views import Place, Shape
 
 _VARIABLE = re.compile(r"\bv\d")
+_NAME = re.compile(r"\b[bptv]\d+\b")
 GROUPS, THREADS = ("b0", "b1", "b2", "b3"), ("t0", "t1", "t2")
 """The dimensions of sets: ids of groups and of threads. b3 is the quotient of an id that is used as
 two numbers, see `Forms.number_groups`."""
@@ -58,15 +59,19 @@ class Found:
 
 
 class Sets:
-    """The accesses of a launch as relations from groups and threads to elements."""
+    """The accesses of a launch as relations from groups and threads to elements.
 
-    def __init__(self, forms: Forms) -> None:
+    With `is_plain`, conditions on parameters that are alternatives are left out: what holds without
+    them is proven in less time, but a fault may be none.
+    """
+
+    def __init__(self, forms: Forms, is_plain: bool = False) -> None:
         try:
             import islpy
         except ImportError:
             raise NncError("proofs need islpy: pip install 'nnc[prove]'") from None
         self._isl: Any = islpy
-        self._forms = forms
+        self._forms, self._is_plain = forms, is_plain
         self._pairs: dict[bool, Any] = {}
         self._always: dict[str, bool] = {}
         self._maps: dict[tuple[int, bool, bool], tuple[Access, Any]] = {}
@@ -83,8 +88,11 @@ class Sets:
         if not beyond:
             return self._outside_buffer(access)
         condition = "(" + " or ".join(beyond) + ")"
-        relation = self._relation(access, access.at, condition, access.limits)
-        return self._sample(relation) or self._outside_buffer(access)
+        if not self._are_below(access, access.at, access.limits):
+            found = self._sample(self._relation(access, access.at, condition, access.limits))
+            if found is not None:
+                return found
+        return self._outside_buffer(access)
 
     def outside_exactly(self, access: Access) -> Found | None:
         """A thread in which an access is outside along an index that is known exactly; else None.
@@ -111,6 +119,8 @@ class Sets:
     def is_within(self, access: Access, extents: Sequence[Form]) -> bool:
         """Whether an access by indices is certainly inside of `extents`."""
         assert access.place.indices is not None
+        if self._are_below(access, access.place.indices, extents):
+            return True
         beyond = [
             f"({at.text}) < 0 or ({at.text}) >= ({extent.text})"
             for at, extent in zip(access.place.indices, extents, strict=True)
@@ -118,6 +128,35 @@ class Sets:
         condition = f"({' or '.join(beyond)})"
         used = (*access.place.indices, *extents)
         return self._relation(access, (), condition, used).is_empty()
+
+    def _are_below(self, access: Access, at: Sequence[Form], limits: Sequence[Form]) -> bool:
+        """Whether indices are certainly in 0..limit, each by the conditions that concern it.
+
+        Sets with few conditions take much less time; False may be unknown.
+        """
+        return all(
+            self._is_never(access.holds + one + limit, f"(({text}) < 0 or ({text}) >= ({end}))")
+            for one, limit in zip(at, limits, strict=True)
+            for text, end in ((one.text, limit.text),)
+        )
+
+    def _is_never(self, holds: Form, condition: str) -> bool:
+        """Whether a condition is false wherever a form holds; False may be unknown."""
+        ranges = [
+            *self._of_groups(),
+            *(f"0 <= {n} < {e}" for n, e in zip(THREADS, self._forms.threads, strict=True)),
+        ]
+        grid = dict.fromkeys(c for form in self._forms.grid for c in form.holds)
+        together = concerning(condition, [*holds.holds, *ranges, *grid])
+        for is_plain in (True, False):
+            _, known = self._forms.parameters.of(together, is_plain)
+            if _is_empty(self._isl, in_order([*known, *together])):
+                return True
+        return False
+
+    def _known(self, conditions: Iterable[str]) -> tuple[list[str], list[str]]:
+        """(parameters of conditions, what is known of these)."""
+        return self._forms.parameters.of(conditions, self._is_plain)
 
     def is_inside_if_equal(self, access: Access) -> bool:
         """Whether an access is inside its buffer if unknown extents of two arguments are equal."""
@@ -204,13 +243,13 @@ class Sets:
         by_indices = all(access.place.indices is not None for access in accesses)
         if not by_indices and any(access.place.flat is None for access in accesses):
             return False
-        kinds = {
-            kind: self._union(accesses, kind, within, by_indices) for kind in (READ, WRITE, CHANGE)
-        }
+        kinds = {access.kind for access in accesses}
         for one, other in ((WRITE, WRITE), (WRITE, READ), (WRITE, CHANGE), (CHANGE, READ)):
-            first, second = kinds[one], kinds[other]
-            if first is None or second is None:
+            if not kinds >= {one, other}:
                 continue
+            first, second = (
+                self._union(accesses, kind, within, by_indices) for kind in (one, other)
+            )
             both = first.apply_range(second.reverse())
             if not both.intersect(self._apart(within).align_params(both.get_space())).is_empty():
                 return False
@@ -218,8 +257,6 @@ class Sets:
 
     def _union(self, accesses: Sequence[Access], kind: str, within: bool, by_indices: bool) -> Any:
         maps = [self._places(a, within, by_indices) for a in accesses if a.kind == kind]
-        if not maps:
-            return None
         union = maps[0]
         for other in maps[1:]:
             union = union.union(other)
@@ -248,7 +285,7 @@ class Sets:
             place = access.place
             to = (place.indices if by_indices else (place.flat,)) or ()
             forms = [number(0), *(form for form in to if form is not None)]
-            found = touched(self._isl, self._forms, access.holds, forms, self._of_groups())
+            found = touched(self._isl, self._forms, access.holds, forms, self._of_groups(), self._known)
             self._touched[key] = access, found
         return self._touched[key][1]
 
@@ -291,7 +328,7 @@ class Sets:
     def _body(self, holds: Sequence[str], extents: Sequence[Form]) -> tuple[str, str]:
         """(parameters, conditions) as text: `holds` with the conditions of the extents."""
         conditions = [*(c for extent in extents for c in extent.holds), *holds]
-        parameters, known = self._forms.parameters.of(conditions)
+        parameters, known = self._known(conditions)
         body = " and ".join([*known, *conditions])
         variables = dict.fromkeys(v for extent in extents for v in extent.variables)
         body = f"exists ({', '.join(variables)} : {body})" if variables else body
@@ -443,7 +480,7 @@ class Sets:
         ]
         names = [f"x{i}" for i in range(len(to))]
         equal = [f"{n} = {form.text}" for n, form in zip(names, to, strict=True)]
-        parameters, known = self._forms.parameters.of((*ranges, *conditions, *equal))
+        parameters, known = self._known((*ranges, *conditions, *equal))
         body = " and ".join([*ranges, *known, *conditions, *equal])
         if variables and not each_time:
             body = f"exists ({', '.join(variables)} : {body})"
@@ -456,6 +493,16 @@ class Sets:
 def _map(isl: Any, text: str) -> Any:
     """The relation of a text; several cases of a launch have many in common."""
     return isl.Map(text)
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_empty(isl: Any, conditions: str) -> bool:
+    """Whether conditions cannot hold together."""
+    names = dict.fromkeys(_NAME.findall(conditions))
+    parameters = ", ".join(name for name in names if name[0] == "p")
+    variables = ", ".join(name for name in names if name[0] != "p")
+    body = f"exists ({variables} : {conditions})" if variables else conditions
+    return isl.Set(f"[{parameters}] -> {{ [] : {body} }}").is_empty()
 
 
 def _parts_of(coarse: Shape, fine: Shape, extents: Sequence[Form]) -> Iterator[str | None]:
