@@ -12,7 +12,7 @@ Here t0_128 and t0_1 are the digits of t0 that count 128s and ones.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -35,11 +35,11 @@ def touched(
     holds: Form,
     to: Sequence[Form],
     ids: Sequence[str],
-    known_of: Callable[[Sequence[str]], tuple[list[str], list[str]]],
+    is_plain: bool = False,
 ) -> Any:
     """The set of values of the forms `to` wherever a form holds; `ids` are the ranges of ids.
 
-    `known_of` gives (the parameters of conditions, what is known of these).
+    With `is_plain`, alternatives of parameters are left out, see `Parameters.of`.
     """
     used = [holds, *to, *forms.grid]
     names = [f"x{i}" for i in range(len(to))]
@@ -48,7 +48,7 @@ def touched(
     found = isl.Set(f"{{ [{', '.join(names)}] }}")
     for variables, together in _parts([*ids, *_by_digits(forms, conditions)]):
         inner = [v for v in variables if v not in names]
-        parameters, known = known_of(together)
+        parameters, known = forms.parameters.of(together, is_plain)
         body = " and ".join([*known, *together])
         body = f"exists ({', '.join(inner)} : {body})" if inner else body
         part = isl.Set(f"[{', '.join(parameters)}] -> {{ [{', '.join(names)}] : {body} }}")

@@ -219,7 +219,7 @@ class Forms:
         """
         self.grid = (*grid, number(1))
         for axis, size in enumerate(grid):
-            whole, by = self.parameters.polynomial(size), self._parts_of(kernel, axis)
+            whole, by = self.polynomial(size), self._parts_of(kernel, axis)
             if whole is None or by is None:
                 continue
             times, rest = whole.divided(by)
@@ -239,7 +239,7 @@ class Forms:
             return None
         if not all(i == 0 and type(user) in _QUOTIENTS + _REMAINDERS for user, i in uses):
             return None
-        values = [self.parameters.polynomial(self.of(user.operands[1])) for user, _ in uses]
+        values = [self.polynomial(self.of(user.operands[1])) for user, _ in uses]
         if not values or values[0] is None:
             return None
         is_one = all(value == values[0] for value in values)
@@ -407,7 +407,10 @@ class Forms:
             if not (is_condition(a) and is_condition(b)):
                 return self._unknown_of(op)
             return (where + a + b).saying(either(where.text, a.text, b.text))
-        return self.chosen(where, a, b)
+        found = self.chosen(where, a, b)
+        if number(0) in (a, b):
+            return found  # What is 0 or a distance is a factor of an index, see `views`.
+        return self.fixed(found) or found
 
     def chosen(self, where: Form, a: Form, b: Form) -> Form:
         """A number that is `a` where a condition holds, else `b`."""

@@ -27,7 +27,6 @@ from .results import Launched, Written, written
 from .sets import Found, Sets, pairs
 from .shapes import by_indices
 
-
 _Asked = dict[gpu.LaunchFunc, dict[Unknown, None]]
 """For each launch what is not proven, in order."""
 

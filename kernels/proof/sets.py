@@ -285,7 +285,9 @@ class Sets:
             place = access.place
             to = (place.indices if by_indices else (place.flat,)) or ()
             forms = [number(0), *(form for form in to if form is not None)]
-            found = touched(self._isl, self._forms, access.holds, forms, self._of_groups(), self._known)
+            found = touched(
+                self._isl, self._forms, access.holds, forms, self._of_groups(), self._is_plain
+            )
             self._touched[key] = access, found
         return self._touched[key][1]
 
