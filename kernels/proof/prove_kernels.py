@@ -88,11 +88,13 @@ class ProveKernels(
     counts: bool = option(False, help="count lines of global memory and bank conflicts")
 
     def run(self, op: Operation, context: PassContext) -> None:
-        for function in [inner for inner in op.walk() if isinstance(inner, func.FuncOp)]:
+        inside = list(op.walk())
+        every = [inner for inner in inside if isinstance(inner, func.Call)]
+        for function in [inner for inner in inside if isinstance(inner, func.FuncOp)]:
             launches = [inner for inner in function.walk() if isinstance(inner, gpu.LaunchFunc)]
             if not launches:
                 continue
-            callers = _callers(function, op)
+            callers = _callers(function, every)
             calls = _given(function, callers[0]) if len(callers) == 1 else {}
             related = _related_extents(function, callers)
             whole = _Whole(function, op, launches, calls, related)
@@ -226,13 +228,11 @@ class ProveKernels(
         context.remark(message, question.op.loc)
 
 
-def _callers(function: func.FuncOp, module: Operation) -> list[func.Call]:
+def _callers(function: func.FuncOp, calls: Sequence[func.Call]) -> list[func.Call]:
     """All calls of a function by others; empty if there may be unknown ones."""
     if function.sym_visibility != "private":
         return []
-    called = [
-        op for op in module.walk() if isinstance(op, func.Call) and op.callee == function.sym_name
-    ]
+    called = [op for op in calls if op.callee == function.sym_name]
     return [] if any(op.parent_of(func.FuncOp) is function for op in called) else called
 
 
