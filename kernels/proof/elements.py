@@ -20,7 +20,6 @@ from .expressions import Form
 from .forms import Forms
 
 _VARIABLE = re.compile(r"\b(?:[bxv]\d+|t\d(?:_\d+)?)\b")
-_NAME = re.compile(r"\b[bptv]\d+\b")
 _THREAD = re.compile(
     r"\(\(floor\((?P<a>t\d)/(?P<low>\d+)\)\) mod (?P<times>\d+)\)"
     r"|floor\(\(floor\((?P<b>t\d)/(?P<by>\d+)\) \+ 0\)/(?P<more>\d+)\)"
@@ -66,26 +65,6 @@ def _parts(conditions: Iterable[str]) -> list[tuple[list[str], list[str]]]:
             names, together = group[0] + names, group[1] + together
         groups.append((list(dict.fromkeys(names)), together))
     return groups
-
-
-def concerning(condition: str, others: Iterable[str]) -> list[str]:
-    """A condition with those of others that share a variable with it, or with one of these."""
-    left = {other: frozenset(_VARIABLE.findall(other)) for other in others}
-    names, found = set(_VARIABLE.findall(condition)), [condition]
-    while more := [one for one, its in left.items() if not names.isdisjoint(its)]:
-        found += more
-        names |= {name for one in more for name in left.pop(one)}
-    return found
-
-
-def in_order(conditions: Sequence[str]) -> str:
-    """The conjunction of conditions, whose variables and parameters are named by their order."""
-    names: dict[str, str] = {}
-
-    def renamed(found: re.Match[str]) -> str:
-        return names.setdefault(found[0], f"{found[0][0]}{len(names)}")
-
-    return _NAME.sub(renamed, " and ".join(conditions))
 
 
 def _by_digits(forms: Forms, conditions: Iterable[str]) -> list[str]:

@@ -38,7 +38,6 @@ from .expressions import (
     is_number,
     number,
     scaled,
-    without,
 )
 from .extents import first_of_name, name_of_extent
 from .parameters import Parameters
@@ -371,30 +370,6 @@ class Forms:
         found = self.defined(*extreme_of(relation, a, b)) + a + b
         self.extremes[found.text] = relation, a, b
         return found
-
-    def below(self, form: Form, bound: Form) -> Form:
-        """The condition that a form >= 0 is below a bound, written without `or` if possible.
-
-        v < min(a, b) - t is v + t < a and v + t < b.
-        """
-        plain = (form + bound).given(f"{form.text} < {bound.text}")
-        found = without(bound.text, self.extremes)
-        if found is None:
-            return plain
-        name, text = found
-        relation, a, b = self.extremes[name]
-        rest = bound.about(text)
-        if not set(bound.wanted) <= {*rest.wanted, *a.wanted, *b.wanted}:
-            return plain
-        moved = added(form, rest) if text != "0" else form
-        if text != "0" and not self.parameters.are_counts(moved.text, self.ends):
-            return plain
-        if relation == "<=":
-            return form + self.below(self.below(moved, a), b)
-        for one, other in ((a, b), (b, a)):
-            if is_number(one) and int(one.text) <= 0:
-                return form + self.below(moved, other)
-        return plain
 
     def choice(self, op: Any) -> Form:
         """The form of an `arith.select`."""

@@ -7,34 +7,30 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import accumulate, chain, islice, product
+from itertools import chain, islice, product
 from math import prod
 from typing import Any
 
 from ...ir.core import Value
 from ...ir.diagnostics import NncError
-from ...ir.types import row_major_strides
 from .accesses import CHANGE, READ, WRITE, Access
-from .elements import concerning, in_order, touched
-from .expressions import Form, is_number, number
+from .conditions import concerning, in_order, is_empty, parts_of, ranges_of
+from .elements import touched
+from .expressions import Form, number
 from .forms import Forms
 from .merging import Merged
 from .views import Place, Shape
 
 _VARIABLE = re.compile(r"\bv\d")
-_NAME = re.compile(r"\b[bptv]\d+\b")
 GROUPS, THREADS = ("b0", "b1", "b2", "b3"), ("t0", "t1", "t2")
 """The dimensions of sets: ids of groups and of threads. b3 is the quotient of an id that is used as
 two numbers, see `Forms.number_groups`."""
 
-
 OPERATIONS = 600_000
 """The limit on isl's operations for a question that may stay unanswered: about two seconds."""
 
-
 EQUALITIES = 32
 """How many ways of unknown extents being equal are tried."""
-
 
 SIZES = (3, 1, 2, 5, 17, 65, 130, 700, 0)
 """The values of unknown extents with which a counterexample is searched for."""
@@ -142,15 +138,12 @@ class Sets:
 
     def _is_never(self, holds: Form, condition: str) -> bool:
         """Whether a condition is false wherever a form holds; False may be unknown."""
-        ranges = [
-            *self._of_groups(),
-            *(f"0 <= {n} < {e}" for n, e in zip(THREADS, self._forms.threads, strict=True)),
-        ]
+        ranges = self._of_ids()
         grid = dict.fromkeys(c for form in self._forms.grid for c in form.holds)
         together = concerning(condition, [*holds.holds, *ranges, *grid])
         for is_plain in (True, False):
             _, known = self._forms.parameters.of(together, is_plain)
-            if _is_empty(self._isl, in_order([*known, *together])):
+            if is_empty(self._isl, in_order([*known, *together])):
                 return True
         return False
 
@@ -294,7 +287,7 @@ class Sets:
     def whole(self, extents: Sequence[Form]) -> Any:
         """The set of all elements of a buffer of these extents."""
         names = [f"x{i}" for i in range(1, len(extents) + 1)]
-        ranges = _ranges(names, extents)
+        ranges = ranges_of(names, extents)
         parameters, body = self._body(["x0 = 0", *ranges], extents)
         return self._isl.Set(f"[{parameters}] -> {{ [{', '.join(['x0', *names])}] : {body} }}")
 
@@ -315,9 +308,9 @@ class Sets:
         where their relation is not linear.
         """
         names = [f"y{i}" for i in range(1, len(fine) + 1)]
-        kept = [found for found in _parts_of(coarse, fine, extents) if found is not None]
+        kept = [found for found in parts_of(coarse, fine, extents) if found is not None]
         olds = ", ".join(f"x{j}" for j in range(len(coarse) + 1))
-        holds = ["y0 = x0", *kept, *_ranges(names, extents)]
+        holds = ["y0 = x0", *kept, *ranges_of(names, extents)]
         news = ", ".join(["y0", *names])
         parameters, body = self._body(holds, extents)
         text = f"[{parameters}] -> {{ [{olds}] -> [{news}] : {body} }}"
@@ -325,7 +318,7 @@ class Sets:
 
     def refines_exactly(self, coarse: Shape, fine: Shape, extents: Sequence[Form]) -> bool:
         """Whether `refined` gives those elements only, and no others."""
-        return None not in _parts_of(coarse, fine, extents)
+        return None not in parts_of(coarse, fine, extents)
 
     def _body(self, holds: Sequence[str], extents: Sequence[Form]) -> tuple[str, str]:
         """(parameters, conditions) as text: `holds` with the conditions of the extents."""
@@ -465,6 +458,11 @@ class Sets:
         holds = access.holds.given(*([condition] if condition else []))
         return self._among(holds, to, used, each_time)
 
+    def _of_ids(self) -> list[str]:
+        """The conditions that groups' ids are in the grid, and threads' ids in the group."""
+        ids = zip(THREADS, self._forms.threads, strict=True)
+        return [*self._of_groups(), *(f"0 <= {n} < {e}" for n, e in ids)]
+
     def _of_groups(self) -> list[str]:
         """The conditions that groups' ids are in the grid."""
         return [f"0 <= {n} < {g.text}" for n, g in zip(GROUPS, self._forms.grid, strict=True)]
@@ -476,10 +474,7 @@ class Sets:
         forms = [holds, *to, *used, *self._forms.grid]
         variables = dict.fromkeys(v for form in forms for v in form.variables)
         conditions = dict.fromkeys(c for form in forms for c in form.holds)
-        ranges = [
-            *self._of_groups(),
-            *(f"0 <= {n} < {e}" for n, e in zip(THREADS, self._forms.threads, strict=True)),
-        ]
+        ranges = self._of_ids()
         names = [f"x{i}" for i in range(len(to))]
         equal = [f"{n} = {form.text}" for n, form in zip(names, to, strict=True)]
         parameters, known = self._known((*ranges, *conditions, *equal))
@@ -495,37 +490,6 @@ class Sets:
 def _map(isl: Any, text: str) -> Any:
     """The relation of a text; several cases of a launch have many in common."""
     return isl.Map(text)
-
-
-@lru_cache(maxsize=1 << 14)
-def _is_empty(isl: Any, conditions: str) -> bool:
-    """Whether conditions cannot hold together."""
-    names = dict.fromkeys(_NAME.findall(conditions))
-    parameters = ", ".join(name for name in names if name[0] == "p")
-    variables = ", ".join(name for name in names if name[0] != "p")
-    body = f"exists ({variables} : {conditions})" if variables else conditions
-    return isl.Set(f"[{parameters}] -> {{ [] : {body} }}").is_empty()
-
-
-def _parts_of(coarse: Shape, fine: Shape, extents: Sequence[Form]) -> Iterator[str | None]:
-    """For each index x of a shape: the condition on the indices y that it consists of.
-
-    None is where unknown extents would have to be multiplied by them.
-    """
-    begin, ends = 0, list(accumulate(fine))
-    for j, end in enumerate(accumulate(coarse), 1):
-        own = [i for i, cut in enumerate(ends) if begin < cut <= end]
-        begin, inner = end, [extents[i] for i in own[1:]]
-        if all(map(is_number, inner)):
-            distances = row_major_strides([1, *(int(extent.text) for extent in inner)])
-            terms = zip(distances, own, strict=True)
-            yield f"x{j} = {' + '.join(f'{distance}*y{i + 1}' for distance, i in terms)}"
-        else:
-            yield None
-
-
-def _ranges(names: Sequence[str], extents: Sequence[Form]) -> list[str]:
-    return [f"0 <= {n} < {e.text}" for n, e in zip(names, extents, strict=True)]
 
 
 def pairs(found: Sequence[Merged]) -> Iterator[tuple[Merged, Merged]]:
