@@ -28,8 +28,18 @@ _THREAD = re.compile(
 """Matches quotients, remainders and both of a thread's id, and the id itself."""
 
 
-def touched(isl: Any, forms: Forms, holds: Form, to: Sequence[Form], ids: Sequence[str]) -> Any:
-    """The set of values of the forms `to` wherever a form holds; `ids` are the ranges of ids."""
+def touched(
+    isl: Any,
+    forms: Forms,
+    holds: Form,
+    to: Sequence[Form],
+    ids: Sequence[str],
+    is_plain: bool = False,
+) -> Any:
+    """The set of values of the forms `to` wherever a form holds; `ids` are the ranges of ids.
+
+    With `is_plain`, alternatives of parameters are left out, see `Parameters.of`.
+    """
     used = [holds, *to, *forms.grid]
     names = [f"x{i}" for i in range(len(to))]
     equal = [f"{name} = {form.text}" for name, form in zip(names, to, strict=True)]
@@ -37,7 +47,7 @@ def touched(isl: Any, forms: Forms, holds: Form, to: Sequence[Form], ids: Sequen
     found = isl.Set(f"{{ [{', '.join(names)}] }}")
     for variables, together in _parts([*ids, *_by_digits(forms, conditions)]):
         inner = [v for v in variables if v not in names]
-        parameters, known = forms.parameters.of(together)
+        parameters, known = forms.parameters.of(together, is_plain)
         body = " and ".join([*known, *together])
         body = f"exists ({', '.join(inner)} : {body})" if inner else body
         part = isl.Set(f"[{', '.join(parameters)}] -> {{ [{', '.join(names)}] : {body} }}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 _VARIABLE = re.compile(r"\bv\d+\b")
 
@@ -75,6 +76,8 @@ class Meaning:
 
 
 def _union(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...]:
+    if not a or not b or a == b:
+        return a or b
     return tuple(dict.fromkeys((*a, *b)))
 
 
@@ -85,7 +88,13 @@ def is_condition(form: Form) -> bool:
 
 def is_fixed(form: Form) -> bool:
     """Whether a form stays the same during a launch."""
-    return not form.variables and not re.search(r"[bt]\d", form.text)
+    return not form.variables and not _names_id(form.text)
+
+
+@lru_cache(maxsize=1 << 16)
+def _names_id(text: str) -> bool:
+    """Whether an expression names a group's or a thread's id."""
+    return re.search(r"[bt]\d", text) is not None
 
 
 def is_number(form: Form) -> bool:
@@ -190,6 +199,7 @@ _PRODUCT = re.compile(r"(-?\d+)\*\((.*)\)")
 _SUM = re.compile(r"\((.*) ([+-]) (\d+)\)")
 
 
+@lru_cache(maxsize=1 << 16)
 def _parts(text: str) -> tuple[str, int]:
     """(the other terms, the constant) of a sum."""
     if text.lstrip("-").isdigit():

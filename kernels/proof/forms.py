@@ -38,7 +38,6 @@ from .expressions import (
     is_number,
     number,
     scaled,
-    without,
 )
 from .extents import first_of_name, name_of_extent
 from .parameters import Parameters
@@ -219,7 +218,7 @@ class Forms:
         """
         self.grid = (*grid, number(1))
         for axis, size in enumerate(grid):
-            whole, by = self.parameters.polynomial(size), self._parts_of(kernel, axis)
+            whole, by = self.polynomial(size), self._parts_of(kernel, axis)
             if whole is None or by is None:
                 continue
             times, rest = whole.divided(by)
@@ -239,7 +238,7 @@ class Forms:
             return None
         if not all(i == 0 and type(user) in _QUOTIENTS + _REMAINDERS for user, i in uses):
             return None
-        values = [self.parameters.polynomial(self.of(user.operands[1])) for user, _ in uses]
+        values = [self.polynomial(self.of(user.operands[1])) for user, _ in uses]
         if not values or values[0] is None:
             return None
         is_one = all(value == values[0] for value in values)
@@ -372,30 +371,6 @@ class Forms:
         self.extremes[found.text] = relation, a, b
         return found
 
-    def below(self, form: Form, bound: Form) -> Form:
-        """The condition that a form >= 0 is below a bound, written without `or` if possible.
-
-        v < min(a, b) - t is v + t < a and v + t < b.
-        """
-        plain = (form + bound).given(f"{form.text} < {bound.text}")
-        found = without(bound.text, self.extremes)
-        if found is None:
-            return plain
-        name, text = found
-        relation, a, b = self.extremes[name]
-        rest = bound.about(text)
-        if not set(bound.wanted) <= {*rest.wanted, *a.wanted, *b.wanted}:
-            return plain
-        moved = added(form, rest) if text != "0" else form
-        if text != "0" and not self.parameters.are_counts(moved.text, self.ends):
-            return plain
-        if relation == "<=":
-            return form + self.below(self.below(moved, a), b)
-        for one, other in ((a, b), (b, a)):
-            if is_number(one) and int(one.text) <= 0:
-                return form + self.below(moved, other)
-        return plain
-
     def choice(self, op: Any) -> Form:
         """The form of an `arith.select`."""
         where, a, b = (self.of(v) for v in op.operands)
@@ -407,6 +382,13 @@ class Forms:
             if not (is_condition(a) and is_condition(b)):
                 return self._unknown_of(op)
             return (where + a + b).saying(either(where.text, a.text, b.text))
+        found = self.chosen(where, a, b)
+        if number(0) in (a, b):
+            return found  # What is 0 or a distance is a factor of an index, see `views`.
+        return self.fixed(found) or found
+
+    def chosen(self, where: Form, a: Form, b: Form) -> Form:
+        """A number that is `a` where a condition holds, else `b`."""
         found = self.defined(*choice_of(where, a, b)) + where + a + b
         self.choices[found.text] = where, a, b
         return found

@@ -9,7 +9,7 @@ from itertools import product
 from ...dialects import arith, vector
 from ...ir.core import Operation, Value
 from ...ir.rewriting import constant_int
-from .expressions import Form, added, number, parts_of, scaled
+from .expressions import Form, added, is_number, number, parts_of, scaled, without
 from .forms import Forms
 
 
@@ -29,7 +29,7 @@ def masked(forms: Forms, mask: Value | None, lanes: Sequence[Form]) -> Form:
     if not isinstance(op, vector.CreateMask | vector.ConstantMask):
         return forms.variable(exact=False)
     for lane, bound in zip(lanes, _bounds_of(forms, op), strict=True):
-        form = form + forms.below(lane, bound)
+        form = form + below(forms, lane, bound)
     return form
 
 
@@ -82,7 +82,7 @@ def _in_pieces(forms: Forms, op: vector.InsertStridedSlice, lanes: Sequence[Form
                 return None
         for d in moving:
             bound = added(bound, scaled(lanes[d], steps[d] or 0))
-        form = form + forms.below(number(0) if e in moving else lanes[e], bound)
+        form = form + below(forms, number(0) if e in moving else lanes[e], bound)
     return form
 
 
@@ -109,3 +109,28 @@ def _difference(one: Form, other: Form) -> int | None:
         terms[term] += factor
     constant = terms.pop("1", 0)
     return None if any(terms.values()) else constant
+
+
+def below(forms: Forms, form: Form, bound: Form) -> Form:
+    """The condition that a form >= 0 is below a bound, written without `or` if possible.
+
+    v < min(a, b) - t is v + t < a and v + t < b.
+    """
+    plain = (form + bound).given(f"{form.text} < {bound.text}")
+    found = without(bound.text, forms.extremes)
+    if found is None:
+        return plain
+    name, text = found
+    relation, a, b = forms.extremes[name]
+    rest = bound.about(text)
+    if not set(bound.wanted) <= {*rest.wanted, *a.wanted, *b.wanted}:
+        return plain
+    moved = added(form, rest) if text != "0" else form
+    if text != "0" and not forms.parameters.are_counts(moved.text, forms.ends):
+        return plain
+    if relation == "<=":
+        return form + below(forms, below(forms, moved, a), b)
+    for one, other in ((a, b), (b, a)):
+        if is_number(one) and int(one.text) <= 0:
+            return form + below(forms, moved, other)
+    return plain

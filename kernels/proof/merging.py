@@ -147,27 +147,37 @@ def _texts(form: Form) -> Iterable[str]:
 
 def _shape(access: Access) -> tuple[tuple[object, ...], Numbers]:
     """(key that is equal for accesses that differ only in constants, the constants)."""
-    names: dict[str, str] = {}
+    names: dict[str, int] = {}
     shape: list[object] = []
     numbers: list[int] = []
 
-    def renamed(name: str) -> str:
-        return names.setdefault(name, f"@{len(names)}")
+    def renamed(name: str) -> int:
+        return names.setdefault(name, len(names))
 
     for form in _forms(access):
         shape += [len(form.holds), len(form.wanted), form.is_exact]
         for text in _texts(form):
-            parts = []
-            for token, is_open in _tokens(text):
-                if is_open:
-                    numbers.append(int(token))
-                is_variable = _VARIABLE.fullmatch(token)
-                parts.append("#" if is_open else renamed(token) if is_variable else token)
-            shape.append("".join(parts))
+            pattern, constants, variables = _pattern(text)
+            numbers += constants
+            shape.append(pattern)
+            shape += [renamed(name) for name in variables]
         shape.append(tuple(renamed(name) for name in form.variables))
     place = access.place
     shape += [place.indices is None, place.flat is None, place.size is None]
     return tuple(shape), tuple(numbers)
+
+
+@lru_cache(maxsize=1 << 16)
+def _pattern(text: str) -> tuple[str, Numbers, tuple[str, ...]]:
+    """(text with signs for numbers that may be replaced and for variables, these two in order)."""
+    parts, numbers, variables = [], [], []
+    for token, is_open in _tokens(text):
+        if is_open:
+            numbers.append(int(token))
+        elif _VARIABLE.fullmatch(token):
+            variables.append(token)
+        parts.append("#" if is_open else "@" if _VARIABLE.fullmatch(token) else token)
+    return "".join(parts), tuple(numbers), tuple(variables)
 
 
 @lru_cache(maxsize=1 << 16)

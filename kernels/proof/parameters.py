@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, fields
 from functools import lru_cache
 
 from ...ir.core import Value
-from .expressions import Form, is_fixed, sum_of
+from .expressions import Form, choice_of, is_fixed, number, sum_of
 from .polynomials import Monomial, Polynomial
 
 _PARAMETER = re.compile(r"\bp\d+\b")
 _NAME = re.compile(r"\b[vp]\d+\b")
+_ALTERNATIVES = re.compile(r"\b(?:or|not)\b|!=")
 _POLYNOMIAL = re.compile(r"(?:p\d+|\d+|[\s()+*-])+")
 """Matches text that consists of sums and products of parameters."""
 
@@ -30,6 +31,8 @@ class Parameters:
     """For each parameter that stands for a product: its factors."""
     definitions: dict[str, str] = field(default_factory=dict)
     """For each known condition that only defines a parameter: the parameter's name."""
+    switches: dict[str, Form] = field(default_factory=dict)
+    """For each parameter that is 0 where a condition on parameters holds, else 1: the condition."""
     counts: dict[str, None] = field(default_factory=dict)
     """The parameters that are known to be >= 0."""
     naturals: list[Polynomial] = field(default_factory=list)
@@ -62,13 +65,18 @@ class Parameters:
         """Add conditions that hold for parameters."""
         self.known.update(dict.fromkeys(conditions))
 
-    def of(self, texts: Iterable[str]) -> tuple[list[str], list[str]]:
+    def of(self, texts: Iterable[str], is_plain: bool = False) -> tuple[list[str], list[str]]:
         """(parameters in texts and those related to them, the known conditions on these).
 
-        Integer sets with few parameters are much faster.
+        Integer sets with few parameters are much faster. With `is_plain`, there are no conditions
+        that are alternatives, each of which may double the time that a set takes.
         """
         found = {name for text in texts for name in _parameters_in(text)}
-        known = {one: _parameters_in(one) for one in self.known}
+        known = {
+            one: _parameters_in(one)
+            for one in self.known
+            if not (is_plain and _ALTERNATIVES.search(one))
+        }
         while True:
             about = [
                 one
@@ -95,6 +103,13 @@ class Parameters:
         self.definitions[defines] = name
         self.suppose(defines)
         return name
+
+    def switch(self, where: Form) -> Polynomial:
+        """The parameter that is 0 where a condition on parameters holds, else 1."""
+        name = self.defined(*choice_of(where, number(0), number(1)))
+        self.switches[name] = where
+        self.count(name)
+        return Polynomial({(name,): 1})
 
     def are_counts(self, text: str, others: Container[str]) -> bool:
         """Whether an expression is a sum of ids and numbers none of which is negative: parameters

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 Monomial = tuple[str, ...]
 """A product of parameters, by their names in order; the empty product is 1."""
@@ -17,6 +18,9 @@ class Polynomial:
     """A polynomial as {monomial: non-zero coefficient}."""
 
     terms: Mapping[Monomial, int]
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.terms.items()))
 
     @staticmethod
     def of(terms: Mapping[Monomial, int]) -> Polynomial:
@@ -70,6 +74,7 @@ class Polynomial:
         """(monomial of the highest degree, its coefficient)."""
         return max(self.terms.items(), key=lambda term: (len(term[0]), term[0]))
 
+    @lru_cache(maxsize=1 << 14)  # noqa: B019  Polynomials are small, and never change.
     def divided(self, by: Polynomial) -> tuple[Polynomial, Polynomial]:
         """(quotient, remainder) with `by` * quotient + remainder equal to this polynomial.
 
@@ -81,6 +86,12 @@ class Polynomial:
         if rest.terms and rest.leading[1] < 0:
             return quotient - 1, rest + by
         return quotient, rest
+
+    def divided_by_name(self, name: str) -> Polynomial | None:
+        """The quotient by a parameter; None if that is not a factor of every term."""
+        if not self.terms or not all(name in names for names in self.terms):
+            return None
+        return Polynomial({_without(names, (name,)): n for names, n in self.terms.items()})  # type: ignore[misc]
 
     def _divided(self, by: Polynomial) -> tuple[Polynomial, Polynomial]:
         wanted, divisor = by.leading

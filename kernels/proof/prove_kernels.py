@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...dialects import arith, cf, func, gpu
@@ -23,9 +23,23 @@ from .merging import Merged, merged
 from .numbers import Numbers
 from .parameters import Parameters
 from .polynomials import Polynomial
-from .results import Launched, written
+from .results import Launched, Written, written
 from .sets import Found, Sets, pairs
 from .shapes import by_indices
+
+_Asked = dict[gpu.LaunchFunc, dict[Unknown, None]]
+"""For each launch what is not proven, in order."""
+
+
+@dataclass(frozen=True)
+class _Whole:
+    """A function of the host with its launches, and what its callers tell about its arguments."""
+
+    function: func.FuncOp
+    module: Operation
+    launches: Sequence[gpu.LaunchFunc]
+    calls: Mapping[Value, Value]
+    related: Extents
 
 
 @dataclass(frozen=True)
@@ -74,52 +88,90 @@ class ProveKernels(
     counts: bool = option(False, help="count lines of global memory and bank conflicts")
 
     def run(self, op: Operation, context: PassContext) -> None:
-        for function in [inner for inner in op.walk() if isinstance(inner, func.FuncOp)]:
+        inside = list(op.walk())
+        every = [inner for inner in inside if isinstance(inner, func.Call)]
+        for function in [inner for inner in inside if isinstance(inner, func.FuncOp)]:
             launches = [inner for inner in function.walk() if isinstance(inner, gpu.LaunchFunc)]
             if not launches:
                 continue
-            callers = _callers(function, op)
+            callers = _callers(function, every)
             calls = _given(function, callers[0]) if len(callers) == 1 else {}
             related = _related_extents(function, callers)
-            asked: dict[gpu.LaunchFunc, dict[Unknown, None]] = {one: {} for one in launches}
-            found, given_up = [], set[Value]()
-            for number, parameters in enumerate(cases(function, calls, related)):
-                read = []
-                for launch in launches:
-                    counted = context if number == 0 else PassContext()
-                    one, questions = self._prove(launch, op, calls, parameters, counted)
-                    asked[launch].update(dict.fromkeys(questions))
-                    read += [one] if one is not None else []
-                found.append(list(written(function, read, given_up)))
-            for launch, questions in asked.items():
-                if any(question.reason == VIEW_UNKNOWN for question in questions):
-                    asked[launch] = self._in_own_cases(launch, op, calls, related, questions)
+            whole = _Whole(function, op, launches, calls, related)
+            asked, found = self._decide(whole, context)
             for questions in asked.values():
                 for question in questions:
                     self._say(question, context)
                 context.statistic("open" if questions else "proven")
-            for one in in_all(found):
+            for one in found:
                 context.statistic("whole" if one.is_whole else "partial")
                 context.statistic("rewritten", one.is_rewritten)
                 if one.open is not None:
                     self._say(one.open, context)
 
+    def _decide(self, whole: _Whole, context: PassContext) -> tuple[_Asked, Iterable[Written]]:
+        """(for each launch what is not proven, the findings on buffers).
+
+        What is proven without the outcomes of the function's choices needs no proof in each case.
+        """
+        every = cases(whole.function, whole.calls, whole.related)
+        proven = set[gpu.LaunchFunc]()
+        if len(every) > 1:
+            proven, found = self._without_cases(whole, context)
+            if found is not None:
+                return {one: {} for one in whole.launches}, found
+        asked: _Asked = {one: {} for one in whole.launches}
+        found, given_up = [], set[Value]()
+        for number, parameters in enumerate(every):
+            read = []
+            for launch in whole.launches:
+                counted = PassContext() if number or len(every) > 1 else context
+                one, questions = self._prove(launch, whole, parameters, counted, launch in proven)
+                asked[launch].update(dict.fromkeys(questions))
+                read += [one] if one is not None else []
+            found.append(list(written(whole.function, read, given_up)))
+        for launch, questions in asked.items():
+            if any(question.reason == VIEW_UNKNOWN for question in questions):
+                asked[launch] = self._in_own_cases(launch, whole, questions)
+        return asked, in_all(found)
+
+    def _without_cases(
+        self, whole: _Whole, context: PassContext
+    ) -> tuple[set[gpu.LaunchFunc], list[Written] | None]:
+        """(launches proven whatever the outcomes of choices are, the findings on all buffers).
+
+        There are findings if all is proven. A fault counts as not proven: maybe no case has it.
+        """
+        proven, read = set[gpu.LaunchFunc](), []
+        parameters = Parameters(related=dict(whole.related))
+        for launch in whole.launches:
+            try:
+                one, questions = self._prove(launch, whole, parameters, context)
+            except NncError:
+                continue
+            if one is not None and not questions:
+                proven.add(launch)
+                read.append(one)
+        if len(read) < len(whole.launches):
+            return proven, None
+        try:
+            found = list(written(whole.function, read, set()))
+        except NncError:
+            return proven, None
+        is_proven = all(one.is_whole and not one.is_rewritten for one in found)
+        return proven, found if is_proven else None
+
     def _in_own_cases(
-        self,
-        launch: gpu.LaunchFunc,
-        module: Operation,
-        calls: Mapping[Value, Value],
-        related: Extents,
-        questions: dict[Unknown, None],
+        self, launch: gpu.LaunchFunc, whole: _Whole, questions: dict[Unknown, None]
     ) -> dict[Unknown, None]:
         """The questions that remain in the cases of all choices that a launch depends on.
 
         These are `questions`, those of the function's fewer cases, if there are too many cases.
         """
         found: dict[Unknown, None] = {}
-        every = cases_of(launch, calls, related)
+        every = cases_of(launch, whole.calls, whole.related)
         for parameters in every:
-            _, left = self._prove(launch, module, calls, parameters, PassContext())
+            _, left = self._prove(launch, whole, parameters, PassContext())
             if any(question.reason == VIEW_UNKNOWN for question in left):
                 return questions
             found.update(dict.fromkeys(left))
@@ -128,13 +180,16 @@ class ProveKernels(
     def _prove(
         self,
         launch: gpu.LaunchFunc,
-        module: Operation,
-        calls: Mapping[Value, Value],
+        whole: _Whole,
         parameters: Parameters,
         context: PassContext,
+        is_proven: bool = False,
     ) -> tuple[Launched | None, list[Unknown]]:
-        """Prove all properties of a launch. Returns its accesses, and what is not proven."""
-        kernel = gpu.find_kernel(module, launch.kernel)
+        """Prove all properties of a launch, unless it `is_proven` before.
+
+        Returns its accesses, and what is not proven.
+        """
+        kernel = gpu.find_kernel(whole.module, launch.kernel)
         if kernel is None:
             raise launch.error(f"there is no kernel '{launch.kernel}'")
         sizes = [constant_int(size) for size in launch.block]
@@ -144,26 +199,27 @@ class ProveKernels(
         arguments: dict[Value, Value] = dict(zip(kernel.args, launch.kernelOperands, strict=True))
         x, y, z = (size or 0 for size in sizes)
         subgroup = gpu.subgroup_size(kernel)
-        forms = Forms(arguments, (x, y, z), subgroup, calls=calls, parameters=parameters)
+        forms = Forms(arguments, (x, y, z), subgroup, calls=whole.calls, parameters=parameters)
         _suppose(forms, launch)
         forms.number_groups(kernel, [forms.of(size) for size in launch.grid])
         accesses = Accesses(forms)
         accesses.read(kernel)
         context.statistic("accesses", len(accesses.found))
+        if self.counts and gpu.is_by_thread(kernel):
+            together = target_of(kernel).machine.device_memory.together
+            numbers = Numbers(arguments, forms.threads, forms.subgroup_size, together)
+            _count(kernel, numbers, context)
         sets, listed = Sets(forms), Enumeration(forms, gpu.is_by_thread(kernel))
         found = by_indices(forms, sets, accesses.found)
+        known = [access for access in found if access.place.is_known]
         unknown = [
             *accesses.unknown,
             *(Unknown(a.op, VIEW_UNKNOWN) for a in found if not a.place.is_known),
         ]
-        proof = _Proof(kernel, forms, sets, listed, found)
-        questions = [*unknown, *proof.run()]
-        if self.counts and proof.by_thread:
-            together = target_of(kernel).machine.device_memory.together
-            numbers = Numbers(arguments, forms.threads, forms.subgroup_size, together)
-            _count(kernel, numbers, context)
-        known = [access for access in found if access.place.is_known]
-        return Launched(launch, forms, sets, listed, known, not unknown), questions
+        launched = Launched(launch, forms, sets, listed, known, not unknown)
+        if is_proven:
+            return launched, []
+        return launched, [*unknown, *_Proof(kernel, forms, sets, listed, found).run()]
 
     def _say(self, question: Unknown, context: PassContext) -> None:
         message = f"'{question.op.name}' op is not proven: {question.reason}"
@@ -172,13 +228,11 @@ class ProveKernels(
         context.remark(message, question.op.loc)
 
 
-def _callers(function: func.FuncOp, module: Operation) -> list[func.Call]:
+def _callers(function: func.FuncOp, calls: Sequence[func.Call]) -> list[func.Call]:
     """All calls of a function by others; empty if there may be unknown ones."""
     if function.sym_visibility != "private":
         return []
-    called = [
-        op for op in module.walk() if isinstance(op, func.Call) and op.callee == function.sym_name
-    ]
+    called = [op for op in calls if op.callee == function.sym_name]
     return [] if any(op.parent_of(func.FuncOp) is function for op in called) else called
 
 
@@ -233,8 +287,8 @@ def _suppose(forms: Forms, launch: gpu.LaunchFunc) -> None:
             return
         if isinstance(op, cf.Assert):
             _suppose_natural(forms, op.arg)
-            form = forms.of(op.arg)
-            if is_condition(form) and not (form.variables or form.wanted):
+            form = forms.fixed(forms.of(op.arg))
+            if form is not None and is_condition(form) and not form.wanted:
                 forms.parameters.suppose(f"({form.text})")
 
 
@@ -292,6 +346,7 @@ class _Proof:
     ) -> None:
         self.kernel, self.forms, self.accesses = kernel, forms, accesses
         self.sets, self.listed = sets, listed
+        self.plain = Sets(forms, is_plain=True)
         self.by_thread = gpu.is_by_thread(kernel)
 
     def run(self) -> Iterator[Unknown]:
@@ -318,7 +373,8 @@ class _Proof:
                 yield from self._all_apart(pieces, within=True)
 
     def _all_apart(self, accesses: list[Merged], within: bool) -> Iterator[Unknown]:
-        if self.sets.are_apart([one.access for one in accesses], within):
+        every = [one.access for one in accesses]
+        if any(sets.are_apart(every, within) for sets in (self.plain, self.sets)):
             return
         for one, other in pairs(accesses):
             first, second = one.access, other.access

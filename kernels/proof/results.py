@@ -89,17 +89,36 @@ class _Buffer:
                 return self._left_of(Marks(self.buffer), listed)
             except NotListedError:
                 pass
-        with self.launched[0].sets.limited():
-            return self._left_of_sets()
-
-    def _left_of_sets(self) -> Written | None:
-        touching = [
-            (one.sets, [found.access for found in merged(one.forms, accesses)])
+        pieces = [
+            (one.forms, [found.access for found in merged(one.forms, accesses)])
             for one, accesses in self.touching
         ]
+        found = self._without_alternatives(pieces)
+        if found is not None:
+            return found
+        with self.launched[0].sets.limited():
+            sets = [(one.sets, of) for (one, _), (_, of) in zip(self.touching, pieces, strict=True)]
+            return self._left_of_sets(self.launched[0].sets, sets)
+
+    def _without_alternatives(
+        self, pieces: Sequence[tuple[Forms, Sequence[Access]]]
+    ) -> Written | None:
+        """The findings if all is proven without conditions that are alternatives; else None."""
+        sets = [(Sets(forms, is_plain=True), accesses) for forms, accesses in pieces]
+        try:
+            with self.launched[0].sets.limited():
+                found = self._left_of_sets(Sets(self.launched[0].forms, is_plain=True), sets)
+        except (NncError, TooLargeError):
+            return None
+        is_proven = found is not None and found.is_whole and not found.is_rewritten
+        return found if is_proven else None
+
+    def _left_of_sets(
+        self, sets: Sets, touching: Sequence[tuple[Sets, Sequence[Access]]]
+    ) -> Written | None:
         first = self.launched[0]
         every = [access for _, accesses in touching for access in accesses]
-        region = SetOfElements.whole(self.buffer, first.sets, first.forms, every)
+        region = SetOfElements.whole(self.buffer, sets, first.forms, every)
         if region is None:
             reason = self._unknown("its views cannot be compared")
             return Written(self.buffer, False, open=self.obstacle or reason)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import accumulate, chain, islice, product
+from itertools import chain, islice, product
 from math import prod
 from typing import Any
 
 from ...ir.core import Value
 from ...ir.diagnostics import NncError
-from ...ir.types import row_major_strides
 from .accesses import CHANGE, READ, WRITE, Access
+from .conditions import concerning, in_order, is_empty, parts_of, ranges_of
 from .elements import touched
-from .expressions import Form, is_number, number
+from .expressions import Form, number
 from .forms import Forms
 from .merging import Merged
 from .views import Place, Shape
@@ -26,14 +26,11 @@ GROUPS, THREADS = ("b0", "b1", "b2", "b3"), ("t0", "t1", "t2")
 """The dimensions of sets: ids of groups and of threads. b3 is the quotient of an id that is used as
 two numbers, see `Forms.number_groups`."""
 
-
 OPERATIONS = 600_000
 """The limit on isl's operations for a question that may stay unanswered: about two seconds."""
 
-
 EQUALITIES = 32
 """How many ways of unknown extents being equal are tried."""
-
 
 SIZES = (3, 1, 2, 5, 17, 65, 130, 700, 0)
 """The values of unknown extents with which a counterexample is searched for."""
@@ -58,15 +55,19 @@ class Found:
 
 
 class Sets:
-    """The accesses of a launch as relations from groups and threads to elements."""
+    """The accesses of a launch as relations from groups and threads to elements.
 
-    def __init__(self, forms: Forms) -> None:
+    With `is_plain`, conditions on parameters that are alternatives are left out: what holds without
+    them is proven in less time, but a fault may be none.
+    """
+
+    def __init__(self, forms: Forms, is_plain: bool = False) -> None:
         try:
             import islpy
         except ImportError:
             raise NncError("proofs need islpy: pip install 'nnc[prove]'") from None
         self._isl: Any = islpy
-        self._forms = forms
+        self._forms, self._is_plain = forms, is_plain
         self._pairs: dict[bool, Any] = {}
         self._always: dict[str, bool] = {}
         self._maps: dict[tuple[int, bool, bool], tuple[Access, Any]] = {}
@@ -83,8 +84,11 @@ class Sets:
         if not beyond:
             return self._outside_buffer(access)
         condition = "(" + " or ".join(beyond) + ")"
-        relation = self._relation(access, access.at, condition, access.limits)
-        return self._sample(relation) or self._outside_buffer(access)
+        if not self._are_below(access, access.at, access.limits):
+            found = self._sample(self._relation(access, access.at, condition, access.limits))
+            if found is not None:
+                return found
+        return self._outside_buffer(access)
 
     def outside_exactly(self, access: Access) -> Found | None:
         """A thread in which an access is outside along an index that is known exactly; else None.
@@ -111,6 +115,8 @@ class Sets:
     def is_within(self, access: Access, extents: Sequence[Form]) -> bool:
         """Whether an access by indices is certainly inside of `extents`."""
         assert access.place.indices is not None
+        if self._are_below(access, access.place.indices, extents):
+            return True
         beyond = [
             f"({at.text}) < 0 or ({at.text}) >= ({extent.text})"
             for at, extent in zip(access.place.indices, extents, strict=True)
@@ -118,6 +124,32 @@ class Sets:
         condition = f"({' or '.join(beyond)})"
         used = (*access.place.indices, *extents)
         return self._relation(access, (), condition, used).is_empty()
+
+    def _are_below(self, access: Access, at: Sequence[Form], limits: Sequence[Form]) -> bool:
+        """Whether indices are certainly in 0..limit, each by the conditions that concern it.
+
+        Sets with few conditions take much less time; False may be unknown.
+        """
+        return all(
+            self._is_never(access.holds + one + limit, f"(({text}) < 0 or ({text}) >= ({end}))")
+            for one, limit in zip(at, limits, strict=True)
+            for text, end in ((one.text, limit.text),)
+        )
+
+    def _is_never(self, holds: Form, condition: str) -> bool:
+        """Whether a condition is false wherever a form holds; False may be unknown."""
+        ranges = self._of_ids()
+        grid = dict.fromkeys(c for form in self._forms.grid for c in form.holds)
+        together = concerning(condition, [*holds.holds, *ranges, *grid])
+        for is_plain in (True, False):
+            _, known = self._forms.parameters.of(together, is_plain)
+            if is_empty(self._isl, in_order([*known, *together])):
+                return True
+        return False
+
+    def _known(self, conditions: Iterable[str]) -> tuple[list[str], list[str]]:
+        """(parameters of conditions, what is known of these)."""
+        return self._forms.parameters.of(conditions, self._is_plain)
 
     def is_inside_if_equal(self, access: Access) -> bool:
         """Whether an access is inside its buffer if unknown extents of two arguments are equal."""
@@ -204,13 +236,13 @@ class Sets:
         by_indices = all(access.place.indices is not None for access in accesses)
         if not by_indices and any(access.place.flat is None for access in accesses):
             return False
-        kinds = {
-            kind: self._union(accesses, kind, within, by_indices) for kind in (READ, WRITE, CHANGE)
-        }
+        kinds = {access.kind for access in accesses}
         for one, other in ((WRITE, WRITE), (WRITE, READ), (WRITE, CHANGE), (CHANGE, READ)):
-            first, second = kinds[one], kinds[other]
-            if first is None or second is None:
+            if not kinds >= {one, other}:
                 continue
+            first, second = (
+                self._union(accesses, kind, within, by_indices) for kind in (one, other)
+            )
             both = first.apply_range(second.reverse())
             if not both.intersect(self._apart(within).align_params(both.get_space())).is_empty():
                 return False
@@ -218,8 +250,6 @@ class Sets:
 
     def _union(self, accesses: Sequence[Access], kind: str, within: bool, by_indices: bool) -> Any:
         maps = [self._places(a, within, by_indices) for a in accesses if a.kind == kind]
-        if not maps:
-            return None
         union = maps[0]
         for other in maps[1:]:
             union = union.union(other)
@@ -248,14 +278,16 @@ class Sets:
             place = access.place
             to = (place.indices if by_indices else (place.flat,)) or ()
             forms = [number(0), *(form for form in to if form is not None)]
-            found = touched(self._isl, self._forms, access.holds, forms, self._of_groups())
+            found = touched(
+                self._isl, self._forms, access.holds, forms, self._of_groups(), self._is_plain
+            )
             self._touched[key] = access, found
         return self._touched[key][1]
 
     def whole(self, extents: Sequence[Form]) -> Any:
         """The set of all elements of a buffer of these extents."""
         names = [f"x{i}" for i in range(1, len(extents) + 1)]
-        ranges = _ranges(names, extents)
+        ranges = ranges_of(names, extents)
         parameters, body = self._body(["x0 = 0", *ranges], extents)
         return self._isl.Set(f"[{parameters}] -> {{ [{', '.join(['x0', *names])}] : {body} }}")
 
@@ -276,9 +308,9 @@ class Sets:
         where their relation is not linear.
         """
         names = [f"y{i}" for i in range(1, len(fine) + 1)]
-        kept = [found for found in _parts_of(coarse, fine, extents) if found is not None]
+        kept = [found for found in parts_of(coarse, fine, extents) if found is not None]
         olds = ", ".join(f"x{j}" for j in range(len(coarse) + 1))
-        holds = ["y0 = x0", *kept, *_ranges(names, extents)]
+        holds = ["y0 = x0", *kept, *ranges_of(names, extents)]
         news = ", ".join(["y0", *names])
         parameters, body = self._body(holds, extents)
         text = f"[{parameters}] -> {{ [{olds}] -> [{news}] : {body} }}"
@@ -286,12 +318,12 @@ class Sets:
 
     def refines_exactly(self, coarse: Shape, fine: Shape, extents: Sequence[Form]) -> bool:
         """Whether `refined` gives those elements only, and no others."""
-        return None not in _parts_of(coarse, fine, extents)
+        return None not in parts_of(coarse, fine, extents)
 
     def _body(self, holds: Sequence[str], extents: Sequence[Form]) -> tuple[str, str]:
         """(parameters, conditions) as text: `holds` with the conditions of the extents."""
         conditions = [*(c for extent in extents for c in extent.holds), *holds]
-        parameters, known = self._forms.parameters.of(conditions)
+        parameters, known = self._known(conditions)
         body = " and ".join([*known, *conditions])
         variables = dict.fromkeys(v for extent in extents for v in extent.variables)
         body = f"exists ({', '.join(variables)} : {body})" if variables else body
@@ -426,6 +458,11 @@ class Sets:
         holds = access.holds.given(*([condition] if condition else []))
         return self._among(holds, to, used, each_time)
 
+    def _of_ids(self) -> list[str]:
+        """The conditions that groups' ids are in the grid, and threads' ids in the group."""
+        ids = zip(THREADS, self._forms.threads, strict=True)
+        return [*self._of_groups(), *(f"0 <= {n} < {e}" for n, e in ids)]
+
     def _of_groups(self) -> list[str]:
         """The conditions that groups' ids are in the grid."""
         return [f"0 <= {n} < {g.text}" for n, g in zip(GROUPS, self._forms.grid, strict=True)]
@@ -437,13 +474,10 @@ class Sets:
         forms = [holds, *to, *used, *self._forms.grid]
         variables = dict.fromkeys(v for form in forms for v in form.variables)
         conditions = dict.fromkeys(c for form in forms for c in form.holds)
-        ranges = [
-            *self._of_groups(),
-            *(f"0 <= {n} < {e}" for n, e in zip(THREADS, self._forms.threads, strict=True)),
-        ]
+        ranges = self._of_ids()
         names = [f"x{i}" for i in range(len(to))]
         equal = [f"{n} = {form.text}" for n, form in zip(names, to, strict=True)]
-        parameters, known = self._forms.parameters.of((*ranges, *conditions, *equal))
+        parameters, known = self._known((*ranges, *conditions, *equal))
         body = " and ".join([*ranges, *known, *conditions, *equal])
         if variables and not each_time:
             body = f"exists ({', '.join(variables)} : {body})"
@@ -456,27 +490,6 @@ class Sets:
 def _map(isl: Any, text: str) -> Any:
     """The relation of a text; several cases of a launch have many in common."""
     return isl.Map(text)
-
-
-def _parts_of(coarse: Shape, fine: Shape, extents: Sequence[Form]) -> Iterator[str | None]:
-    """For each index x of a shape: the condition on the indices y that it consists of.
-
-    None is where unknown extents would have to be multiplied by them.
-    """
-    begin, ends = 0, list(accumulate(fine))
-    for j, end in enumerate(accumulate(coarse), 1):
-        own = [i for i, cut in enumerate(ends) if begin < cut <= end]
-        begin, inner = end, [extents[i] for i in own[1:]]
-        if all(map(is_number, inner)):
-            distances = row_major_strides([1, *(int(extent.text) for extent in inner)])
-            terms = zip(distances, own, strict=True)
-            yield f"x{j} = {' + '.join(f'{distance}*y{i + 1}' for distance, i in terms)}"
-        else:
-            yield None
-
-
-def _ranges(names: Sequence[str], extents: Sequence[Form]) -> list[str]:
-    return [f"0 <= {n} < {e.text}" for n, e in zip(names, extents, strict=True)]
 
 
 def pairs(found: Sequence[Merged]) -> Iterator[tuple[Merged, Merged]]:

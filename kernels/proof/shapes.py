@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import accumulate, combinations
 
 from ...ir.core import Value
@@ -132,8 +133,8 @@ def _is_within(parameters: Parameters, place: Place, extents: Sequence[Polynomia
     return bool(place.terms) and all(map(parameters.is_natural, most))
 
 
-def _strides(extents: Sequence[Polynomial]) -> list[Polynomial]:
-    return [Polynomial.number(1) * stride for stride in row_major_strides(extents)]
+def _strides(extents: Sequence[Polynomial]) -> tuple[Polynomial, ...]:
+    return tuple(Polynomial.number(1) * stride for stride in row_major_strides(extents))
 
 
 def _all_in_shape(
@@ -170,7 +171,7 @@ def _in_shape(
 
 
 def _indices(
-    parameters: Parameters, place: Place, strides: Sequence[Polynomial]
+    parameters: Parameters, place: Place, strides: tuple[Polynomial, ...]
 ) -> tuple[Form, ...] | None:
     """The indices of a place: times the strides, they sum up to its linear index."""
     if not place.terms or not all(stride.terms for stride in strides):
@@ -190,8 +191,8 @@ def _indices(
 
 
 def _terms(
-    parameters: Parameters, place: Place, strides: Sequence[Polynomial]
-) -> Iterator[tuple[Form, Form | None, list[Polynomial]]]:
+    parameters: Parameters, place: Place, strides: tuple[Polynomial, ...]
+) -> Iterator[tuple[Form, Form | None, tuple[Polynomial, ...]]]:
     """(number, its limit or None, how many of each stride) for each term of a place.
 
     The view's offset has no limit; a constant offset is divided into strides.
@@ -202,12 +203,15 @@ def _terms(
         fixed = parameters.polynomial(form)
         if limit is None and fixed is not None and distance.constant is not None:
             form, distance = form.saying("1"), fixed * distance
-        yield form, limit, list(_parts(distance, strides))
+        yield form, limit, _parts(distance, strides)
 
 
-def _parts(distance: Polynomial, strides: Sequence[Polynomial]) -> Iterator[Polynomial]:
+@lru_cache(maxsize=1 << 14)
+def _parts(distance: Polynomial, strides: tuple[Polynomial, ...]) -> tuple[Polynomial, ...]:
     """How many times each stride is contained in a distance."""
+    found = []
     for stride in strides:
         times, distance = distance.divided(stride)
-        yield times
+        found.append(times)
     assert not distance.terms
+    return tuple(found)

@@ -11,7 +11,7 @@ from ...dialects.index_lists import mix
 from ...ir.core import Value
 from ...ir.traits import AllocatesMemory
 from ...ir.types import MemRefType
-from .expressions import Form, added, number, parts_of, scaled
+from .expressions import Form, added, is_condition, number, parts_of, scaled
 from .forms import Forms
 from .polynomials import Polynomial
 
@@ -72,9 +72,10 @@ def place_of(
     if window is None:
         return None if found is None else Place(*found, None)
     buffer, indices = found if found is not None else (window.buffer, None)
-    terms = (*window.start, *zip(at, window.strides, strict=True))
+    along = [_not_repeated(forms, i, by) for i, by in zip(at, window.strides, strict=True)]
+    terms = (*window.start, *along)
     offset, flat = _sum(window.start), _sum(terms)
-    strides = tuple(stride.constant or 0 for stride in window.strides)
+    strides = tuple(stride.constant or 0 for _, stride in along)
     if _is_row(forms, window, limits) and any(name in forms.products for name in at[0].variables):
         return Place(buffer, indices, flat, terms=_taken_apart(forms, at[0]), is_row=True)
     if flat is None or offset is None or not window.is_cast:
@@ -83,6 +84,19 @@ def place_of(
     if size is None:  # Whether it is inside of the buffer is known by indices only.
         return Place(buffer, indices, None, terms=terms, limits=limits)
     return Place(buffer, indices, flat, size, offset, strides, terms, limits)
+
+
+def _not_repeated(forms: Forms, at: Form, by: Polynomial) -> tuple[Form, Polynomial]:
+    """An index along a dimension with a distance, without factors of the distance that are 0 or 1.
+
+    Along a dimension that is repeated where n is 1, the distance is 0 where n is 1, else d. An
+    index i times that is a number times d, which is 0 where n is 1, else i.
+    """
+    for name, where in forms.parameters.switches.items():
+        left = by.divided_by_name(name)
+        if left is not None:
+            at, by = forms.chosen(where, number(0), at), left
+    return at, by
 
 
 def _is_row(forms: Forms, window: _Window, limits: Sequence[Form]) -> bool:
@@ -236,7 +250,23 @@ def _distance(forms: Forms, step: int | Value) -> Polynomial | None:
     if other is not None and step in other.strides:
         window = _window(forms, other.source)
         return None if window is None else window.strides[other.strides.index(step)]
-    return forms.polynomial(forms.of(step))
+    form = forms.of(step)
+    return _switched(forms, form) or forms.polynomial(form)
+
+
+def _switched(forms: Forms, form: Form) -> Polynomial | None:
+    """The polynomial of a number that is 0 where a condition on parameters holds, or where it does
+    not, else another polynomial; None for other numbers.
+    """
+    condition, *of = forms.choices.get(form.text) or (None,)
+    where = forms.fixed(condition) if condition is not None else None
+    if where is None or not is_condition(where) or where.wanted or number(0) not in of:
+        return None
+    if of[0] == number(0):
+        other = forms.polynomial(of[1])
+    else:
+        where, other = where.saying(f"not ({where.text})"), forms.polynomial(of[0])
+    return None if other is None else other * forms.parameters.switch(where)
 
 
 def _by_type(forms: Forms, buffer: Value) -> tuple[Polynomial, ...] | None:

@@ -5,7 +5,7 @@ The oracle is NumPy: with a fault in a view, the interpreter stops or has other 
 
 import numpy as np
 import pytest
-from nnc.dialects import arith, func
+from nnc.dialects import arith, cf, func
 from nnc.ir.core import Operation
 from nnc.ir.diagnostics import NncError
 from nnc.ir.passes import PassContext
@@ -83,3 +83,49 @@ def test_a_distance_that_is_not_0_where_it_has_to_be(launches, which):
         assert "outside of its buffer" in error.message
     else:
         assert context.statistics[""]["open"] > 0
+
+
+def check_planted(module: Operation) -> None:
+    """Check that a planted fault makes a run go wrong, and that the proof does not pass it."""
+    assert not is_right(module)
+    context = PassContext()
+    try:
+        ProveKernels().run(module, context)
+    except NncError:
+        return
+    assert context.statistics[""]["open"] + context.statistics[""].get("partial", 0) > 0
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("which", [0, 1, 2, 3, 5, 8, 11])
+def test_a_distance_that_is_0_where_it_must_not_be(launches, which):
+    """The two outcomes of a selection are exchanged."""
+    module = launches.clone()
+    wrong = steps(module)[which]
+    zero, distance = wrong.operands[1:]
+    wrong.set_operand(1, distance)
+    wrong.set_operand(2, zero)
+    check_planted(module)
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("which", [0, 2, 4, 6])
+def test_a_distance_by_the_extent_of_another_operand(launches, which):
+    """The distances of two operands are chosen by each other's extents."""
+    module = launches.clone()
+    found = steps(module)
+    one, other = found[which], found[which + 2 if which % 4 == 0 else which - 2]
+    condition = one.condition
+    one.set_operand(0, other.condition)
+    other.set_operand(0, condition)
+    check_planted(module)
+
+
+def test_extents_that_nobody_checked(launches):
+    """Without the check that extents fit, an operand may be too small for its view."""
+    module = launches.clone()
+    for op in [op for op in module.walk() if isinstance(op, cf.Assert)]:
+        op.erase()
+    context = PassContext()
+    with pytest.raises(NncError, match="outside of its buffer"):
+        ProveKernels().run(module, context)
