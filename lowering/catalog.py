@@ -30,6 +30,7 @@ PASS_MODULES: dict[str, str] = {
     "mark-in-place": "..kernels.mark_in_place",
     "merge-convolutions": "..passes.nn.merge_convolutions",
     "merge-dimensions": "..kernels.merge_dimensions",
+    "compute-rows-again": "..kernels.compute_rows_again",
     "single-rows": "..kernels.single_rows",
     "plan-memory": "..memory.plan_memory",
     "remove-dead-values": "..passes.dead_code",

@@ -84,6 +84,7 @@ GRAPH_STAGES: tuple[Stage, ...] = (
         ("align-rows", "before mark-in-place: an operand of another layout cannot be overwritten"),
         ("mark-in-place", "before schedules are applied: a kernel's ops show what it reads"),
         ("merge-dimensions", "before schedules, whose loops and copies have fewer dimensions then"),
+        ("compute-rows-again", "before schedules, which it compares for rows kept and made again"),
         "choose-schedules",
         ("overlap-loops", "loops whose steps no schedule divides among threads"),
     ),

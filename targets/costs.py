@@ -379,6 +379,9 @@ class GroupCosts:
     and loaded or stored by itself."""
     chunk_lines: int = 4
     """The most cache lines of a row that a group keeps in workgroup memory at a time."""
+    rows_again: float = 1.5
+    """How many times as long a kernel may take that computes rows again as one that keeps them all
+    in memory, which grows with the square of their number: 1500 rows of 6 heads are 54 MB."""
     buffers: int = 2
     """The most copies of an operand in workgroup memory: one is read while another is written."""
 

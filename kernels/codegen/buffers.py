@@ -56,10 +56,16 @@ class Shrunk:
         """
         if machine.has_heap or self.inside is None or self.on_stack:
             return False
+        return not self.fits_registers(plan)
+
+    def fits_registers(self, plan: Plan) -> bool:
+        """Whether each use of the buffer touches all of the part that an iteration needs at once,
+        so that values are handed on without memory.
+        """
         if not isinstance(self.elements, int):
-            return True
-        own = [l for a in self.dropped for l in plan.order[a.stage] if not l.is_shared]
-        return not all(l.at_once or l.in_tile or l.is_reduction for l in own)
+            return False
+        own = [(a, l) for a in self.dropped for l in plan.order[a.stage] if not l.is_shared]
+        return all(l.at_once or l.in_tile or not a.depends_on(l.dims) for a, l in own)
 
     def apply(self) -> None:
         """Give the accesses the strides of the smaller buffer."""
@@ -92,7 +98,7 @@ def shrink_buffers(
                 shrunk = _shrink(op.results[0], accesses, plan, paths, machine)
                 if shrunk is not None:
                     found.append(shrunk)
-    _choose_stack(found, machine.costs.buffers.stack)
+    _choose_stack(sorted(found, key=lambda b: b.fits_registers(plan)), machine.costs.buffers.stack)
     return found
 
 

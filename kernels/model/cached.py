@@ -60,10 +60,10 @@ def _wrong_place(plan: Plan, stage: Stage, cached: Cached) -> str | None:
         return "the loop at which an operand is copied is gone: it was split or collapsed"
     if at.in_tile:
         return f"an operand cannot be copied at a loop that is {at.binding.name}"
-    if at.at_once and cached.buffers > 1:
+    around = plan.leading(stage)[: plan.order[stage].index(at) + 1]
+    if around[-1].at_once and cached.buffers > 1:
         return "iterations that run at once have no next one to copy for"
-    order = plan.order[stage]
-    if not any(loop.binding.axis for loop in order[: order.index(at) + 1]):
+    if not any(loop.binding.axis for loop in around):
         return "an operand in workgroup memory needs a loop around it that is bound to groups"
     return None
 
@@ -105,6 +105,16 @@ def _written(plan: Plan, access: Access, at: Loop) -> str | None:
         ):
             return f"stage {other.index} writes an operand in workgroup memory while it is there"
     return None
+
+
+def run_apart(plan: Plan, one: Access, other: Access) -> bool:
+    """Whether the loops at which two operands are copied run one after the other, in each
+    iteration of all loops around them.
+    """
+    depth = _shared_depth(plan, one.stage, other.stage)
+    return one.stage is not other.stage and all(
+        plan.order[access.stage].index(plan.cached[access].at) >= depth for access in (one, other)
+    )
 
 
 def _shared_depth(plan: Plan, one: Stage, other: Stage) -> int:

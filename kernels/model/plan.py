@@ -224,6 +224,15 @@ class Plan:
             one.index = i
         self._correspondences.clear()
 
+    def leading(self, stage: Stage) -> list[Loop]:
+        """For each loop of a stage, in order, the loop that says how it is executed: of shared
+        loops, the host's.
+        """
+        order, share = list(self.order[stage]), self.sharing.get(stage)
+        if share is not None:
+            order[: share.depth] = self.leading(share.host)[: share.depth]
+        return order
+
     def matching_dims(self, stage: Stage, host: Stage) -> dict[int, int]:
         """Dimensions of a stage and of its host that correspond, through buffers."""
         known = self._correspondences.get(host)

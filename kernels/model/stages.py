@@ -7,7 +7,7 @@ dimensions can be collapsed without looking at shapes again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -143,6 +143,12 @@ class Access:
                 coefficients[dim] = coefficients[dim] + stride * factor
             constant = constant + stride * linear.constant
         self.coefficients, self.constant = coefficients, constant
+
+    def depends_on(self, dims: Iterable[int]) -> bool:
+        """Whether it may touch other elements at other values of these dimensions of the stage."""
+        if self.coefficients is None:
+            return True
+        return any(self.coefficients[d] != 0 for d in dims)
 
     def plain_dims(self) -> list[int | None]:
         """For each dimension of the buffer, the stage's dimension that alone indexes it."""

@@ -8,12 +8,13 @@ reread near the core, from its L1 cache or from operands copied into workgroup m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, prod
 
 import numpy as np
 
+from ...ir.core import Value
 from ...targets.groups import GroupMachine
 from ..model.extents import evaluated, expected
 from ..model.plan import Loop
@@ -96,16 +97,16 @@ class GroupEstimate:
         """Whether threads of a group need the same elements."""
         self._known_rows: dict[Operand, tuple[list[int], int]] = {}
         self.beside = list(others)
-        self._beside = [self._of_another(other) for other in self.beside]
+        self._beside = [*map(self._of_another, self.beside)]
 
-    def _of_another(self, other: Stage) -> tuple[float, float]:
-        """(multiply-adds, bytes moved) of another stage in the same loops."""
+    def _of_another(self, other: Stage, near: Container[Value] = ()) -> tuple[float, float]:
+        """(multiply-adds, bytes moved) of a stage in the same loops, but for buffers `near`."""
         weight = work_per_point(other, self.machine.costs.operations)
         made = {a.value for s in (self.stage, *self.beside) for a in s.outputs}
         moved = sum(
             o.access.element_bytes * o.elements(dict(enumerate(map(expected, other.extents))), None)
             for o in operands(other.accesses)
-            if o.access.is_output or o.access.value not in made
+            if o.access.value not in near and (o.access.is_output or o.access.value not in made)
         )
         return prod(map(expected, other.extents)) * weight, moved
 
@@ -166,8 +167,7 @@ class GroupEstimate:
         }
         terms["latency"] = terms["latency"] + waves * machine.latency
         terms["groups"] = np.broadcast_to(turns * self.costs.group_cycles, count)
-        masks = "" if machine.thread.has_masks else "masked"
-        if masks:
+        if masks := "" if machine.thread.has_masks else "masked":
             lanes = self._lanes(share) * self.costs.masked_cycles
             terms[masks] = np.where(self._is_masked(share), turns * lanes, 0.0)
         if tiles.stagings is not None:
@@ -469,8 +469,8 @@ class GroupEstimate:
 
     def _reads_besides(self, staging: Stagings) -> bool:
         """Whether any operand that varies along a reduction is not copied into workgroup memory."""
-        others = [o for o in self.inputs if o.access.number not in staging.numbers]
-        return any(o.strides[d] for o in others for d in self.reductions)
+        read = (o for o in self.inputs if o.access.number not in staging.numbers)
+        return any(o.strides[d] for o in read for d in self.reductions)
 
     def _waited(self, share: _Share, staging: Stagings, chunks: Numbers, turns: Numbers) -> Numbers:
         """Cycles in which threads of a group wait at barriers and for copies to arrive."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, islice, product
@@ -10,6 +10,7 @@ from math import isfinite, prod
 
 import numpy as np
 
+from ...ir.core import Value
 from ..model.nest import MAX_LANES, MAX_UNROLLED
 from .choices import MOST_OPTIONS
 from .coalescing import thread_extents
@@ -63,6 +64,18 @@ class GroupTiles(GroupEstimate):
             self.row_bytes,
             self.fixed_threads,
         )
+
+    def hand_on(self, values: Container[Value]) -> None:
+        """Count no traffic of these buffers, of which a group keeps the part that it needs."""
+        self.inputs = [o for o in self.inputs if o.access.value not in values]
+        self.outputs = [o for o in self.outputs if o.access.value not in values]
+        self._beside = [(self._of_another(other, values)) for other in self.beside]
+
+    def copied_bytes(self, tile: GroupTile) -> int:
+        """Bytes of a tile's copies of operands in workgroup memory."""
+        rows = [[tile.threads, *tile.sizes.values()]]
+        batch = TileBatch.of(tile.lane_dim, list(tile.sizes), rows, [tile.staging])
+        return int(np.max(self._staged_bytes(self._share(batch))))
 
     def best(self, lanes: Sequence[int] | None = None, staged: bool = False) -> GroupTile:
         """The tile of the least cost, with its lanes along one of the dimensions `lanes`, if given.

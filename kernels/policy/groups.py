@@ -22,10 +22,13 @@ from .choices import Choices
 from .copies import worth_inlining
 from .group_heuristics import GroupHeuristics
 from .grouping import Group, partition
+from .row_passes import PassWriter, row_passes
 from .tile_batches import GroupTile
 from .writer import ScheduleWriter
 
 best, margin = fewest_cycles, any_fewer
+IN_PASSES = "in passes"
+"""The name of the schedule whose groups go over blocks of columns of their rows."""
 
 
 def candidates(
@@ -38,6 +41,8 @@ def candidates(
     """The schedules of the stages of a block; one is legal."""
     writing = Writing(kernel, block, machine, choices)
     found = [writing.together()]
+    if writing.has_passes and not (passes := writing.in_passes()).fault:
+        return [passes]  # Stages are there twice for this schedule only.
     if writing.has_feeders:
         found.append(writing.together(fed=True))
     if writing.has_products:
@@ -79,6 +84,8 @@ class Writing:
         """Whether some stages read elements more than once. Set by `together`."""
         self.has_chains = False
         """Whether a product needs only the same rows of another one's result. Set by `together`."""
+        self.has_passes = False
+        """Whether groups can go over blocks of the columns of such rows. Set by `together`."""
 
     def together(
         self, fed: bool = False, staged: bool = False, split: bool = False, chained: bool = False
@@ -92,11 +99,7 @@ class Writing:
 
         def write(heuristics: GroupHeuristics) -> None:
             plan = heuristics.writer.plan
-            for stage in list(plan.stages):
-                if worth_inlining(stage, plan.stages) and self.choices.either(
-                    f"inline {stage.index}", True
-                ):
-                    heuristics.writer.put(inline, stage)
+            self._inline(heuristics)
             heuristics.fed, heuristics.staged, heuristics.split = fed, staged, split
             groups = partition(plan.stages)
             heuristics.waiting = _by_themselves(groups)
@@ -104,6 +107,7 @@ class Writing:
             self.has_products |= any(has_reuse(group.host) for group in groups)
             joined = [chain for chain in chains(groups, plan) if not chain.is_transform]
             self.has_chains |= bool(joined)
+            self.has_passes |= bool(joined) and row_passes(groups, plan) is not None
             for chain in joined if chained else ():
                 heuristics.chain(chain)
                 groups = [group for group in groups if group not in chain.groups]
@@ -121,6 +125,26 @@ class Writing:
         name = " and ".join(name for name, is_so in names.items() if is_so)
         return self._candidate(name or "grouped", write, hands_on=fed or chained)
 
+    def in_passes(self) -> GroupCandidate:
+        """A schedule with one launch, whose groups go over blocks of columns of their rows."""
+
+        def write(heuristics: GroupHeuristics) -> None:
+            plan = heuristics.writer.plan
+            self._inline(heuristics)
+            found = row_passes(partition(plan.stages), plan)
+            if found is None:
+                raise IllegalScheduleError("the rows are not reduced in passes")
+            PassWriter(heuristics, found).write()
+
+        return self._candidate(IN_PASSES, write, hands_on=True)
+
+    def _inline(self, heuristics: GroupHeuristics) -> None:
+        """Inline the stages for which that pays."""
+        stages = heuristics.writer.plan.stages
+        for stage in list(stages):
+            if worth_inlining(stage, stages) and self.choices.either(f"inline {stage.index}", True):
+                heuristics.writer.put(inline, stage)
+
     def named(self, policy: str) -> GroupCandidate:
         """The candidate of this name: `apart`, `plain`, or options such as `fed and staged`."""
         match policy:
@@ -128,6 +152,8 @@ class Writing:
                 return self.apart()
             case "plain":
                 return self.plain()
+            case _ if policy == IN_PASSES:
+                return self.in_passes()
         ways = policy.split(" and ")
         return self.together(*(way in ways for way in ("fed", "staged", "split", "chained")))
 

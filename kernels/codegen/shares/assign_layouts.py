@@ -295,6 +295,10 @@ class _Kernel:
         twin = op.clone()
         block = op.parent
         assert block is not None
+        if isinstance(op, vector.MultiReduction) and isinstance(twin, vector.MultiReduction):
+            acc = self._through_memory(Builder.before_op(op), op.acc, self._layout(op.acc), made)
+            self._layouts[acc] = made
+            twin.set_operand(list(op.operands).index(op.acc), acc)
         block.insert_before(twin, op)
         new = self._through_memory(
             Builder.before_op(op), twin.results[link.number], made, self._layout(result)

@@ -91,7 +91,8 @@ class Extents:
         """
         lead = node.loops[0]
         extent, step = self.extent(lead), lead.step
-        if self.masks and lead.at_once:
+        hands_on = lead.is_reduction and len(node.loops) > 1
+        if self.masks and (lead.at_once or hands_on):
             yield Run(0, extent, step, self.share(node))
         elif isinstance(extent, int):
             full, rest = divmod(extent, step)
