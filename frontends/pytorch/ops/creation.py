@@ -90,11 +90,24 @@ def arange(n: AtenLayer, end: Any, start: Any = 0, step: Any = 1, dtype=None) ->
         first, last, by = numbers
         count = max(math.ceil((last - first) / by), 0)
         return n.constant(first + np.arange(count) * by, dtype)
-    first, last, by = (n.as_value(v, i64) for v in numbers)
-    whole = Term(n, last) - Term(n, first)
-    steps = (whole + (Term(n, by) - 1)) / Term(n, by)
-    places = counting(n, steps.max(0)) * Term(n, by) + Term(n, first)
-    return n.cast(places.value, dtype)
+    is_whole = not any(_is_fractional(v) for v in numbers)
+    first, last, by = (Term(n, n.as_value(v, i64 if is_whole else f64)) for v in numbers)
+    whole = last - first
+    if is_whole:
+        known = numbers[2] if not isinstance(numbers[2], Value) else None
+        nearer = (by > 0).choose(by - 1, by + 1) if known is None else by - (1 if known > 0 else -1)
+        steps = (whole + nearer) / by  # rounded up
+    else:
+        steps = (whole / by).function(nn.Ceil).cast(i64)
+    places = counting(n, steps.max(0)).cast(first.element)
+    return n.cast((places * by + first).value, dtype)
+
+
+def _is_fractional(number: Any) -> bool:
+    """Whether a number, or a tensor of one, is a float."""
+    if isinstance(number, Value):
+        return isinstance(number.type.element_type, FloatType)
+    return isinstance(number, float)
 
 
 @ROWS("aten.linspace", "aten.logspace")

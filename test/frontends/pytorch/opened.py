@@ -51,4 +51,6 @@ def chosen(x: torch.Tensor, number: torch.Tensor) -> Any:
     return (
         *(x * factor, x * either, x * torch.sym_max(n, x.shape[0]), x - torch.sym_min(n, 3)),
         *(torch.arange(2, n * 2 + 3, 2), torch.full((n, 2), n // 3), x.repeat(1, 2) + -n % 5),
+        *(torch.arange(n + 1, -n - 2, -1), torch.arange(x.shape[0] + 2, 0, -3)),
+        *(torch.arange(0, n * 0.5 + 1, 0.5), torch.arange(0.25, n + 2), torch.arange(n, -1, -2.5)),
     )
