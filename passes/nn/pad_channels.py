@@ -67,9 +67,10 @@ class PadChannels(
         machine = target_of(op, self.target).machine
         costs = machine.costs.layouts
         block = self.block or costs.block
-        if block == 1 or is_strict(op):
+        blocks = op.regions[0].blocks
+        if block == 1 or is_strict(op) or not blocks:
             return
-        body = op.regions[0].blocks[0]
+        body = blocks[0]
         convolutions = [c for c in body if isinstance(c, nn.Conv)]
         integers = {c: found for c in convolutions if (found := integer_conv(c, machine))}
         layouts = Layouts(replace(costs, block=block), machine, integers)

@@ -9,6 +9,7 @@ from nnc.dialects.strict_math import STRICT_MATH
 from nnc.ir.attributes import DenseElements, UnitAttr
 from nnc.ir.decisions import Decisions
 from nnc.ir.passes import PassContext
+from nnc.ir.syntax.parser import parse_module
 from nnc.ir.types import TensorType, f32
 from nnc.passes.nn.pad_channels import PADDED, PadChannels
 
@@ -173,3 +174,8 @@ def test_strict_math_keeps_channels():
     module, _ = built(PIECES["relu"])
     module.attributes[STRICT_MATH] = UnitAttr()
     assert padded(module) == 0
+
+
+def test_declarations_are_left():
+    module = parse_module("func.func private @elsewhere(tensor<1x19x4x4xf32>)")
+    PadChannels(block=BLOCK).run(module.lookup("elsewhere"), PassContext())
