@@ -1,4 +1,4 @@
-// nn-opt --pad-channels=block=4
+// nn-opt --pad-channels="block=4 target=x86-64-v4"
 func.func @f(%x: tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32> {
   %w = nn.constant dense<0.5> : tensor<19x8x1x1xf32>
   %v = nn.constant dense<0.25> : tensor<8x19x1x1xf32>

@@ -63,11 +63,11 @@ func.func @softmax(%x: tensor<1x4x8x8xf32>) -> tensor<1x8x8x8xf32> {
 
 // -----
 
-// Where no block divides the channels, the divisor that fills vectors best: here 6 of 18, a
-// vector and a half. 23 has none that would do.
+// Where no block divides the channels, the divisor that fills vectors best, and of equal ones the
+// largest: 9 and 6 of 18 take six vectors. 23 has none that would do.
 
 // CHECK-LABEL: func.func @odd_channels(
-// CHECK:         nn.blocked_conv {{.*}} -> tensor<1x3x8x8x6xf32>
+// CHECK:         nn.blocked_conv {{.*}} -> tensor<1x2x8x8x9xf32>
 // CHECK:         nn.conv
 func.func @odd_channels(%x: tensor<1x3x8x8xf32>) -> (tensor<1x18x8x8xf32>, tensor<1x23x8x8xf32>) {
   %w = nn.constant dense<0.5> : tensor<18x3x1x1xf32>
