@@ -33,6 +33,10 @@ the model. Their last dimension holds the real and the imaginary part. Absent if
 KERNEL = "nn.kernel"
 """On a function that is one kernel: its operations are scheduled together. A unit attribute."""
 
+COMPUTES_AGAIN = "nn.computes_again"
+"""On a kernel's function whose rows of a product are computed once for each stage that reads them,
+so that groups go over blocks of their columns. A unit attribute."""
+
 REPEATED = "nn.repeated"
 """On a kernel's function that only loops call, so that other threads are awake when it begins. A
 unit attribute."""

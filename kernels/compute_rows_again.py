@@ -18,8 +18,9 @@ from dataclasses import dataclass
 
 from ..dialects import arith, func, linalg, memref
 from ..dialects.linalg import StructuredOp
-from ..dialects.marks import KERNEL, ON_HOST
+from ..dialects.marks import COMPUTES_AGAIN, KERNEL, ON_HOST
 from ..ir.affine import AffineDim, AffineMap
+from ..ir.attributes import UnitAttr
 from ..ir.builder import Builder
 from ..ir.core import Block, Operation, Value
 from ..ir.passes import Pass, PassContext, option
@@ -84,6 +85,8 @@ def rows_again(block: Block) -> bool:
     for product in stages:
         if isinstance(product, linalg.Generic) and (found := _Rows.of(product, stages)):
             found.rewrite()
+            if block.parent_op is not None:
+                block.parent_op.attributes[COMPUTES_AGAIN] = UnitAttr()
             return True
     return False
 

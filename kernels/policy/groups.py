@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ...dialects import memref
+from ...dialects.marks import COMPUTES_AGAIN
 from ...ir.core import Block, Value
 from ...ir.decisions import Terms
 from ...targets.groups import GroupMachine
@@ -78,6 +79,9 @@ class Writing:
     ) -> None:
         self.kernel, self.block, self.machine = kernel, block, machine
         self.choices = choices or Choices()
+        function = block.parent_op
+        self.computes_again = function is not None and COMPUTES_AGAIN in function.attributes
+        """Whether rows of a product are computed for each stage that reads them."""
         self.has_feeders = False
         """Whether some stages compute inputs of others piece by piece. Set by `together`."""
         self.has_products = False
@@ -107,7 +111,7 @@ class Writing:
             self.has_products |= any(has_reuse(group.host) for group in groups)
             joined = [chain for chain in chains(groups, plan) if not chain.is_transform]
             self.has_chains |= bool(joined)
-            self.has_passes |= bool(joined) and row_passes(groups, plan) is not None
+            self.has_passes |= self.computes_again and row_passes(groups, plan) is not None
             for chain in joined if chained else ():
                 heuristics.chain(chain)
                 groups = [group for group in groups if group not in chain.groups]
