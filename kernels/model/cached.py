@@ -107,6 +107,16 @@ def _written(plan: Plan, access: Access, at: Loop) -> str | None:
     return None
 
 
+def run_apart(plan: Plan, one: Access, other: Access) -> bool:
+    """Whether the loops at which two operands are copied run one after the other, in each
+    iteration of all loops around them.
+    """
+    depth = _shared_depth(plan, one.stage, other.stage)
+    return one.stage is not other.stage and all(
+        plan.order[access.stage].index(plan.cached[access].at) >= depth for access in (one, other)
+    )
+
+
 def _shared_depth(plan: Plan, one: Stage, other: Stage) -> int:
     """How many loops two stages share; all loops if they are the same stage."""
     if one is other:

@@ -349,13 +349,14 @@ class PassWriter:
         if left < 0 or room < 0 or rows * columns < threads or rows * width < threads:
             return None
         able = _Room(room, 4 * threads * left)
-        tiles = []
-        products = ((found.host, None), *((one.group, one.column) for one in found.passes))
-        for group, column in products:
-            tile, copies = self._tile(group, column, Blocks(rows, columns, threads), able)
-            able = _Room(able.bytes - copies, able.registers)
-            tiles.append(tile)
-        return Blocks(rows, columns, threads, tuple(tiles))
+        tiles = [
+            self._tile(one.group, one.column, Blocks(rows, columns, threads), able)
+            for one in found.passes
+        ]
+        copies = max(size for _, size in tiles)
+        able = _Room(room - copies, able.registers)
+        last, _ = self._tile(found.host, None, Blocks(rows, columns, threads), able)
+        return Blocks(rows, columns, threads, (last, *(tile for tile, _ in tiles)))
 
     def _tile(
         self, group: Group, column: int | None, block: Blocks, room: _Room

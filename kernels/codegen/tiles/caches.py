@@ -14,7 +14,7 @@ from ....dialects.gpu.attributes import WORKGROUP
 from ....ir.affine import AffineConstant, AffineDim, AffineExpr, AffineMap
 from ....ir.core import Value
 from ....ir.types import MemRefType, VectorType
-from ...model.cached import first_inside
+from ...model.cached import first_inside, run_apart
 from ...model.nest import Node
 from ...model.plan import Border, Cached, Loop, Plan
 from ...model.stages import Access, Linear
@@ -96,7 +96,7 @@ class Caches:
             leading = self.plan.leading(access.stage)[: order.index(cached.at) + 1]
             around = [loop for loop, lead in zip(order, leading, strict=False) if lead.at_once]
             if access not in self._rooms and loops & set(around if are_groups else around[-1:]):
-                self._rooms[access] = self._make_room(access, cached)
+                self._rooms[access] = self._room(access, cached)
                 self._frame(access, cached)
                 made.append(access)
         return made
@@ -106,13 +106,21 @@ class Caches:
         for access in made:
             del self._rooms[access]
 
-    def _make_room(self, access: Access, cached: Cached) -> Value:
+    def _room(self, access: Access, cached: Cached) -> Value:
+        """A buffer for the copies of an operand: that of a loop which ends before, if one fits."""
+        type = self._type_of_room(access, cached)
+        for room in dict.fromkeys(self._rooms.values()):
+            holders = [other for other, held in self._rooms.items() if held is room]
+            if room.type == type and all(run_apart(self.plan, access, one) for one in holders):
+                return room
+        return self.code.value(memref.Alloca([], [], memref=type))
+
+    def _type_of_room(self, access: Access, cached: Cached) -> MemRefType:
         sizes = [self._size(access, linear, cached.at) for linear in _linear(access)]
         shape = [sizes[d] for d in cached.order]
         if cached.buffers > 1:
             shape.insert(0, cached.buffers)
-        type = MemRefType(tuple(shape), access.element_type, None, WORKGROUP)
-        return self.code.value(memref.Alloca([], [], memref=type))
+        return MemRefType(tuple(shape), access.element_type, None, WORKGROUP)
 
     def _size(self, access: Access, linear: Linear, at: Loop) -> int:
         size = 1
