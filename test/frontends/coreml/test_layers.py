@@ -144,7 +144,7 @@ ROWS = np.array([[0.0, 1, 2, 3, 4]] * 12).reshape(3, 4, 5)
         ("bias", {"shape": [3], "bias": PER_CHANNEL}, [X], X + CHANNELS),
         ("reduce", {"mode": "SUM", "axis": "CHW", "epsilon": 1e-6}, [X], X.sum((1, 2, 3), keepdims=True)),
         ("reduce", {"mode": "LOGSUM", "axis": "C", "epsilon": 0.5}, [abs(X)],
-         np.log(abs(X).sum(1, keepdims=True) + 0.5)),
+         np.log(abs(X) + 0.5).sum(1, keepdims=True)),
         ("embedding", {"inputDim": 2, "outputChannels": 3, "weights": {
             "floatValue": COLUMNS[:3].reshape(-1).tolist()}},
          [np.array([1, 0, 1, 1]).reshape(2, 2, 1, 1, 1)],
