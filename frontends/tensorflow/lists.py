@@ -225,6 +225,10 @@ def _place(n: Layer, index: Value) -> Index:
     return n.cast(as_scalar(n, index), i64) if known is None else int(known)
 
 
+def _told(op: Operation) -> tuple[object, object]:
+    return op.attributes, op.properties
+
+
 def is_same(a: Value, b: Value, depth: int = 12) -> bool:
     """Whether two values are computed alike from the same values."""
     if a is b:
@@ -232,7 +236,7 @@ def is_same(a: Value, b: Value, depth: int = 12) -> bool:
     one, other = a.owner, b.owner
     if not (isinstance(one, Operation) and isinstance(other, Operation)) or depth == 0:
         return False
-    alike = type(one) is type(other) and one.attributes == other.attributes and not one.regions
+    alike = type(one) is type(other) and _told(one) == _told(other) and not one.regions
     pairs = zip(one.operands, other.operands, strict=False)
     return (
         alike

@@ -34,6 +34,8 @@ from .layout_blocks import Layouts
 from .layout_costs import conv_terms
 from .work import Work, work_of
 
+_NOT_ZERO = (nn.ReduceLogSum, nn.ReduceLogSumExp)
+"""The reductions of zeros that are not 0."""
 AS_THEY_ARE, PADDED = "as the model has them", "with zeros to whole vectors"
 
 
@@ -164,7 +166,7 @@ class Channels:
             case nn.Resize():
                 return op.roi is None and not op.samples(1, shape_of(op.x))
             case ReductionOp() | PoolingOp():
-                return op.keeps_channels
+                return op.keeps_channels and not isinstance(op, _NOT_ZERO)
         if not op.has_trait(Broadcasting):
             return False
         return all(self.has(v) or self._is_parameter(v) for v in op.operands)

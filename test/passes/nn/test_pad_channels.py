@@ -99,7 +99,13 @@ NOT_FINITE = {
 NO_ZEROS = {"sum with a number": along("Add", lambda: 0.5)}
 """Ops that make other numbers of zeros, which ops of the second kind do not pass on."""
 
-PIECES = PASSED_ON | OF_ZEROS | NOT_FINITE | NO_ZEROS
+STOPS = {
+    "logarithm of sums": lambda b, x: b(nn.ReduceLogSum(b(nn.Abs(x)).result, (2,), True)).result,
+    "sum of exponentials": along("ReduceLogSumExp", axes=(3,), keep_dims=True),
+}
+"""Reductions of which zeros do not give 0."""
+
+PIECES = PASSED_ON | OF_ZEROS | NOT_FINITE | NO_ZEROS | STOPS
 
 
 def padded(module):
