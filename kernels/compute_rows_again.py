@@ -68,10 +68,11 @@ class ComputeRowsAgain(
 
 def pays(function: func.FuncOp, machine: GroupMachine) -> bool:
     """Whether a kernel has rows that are better computed again than kept whole."""
+    if _rows_of(function.body.blocks[0]) is None:
+        return False
     other = function.clone()
     assert isinstance(other, func.FuncOp)
-    if not rows_again(other.body.blocks[0]):
-        return False
+    rows_again(other.body.blocks[0])
     again = candidates(function.sym_name, other.body.blocks[0], machine)[0]
     if again.policy != IN_PASSES:
         return False
@@ -81,14 +82,22 @@ def pays(function: func.FuncOp, machine: GroupMachine) -> bool:
 
 def rows_again(block: Block) -> bool:
     """Rewrite the block of a kernel, if it has such rows. Returns whether it had."""
+    found = _rows_of(block)
+    if found is None:
+        return False
+    found.rewrite()
+    if block.parent_op is not None:
+        block.parent_op.attributes[COMPUTES_AGAIN] = UnitAttr()
+    return True
+
+
+def _rows_of(block: Block) -> _Rows | None:
+    """The first rows in the block of a kernel that can be computed again; None without any."""
     stages = [op for op in block if isinstance(op, StructuredOp)]
     for product in stages:
         if isinstance(product, linalg.Generic) and (found := _Rows.of(product, stages)):
-            found.rewrite()
-            if block.parent_op is not None:
-                block.parent_op.attributes[COMPUTES_AGAIN] = UnitAttr()
-            return True
-    return False
+            return found
+    return None
 
 
 @dataclass(frozen=True)

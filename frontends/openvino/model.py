@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
@@ -155,13 +156,11 @@ class _Reader:
         shape = [int(v) for v in _words(layer.data["shape"])]
         return read_constant(data, begin, size, layer.data["element_type"], shape, self.source)
 
-    @property
+    @cached_property
     def weights(self) -> np.ndarray:
         """The bytes of the file with the weights."""
-        if not hasattr(self, "_weights"):
-            assert self.source.path is not None
-            self._weights = self.source.beside(self.source.path.with_suffix(".bin").name).data
-        return self._weights
+        assert self.source.path is not None
+        return self.source.beside(self.source.path.with_suffix(".bin").name).data
 
 
 def _words(text: str) -> list[str]:

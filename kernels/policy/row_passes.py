@@ -176,6 +176,8 @@ class PassWriter:
         self.writer, self.plan = heuristics.writer, heuristics.writer.plan
         self.device = heuristics.device
         self.host = found.host.host
+        self.own: dict[Stage, list[Loop]] = {}
+        """The loops of a stage that is fused: over blocks of columns, and inside of them."""
 
     def write(self) -> None:
         """Choose blocks, and write all."""
@@ -220,11 +222,6 @@ class PassWriter:
         loop = self.plan.order[one.group.host][self.plan.sharing[one.group.host].depth - 1]
         for stage in one.group.members:
             self.writer.put(fuse, stage, loop)
-
-    @property
-    def own(self) -> dict[Stage, list[Loop]]:
-        """The loops of a stage that is fused: over blocks of columns, and inside of them."""
-        return self.__dict__.setdefault("_own", {})
 
     def _opened(self, stage: Stage, column: int | None) -> tuple[list[Loop], list[Loop]]:
         """(shared loops, [the loop over blocks of columns, other loops, rows and columns of a

@@ -140,11 +140,12 @@ def interpolate(n: OpenvinoLayer, x: Value, *given: Value) -> Value:
     """Images resized to sizes, or by scales."""
     if n.opset < 4:
         raise n.error("of the first opset, which is not supported; convert the model anew")
-    by_scales, operands = n.text("shape_calculation_mode") == "scales", list(given)
-    sizes = operands.pop(0)
-    if n.opset < 11:
-        sizes = operands.pop(0) if by_scales else (sizes, operands.pop(0))[0]
-    axes = n.axes(x, operands[0]) if operands else tuple(range(x.type.rank))
+    by_scales = n.text("shape_calculation_mode") == "scales"
+    count = 2 if n.opset < 11 else 1  # sizes and scales, or one of them
+    if len(given) < count:
+        raise n.error(f"it has {len(given)} inputs for sizes and scales, expected {count}")
+    sizes = given[count - 1] if by_scales else given[0]
+    axes = n.axes(x, given[count]) if len(given) > count else tuple(range(x.type.rank))
     mode, where = n.text("mode"), n.text("coordinate_transformation_mode", "half_pixel")
     nearest = n.text("nearest_mode", "round_prefer_floor")
     if mode not in _MODES or where not in _COORDINATES or n.flag("antialias"):
