@@ -38,10 +38,21 @@ class Roofline:
 
     def beside_memory(self, arithmetic: float, moved: float) -> Terms:
         """Cycles of arithmetic that overlaps with reading `moved` bytes from memory."""
-        read, hidden = moved / self.machine.memory_bandwidth, self.costs.hidden
+        return self._beside_read(arithmetic, "memory", moved / self.machine.memory_bandwidth)
+
+    def beside_home(self, arithmetic: float, moved: float) -> Terms:
+        """Cycles of arithmetic that overlaps with reading `moved` bytes again, from the cache that
+        still holds them, or from memory.
+        """
+        name, bandwidth = self.home(moved)
+        return self._beside_read(arithmetic, name, moved / bandwidth)
+
+    def _beside_read(self, arithmetic: float, name: str, read: float) -> Terms:
+        """The longer of the cycles of arithmetic and of reading, and the other's unhidden part."""
+        hidden = self.costs.hidden
         if arithmetic >= read:
-            return Terms({"arithmetic": arithmetic, "memory": hidden * read})
-        return Terms({"arithmetic": hidden * arithmetic, "memory": read})
+            return Terms({"arithmetic": arithmetic, name: hidden * read})
+        return Terms({"arithmetic": hidden * arithmetic, name: read})
 
     def bandwidth(self, resident: float) -> float:
         """Bytes per cycle when reading data of `resident` bytes from where it stays."""

@@ -12,7 +12,7 @@ from ..primitives.prefetch import prefetch
 from ..primitives.split import split
 from ..primitives.unroll import unroll
 from ..primitives.vectorize import vectorize
-from .bodies import widest_element
+from .bodies import body_work, widest_element
 from .grouping import Group
 from .shaping import Shaping
 from .streaming import Stream, stream_of
@@ -57,7 +57,7 @@ class StreamShaping(Shaping):
             writer.put(unroll, loop)
         writer.put(vectorize, vector)
         writer.put(accumulate, row)
-        work = self.work(group.maps, prod(e for e in host.extents if isinstance(e, int)) / lanes)
+        work = self.work(group.maps, self.arithmetic(host, stream))
         self.parallelize([l for l in (*outer, columns) if not l.is_reduction], work)
         return [*outer, columns]
 
@@ -72,7 +72,6 @@ class StreamShaping(Shaping):
         host, writer = group.host, self.writer
         roots = {l.dims[0]: l for l in self.free(host)}
         lanes = self.machine.lanes(widest_element(host))
-        extents = [e for e in host.extents if isinstance(e, int)]
         blocks = [roots[d] for d in stream.block_dims if d in roots]
         side = self.blocks_together(host, stream, blocks)
         steps = [roots[d] for d in stream.step_dims]
@@ -105,17 +104,25 @@ class StreamShaping(Shaping):
             writer.put(unroll, loop)
         writer.put(vectorize, vector)
         writer.put(accumulate, rows[0])
-        self.parallelize(parallel, self.streaming_work(group, stream, prod(extents) / lanes))
+        self.parallelize(parallel, self.streaming_work(group, stream))
         if not steps and side <= self.costs.loops.asked_streams:
             self.ask_ahead(host, stream)
         return parallel
 
-    def streaming_work(self, group: Group, stream: Stream, cycles: float) -> float:
+    def arithmetic(self, host: Stage, stream: Stream) -> float:
+        """The cycles of a product's arithmetic, which converts or unpacks narrow elements, too."""
+        vectors = prod(e for e in host.extents if isinstance(e, int))
+        vectors /= self.machine.lanes(widest_element(host))
+        parts = body_work(host, self.costs.operations)
+        return vectors * sum(part.weight for part in parts if stream.lane_dim in part.dims)
+
+    def streaming_work(self, group: Group, stream: Stream) -> float:
         """The cycles of a product, from which it is decided whether several cores share it.
 
         A matrix that fits the L2 cache is read from there, as the core that read it last still
         holds it; a larger one is counted as read from memory.
         """
+        cycles = self.arithmetic(group.host, stream)
         if stream.size <= self.machine.l2_bytes:
             return max(cycles, stream.cycles(self.machine))
         return self.work(group.maps, cycles)

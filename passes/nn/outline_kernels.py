@@ -9,6 +9,7 @@ from ...dialects import nn
 from ...dialects.builtin import ModuleOp
 from ...dialects.func import Call, FuncOp, Return, functions_by_name
 from ...dialects.marks import EXPECTED_EXTENTS, KERNEL, REPEATED
+from ...dialects.nn.called import called_outside_loops
 from ...dialects.nn.known_values import is_short
 from ...dialects.nn.traits import Fusion
 from ...ir.attributes import Attribute, UnitAttr
@@ -115,20 +116,8 @@ class OutlineKernels(
 
 def _mark_repeated(module: ModuleOp) -> None:
     """Mark the kernels that are called in loops only."""
-    functions = functions_by_name(module)
-    waiting = [name for name, f in functions.items() if f.sym_visibility != "private"]
-    once: set[str] = set()
-    while waiting:
-        name = waiting.pop()
-        if name in functions and name not in once:
-            once.add(name)
-            for op in functions[name].walk():
-                match op:
-                    case Call():
-                        waiting.append(op.callee)
-                    case nn.CallIf():
-                        waiting += [op.then, op.otherwise]
-    for name, function in functions.items():
+    once = called_outside_loops(module)
+    for name, function in functions_by_name(module).items():
         if KERNEL in function.attributes and name not in once:
             function.attributes[REPEATED] = UnitAttr()
 

@@ -10,12 +10,14 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from ...dialects import nn
+from ...dialects.nn.called import called_outside_loops
 from ...dialects.strict_math import is_strict
 from ...ir.builder import Builder
 from ...ir.core import Operation, Value
 from ...ir.decisions import Alternative, Decision, described
 from ...ir.location import Location
 from ...ir.passes import Pass, PassContext, option
+from ...ir.symbols import symbol_name
 from ...ir.types import bf16, f16, f32
 from ...targets.machine import Machine
 from ...targets.roofline import F32, Roofline
@@ -37,9 +39,9 @@ class WidenProducts(
                                      %y = nn.cast %0
 
     A convolution's weights must be constant, and few compared with the products, because they take
-    twice the bytes. On devices matrix products stay as they are, and so do all products of a module
-    with strict math. Sums next to products read the same f32, so that a tensor of a residual
-    network is stored only once.
+    twice the bytes; a product in a loop reads them from the cache that holds them. On devices
+    matrix products stay as they are, and so do all products of a module with strict math. Sums next
+    to products read the same f32, so that a tensor of a residual network is stored only once.
     """
 
     numerics = "rounding"
@@ -57,6 +59,7 @@ class WidenProducts(
             return
         work = work_of(op, self.target)
         is_processor = work.machine.program is work.machine
+        is_repeated = _is_repeated(op)
         for product in products:
             weights = product.operands[1]
             if not (is_processor or isinstance(product, nn.Conv)):
@@ -67,6 +70,7 @@ class WidenProducts(
                 products_of(product, work),
                 product.loc,
                 described(product),
+                is_repeated,
             )
             if context.decide(decided).taken == _WIDE:
                 compute_wide(product)
@@ -74,6 +78,12 @@ class WidenProducts(
         if is_processor:
             for beside in [one for one in op.walk() if _is_beside_wide(one)]:
                 compute_wide(beside)
+
+
+def _is_repeated(function: Operation) -> bool:
+    """Whether a function runs only in loops."""
+    module = function.parent_op
+    return module is not None and symbol_name(function) not in called_outside_loops(module)
 
 
 def _is_narrow(product: nn.Conv | nn.Matmul) -> bool:
@@ -121,19 +131,29 @@ _NARROW, _WIDE = "16 bits", "f32"
 
 
 def precision(
-    machine: Machine, weights: int, products: float, loc: Location, operation: str = ""
+    machine: Machine,
+    weights: int,
+    products: float,
+    loc: Location,
+    operation: str = "",
+    is_repeated: bool = False,
 ) -> Decision:
-    """Decide whether the casts that are saved outweigh the larger weights."""
+    """Decide whether the casts that are saved outweigh the larger weights.
+
+    `weights` is how many there are; a product that `is_repeated` in a loop reads them from the
+    cache that holds them.
+    """
     costs = Roofline(machine)
     arithmetic, read = costs.arithmetic(products), float(F32 * weights)
-    narrow = costs.beside_memory(costs.costs.half_products * arithmetic, read / 2)
-    wide = costs.beside_memory(arithmetic, read)
+    beside = costs.beside_home if is_repeated else costs.beside_memory
+    narrow = beside(costs.costs.half_products * arithmetic, read / 2)
+    wide = beside(arithmetic, read)
     return Decision(
         "precision",
         costs.shared((Alternative(_NARROW, narrow), Alternative(_WIDE, wide))),
         _WIDE if wide.cycles < narrow.cycles else _NARROW,
         loc,
-        again=lambda other: precision(other, weights, products, loc, operation),
+        again=lambda other: precision(other, weights, products, loc, operation, is_repeated),
         operation=operation,
     )
 
