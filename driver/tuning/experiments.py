@@ -57,6 +57,7 @@ class Experiments:
         self.base, self.limit = base, limit
         self._command = command or worker_command()
         self._worker: _Process | None = None
+        self._is_closed = False
 
     def run(
         self,
@@ -91,7 +92,11 @@ class Experiments:
             worker.end()
 
     def close(self) -> None:
-        """End the process."""
+        """End the process. What another thread runs is lost, and so are later experiments."""
+        self._is_closed = True
+        self._leave()
+
+    def _leave(self) -> None:
         worker, self._worker = self._worker, None
         if worker is not None:
             worker.end()
@@ -149,20 +154,25 @@ class Experiments:
         """The answer of a worker. Raises ExperimentError; the worker is then gone."""
         done = False
         try:
-            if self._worker is None or self._worker.has_ended:
-                self._worker = _Process([*self._command, str(folder)], self.base.folder)
+            worker = self._worker
+            if self._is_closed:
+                raise LostError("no more experiments are wanted")
+            if worker is None or worker.has_ended:
+                worker = self._worker = _Process([*self._command, str(folder)], self.base.folder)
+                if self._is_closed:  # meanwhile, by another thread, which did not see this process
+                    raise LostError("no more experiments are wanted")
             else:
-                self._worker.ask(folder)
-            self._worker.wait(folder, self.limit)
+                worker.ask(folder)
+            worker.wait(folder, self.limit)
             try:
                 answer: Answer = pickle.loads((folder / "answer.pickle").read_bytes())
             except (OSError, EOFError, pickle.UnpicklingError) as error:
                 raise ExperimentError(f"its answer cannot be read ({error})") from None
-            done = not self._worker.has_ended
+            done = not worker.has_ended
             return answer
         finally:
             if not done:
-                self.close()
+                self._leave()
 
     def _blame(self, error: _CrashError, schedules: Mapping[str, TunedSchedule]) -> ExperimentError:
         """The error as a fault of the candidate being run, if it is known."""

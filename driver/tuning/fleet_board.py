@@ -56,9 +56,11 @@ class Board:
         self._work = Path(mkdtemp(prefix="nnc-worker-"))
         self._key = ""
         self._experiments: Experiments | None = None
+        self._is_closed = False
 
     def close(self) -> None:
-        """End the current experiment, and remove its files."""
+        """End the current experiment, and remove its files. Later ones are lost."""
+        self._is_closed = True
         self._leave_model()
         shutil.rmtree(self._work, ignore_errors=True)
 
@@ -137,18 +139,23 @@ class Board:
         return self._ready(job).limit
 
     def _ready(self, job: Mapping[str, Any]) -> Experiments:
+        if self._is_closed:
+            raise LostError("its worker ends")
         key = sha256(json.dumps(job, sort_keys=True).encode()).hexdigest()
         if key == self._key and self._experiments is not None:
             return self._experiments
         self._leave_model()
-        self._key = key
+        self._key, is_ready = key, False
         try:
             self._experiments = self._prepared(self._work / key, job)
+            is_ready = not self._is_closed
             return self._experiments
+        except LostError:
+            raise
         except ExperimentError as error:
             raise UnableError(f"the default program: {error}") from None
         finally:
-            if self._experiments is None:
+            if not is_ready:
                 self._leave_model()
 
     def _prepared(self, folder: Path, job: Mapping[str, Any]) -> Experiments:
@@ -169,6 +176,7 @@ class Board:
         request.inputs.write_bytes(pickle.dumps(unpacked((folder / "inputs").read_bytes())))
         before = time.monotonic()
         with closing(Experiments(request, COMPILING, default.command())) as compiling:
+            self._experiments = compiling
             compiling.run({})
         spent = time.monotonic() - before
         return Experiments(request, max(_LEAST_SECONDS, _TIMES_DEFAULT * spent))

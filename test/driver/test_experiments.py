@@ -5,6 +5,7 @@ import itertools
 import os
 import pickle
 import sys
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -240,11 +241,39 @@ def schedules(prepared, *names):
 def test_one_process_serves_several_experiments(tmp_path):
     made = experiments(tmp_path)
     first, second = made.run({}).whole[0], made.run({}).whole[0]
-    made.close()
+    made.stop()
     third = made.run({}).whole[0]
     made.close()
     assert first[0] == second[0] != third[0] and (first[1], second[1]) == (0, 1)
     assert [p.name for p in tmp_path.iterdir()] == ["kernels.pickle"]
+
+
+def test_none_starts_once_they_were_closed(tmp_path):
+    """As when a worker's scheduler is gone, while a thread goes on with what it was asked."""
+    made = experiments(tmp_path)
+    made.run({})
+    made.close()
+    with pytest.raises(LostError, match="no more experiments"):
+        made.run({})
+    assert [p.name for p in tmp_path.iterdir()] == ["kernels.pickle"]
+
+
+def test_one_that_starts_while_they_are_closed_is_ended(tmp_path):
+    made = experiments(tmp_path, run="import time; time.sleep(1000)")
+    failed = []
+
+    def run():
+        try:
+            made.run({})
+        except LostError as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    time.sleep(0.3)  # at whatever it is then
+    made.close()
+    thread.join(30)
+    assert failed and not thread.is_alive()
 
 
 def test_experiments_go_on_after_they_were_stopped(tmp_path):

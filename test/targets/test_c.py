@@ -228,14 +228,16 @@ TARGETS = pytest.mark.parametrize("target", ["c", "c-scalar"])
 
 
 @pytest.mark.emulated
-@TARGETS
+@pytest.mark.sampled(2)  # each group of operators for one of the targets
 @pytest.mark.parametrize("group", GROUPS, ids=lambda ops: f"{ops[0].name}..{ops[-1].name}")
+@TARGETS
 def test_operators(group, target, build):
     build("gcc", SANITIZED)
     check_together([(cls.name, *example_of(cls)) for cls in group], target)
 
 
 @pytest.mark.emulated
+@pytest.mark.sampled(2)
 @TARGETS
 def test_convolutions(target, build):
     """Also in groups, of f16, of unknown extents."""
@@ -247,6 +249,7 @@ def test_convolutions(target, build):
 
 
 @pytest.mark.emulated
+@pytest.mark.sampled(2)
 @TARGETS
 def test_movement(target, build):
     build("gcc", SANITIZED)

@@ -134,6 +134,7 @@ def sizes(image: Path) -> tuple[int, int]:
 
 
 @pytest.mark.emulated
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("quantized", [False, True], ids=["f32", "int8"])
 @pytest.mark.parametrize("name", NETWORKS)
 @pytest.mark.parametrize("compiler", COMPILERS)

@@ -99,8 +99,9 @@ def check_together(functions, name):
 
 
 @pytest.mark.emulated
-@pytest.mark.parametrize("name", sampled("operators"))
+@pytest.mark.sampled(2)  # each target runs every other group
 @pytest.mark.parametrize("group", GROUPS, ids=lambda ops: f"{ops[0].name}..{ops[-1].name}")
+@pytest.mark.parametrize("name", sampled("operators"))
 def test_examples(group, name):
     there = [cls for cls in group if emulated(name, cls.name)]
     check_together([(cls.name, *example_of(cls)) for cls in there], name)
@@ -158,7 +159,8 @@ def remainders(element):
 
 
 @pytest.mark.emulated
-@pytest.mark.parametrize("name", sampled("shapes"))
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("element", ["f32", "f64", "f16", "i8", "i64"])
+@pytest.mark.parametrize("name", sampled("shapes"))
 def test_remainders(element, name):
     check_together(remainders(element), name)
