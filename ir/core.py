@@ -197,9 +197,13 @@ class Operation:
             stack: list[Operation] = [self]
             while stack:
                 op = stack.pop()
-                for region in reversed(op.regions):
-                    for block in reversed(region.blocks):
-                        stack += reversed(block)
+                if op.regions:
+                    for region in reversed(op.regions):
+                        for block in reversed(region.blocks):
+                            inner = block._last
+                            while inner is not None:
+                                stack.append(inner)
+                                inner = inner._prev
                 yield op
             return
         order = list(self.walk())
