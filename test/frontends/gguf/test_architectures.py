@@ -41,29 +41,39 @@ def test_logits_or_embeddings(name):
     check(name, found if found.ndim == 2 else found[0])
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "gpt-oss",
-        "deepseek2",
-        "mistral3",
-        "mpt with 6 heads",
-        "cohere2",
-        "glm4moe",
-        "lfm2",
-        "mamba",
-        "granitehybrid",
-        "falcon-h1",
-        "qwen3next",
-        "gemma4",
-        "cohere2moe",
-        "smallthinker",
-        "granite_swa",
-        "rwkv7",
-    ],
-)
+IN_PARTS = [
+    "gpt-oss",
+    "deepseek2",
+    "mistral3",
+    "mpt with 6 heads",
+    "cohere2",
+    "glm4moe",
+    "lfm2",
+    "mamba",
+    "granitehybrid",
+    "falcon-h1",
+    "qwen3next",
+    "gemma4",
+    "cohere2moe",
+    "smallthinker",
+    "granite_swa",
+    "rwkv7",
+]
+"""Decoders of each kind of cache, which take a text in parts."""
+
+
+@pytest.mark.parametrize("name", IN_PARTS)
 def test_parts_of_a_text_follow_on_their_cache(name):
-    model = Model(file(name), compiled=True)
+    check_parts(name, Model(file(name)))
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("name", IN_PARTS)
+def test_parts_of_a_text_in_machine_code(name):
+    check_parts(name, Model(file(name), compiled=True))
+
+
+def check_parts(name, model):
     found = [model(TOKENS[:, a:b]) for a, b in ((0, 7), (7, 8), (8, 12))]
     check(name, np.concatenate(found, 1)[0])
 

@@ -11,6 +11,7 @@ import nnc
 import numpy as np
 import pytest
 
+from ..interpreted import interpreted
 from ..mutate import mutated
 
 FILES = Path(__file__).parent / "files"
@@ -29,7 +30,16 @@ def runs_of(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_outputs_are_those_of_keras(name):
-    model = nnc.compile(FILES / name)
+    check_outputs(name, interpreted(FILES / name))
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("name", MODELS)
+def test_outputs_of_machine_code(name):
+    check_outputs(name, nnc.compile(FILES / name))
+
+
+def check_outputs(name, model):
     for path in runs_of(name):
         arrays = np.load(path)
         given = {k[3:]: arrays[k] for k in arrays.files if k.startswith("in:")}

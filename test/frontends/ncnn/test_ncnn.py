@@ -6,6 +6,8 @@ import nnc
 import numpy as np
 import pytest
 
+from ..interpreted import interpreted
+
 FILES = Path(__file__).parent / "files"
 GROUPS = sorted(path.stem for path in FILES.glob("*.param"))
 
@@ -13,7 +15,16 @@ GROUPS = sorted(path.stem for path in FILES.glob("*.param"))
 @pytest.mark.parametrize("name", GROUPS)
 def test_layers(name):
     """Each layer of a group gives what ncnn gives."""
-    model = nnc.compile(FILES / f"{name}.param")
+    check_layers(name, interpreted(FILES / f"{name}.param"))
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("name", GROUPS)
+def test_layers_in_machine_code(name):
+    check_layers(name, nnc.compile(FILES / f"{name}.param"))
+
+
+def check_layers(name, model):
     stored = np.load(FILES / f"{name}.npz")
     found = model.run({key: stored[key] for key in stored if key.startswith("in")})
     faults = []

@@ -9,11 +9,11 @@ from nnc import NncError, compile
 from nnc.frontends.tensorflow.functions import FunctionValues, output_arguments
 from nnc.frontends.wire.protobuf import WireError
 
-from bench.formats.sweep.judge import Interpreted
+from ..interpreted import interpreted
 
 FILES = Path(__file__).parent / "files"
 LARGE = ("gradients_of_images",)
-"""Models that are interpreted, as compiling them takes a minute."""
+"""Models that are not compiled, as that takes a minute."""
 OWN_TESTS = ("assigned", "optimized")
 """Models with tests of their own."""
 NAMES = sorted(
@@ -44,12 +44,18 @@ def decoded(array: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_model(name):
+    check_model(name, interpreted(model_path(name)))
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("name", sorted({*NAMES} - {*LARGE}))
+def test_machine_code(name):
+    check_model(name, compile(model_path(name)))
+
+
+def check_model(name, model):
     with np.load(FILES / f"{name}.npz") as stored:
         inputs, outputs = (list(map(decoded, arrays(stored, k))) for k in ("in", "out"))
-    if name in LARGE:
-        model = Interpreted(SimpleNamespace(model=model_path(name), options={}))
-    else:
-        model = compile(model_path(name))
     names = sorted(model.input_names)
     found = model.run(dict(zip(names, inputs, strict=True)))
     assert len(found) == len(outputs)
