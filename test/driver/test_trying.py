@@ -121,6 +121,7 @@ def test_a_schedule_that_is_at_fault_is_not_right(folder, capsys, monkeypatch, f
     assert found["time"] is None
 
 
+@pytest.mark.thorough
 def test_the_default_is_compiled_once(folder, capsys, monkeypatch):
     """Attempts differ in the edited kernel alone; what is damaged is made anew."""
     monkeypatch.setenv("NNC_CACHE_LIMIT", "1G")

@@ -16,6 +16,7 @@ func.func @main(%a: tensor<?x1xi64>, %b: tensor<?xi64>, %n: tensor<i64>) -> tens
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("columns", [1, 9, 61])
 def test_remainders_of_unknown_extents(columns: int) -> None:
     rows, row = np.arange(17).reshape(17, 1), np.arange(columns)

@@ -399,6 +399,7 @@ def attention(heads, queries, keys, width):
       }}"""
 
 
+@pytest.mark.thorough
 def test_attention_is_one_launch():
     """A group has the scores of some queries in its own memory, of as many keys as fit."""
     for device in ("t4", "pocl"):

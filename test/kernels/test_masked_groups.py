@@ -23,7 +23,7 @@ def launches(module) -> int:
     return sum(isinstance(op, gpu.LaunchFunc) for op in module.walk())
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("buffers", [2, 1])
 @pytest.mark.parametrize("extents", [(9, 13, 9), (6, 8, 4), (13, 19, 17), (1, 1, 1)], ids=str)
 def test_products(extents, buffers):
@@ -34,7 +34,7 @@ def test_products(extents, buffers):
     assert launches(check(product(0, 0, k, text, (8, 8, 4)), [x, w], x @ w)) == 1
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("extents", [(7, 12, 5), (15, 20, 5), (3, 7, 4), (12, 16, 4)], ids=str)
 def test_blocks(extents):
     """What is left of the last block is masked, whole groups too."""

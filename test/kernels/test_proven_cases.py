@@ -70,6 +70,7 @@ def test_many_operands_that_may_be_broadcast(launches):
     assert context.diagnostics == []
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("which", [0, 1, 3, 5, 9, 10])
 def test_a_distance_that_is_not_0_where_it_has_to_be(launches, which):
     module = launches.clone()

@@ -73,6 +73,7 @@ def suppressed():
 CASES = (scattered_elements, scattered_rows, running_sums, best, sorted_rows, suppressed)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
 def test_what_has_no_order_has_threads(case):
     text, names, types, made, given, wanted, threads = case()
@@ -91,6 +92,7 @@ def test_what_has_no_order_has_threads(case):
     assert prod(map(constant_int, (*launch.grid, *launch.block))) >= threads
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("extents", ["500x3x7", "?x?x?"])
 def test_threads_that_run_in_lockstep_share_a_group(extents):
     """As many groups as a device has cores get several threads each; the last one has some idle."""

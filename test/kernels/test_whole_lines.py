@@ -100,6 +100,7 @@ CASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("model", "shape"), CASES, ids=lambda m: getattr(m, "__name__", str(m)))
 def test_results_and_proofs(model, shape):
     module, subject = for_device("cuda", model(*shape))
