@@ -155,7 +155,7 @@ class _Progress:
 
 
 def told(report: Mapping[str, Any]) -> Iterator[str]:
-    """The report as lines for people."""
+    """The lines that `nnc package` prints of its report: engines, notes, the recommendation."""
     if report["engines"]:
         columns = ("median", "spread", "load", "peak", "size", "error")
         yield f"{'':20}{'threads':>8}" + "".join(f"{name:>12}" for name in columns)

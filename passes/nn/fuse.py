@@ -334,8 +334,10 @@ class Grouping:
             self.start(last, self._is_product_epilogue(last), self._is_prologue(last), steps)
 
     def start_check(self, last: nn.NnOp) -> None:
-        """Group a check with its conditions and the checks before it, and with the group whose
-        result they pass on if nothing else reads it.
+        """Group a check with the ops of its condition and the checks whose result it passes on.
+
+        If nothing but the checks reads the value that they pass on, the group that computes that
+        value takes them in.
         """
         if last in self.taken:
             return
