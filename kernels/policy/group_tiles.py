@@ -52,7 +52,7 @@ class GroupTiles(GroupEstimate):
 
     @property
     def question(self) -> tuple[Hashable, ...]:
-        """A cache key: products with equal keys, in one kernel and machine, have equal best tiles."""
+        """A cache key: products with equal keys, of one kernel and machine, have equal tiles."""
         return (
             form_of(self.stage),
             *map(tuple, (self.extents, self.known, self.parallel, self.reductions)),

@@ -70,7 +70,7 @@ class Traffic:
 
     @property
     def question(self) -> tuple[Hashable, ...]:
-        """A cache key: stages with equal keys, in one kernel and machine, have equal best orders."""
+        """A cache key: stages with equal keys, of one kernel and machine, have equal orders."""
         return (form_of(self.stage), tuple(sorted(self.sizes.items())), tuple(self.extents))
 
     def best_order(
