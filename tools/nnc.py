@@ -4,6 +4,11 @@ fleet, serve, remote, stages, check, why, explore, compare, package, cache, targ
 
 from __future__ import annotations
 
+if __name__ == "__main__":  # before the imports, which Ctrl-C may interrupt
+    from .start import nnc
+
+    nnc()
+
 import argparse
 import os
 import sys
@@ -12,12 +17,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from .. import __version__
-from ..ir.collection import collect_rarely
 from ..ir.diagnostics import NncError
 from ..ir.files import check_folder, sparing
 from ..targets.base import all_targets, find_host
 from ..targets.base import target as find_target
-from .command import Streams, leave, run_command
+from .command import Streams, run_command
 from .nnc_options import argument_parser
 from .session import Session
 
@@ -26,12 +30,6 @@ def main(argv: Sequence[str] | None = None, streams: Streams | None = None) -> i
     """Run nnc; returns the exit code."""
     arguments = sys.argv[1:] if argv is None else argv
     return run_command("nnc", _main, arguments, streams or Streams.standard())
-
-
-def cli() -> None:
-    """Entry point of the installed script."""
-    collect_rarely()
-    leave(main())
 
 
 def _main(argv: Sequence[str], streams: Streams) -> int:
@@ -129,10 +127,10 @@ def _run(args: argparse.Namespace, session: Session) -> int:
     started = time.perf_counter()
     outputs = session.run(executable, inputs)
     session.progress(f"ran in {1e3 * (time.perf_counter() - started):.2f} ms")
+    if args.output:  # before the lines, which nobody may read (`| head`)
+        save_outputs(session.streams.path(args.output), outputs)
     for name, array in outputs.items():
         session.say(describe(name, array))
-    if args.output:
-        save_outputs(session.streams.path(args.output), outputs)
     if args.expect is not None:
         from .inputs import compare
 
@@ -179,12 +177,12 @@ def _profile(args: argparse.Namespace, session: Session) -> int:
         runs=args.runs,
         progress=session.progress,
     )
-    for line in table(profile, None if args.all else 20):
-        session.say(line)
     if args.html:
         write_whole(session.streams.path(args.html), html_page(profile))
     if args.trace:
         write_whole(session.streams.path(args.trace), chrome_trace(profile))
+    for line in table(profile, None if args.all else 20):
+        session.say(line)
     return 0
 
 
@@ -334,7 +332,3 @@ _WITHOUT_SESSION = {
     "worker": _worker,
 }
 """The commands that load no model."""
-
-
-if __name__ == "__main__":
-    cli()

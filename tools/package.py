@@ -35,7 +35,7 @@ def package_model(args: argparse.Namespace, session: Session) -> int:
     if args.only_measure == bool(args.output):
         raise NncError("nnc: package takes one of -o PACKAGE and --only-measure")
     if args.json and not args.only_measure:
-        raise NncError("nnc: --json says something of --only-measure, which is missing")
+        raise NncError("nnc: --json needs --only-measure")
     output = session.streams.path(args.output) if args.output else None
     if output is not None:
         check_output(output)

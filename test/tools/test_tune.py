@@ -221,7 +221,7 @@ def test_replay_is_the_same_in_any_process(place):
     """Bit for bit, whatever the order of sets and the hashes of strings are in a process."""
     found = []
     for seed in ("1", "2"):
-        start = [sys.executable, "-c", "from nnc.tools.nnc import cli; cli()"]
+        start = [sys.executable, "-c", "from nnc.tools.start import nnc; nnc()"]
         done = subprocess.run(
             [*start, "tune", "m.mlir", "--replay", "tuned", "-q"],
             cwd=place,
