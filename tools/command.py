@@ -106,7 +106,7 @@ _HEAD = 256
 """The bytes at the start of a file that are searched for control characters: a model's file has
 some there, text has none."""
 _UNREAD = 141
-"""The exit code of a command whose output nobody reads: that of one which SIGPIPE ends, in shells."""
+"""The exit code of a command whose output nobody reads, as in shells when SIGPIPE ends it."""
 _MOST_TEXT = 1 << 30
 """The most bytes of text that are read: a device such as /dev/zero never ends."""
 
