@@ -75,7 +75,7 @@ def _finish(values: dict[str, Any], args: argparse.Namespace, streams: Streams) 
     from .inputs import save_outputs
     from .run_printing import compare_values, key_of, print_values, storable
 
-    if args.output:  # before the text, which nobody may read (`| head`)
+    if args.output is not None:  # before the text, which nobody may read (`| head`)
         arrays = {key_of(name): storable(value) for name, value in values.items()}
         save_outputs(streams.path(args.output), arrays)
     streams.stdout.write(print_values(values, args.print))

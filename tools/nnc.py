@@ -64,6 +64,9 @@ def _with_session(args: argparse.Namespace, streams: Streams) -> int:
                 check_folder(streams.path(written))
             elif written is not None:
                 raise NncError("nnc: the name of a file or folder to write is empty")
+        for written in (getattr(args, name, None) for name in ("html", "trace", "curve")):
+            if written and streams.path(written).is_dir():
+                raise NncError(f"cannot write '{written}': it is a folder")
         _check_level()
         session = Session(args, streams)
         try:
@@ -109,8 +112,17 @@ def _compile(args: argparse.Namespace, session: Session) -> int:
 
 def _run(args: argparse.Namespace, session: Session) -> int:
     from ..driver.compile import compile_model
-    from .inputs import check_inputs, describe, gather_inputs, read_expected, save_outputs
+    from .inputs import (
+        check_inputs,
+        check_readable,
+        describe,
+        gather_inputs,
+        read_expected,
+        save_outputs,
+    )
 
+    if args.expect is not None:
+        check_readable(session.streams.path(args.expect))
     executable = compile_model(
         session.model,
         **session.choices,

@@ -85,9 +85,10 @@ def test_working_directory_that_is_gone(tmp_path: Path, warm_cache: Path) -> Non
 
 def test_reader_that_stops(warm_cache: Path) -> None:
     text = "".join(f"func.func private @f{i}()\n" for i in range(20_000))
-    piped = f"{' '.join(NN_OPT)} | head -n 1"
-    done = run(["bash", "-o", "pipefail", "-c", piped], warm_cache, stdin=text, capture_output=True)
-    assert (done.returncode, done.stdout, done.stderr) == (141, "module {\n", "")
+    done = run(
+        ["sh", "-c", f"{' '.join(NN_OPT)} | head -n 1"], warm_cache, stdin=text, capture_output=True
+    )
+    assert (done.stdout, done.stderr) == ("module {\n", "")
 
 
 def unread(command: list[str], cache: Path, **options) -> subprocess.CompletedProcess:
