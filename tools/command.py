@@ -143,6 +143,9 @@ def run_command(name: str, command: Command, argv: Sequence[str], streams: Strea
         print(f"{name}: error: out of memory", file=said.stderr)
         return 1
     except Exception as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):  # Python wraps those of `__set_name__`
+            print(f"{name}: interrupted", file=said.stderr)
+            return INTERRUPTED
         if os.environ.get("NNC_DEBUG"):
             raise
         kind = type(error).__name__

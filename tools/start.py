@@ -10,7 +10,10 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import Any, NoReturn
+
+TYPE_CHECKING = False  # as in `typing`, which is not imported before Ctrl-C is handled
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
 
 INTERRUPTED = 130
 """The exit code of a command ended by Ctrl-C, as in shells."""
