@@ -7,17 +7,15 @@ interruption, and 141, without a message, if nobody reads the output any more.
 
 from __future__ import annotations
 
-import atexit
 import io
 import os
 import re
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn, TextIO
+from typing import TextIO
 
 from ..ir.diagnostics import Diagnostic, NncError, SourceFile
 from ..ir.location import FileLineColLoc, FusedLoc, Location, NameLoc
@@ -155,21 +153,6 @@ def run_command(name: str, command: Command, argv: Sequence[str], streams: Strea
             file=said.stderr,
         )
         return 2
-
-
-def leave(status: int) -> NoReturn:
-    """End the process with a command's exit code.
-
-    After an interruption the process ends at once: an orderly exit would crash if LLVM is still
-    running on another thread, and would wait for weights that are being computed.
-    """
-    if status == INTERRUPTED:
-        atexit._run_exitfuncs()  # removes temporary folders
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError, AttributeError):
-                stream.flush()
-        os._exit(status)
-    sys.exit(status)
 
 
 def _discard_output(streams: Streams) -> None:

@@ -38,8 +38,10 @@ def nn_run() -> NoReturn:
 
 def _run(name: str, module: str) -> NoReturn:
     def end(*_: Any) -> NoReturn:
-        os.write(2, f"{name}: interrupted\n".encode())
-        os._exit(INTERRUPTED)
+        try:
+            os.write(2, f"{name}: interrupted\n".encode())
+        finally:  # also if standard error is closed
+            os._exit(INTERRUPTED)
 
     has_interrupts = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # not by `nohup`
     if has_interrupts:
@@ -50,8 +52,6 @@ def _run(name: str, module: str) -> NoReturn:
 
     collect_rarely()
     main = import_module(f".{module}", __package__).main
-    from .command import leave
-
     status = INTERRUPTED
     try:
         if has_interrupts:
@@ -63,6 +63,24 @@ def _run(name: str, module: str) -> NoReturn:
     except KeyboardInterrupt:  # just before `run_command`, or just after it
         end()
     leave(status)
+
+
+def leave(status: int) -> NoReturn:
+    """End the process with a command's exit code.
+
+    After an interruption the process ends at once: an orderly exit would crash if LLVM is still
+    running on another thread, and would wait for weights that are being computed.
+    """
+    if status == INTERRUPTED:
+        import atexit
+        from contextlib import suppress
+
+        atexit._run_exitfuncs()  # removes temporary folders
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError, AttributeError):
+                stream.flush()
+        os._exit(status)
+    sys.exit(status)
 
 
 def _repeat_dropped() -> None:

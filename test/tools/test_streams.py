@@ -217,8 +217,9 @@ import tempfile, threading, time
 import numpy as np
 from nnc.driver import weights
 from nnc.targets.llvm.apart import interruptible
-from nnc.tools.command import Streams, leave, run_command
+from nnc.tools.command import Streams, run_command
 from nnc.tools.session import Session
+from nnc.tools.start import leave
 
 def wait(*arguments):
     threading.Event().wait(600)
