@@ -4,25 +4,36 @@
     model = nnc.compile("model.onnx")
     y = model(x)
 
-Nothing heavy is imported before it is needed.
+Nothing is imported before it is needed.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from .ir.diagnostics import NncError
-from .ir.version import VERSION
-
+TYPE_CHECKING = False  # as in `typing`, which is not imported for it: a command starts here
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from os import PathLike
+    from typing import Any
 
     from .ir.core import Operation
+    from .ir.diagnostics import NncError
     from .runtime.model import Model
 
-__version__ = VERSION
+    __version__: str
 __all__ = ["NncError", "compile", "load", "operator", "parse"]
+
+
+def __getattr__(name: str) -> Any:
+    """The error and the version, imported when they are first used."""
+    if name == "NncError":
+        from .ir.diagnostics import NncError
+
+        return NncError
+    if name == "__version__":
+        from .ir.version import VERSION
+
+        return VERSION
+    raise AttributeError(f"module 'nnc' has no attribute '{name}'")
 
 
 def compile(

@@ -24,6 +24,7 @@ from ..driver.tuning.tune import tune_model
 from ..frontends.formats import model_files
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
+from ..ir.files import encoded
 from ..ir.numpy_types import type_to_numpy
 from ..kernels.tuned import TunedFolder
 from ..targets.attribute import TARGET, target_of
@@ -87,7 +88,7 @@ def _write(content: Path, found: dict[str, Any], library: Library) -> None:
     if found["why"]:
         texts["why.txt"] = "\n".join(found["why"]) + "\n"
     for name, text in texts.items():
-        (content / name).write_text(text, encoding="utf-8")
+        (content / name).write_bytes(encoded(text))
 
 
 @dataclass

@@ -9,7 +9,7 @@ from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from ..ir.diagnostics import NncError
-from ..ir.files import check_folder, folder_beside, unwritable, write_together
+from ..ir.files import check_folder, encoded, folder_beside, unwritable, write_together
 
 ARCHIVE = ".zip"
 """The suffix of an output that is an archive instead of a folder."""
@@ -38,7 +38,7 @@ def new_package(path: Path) -> Iterator[Path]:
             yield content
             if path.suffix == ARCHIVE:
                 made = folder / "archive"
-                _pack(content, made, path.stem)
+                _pack(content, made, encoded(path.stem).decode())
                 write_together({path: made})
             else:
                 os.replace(content, path)

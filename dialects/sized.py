@@ -1,4 +1,4 @@
-"""What the ops on the sizes and types of tensors and of buffers have alike."""
+"""Base classes of ops that the tensor and memref dialects both have: dim, rank and cast."""
 
 from __future__ import annotations
 

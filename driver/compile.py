@@ -104,7 +104,10 @@ def _read_ir(path: Path) -> Operation:
     from ..ir.files import read_text
     from ..ir.syntax.parser import parse_module
 
-    module = parse_module(read_text(path), str(path), resources=path.parent)
+    text = read_text(path)
+    if not text.strip():
+        raise NncError(f"{path}: the file is empty, expected a model")
+    module = parse_module(text, str(path), resources=path.parent)
     module.verify()
     mark_entry(module)
     return module

@@ -64,8 +64,8 @@ class Shared:
     def placing(self, call: Call | None, fed: Sequence[int]) -> Call:
         """A function from a list of all arguments to a list of all results, views included.
 
-        `call` computes the computed results from the arguments numbered `fed`; None: there are
-        none.
+        `call` takes the arguments numbered `fed` and returns the results that are not views; it is
+        None if all results are views.
         """
         if self._as_computed and call is not None:
             return lambda arguments: call([arguments[i] for i in fed])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from ..ir.core import Operation
 from ..ir.diagnostics import Diagnostic, NncError
@@ -131,7 +132,7 @@ def _functions(
     found: dict[str, tuple[int, int]] = {}
     tops = [op for region in module.regions for op in region.ops if op in line_of]
     starts = [line_of[op] for op in tops]
-    for op, start, after in zip(tops, starts, [*starts[1:], end - 1], strict=True):
+    for op, (start, after) in zip(tops, pairwise([*starts, end - 1]), strict=True):
         name = _symbol(op)
         first = found[name][0] if name in found else start
         found[name] = (first, after)

@@ -1,4 +1,7 @@
-"""The code by which a page times kernels on its reader's machine, and measures that machine."""
+"""Compiles kernels to WebAssembly or WebGPU, so that a page can time them on its reader's machine.
+
+The code also has loops that measure that machine's arithmetic and memory.
+"""
 
 from __future__ import annotations
 

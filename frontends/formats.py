@@ -21,24 +21,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Format:
-    """A format: its name in messages, and `room`, the dotted path of the package that reads it.
+    """A format: its name in messages, and the dotted path of the `package` that reads it.
 
     The module that detects the format has the same path below `detection`.
     """
 
     name: str
-    room: str
+    package: str
     has_signatures: bool = False
     """Whether a model may have several functions, of which `signature` chooses one."""
 
     @property
     def front_end(self) -> FrontEnd:
         """The reader of the format, which is loaded on first use."""
-        return import_module(f".{self.room}", __package__).FRONT_END
+        return import_module(f".{self.package}", __package__).FRONT_END
 
     def is_it(self, source: Source) -> bool:
         """Whether a source looks like a model of this format."""
-        return import_module(f".detection.{self.room}", __package__).is_it(source)
+        return import_module(f".detection.{self.package}", __package__).is_it(source)
 
 
 FORMATS: Sequence[Format] = (

@@ -91,8 +91,16 @@ def is_special(path: Path) -> bool:
     return path.exists() and not path.is_file()
 
 
+def encoded(text: str) -> bytes:
+    """A text as UTF-8, also if it has file names that are not: their bytes become escapes.
+
+    Python represents such bytes by characters that have no encoding.
+    """
+    return text.encode(errors="backslashreplace")
+
+
 def _raw(part: Part) -> bytes | memoryview:
-    return part.encode() if isinstance(part, str) else part
+    return encoded(part) if isinstance(part, str) else part
 
 
 def _write_special(path: Path, content: Sequence[Part] | Path) -> None:

@@ -76,7 +76,10 @@ def attribute_parameter(of: str = "", description: str = "") -> Parameter:
 
 
 def checked_parameter(description: str, allows: Callable[[Attribute], bool]) -> Parameter:
-    """An attribute of a certain kind, written whole."""
+    """A parameter that is an attribute for which `allows` is true, written as the attribute is.
+
+    Other attributes are a ParameterError, in which `description` says what was expected.
+    """
 
     def read(piece: Any) -> Attribute:
         made = _attribute_of(piece, description)

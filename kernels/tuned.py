@@ -218,7 +218,10 @@ class TunedFolder:
         return found
 
     def digest(self) -> str:
-        """A digest of all that a compilation takes from it. Raises NncError."""
+        """A digest of the folder's schedules and choices, for the key of a cached compilation.
+
+        Raises NncError if there is no folder, or a file cannot be read.
+        """
         digest = sha256(f"{self.anywhere}".encode())
         for path in (*self.files(), *self.choice_files()):
             try:

@@ -21,7 +21,7 @@ _LOOKS = ("look", "page")
 
 
 class Models:
-    """Uploaded models; a model's state is that of the job that looks at it."""
+    """Uploaded models; a model's state is that of the job that examines it."""
 
     def __init__(self, database: Database, files: Files, queue: Queue, kept: Kept) -> None:
         self._database = database
@@ -30,12 +30,12 @@ class Models:
         self._kept = kept
 
     def identifiers(self) -> set[str]:
-        """The models of all users."""
+        """The ids of all users' models."""
         with self._database.read() as connection:
             return set(connection.scalars(select(models.c.id)))
 
     def all(self, user: str) -> list[dict[str, Any]]:
-        """The user's models, the newest first, without the results of the look."""
+        """The user's models, the newest first, without the results of their examination."""
         look = jobs.c.kind.in_(_LOOKS)
         looks = {job["model"]: job for job in self._queue.shown(user, look, reports=False)}
         query = _models(user).order_by(models.c.created.desc())

@@ -365,7 +365,7 @@ def asked(name: str) -> Target:
 def all_targets() -> Iterator[Target]:
     """Every target of every family, each under its usual system."""
     for family in FAMILIES:
-        yield from room(family).TARGETS
+        yield from module_of(family).TARGETS
 
 
 def target_names() -> list[str]:
@@ -389,7 +389,7 @@ def find_host() -> Target | None:
 
 def described_host() -> Target | None:
     """This machine without the numbers that `nnc calibrate` measured; None if no family has it."""
-    found = (room(family).host() for family in FAMILIES)
+    found = (module_of(family).host() for family in FAMILIES)
     return next((one for one in found if one is not None), None)
 
 
@@ -414,6 +414,6 @@ def host() -> Target:
     )
 
 
-def room(family: str) -> Any:
+def module_of(family: str) -> Any:
     """The package or module of a family of targets."""
     return import_module(f".{family}", __package__)

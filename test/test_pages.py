@@ -2,12 +2,13 @@
 
 import argparse
 import re
+import shlex
 import subprocess
 from functools import cache
 from pathlib import Path, PurePath
 
 import pytest
-from nnc.tools.nnc_options import argument_parser
+from nnc.tools.nnc_options import COMMANDS, argument_parser
 
 ROOT = Path(__file__).resolve().parent.parent
 OTHERS = ("--build-arg", "--data-binary", "--fail-with-body")
@@ -56,6 +57,14 @@ def test_what_a_page_names_is_there(page: str) -> None:
         if not any(file.startswith(f"docs/decisions/{number}-") for file in FILES):
             wrong.append(f"decision {number}")
     assert not wrong
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_example_in_a_commands_help_is_one(name: str) -> None:
+    _, example, _ = COMMANDS[name]
+    tool, *words = shlex.split(example)
+    assert (tool, words[0]) == ("nnc", name)
+    assert argument_parser().parse_args(words).command == name
 
 
 def links(text: str) -> list[str]:

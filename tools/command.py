@@ -1,26 +1,26 @@
 """Shared by all command lines: streams, errors, exit codes, reading and writing files.
 
 A command is a function (arguments, streams) -> exit code. Whatever happens, the user sees one
-message: 1 is the user's or the model's fault, 2 a defect of nnc, 130 an interruption.
+message. The exit code is 1 for a fault of the user or the model, 2 for a defect of nnc, 130 for an
+interruption, and 141, without a message, if nobody reads the output any more.
 """
 
 from __future__ import annotations
 
-import atexit
 import io
 import os
 import re
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn, TextIO
+from typing import TextIO
 
 from ..ir.diagnostics import Diagnostic, NncError, SourceFile
 from ..ir.location import FileLineColLoc, FusedLoc, Location, NameLoc
 from ..ir.visible import visible
+from .start import INTERRUPTED
 
 
 @dataclass
@@ -103,10 +103,10 @@ Command = Callable[[Sequence[str], Streams], int]
 _HEAD = 256
 """The bytes at the start of a file that are searched for control characters: a model's file has
 some there, text has none."""
+_UNREAD = 141
+"""The exit code of a command whose output nobody reads, as in shells when SIGPIPE ends it."""
 _MOST_TEXT = 1 << 30
 """The most bytes of text that are read: a device such as /dev/zero never ends."""
-INTERRUPTED = 130
-"""The exit status of a command ended by Ctrl-C, as in shells."""
 
 
 def run_command(name: str, command: Command, argv: Sequence[str], streams: Streams) -> int:
@@ -117,7 +117,9 @@ def run_command(name: str, command: Command, argv: Sequence[str], streams: Strea
             warnings.showwarning = lambda message, *_: print(
                 f"{name}: warning: {message}", file=said.stderr
             )
-            return command(argv, said)
+            status = command(argv, said)
+            said.stdout.flush()
+            return status
     except NncError as error:
         print(with_source(error.diagnostic), file=said.stderr)
         return 1
@@ -126,7 +128,7 @@ def run_command(name: str, command: Command, argv: Sequence[str], streams: Strea
         return INTERRUPTED
     except BrokenPipeError:
         _discard_output(streams)
-        return 0
+        return _UNREAD
     except OSError as error:  # a full disk, say, below standard output
         _discard_output(streams)
         place = f"'{error.filename}': " if error.filename else ""
@@ -139,6 +141,9 @@ def run_command(name: str, command: Command, argv: Sequence[str], streams: Strea
         print(f"{name}: error: out of memory", file=said.stderr)
         return 1
     except Exception as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):  # Python wraps those of `__set_name__`
+            print(f"{name}: interrupted", file=said.stderr)
+            return INTERRUPTED
         if os.environ.get("NNC_DEBUG"):
             raise
         kind = type(error).__name__
@@ -148,21 +153,6 @@ def run_command(name: str, command: Command, argv: Sequence[str], streams: Strea
             file=said.stderr,
         )
         return 2
-
-
-def leave(status: int) -> NoReturn:
-    """End the process with a command's exit code.
-
-    After an interruption the process ends at once: an orderly exit would crash if LLVM is still
-    running on another thread, and would wait for weights that are being computed.
-    """
-    if status == INTERRUPTED:
-        atexit._run_exitfuncs()  # removes temporary folders
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError, AttributeError):
-                stream.flush()
-        os._exit(status)
-    sys.exit(status)
 
 
 def _discard_output(streams: Streams) -> None:
@@ -215,7 +205,7 @@ def file_place(location: Location | None) -> FileLineColLoc | None:
     return None
 
 
-OPS_HELP = "Python that declares operators of your own (examples/my_ops.py is one)"
+OPS_HELP = "a Python file that declares custom operators (examples/my_ops.py is one)"
 
 
 def load_operators(names: Sequence[str], streams: Streams) -> None:

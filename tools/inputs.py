@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import io
 import json
 import math
+import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -87,13 +89,15 @@ def _files(texts: Sequence[str], names: Sequence[str], streams: Streams) -> dict
 
 
 def check_inputs(module: Operation, args: argparse.Namespace, streams: Streams) -> None:
-    """Raise NncError if `gather_inputs` will, as far as the module shows it."""
+    """Raise NncError if `gather_inputs` will, as far as the module and the folders show it."""
     entry = entry_of(module)
     if entry is None or INPUT_NAMES not in entry.attributes:
         return
     names = [name.value for name in entry.attributes[INPUT_NAMES]]
     starts = [text.value for text in entry.attributes.get(INPUT_STARTS, ())]
     files = _files(args.input, names, streams)
+    for file in files.values():
+        check_readable(streams.path(file))
     # Behind the inputs, an entry on buffers has its outputs.
     for i, (name, type) in enumerate(zip(names, entry.function_type.inputs, strict=False)):
         if name in files or (starts and starts[i]) or not isinstance(type, TensorType):
@@ -106,6 +110,20 @@ def check_inputs(module: Operation, args: argparse.Namespace, streams: Streams) 
 def _check_shape(type: TensorType, name: str) -> None:
     if not type.has_static_shape:
         raise NncError(f"input '{name}' is {type}: give its shape with --shape {name}=..")
+
+
+def check_readable(path: Path) -> None:
+    """Raise NncError if a file is missing, a folder, or not to be read; it is not opened, as what
+    comes from a pipe can be read only once.
+    """
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        path.stat()
+        if not os.access(path, os.R_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise NncError(f"cannot read '{path}': {error.strerror or error}") from None
 
 
 def read_value(path: Path, type: Any) -> Any:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+if __name__ == "__main__":  # before the imports, which Ctrl-C may interrupt
+    from .start import nn_opt
+
+    nn_opt()
+
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,9 +14,8 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from .. import __version__
-from ..ir.collection import collect_rarely
 from ..ir.location import UNKNOWN, FileLineColLoc
-from .command import Streams, file_place, leave, load_operators, read_text, run_command, with_source
+from .command import Streams, file_place, load_operators, read_text, run_command, with_source
 
 if TYPE_CHECKING:
     from ..ir.core import Operation
@@ -23,12 +27,6 @@ def main(argv: Sequence[str] | None = None, streams: Streams | None = None) -> i
     """Run nn-opt; returns the exit code."""
     arguments = sys.argv[1:] if argv is None else argv
     return run_command("nn-opt", _main, arguments, streams or Streams.standard())
-
-
-def cli() -> None:
-    """Entry point of the installed script."""
-    collect_rarely()
-    leave(main())
 
 
 def _main(argv: Sequence[str], streams: Streams) -> int:
@@ -118,7 +116,3 @@ def _say(diagnostics: list[Diagnostic], source: SourceFile, streams: Streams) ->
             # A part of the file begins with spaces where the file has the mark.
             shown = replace(shown, source=source.line(place.line))
         print(shown, file=streams.stderr)
-
-
-if __name__ == "__main__":
-    cli()

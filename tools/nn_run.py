@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+if __name__ == "__main__":  # before the imports, which Ctrl-C may interrupt
+    from .start import nn_run
+
+    nn_run()
+
 import argparse
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
-from ..ir.collection import collect_rarely
 from ..ir.diagnostics import NncError
-from .command import Streams, leave, load_operators, read_text, run_command
+from .command import Streams, load_operators, read_text, run_command
 from .run_options import build_parser
 
 if TYPE_CHECKING:
@@ -21,12 +25,6 @@ def main(argv: Sequence[str] | None = None, streams: Streams | None = None) -> i
     """Run nn-run; returns the exit code."""
     arguments = sys.argv[1:] if argv is None else argv
     return run_command("nn-run", _main, arguments, streams or Streams.standard())
-
-
-def cli() -> None:
-    """Entry point of the installed script."""
-    collect_rarely()
-    leave(main())
 
 
 def _main(argv: Sequence[str], streams: Streams) -> int:
@@ -72,16 +70,16 @@ def _read(args: argparse.Namespace, streams: Streams) -> Operation:
 
 
 def _finish(values: dict[str, Any], args: argparse.Namespace, streams: Streams) -> int:
-    """Print, write and compare the values; returns the exit code."""
+    """Write, print and compare the values; returns the exit code."""
     from .array_files import read_arrays
     from .inputs import save_outputs
     from .run_printing import compare_values, key_of, print_values, storable
 
-    streams.stdout.write(print_values(values, args.print))
-    streams.stdout.flush()
-    if args.output:
+    if args.output is not None:  # before the text, which nobody may read (`| head`)
         arrays = {key_of(name): storable(value) for name, value in values.items()}
         save_outputs(streams.path(args.output), arrays)
+    streams.stdout.write(print_values(values, args.print))
+    streams.stdout.flush()
     if not args.compare:
         return 0
     expected = read_arrays(streams.path(args.compare))
@@ -89,7 +87,3 @@ def _finish(values: dict[str, Any], args: argparse.Namespace, streams: Streams) 
     for complaint in complaints:
         print(f"nn-run: {complaint}", file=streams.stderr)
     return 1 if complaints else 0
-
-
-if __name__ == "__main__":
-    cli()

@@ -4,6 +4,11 @@ fleet, serve, remote, stages, check, why, explore, compare, package, cache, targ
 
 from __future__ import annotations
 
+if __name__ == "__main__":  # before the imports, which Ctrl-C may interrupt
+    from .start import nnc
+
+    nnc()
+
 import argparse
 import os
 import sys
@@ -12,12 +17,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from .. import __version__
-from ..ir.collection import collect_rarely
 from ..ir.diagnostics import NncError
 from ..ir.files import check_folder, sparing
 from ..targets.base import all_targets, find_host
 from ..targets.base import target as find_target
-from .command import Streams, leave, run_command
+from .command import Streams, run_command
 from .nnc_options import argument_parser
 from .session import Session
 
@@ -26,12 +30,6 @@ def main(argv: Sequence[str] | None = None, streams: Streams | None = None) -> i
     """Run nnc; returns the exit code."""
     arguments = sys.argv[1:] if argv is None else argv
     return run_command("nnc", _main, arguments, streams or Streams.standard())
-
-
-def cli() -> None:
-    """Entry point of the installed script."""
-    collect_rarely()
-    leave(main())
 
 
 def _main(argv: Sequence[str], streams: Streams) -> int:
@@ -66,6 +64,9 @@ def _with_session(args: argparse.Namespace, streams: Streams) -> int:
                 check_folder(streams.path(written))
             elif written is not None:
                 raise NncError("nnc: the name of a file or folder to write is empty")
+        for written in (getattr(args, name, None) for name in ("html", "trace", "curve")):
+            if written and streams.path(written).is_dir():
+                raise NncError(f"cannot write '{written}': it is a folder")
         _check_level()
         session = Session(args, streams)
         try:
@@ -111,8 +112,17 @@ def _compile(args: argparse.Namespace, session: Session) -> int:
 
 def _run(args: argparse.Namespace, session: Session) -> int:
     from ..driver.compile import compile_model
-    from .inputs import check_inputs, describe, gather_inputs, read_expected, save_outputs
+    from .inputs import (
+        check_inputs,
+        check_readable,
+        describe,
+        gather_inputs,
+        read_expected,
+        save_outputs,
+    )
 
+    if args.expect is not None:
+        check_readable(session.streams.path(args.expect))
     executable = compile_model(
         session.model,
         **session.choices,
@@ -129,10 +139,10 @@ def _run(args: argparse.Namespace, session: Session) -> int:
     started = time.perf_counter()
     outputs = session.run(executable, inputs)
     session.progress(f"ran in {1e3 * (time.perf_counter() - started):.2f} ms")
+    if args.output:  # before the lines, which nobody may read (`| head`)
+        save_outputs(session.streams.path(args.output), outputs)
     for name, array in outputs.items():
         session.say(describe(name, array))
-    if args.output:
-        save_outputs(session.streams.path(args.output), outputs)
     if args.expect is not None:
         from .inputs import compare
 
@@ -179,12 +189,12 @@ def _profile(args: argparse.Namespace, session: Session) -> int:
         runs=args.runs,
         progress=session.progress,
     )
-    for line in table(profile, None if args.all else 20):
-        session.say(line)
     if args.html:
         write_whole(session.streams.path(args.html), html_page(profile))
     if args.trace:
         write_whole(session.streams.path(args.trace), chrome_trace(profile))
+    for line in table(profile, None if args.all else 20):
+        session.say(line)
     return 0
 
 
@@ -334,7 +344,3 @@ _WITHOUT_SESSION = {
     "worker": _worker,
 }
 """The commands that load no model."""
-
-
-if __name__ == "__main__":
-    cli()

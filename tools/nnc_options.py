@@ -39,9 +39,18 @@ def argument_parser() -> argparse.ArgumentParser:
         choices=("bash", "zsh", "fish"),
         help="print a script that completes nnc's command line in this shell",
     )
+    parser.epilog = (
+        "`nnc COMMAND --help` describes a command. Example: nnc run onnx:light_resnet50 --random"
+    )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
-    for name, (help, add_options) in COMMANDS.items():
-        sub = commands.add_parser(name, help=help, description=help, allow_abbrev=False)
+    for name, (help, example, add_options) in COMMANDS.items():
+        sub = commands.add_parser(
+            name,
+            help=help,
+            description=help,
+            epilog=f"Example: {example}",
+            allow_abbrev=False,
+        )
         if name not in WITHOUT_MODEL:
             _add_model(sub, name)
         add_options(sub)
@@ -69,13 +78,13 @@ def _add_model(sub: argparse.ArgumentParser, command: str) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="compile an input in as a constant, so that nobody gives it: a number, true, false, "
-        "a list as 1,2 or [[1,2]], or a .npy file",
+        help="make an input a constant, which runs no longer take: a number, true, false, a list "
+        "such as 1,2 or [[1,2]], or a .npy file",
     )
     sub.add_argument(
         "--signature",
         metavar="NAME",
-        help="which function of a model that has several, as a SavedModel or a .tflite file",
+        help="the function to take of a model that has several (a SavedModel, a .tflite file)",
     )
     sub.add_argument("--ops", action="append", default=[], metavar="FILE.py", help=OPS_HELP)
     if command != "import":
@@ -84,21 +93,24 @@ def _add_model(sub: argparse.ArgumentParser, command: str) -> None:
             "--machine",
             metavar="NAME",
             type=targets_argument if command in SEVERAL_TARGETS else target_argument,
-            help="what to compile for, see `nnc targets` (default: what the IR says, else "
-            "this machine); --machine is its older name" + SEVERAL_TARGETS.get(command, ""),
+            help="what to compile for, a name that `nnc targets` lists (default: what the IR "
+            "says, else this machine); --machine is the option's older name"
+            + SEVERAL_TARGETS.get(command, ""),
         )
     sub.add_argument(
         "--fast-math",
         choices=("on", "off"),
         default="on",
-        help="off: floating-point operations as the model states them, in their order, each "
-        "rounded to its element type",
+        help="off: compute the model's floating-point operations exactly as stated, in their "
+        "order, each rounded to its element type (default: on)",
     )
     sub.add_argument("-q", "--quiet", action="store_true", help="no progress messages")
 
 
 def _add_import(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("-o", "--output", required=True, metavar="FILE.mlir")
+    sub.add_argument(
+        "-o", "--output", required=True, metavar="FILE.mlir", help="the file to write the IR to"
+    )
 
 
 def _add_compile(sub: argparse.ArgumentParser) -> None:
@@ -107,22 +119,23 @@ def _add_compile(sub: argparse.ArgumentParser) -> None:
         "--output",
         required=True,
         metavar="FILE",
-        help="what to write, by its suffix; a folder with --bindings",
+        help="the file to write, whose suffix says what; with --bindings, a folder",
     )
     sub.add_argument(
         "--weights",
         action="append",
         default=[],
         choices=(*PLACES, *FORMS),
-        help="where a library has its weights (default: inside, above 1 GiB beside), and in which "
-        "form: as the model has them, made ready when it is loaded, or packed, ready and larger "
-        "(default: original as far as that takes less than 50 ms); may be given for both",
+        help="where a library stores its weights (default: inside, above 1 GiB beside) and in "
+        "which form: original, rearranged when the library is loaded, or packed, as the code reads "
+        "them, which is larger (default: original, as far as rearranging takes less than 50 ms); "
+        "may be given twice, for place and form",
     )
     sub.add_argument(
         "--memory",
         type=int,
         metavar="BYTES",
-        help="refuse a model of which a run needs a larger arena",
+        help="refuse a model whose runs need more working memory (arena) than this",
     )
     sub.add_argument(
         "--prefix",
@@ -133,17 +146,17 @@ def _add_compile(sub: argparse.ArgumentParser) -> None:
         default=(),
         metavar="LANGUAGE,..",
         type=chosen_languages,
-        help="write a folder with a library and what it takes to call it from "
-        f"{', '.join(LANGUAGES)} or all: sources, build files, an example",
+        help="write a folder with a library and what is needed to call it from these languages "
+        f"({', '.join(LANGUAGES)} or all): sources, build files, an example",
     )
-    sub.add_argument("--static", action="store_true", help="a static library, .a")
+    sub.add_argument("--static", action="store_true", help="write a static library, .a")
     add_fallback(sub)
     add_tuned(sub)
     sub.add_argument(
         "--prove",
         action="store_true",
-        help="prove of a device's kernels that they have no race, no access outside of a buffer, "
-        "and write all of their results; what cannot be proven is listed (needs nnc[prove])",
+        help="prove that a device's kernels have no races, access nothing outside of their buffers "
+        "and write all of their results; list what cannot be proven (needs nnc[prove])",
     )
     sub.add_argument(
         "--mlir-timing",
@@ -154,7 +167,7 @@ def _add_compile(sub: argparse.ArgumentParser) -> None:
         "--mlir-timing-display",
         choices=("list", "tree"),
         default="tree",
-        help="the times as a tree of stages, or as a list sorted by time",
+        help="print these times as a tree of stages, or as a list sorted by time (default: tree)",
     )
     add_numerics(sub)
 
@@ -167,10 +180,12 @@ def _add_run(sub: argparse.ArgumentParser) -> None:
         "--output",
         metavar="FILE",
         type=outputs_file,
-        help="write outputs: .npy (one), .npz or .json",
+        help="write the outputs to a .npz or .json file, or a single one to a .npy file",
     )
     sub.add_argument(
-        "--expect", metavar="FILE", help="compare the output with this .npy, .npz or .json"
+        "--expect",
+        metavar="FILE",
+        help="compare the outputs with this .npy, .npz or .json file; exit code 1 if they differ",
     )
     sub.add_argument(
         "--tolerance",
@@ -184,13 +199,13 @@ def _add_bench(sub: argparse.ArgumentParser) -> None:
     add_inputs(sub)
     add_fallback(sub)
     add_tuned(sub)
-    sub.add_argument("--runs", type=int, default=20, help="timed runs of each (default: 20)")
+    sub.add_argument("--runs", type=int, default=20, help="how many runs to time (default: 20)")
 
 
 def _add_profile(sub: argparse.ArgumentParser) -> None:
     add_inputs(sub)
-    sub.add_argument("--runs", type=int, default=20, help="timed runs (default: 20)")
-    sub.add_argument("--all", action="store_true", help="all kernels, not just the slowest 20")
+    sub.add_argument("--runs", type=int, default=20, help="how many runs to time (default: 20)")
+    sub.add_argument("--all", action="store_true", help="list all kernels, not just the slowest 20")
     sub.add_argument("--html", metavar="FILE", help="write a page: roofline, time line, table")
     sub.add_argument("--trace", metavar="FILE", help="write a trace for Perfetto or Chrome")
 
@@ -200,14 +215,16 @@ def _add_cache(sub: argparse.ArgumentParser) -> None:
 
 
 def _add_stages(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("-o", "--output", required=True, metavar="FOLDER")
+    sub.add_argument(
+        "-o", "--output", required=True, metavar="FOLDER", help="the folder to write the files to"
+    )
 
 
 def _add_check(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
-        "--threads", type=int, default=1, help="of which the times are estimated (default: 1)"
+        "--threads", type=int, default=1, help="estimate the times for so many threads (default: 1)"
     )
-    sub.add_argument("--json", action="store_true", help="all of it as JSON")
+    sub.add_argument("--json", action="store_true", help="print the report as JSON")
 
 
 def _add_why(sub: argparse.ArgumentParser) -> None:
@@ -215,29 +232,29 @@ def _add_why(sub: argparse.ArgumentParser) -> None:
         "node",
         nargs="?",
         metavar="NODE",
-        help="only the kernels of this node, by the model's name, or the kernel of this name",
+        help="explain only the kernels of this node of the model, or the kernel of this name",
     )
     sub.add_argument(
-        "--all", action="store_true", help="all that is known of each kernel; takes minutes"
+        "--all", action="store_true", help="explain every kernel in full, which takes minutes"
     )
-    sub.add_argument("--json", action="store_true", help="all of it as JSON")
+    sub.add_argument("--json", action="store_true", help="print the explanation as JSON")
 
 
 def _add_explore(sub: argparse.ArgumentParser) -> None:
     add = sub.add_argument
-    add("other", nargs="?", metavar="OTHER", help="another model, to be shown beside it")
-    add("-o", "--output", required=True, metavar="PAGE.html")
+    add("other", nargs="?", metavar="OTHER", help="another model to show beside the first one")
+    add("-o", "--output", required=True, metavar="PAGE.html", help="the file to write the page to")
     add(
         "--no-measure",
         dest="measure",
         action="store_false",
-        help="a page without the kernels' WebAssembly and WGSL, which times nothing",
+        help="leave out the kernels' code (WebAssembly and WGSL): the page then times nothing",
     )
     add(
         "--no-gpu",
         dest="gpu",
         action="store_false",
-        help="a page without the kernels' WGSL, which times them on no GPU: half as large",
+        help="leave out the kernels' WGSL: the page is half as large, and uses no GPU",
     )
     add_tuned(sub)
 
@@ -249,43 +266,48 @@ def _add_compare(sub: argparse.ArgumentParser) -> None:
         "--rtol",
         type=float,
         default=1e-4,
-        help="the difference allowed, relative to the largest value (default: 1e-4)",
+        help="the allowed difference relative to the largest value (default: 1e-4)",
     )
     add(
         "--atol",
         type=float,
         default=1e-5,
-        help="the difference allowed beside that (default: 1e-5)",
+        help="the allowed difference in addition to that (default: 1e-5)",
     )
     add(
         "--against",
         metavar="MODEL",
-        help="nnc on another model of the same inputs in place of ONNX Runtime, such as one of low "
-        "precision; values of the same name are compared",
+        help="compare with nnc on another model of the same inputs, such as one of low precision, "
+        "instead of ONNX Runtime; values of the same name are compared",
     )
     add(
         "--against-target",
         metavar="NAME",
         type=target_argument,
-        help="nnc for this target in place of ONNX Runtime; in an emulator where it needs one",
+        help="compare with nnc for this target (in an emulator if it needs one) instead of ONNX "
+        "Runtime",
     )
     add(
         "--against-fast-math",
         choices=("on", "off"),
-        help="nnc with or without --fast-math in place of ONNX Runtime",
+        help="compare with nnc with this --fast-math instead of ONNX Runtime",
     )
     add(
         "--pass-pipeline",
         metavar="TEXT",
-        help="the passes from the graph to the llvm dialect (default: those of `nnc compile`), "
-        "as nn-opt takes them",
+        help="the passes from the graph to the llvm dialect, as nn-opt takes them (default: those "
+        "of `nnc compile`)",
     )
     add(
         "--against-pass-pipeline",
         metavar="TEXT",
-        help="nnc by these passes in place of ONNX Runtime",
+        help="compare with nnc with these passes instead of ONNX Runtime",
     )
-    add("--outputs-only", action="store_true", help="do not look for the node")
+    add(
+        "--outputs-only",
+        action="store_true",
+        help="compare the outputs only; do not search for the node",
+    )
 
 
 def _add_package(sub: argparse.ArgumentParser) -> None:
@@ -293,97 +315,133 @@ def _add_package(sub: argparse.ArgumentParser) -> None:
     add_tuned(sub)
 
 
-COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
-    "import": ("Write a model as IR, its weights in a safetensors file beside it.", _add_import),
-    "compile": (
-        "Compile a model; the suffix of the output says to what: .mlir .ll .s, or with a C header "
-        ".o .so .dll .dylib .a .c, with a JavaScript module .wasm; .mjs for WebGPU, .cpp for HLS.",
-        _add_compile,
+COMMANDS: dict[str, tuple[str, str, Callable[[argparse.ArgumentParser], None]]] = {
+    "run": (
+        "Compile a model, run it once, and print its outputs.",
+        "nnc run model.onnx --input x.npy --output y.npy",
+        _add_run,
     ),
-    "run": ("Compile a model and run it once.", _add_run),
     "bench": (
-        "Time a model where its code runs (WebAssembly: in Node), beside ONNX Runtime where that "
-        "is installed.",
+        "Measure a model's latency, beside ONNX Runtime's if that is installed. WebAssembly runs "
+        "in Node.",
+        "nnc bench model.onnx --threads 2",
         _add_bench,
     ),
-    "profile": ("Time each kernel of a model: a table, a page, a trace.", _add_profile),
-    "calibrate": (
-        "Measure this machine's numbers (clock, arithmetic, caches, memory, threads, functions) "
-        "and keep them: code for `host` is then scheduled by them. Exit code 1 if nothing "
-        "can be kept.",
-        add_calibrate,
+    "profile": (
+        "Measure the time of each kernel of a model: a table, a page, a trace.",
+        "nnc profile model.onnx --html profile.html",
+        _add_profile,
     ),
-    "tune": (
-        "Find faster schedules for a model's kernels by measuring them in the model; written as "
-        "text, for --tuned.",
-        add_tune,
-    ),
-    "try": (
-        "Try a kernel's schedule that was edited by hand: is it legal, does it compute what the "
-        "default does, what does it take beside the default in the model. Exit code 1 if it is not "
-        "legal or not right.",
-        add_try,
-    ),
-    "worker": (
-        "Carry out experiments for `nnc tune --scheduler` on this machine, until Ctrl-C.",
-        add_worker,
-    ),
-    "fleet": (
-        "Make the key of a fleet of workers, or be its scheduler.",
-        add_fleet,
-    ),
-    "remote": (
-        "Use a server of `nnc serve`: send models, order packages, take them.",
-        add_remote,
-    ),
-    "serve": (
-        "Serve a page and a REST interface to which models are brought to be measured and "
-        "packaged, until Ctrl-C; add users to it.",
-        add_serve,
-    ),
-    "cache": ("Show or empty the cache of compiled models.", _add_cache),
-    "targets": (
-        "List the targets: names, what they are, whether code for them runs here.",
-        lambda sub: None,
-    ),
-    "stages": ("Write the IR after every stage, one file each.", _add_stages),
     "check": (
-        "Say what a model needs and what it would get, without compiling it: operators, what is "
-        "not supported, open dimensions, operations, memory, time. Exit code 1 if "
-        "something is missing.",
+        "Report what a model needs, without compiling it: operators, unsupported nodes, dynamic "
+        "dimensions, operations, memory, expected time. Exit code 1 if a node is not supported.",
+        "nnc check model.onnx --target host,cortex-a76",
         _add_check,
     ),
-    "why": (
-        "Say why a model is compiled as it is: for each kernel what could be taken, how long each "
-        "should take, what bounds the chosen one, and what would change the choice.",
-        _add_why,
+    "compile": (
+        "Compile a model. The suffix of the output says to what: .so .dll .dylib .a .o .c with a C "
+        "header, .wasm with a JavaScript module, .mjs for WebGPU, .cpp for HLS, .mlir .ll .s as "
+        "text.",
+        "nnc compile model.onnx -o model.so",
+        _add_compile,
+    ),
+    "compare": (
+        "Compare a model's outputs with ONNX Runtime's or with another compilation's; if they "
+        "differ, find the first node that does. Exit code 1 if they differ.",
+        "nnc compare model.onnx --random --shape x=1,3,224,224",
+        _add_compare,
     ),
     "explore": (
         "Write a page to look inside a model: its graph, each kernel's schedule, loops, "
-        "instructions and reasons, every stage side by side; it times kernels where it is opened.",
+        "instructions and reasons, every stage side by side; the page times kernels where it is "
+        "opened.",
+        "nnc explore model.onnx -o page.html",
         _add_explore,
     ),
-    "compare": (
-        "Compare a model's outputs with ONNX Runtime's or with another compilation; where they "
-        "differ, find the first node at which. Exit code 1 if they differ.",
-        _add_compare,
+    "why": (
+        "Explain how a model is compiled: for each kernel the alternatives, their expected times, "
+        "what limits the chosen one, and what would change the choice.",
+        "nnc why model.onnx conv_1",
+        _add_why,
+    ),
+    "stages": (
+        "Write the IR after every stage of a compilation, one file each.",
+        "nnc stages model.onnx -o stages/",
+        _add_stages,
+    ),
+    "import": (
+        "Write a model's graph as IR, with its weights in a safetensors file beside it.",
+        "nnc import model.onnx -o model.mlir",
+        _add_import,
+    ),
+    "tune": (
+        "Search faster schedules for a model's kernels by measuring them in the model, and write "
+        "them as text, for --tuned.",
+        "nnc tune model.onnx -o tuned/ --seconds 60",
+        add_tune,
+    ),
+    "try": (
+        "Try a kernel's schedule that was edited by hand: whether it is legal, whether it computes "
+        "the same as the default, and its time beside the default's. Exit code 1 if it is illegal "
+        "or wrong.",
+        "nnc try model.onnx --schedule edited.mlir",
+        add_try,
+    ),
+    "calibrate": (
+        "Measure this machine (clock, arithmetic, caches, memory, threads, functions) and keep the "
+        "numbers, by which code for `host` is then scheduled. Exit code 1 if no number can be "
+        "kept.",
+        "nnc calibrate",
+        add_calibrate,
     ),
     "package": (
-        "Measure a model on nnc and on other engines, in turns, and write a package: the library "
-        "with bindings, schedules, a report with a recommendation, and the command that repeats "
-        "each figure.",
+        "Measure a model with nnc and with other engines, in turns, and write a package: the "
+        "library with bindings, schedules, a report with a recommendation, and the commands that "
+        "repeat the measurements.",
+        "nnc package model.onnx -o package.zip",
         _add_package,
     ),
+    "targets": (
+        "List the targets: names, where their code runs, and a description.",
+        "nnc targets",
+        lambda sub: None,
+    ),
+    "cache": (
+        "List the cached compiled models, or remove them.",
+        "nnc cache --clear",
+        _add_cache,
+    ),
+    "worker": (
+        "Run experiments for `nnc tune --scheduler` on this machine, until Ctrl-C.",
+        "nnc worker --scheduler tls://HOST:8786 --certificates fleet/",
+        add_worker,
+    ),
+    "fleet": (
+        "Make the key of a fleet of workers, or run its scheduler.",
+        "nnc fleet init fleet/",
+        add_fleet,
+    ),
+    "serve": (
+        "Serve web pages and a REST interface that measure and package models, until Ctrl-C; or "
+        "manage the service's users.",
+        "nnc serve --port 8080",
+        add_serve,
+    ),
+    "remote": (
+        "Use a server of `nnc serve`: upload models, order packages, download them.",
+        "nnc remote package model.onnx -o package.zip",
+        add_remote,
+    ),
 }
-"""Each command's help, and its options beyond the model's."""
+"""Each command's help, an example, and its options beyond the model's."""
 
 WITHOUT_MODEL = ("cache", "calibrate", "fleet", "remote", "serve", "targets", "worker")
 MAYBE_WITHOUT_MODEL = ("tune",)
 
 SEVERAL_TARGETS = {
-    "compile": ". Several levels, as in x86-64-v2,x86-64-v3: a library that has code for "
-    "each and chooses when it is loaded",
-    "check": ". Several, as in x86-64-v3,cortex-a76: a time for each",
-    "explore": ". Two, as in x86-64-v3,cortex-a76: both compilations side by side",
+    "compile": ". Several levels of a processor, such as x86-64-v2,x86-64-v3, make a library with "
+    "code for each, which chooses when it is loaded",
+    "check": ". Several, such as x86-64-v3,cortex-a76, give a time for each",
+    "explore": ". Two, such as x86-64-v3,cortex-a76, show both compilations side by side",
 }
 """The commands that take several targets, with the text of their help."""

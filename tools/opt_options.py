@@ -36,21 +36,21 @@ GROUPS: tuple[FlagGroup, ...] = (
             Flag("no-implicit-module", "the file must be one operation; put no module around it"),
             Flag(
                 "split-input-file",
-                f"treat the parts between marks ({SPLIT_MARK}) each alone",
+                f"process each part between marks ({SPLIT_MARK}) on its own",
                 "text",
                 "MARK",
                 bare=SPLIT_MARK,
             ),
             Flag(
                 "output-split-marker",
-                "what is written between the results of the parts",
+                "the text between the results of the parts",
                 "text",
                 "MARK",
                 default=SPLIT_MARK,
             ),
             Flag(
                 "resource-dir",
-                "where weights files lie (default: the file's folder)",
+                "the folder of weights files (default: the input file's folder)",
                 "folder",
                 "DIR",
             ),
@@ -61,14 +61,14 @@ GROUPS: tuple[FlagGroup, ...] = (
         (
             Flag(
                 "pass-pipeline",
-                "the passes to run, as builtin.module(func.func(a,b{x=1}),c)",
+                "the passes to run, such as builtin.module(func.func(a,b{x=1}),c)",
                 "text",
                 "TEXT",
             ),
             Flag(
                 "target",
-                "what the module is to be for, see `nnc targets`; the module then says so "
-                "(default: what it says, else this machine)",
+                "the target to compile for, a name that `nnc targets` lists, which is noted in the "
+                "module (default: the one noted there, else this machine)",
                 "target",
                 "NAME",
             ),
@@ -85,21 +85,21 @@ GROUPS: tuple[FlagGroup, ...] = (
             Flag("run-reproducer", "run the pipeline that is stored in the file"),
             Flag(
                 "mlir-pass-pipeline-crash-reproducer",
-                "where a pass fails, write the module and the pipeline to this file",
+                "if a pass fails, write the module and the pipeline to this file",
                 "file",
                 "FILE",
             ),
             Flag(
                 "mlir-pass-pipeline-local-reproducer",
-                "with the former: the module just before the failing pass, and that pass only",
+                "with the option above: the module before the failing pass, and only that pass",
             ),
             Flag(
                 "mlir-generate-reproducer",
-                "write the module and the pipeline to this file, failure or not",
+                "write the module and the pipeline to this file, whether a pass fails or not",
                 "file",
                 "FILE",
             ),
-            Flag("mlir-disable-threading", "accepted for upstream's sake: passes use one thread"),
+            Flag("mlir-disable-threading", "no effect, as passes use one thread; upstream has it"),
         ),
     ),
     FlagGroup(
@@ -109,9 +109,9 @@ GROUPS: tuple[FlagGroup, ...] = (
             Flag("mlir-print-ir-after", "after these passes", "names", "PASS,.."),
             Flag("mlir-print-ir-before-all", "before each pass"),
             Flag("mlir-print-ir-after-all", "after each pass"),
-            Flag("mlir-print-ir-after-change", "after passes only where they changed something"),
+            Flag("mlir-print-ir-after-change", "after each pass that changed something"),
             Flag("mlir-print-ir-after-failure", "only after a pass that fails"),
-            Flag("mlir-print-ir-module-scope", "always the whole module"),
+            Flag("mlir-print-ir-module-scope", "the whole module, also around passes on functions"),
             Flag("mlir-print-ir-tree-dir", "into files below this folder", "folder", "DIR"),
         ),
     ),
@@ -130,7 +130,7 @@ GROUPS: tuple[FlagGroup, ...] = (
             Flag("mlir-use-nameloc-as-prefix", "with value names from named locations"),
             Flag(
                 "mlir-print-assume-verified",
-                "accepted for upstream's sake: nothing is verified again",
+                "no effect, as printing does not verify; upstream has it",
             ),
             Flag(
                 "mlir-elide-elementsattrs-if-larger",
@@ -163,7 +163,7 @@ GROUPS: tuple[FlagGroup, ...] = (
                 choices=("list", "tree"),
                 default="tree",
             ),
-            Flag("mlir-pass-statistics", "print what passes counted"),
+            Flag("mlir-pass-statistics", "print the passes' counters"),
             Flag(
                 "mlir-pass-statistics-display",
                 "as a list by pass, or by place in the pipeline",
@@ -173,7 +173,7 @@ GROUPS: tuple[FlagGroup, ...] = (
             ),
             Flag(
                 "trace-rewrites",
-                "print each rule that fires: where, on what, what it made",
+                "print each rewrite: the rule, the place, the old and the new operations",
                 "file",
                 "FILE",
                 bare="-",
@@ -187,10 +187,10 @@ GROUPS: tuple[FlagGroup, ...] = (
                 "KEY=VALUE,..",
                 bare="",
             ),
-            Flag("check-numerics-seed", "seed of these inputs (default: 0)", "int", "N"),
+            Flag("check-numerics-seed", "the seed of these inputs (default: 0)", "int", "N"),
             Flag(
                 "check-numerics-reproducer",
-                "where the module before the faulty pass is written (default: beside the input)",
+                "the file for the module before the faulty pass (default: beside the input)",
                 "file",
                 "FILE",
             ),
@@ -199,10 +199,10 @@ GROUPS: tuple[FlagGroup, ...] = (
     FlagGroup(
         "tests",
         (
-            Flag("verify-roundtrip", "print what was read in both forms, read it back, compare"),
+            Flag("verify-roundtrip", "print the input in both forms, read that back, compare"),
             Flag(
                 "verify-diagnostics",
-                "compare what is said with // expected-error {{..}} comments",
+                "compare the diagnostics with // expected-error {{..}} comments",
                 "text",
                 bare="all",
                 choices=("all", "only-expected"),

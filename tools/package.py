@@ -35,7 +35,7 @@ def package_model(args: argparse.Namespace, session: Session) -> int:
     if args.only_measure == bool(args.output):
         raise NncError("nnc: package takes one of -o PACKAGE and --only-measure")
     if args.json and not args.only_measure:
-        raise NncError("nnc: --json says something of --only-measure, which is missing")
+        raise NncError("nnc: --json needs --only-measure")
     output = session.streams.path(args.output) if args.output else None
     if output is not None:
         check_output(output)
@@ -155,7 +155,7 @@ class _Progress:
 
 
 def told(report: Mapping[str, Any]) -> Iterator[str]:
-    """The report as lines for people."""
+    """The lines that `nnc package` prints of its report: engines, notes, the recommendation."""
     if report["engines"]:
         columns = ("median", "spread", "load", "peak", "size", "error")
         yield f"{'':20}{'threads':>8}" + "".join(f"{name:>12}" for name in columns)

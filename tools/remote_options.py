@@ -18,8 +18,8 @@ def add_remote(parser: argparse.ArgumentParser) -> None:
             sub.add_argument(
                 "--server",
                 metavar="URL",
-                help="one of the servers that you have signed in to (default: NNC_REMOTE, else "
-                "the one signed in to last)",
+                help="one of the servers that you have signed in to (default: the environment "
+                "variable NNC_REMOTE, else the one signed in to last)",
             )
         add_options(sub)
 
@@ -33,7 +33,7 @@ def _add_login(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--certificates",
         metavar="FILE.pem",
-        help="who signs the server's certificate, where that is a house's own authority",
+        help="the authority that signed the server's certificate, if it is a private one",
     )
     sub.add_argument(
         "--plain-http",
@@ -43,12 +43,14 @@ def _add_login(sub: argparse.ArgumentParser) -> None:
 
 
 def _add_logout(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("url", nargs="?", metavar="URL", help="(default: the one signed in to last)")
+    sub.add_argument(
+        "url", nargs="?", metavar="URL", help="the server (default: the one signed in to last)"
+    )
 
 
 def _add_upload(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("path", metavar="MODEL", help="a model's file or folder")
-    sub.add_argument("--name", help="what to call it there (default: the file's name)")
+    sub.add_argument("--name", help="the model's name on the server (default: the file's name)")
     _add_quiet(sub)
 
 
@@ -58,12 +60,16 @@ def _add_model(sub: argparse.ArgumentParser) -> None:
 
 def _add_show(sub: argparse.ArgumentParser) -> None:
     _add_model(sub)
-    sub.add_argument("--json", action="store_true", help="all that the server knows, as JSON")
+    sub.add_argument("--json", action="store_true", help="print all that the server knows, as JSON")
 
 
 def _add_explore(sub: argparse.ArgumentParser) -> None:
     _add_model(sub)
-    sub.add_argument("-o", "--output", required=True, metavar="PAGE.html")
+    _add_output(sub, "PAGE.html")
+
+
+def _add_output(sub: argparse.ArgumentParser, name: str) -> None:
+    sub.add_argument("-o", "--output", required=True, metavar=name, help="the file to write")
 
 
 def _add_order_options(sub: argparse.ArgumentParser) -> None:
@@ -73,30 +79,35 @@ def _add_order_options(sub: argparse.ArgumentParser) -> None:
         "--target",
         default="host",
         metavar="NAME,..",
-        help="what to compile for, as `nnc remote targets` lists them (default: host, which is "
-        "the server)",
+        help="what to compile for, names that `nnc remote targets` lists (default: host, the "
+        "server itself)",
     )
-    add("--precision", default="f32", metavar="NAME,..", help="of the weights (default: f32)")
+    add(
+        "--precision",
+        default="f32",
+        metavar="NAME,..",
+        help="the precisions of the weights (default: f32)",
+    )
     add(
         "--threads",
         dest="thread_counts",
         default="1",
         metavar="N,..",
-        help="with how many threads to measure (default: 1)",
+        help="measure with these numbers of threads (default: 1)",
     )
     add(
         "--seconds",
         type=int,
         default=0,
-        help="how long to look for faster schedules, for each target (default: 0)",
+        help="how long to search faster schedules for each target (default: 0)",
     )
     add(
         "--engines",
         default="",
         metavar="NAME,..",
-        help="what to measure on, as `nnc remote engines` lists them (default: all)",
+        help="the engines to measure, names that `nnc remote engines` lists (default: all)",
     )
-    add("--inputs", metavar="FILE.npz", help="what to measure on (default: random values)")
+    add("--inputs", metavar="FILE.npz", help="inputs to measure on (default: random values)")
 
 
 def _add_order(sub: argparse.ArgumentParser) -> None:
@@ -105,20 +116,20 @@ def _add_order(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--wait",
         action="store_true",
-        help="until all of it is done; exit code 1 if something failed",
+        help="wait until all jobs are done; exit code 1 if one failed",
     )
     _add_quiet(sub)
 
 
 def _add_package(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("path", metavar="MODEL", help="a model's file or folder, of this machine")
-    sub.add_argument("-o", "--output", required=True, metavar="PACKAGE.zip")
+    sub.add_argument("path", metavar="MODEL", help="a model's file or folder on this machine")
+    _add_output(sub, "PACKAGE.zip")
     _add_order_options(sub)
     _add_quiet(sub)
 
 
 def _add_watch(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("order", metavar="ORDER", help="an order by its id")
+    sub.add_argument("order", metavar="ORDER", help="an order, by its id")
 
 
 def _add_job(sub: argparse.ArgumentParser) -> None:
@@ -127,13 +138,13 @@ def _add_job(sub: argparse.ArgumentParser) -> None:
 
 def _add_download(sub: argparse.ArgumentParser) -> None:
     _add_job(sub)
-    sub.add_argument("-o", "--output", required=True, metavar="PACKAGE.zip")
+    _add_output(sub, "PACKAGE.zip")
     _add_quiet(sub)
 
 
 def _add_report(sub: argparse.ArgumentParser) -> None:
     _add_job(sub)
-    sub.add_argument("-o", "--output", required=True, metavar="REPORT.html")
+    _add_output(sub, "REPORT.html")
 
 
 def _add_cancel(sub: argparse.ArgumentParser) -> None:
@@ -149,9 +160,13 @@ def _add_delete(sub: argparse.ArgumentParser) -> None:
 
 
 def _add_tokens(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("--new", metavar="NAME", help="make one, which is shown this once")
-    sub.add_argument("--days", type=int, help="of --new: until it expires (default: never)")
-    sub.add_argument("--delete", metavar="ID", help="make one good for nothing")
+    sub.add_argument(
+        "--new", metavar="NAME", help="make a token of this name, which is shown only once"
+    )
+    sub.add_argument(
+        "--days", type=int, help="with --new: days until the token expires (default: never)"
+    )
+    sub.add_argument("--delete", metavar="ID", help="revoke a token")
 
 
 def _add_quiet(sub: argparse.ArgumentParser) -> None:
@@ -164,30 +179,36 @@ ACTIONS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
         _add_login,
     ),
     "logout": ("Forget a server's token on this machine; the token stays valid.", _add_logout),
-    "me": ("Say who you are there, what you may have, and what you have.", _nothing),
+    "me": ("Show your account on the server: your name, your limits, and what you use.", _nothing),
     "upload": (
-        "Send a model; one that broke off goes on where it had stopped.",
+        "Send a model; an interrupted upload resumes where it stopped.",
         _add_upload,
     ),
-    "models": ("List your models, and uploads that are not finished.", _nothing),
-    "show": ("Say what the server found in a model.", _add_show),
-    "explore": ("Take the page to look inside a model.", _add_explore),
+    "models": ("List your models and unfinished uploads.", _nothing),
+    "show": ("Show what the server found in a model.", _add_show),
+    "explore": ("Download the page that shows the inside of a model.", _add_explore),
     "order": ("Order packages of a model: one for each target and precision.", _add_order),
     "orders": ("List your orders with their jobs.", _nothing),
     "watch": (
-        "Follow an order until all of it is done. Exit code 1 if something failed.",
+        "Follow an order until all of its jobs are done. Exit code 1 if one failed.",
         _add_watch,
     ),
-    "download": ("Take a job's package.", _add_download),
-    "report": ("Take a job's report.", _add_report),
-    "log": ("Print what the command of a job said.", _add_job),
-    "cancel": ("End a job, or an order's jobs.", _add_cancel),
-    "delete": ("Delete a model with its orders, an order with its packages.", _add_delete),
-    "tokens": ("List your tokens, make one, delete one.", _add_tokens),
-    "targets": ("List what the server compiles for, and where it can measure.", _nothing),
-    "engines": ("List what the server can measure models on.", _nothing),
+    "download": ("Download a job's package.", _add_download),
+    "report": ("Download a job's report.", _add_report),
+    "log": ("Print the output of a job's command.", _add_job),
+    "cancel": ("Cancel a job, or all jobs of an order.", _add_cancel),
+    "delete": (
+        "Delete a model with its orders, an order with its packages, or an unfinished upload.",
+        _add_delete,
+    ),
+    "tokens": ("List your tokens, make one, or delete one.", _add_tokens),
+    "targets": (
+        "List the targets that the server compiles for, and which of them it can measure.",
+        _nothing,
+    ),
+    "engines": ("List the engines that the server can measure.", _nothing),
     "package": (
-        "The whole way in one: send a model, order a package for one target, wait, take it.",
+        "Do all in one: upload a model, order a package for one target, wait, download it.",
         _add_package,
     ),
 }

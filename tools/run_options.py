@@ -39,17 +39,27 @@ def build_parser() -> argparse.ArgumentParser:
     add("--entry", metavar="NAME", help="the function (default: main, or the only public one)")
     add("--args", default="", metavar="ARG,..", help="its arguments, see above")
     how = parser.add_mutually_exclusive_group()
-    how.add_argument("--interpret", action="store_true", help="run on NumPy values")
-    how.add_argument("--compile", action="store_true", help="lower what is left, run machine code")
-    add("--seed", type=int, default=0, help="of random arguments (default: 0)")
+    how.add_argument(
+        "--interpret", action="store_true", help="run in the interpreter, on NumPy values"
+    )
+    how.add_argument(
+        "--compile", action="store_true", help="lower the function to machine code, and run that"
+    )
+    add("--seed", type=int, default=0, help="the seed of random arguments (default: 0)")
     add(
         "--print",
         choices=("full", "summary", "none"),
         default="full",
         help="how values are printed (default: full)",
     )
-    add("--trace", action="store_true", help="print what every operation gave (interpreted only)")
-    add("--max-steps", type=int, metavar="N", help="stop the interpreter after so many operations")
+    add(
+        "--trace",
+        action="store_true",
+        help="print the results of every operation (interpreted only)",
+    )
+    add(
+        "--max-steps", type=int, metavar="N", help="stop the interpreter after this many operations"
+    )
     add(
         "--output",
         "-o",

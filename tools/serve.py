@@ -81,7 +81,7 @@ def _jobs(
     if args.looks is not None and args.looks < 1:
         raise NncError(f"nnc: --looks is at least 1, not {args.looks}")
     if args.certificates and not args.scheduler:
-        raise NncError("nnc: --certificates says something of --scheduler, which is missing")
+        raise NncError("nnc: --certificates needs --scheduler")
     how = Dispatching(
         unconfined=args.unconfined,
         scheduler=args.scheduler,
@@ -100,7 +100,7 @@ def _check(args: argparse.Namespace) -> None:
     if args.port not in _PORTS:
         raise NncError(f"nnc: --port is 0 to {_PORTS[-1]}, not {args.port}")
     if bool(args.certificate) != bool(args.key):
-        raise NncError("nnc: --certificate and --key say something together")
+        raise NncError("nnc: --certificate and --key need each other")
     if args.certificate and args.behind_tls:
         raise NncError("nnc: --behind-tls is for a server without --certificate")
     has_tls = bool(args.certificate) or args.behind_tls

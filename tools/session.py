@@ -44,7 +44,7 @@ class Session:
 
         if args.tuned is None:
             if args.tuned_anywhere:
-                raise NncError("nnc: --tuned-anywhere says something of --tuned, which is missing")
+                raise NncError("nnc: --tuned-anywhere needs --tuned")
             return None
         folder = TunedFolder(self.streams.path(args.tuned), args.tuned_anywhere)
         folder.read()

@@ -43,11 +43,16 @@ def add_inputs(sub: argparse.ArgumentParser) -> None:
         metavar="[NAME=]FILE.npy",
         help="an input, in order or by name; .npz for a sequence, .json for values of any kind",
     )
-    sub.add_argument("--random", action="store_true", help="random values for the other inputs")
-    sub.add_argument("--seed", type=seed_argument, default=0, help="of --random (default: 0)")
+    sub.add_argument("--random", action="store_true", help="use random values for the other inputs")
+    sub.add_argument(
+        "--seed", type=seed_argument, default=0, help="the seed of --random (default: 0)"
+    )
     sub.add_argument("--threads", type=int, default=1, help="worker threads (default: 1)")
     sub.add_argument(
-        "--no-cache", dest="cache", action="store_false", help="compile anew, and keep nothing"
+        "--no-cache",
+        dest="cache",
+        action="store_false",
+        help="neither read nor write the cache of compiled models",
     )
 
 
@@ -57,8 +62,8 @@ def add_fallback(sub: argparse.ArgumentParser) -> None:
         "--fallback",
         choices=("cpu", "error"),
         default="cpu",
-        help="what becomes of steps that a device cannot take: the host takes them, and they are "
-        "listed, or the compilation ends with an error (default: cpu)",
+        help="what to do with steps that a device does not support: run them on the host and list "
+        "them (cpu), or refuse the model (error; default: cpu)",
     )
 
 
@@ -67,10 +72,10 @@ def add_tuned(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--tuned",
         metavar="FOLDER",
-        help="use the schedules that `nnc tune` has written there, where they fit",
+        help="use the schedules that `nnc tune` wrote to this folder, where they fit",
     )
     sub.add_argument(
         "--tuned-anywhere",
         action="store_true",
-        help="use those of --tuned that were found on other machines too",
+        help="also use schedules of --tuned that were measured on other machines",
     )

@@ -74,7 +74,7 @@ def try_edited(args: argparse.Namespace, session: Session) -> int:
 
 def _print_default(args: argparse.Namespace, session: Session) -> int:
     if args.json:
-        raise NncError("nnc: --json says what --schedule comes to, which is missing")
+        raise NncError("nnc: --json needs --schedule")
     kernels = editable_kernels(session.load(), args.target)
     if args.kernel is None:
         for name in kernels:

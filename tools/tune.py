@@ -62,9 +62,9 @@ def tune(args: argparse.Namespace, session: Session) -> int:
     if len(asked) > 1 or (action in ("output", *NEED_OUTPUT)) != bool(args.output):
         raise NncError(f"nnc: tune takes one of {', '.join(FORMS[:-1])} and {FORMS[-1]}")
     if args.drop and action != "prune":
-        raise NncError("nnc: --drop says something of --prune, which is missing")
+        raise NncError("nnc: --drop needs --prune")
     if args.curve and action != "output":
-        raise NncError("nnc: --curve says something of a search, which -o FOLDER asks for")
+        raise NncError("nnc: --curve needs a search: give -o FOLDER")
     if (args.model is None) == (action not in WITHOUT_MODEL):
         what = "needs a model" if args.model is None else "takes no model"
         raise NncError(f"nnc: tune {'-o' if action == 'output' else f'--{action}'} {what}")

@@ -12,29 +12,30 @@ def add_tune(sub: argparse.ArgumentParser) -> None:
     """Add the options of `nnc tune`."""
     add_inputs(sub)
     sub.add_argument(
-        "-o", "--output", metavar="FOLDER", help="where the schedules go; the file of --export"
+        "-o",
+        "--output",
+        metavar="FOLDER",
+        help="the folder to write the schedules to; with --export, the file",
     )
-    sub.add_argument(
-        "--seconds", type=float, default=60.0, help="how long to look for them (default: 60)"
-    )
-    sub.add_argument("--trials", type=int, metavar="N", help="experiments at most")
+    sub.add_argument("--seconds", type=float, default=60.0, help="how long to search (default: 60)")
+    sub.add_argument("--trials", type=int, metavar="N", help="the most experiments")
     sub.add_argument(
         "--curve",
         metavar="FILE.csv",
-        help="write what was saved by when: a row for each experiment, the last one as it was "
-        "compared in the whole model",
+        help="write the time saved so far as a table: a row for each experiment, and last the "
+        "comparison in the whole model",
     )
     sub.add_argument(
         "--precision",
         action="store_true",
-        help="also try products in other numbers: 16-bit floats or f32, integers or f32",
+        help="also try other number formats in products: 16-bit floats or f32, integers or f32",
     )
     sub.add_argument(
         "--workers",
         type=int,
         metavar="N",
-        help="experiments at once (default: 1 on this machine, where several disturb each other's "
-        "times; all workers of --scheduler)",
+        help="how many experiments run at once (default: 1 on this machine, where several would "
+        "disturb each other; all workers of --scheduler)",
     )
     _add_scheduler(sub, required=False)
     _add_what_is_kept(sub)
@@ -45,20 +46,20 @@ def _add_what_is_kept(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--replay",
         metavar="FOLDER",
-        help="search nothing: compile with the schedules of this folder, and print the digest of "
+        help="no search: compile with the schedules of this folder, and print the digest of "
         "the code, which is the same each time",
     )
     sub.add_argument(
         "--explain",
         metavar="FOLDER",
-        help="search nothing: say of each kernel what was found, whether that holds still, and how "
+        help="no search: report for each kernel what was found, whether it still holds, and how "
         "its schedule differs from the default",
     )
     sub.add_argument(
         "--prune",
         metavar="FOLDER",
-        help="search nothing: remove schedules of the model's kernels that are not legal any more, "
-        "or are what the default is now; --drop says what else",
+        help="no search: remove schedules of the model's kernels that are no longer legal, or that "
+        "are the default by now; --drop removes more",
     )
     sub.add_argument(
         "--drop",
@@ -72,18 +73,18 @@ def _add_what_is_kept(sub: argparse.ArgumentParser) -> None:
         "--merge",
         metavar="FROM",
         help="no model: add the schedules of this folder, or of a file of --export, to the folder "
-        "of -o; of two for a kernel and machine the one stays that surely saves more",
+        "of -o; of two for one kernel and machine, the one that surely saves more is kept",
     )
     sub.add_argument(
         "--export",
         metavar="FOLDER",
-        help="no model: write a folder's schedules, all measurements and this machine's numbers "
-        "into the file of -o, for --merge elsewhere",
+        help="no model: write this folder's schedules, all measurements and this machine's numbers "
+        "to the file of -o, for --merge elsewhere",
     )
     sub.add_argument(
         "--measurements",
         metavar="FILE.csv",
-        help="no model: write all that was measured by now as a table, a column for each feature",
+        help="no model: write all measurements so far as a table, with a column for each feature",
     )
 
 
@@ -94,15 +95,24 @@ def add_try(sub: argparse.ArgumentParser) -> None:
     add(
         "--schedule",
         metavar="FILE",
-        help="the edited schedule; without it the kernel's default one is printed, and without "
-        "--kernel the names of the kernels that have one",
+        help="the edited schedule; without it, the kernel's default schedule is printed, or "
+        "without --kernel the names of the kernels that have one",
     )
-    add("--kernel", metavar="NAME", help="the kernel it is for (default: the one that it names)")
-    add("--seconds", type=float, default=5.0, help="of runs in turns (default: 5)")
+    add(
+        "--kernel",
+        metavar="NAME",
+        help="the kernel that the schedule is for (default: the one that it names)",
+    )
+    add(
+        "--seconds",
+        type=float,
+        default=5.0,
+        help="how long to run the two in turns (default: 5)",
+    )
     add(
         "--json",
         action="store_true",
-        help="what it comes to as JSON, also where it is not legal or wrong: 0 then, too",
+        help="print the result as JSON, with exit code 0 even if the schedule is illegal or wrong",
     )
 
 
@@ -111,13 +121,14 @@ def _add_scheduler(sub: argparse.ArgumentParser, *, required: bool) -> None:
         "--scheduler",
         metavar="ADDRESS",
         required=required,
-        help="tls://HOST:PORT of a fleet's scheduler, whose workers carry out the experiments",
+        help="the address of a fleet's scheduler, tls://HOST:PORT, whose workers run the "
+        "experiments",
     )
     sub.add_argument(
         "--certificates",
         metavar="FOLDER",
-        help="the fleet's key, as `nnc fleet init FOLDER` has made it; without it only a "
-        "scheduler of this machine at tcp://127.0.0.1 is spoken to",
+        help="the folder with the fleet's key, made by `nnc fleet init FOLDER`; without it, only a "
+        "scheduler of this machine at tcp://127.0.0.1 can be used",
     )
 
 
@@ -129,12 +140,12 @@ def add_worker(sub: argparse.ArgumentParser) -> None:
         metavar="NAME",
         type=target_argument,
         default=HOST,
-        help="what this machine measures for (default: host, with what was calibrated here)",
+        help="the target that this machine measures for (default: host, with its calibration)",
     )
     sub.add_argument(
         "--unconfined",
         action="store_true",
-        help="carry out jobs of `nnc serve` even where this machine cannot confine them",
+        help="run jobs of `nnc serve` even if this machine cannot confine them",
     )
 
 
@@ -143,14 +154,18 @@ def add_fleet(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "action",
         choices=("init", "scheduler"),
-        help="init makes the key that the members of a fleet share; scheduler is where workers "
-        "and tuners meet, until Ctrl-C",
+        help="init makes the key that the members of a fleet share; scheduler runs the process "
+        "where workers and tuners meet, until Ctrl-C",
     )
-    sub.add_argument("folder", metavar="FOLDER", help="with the key and its certificate")
+    sub.add_argument("folder", metavar="FOLDER", help="the folder of the key and its certificate")
     sub.add_argument(
-        "--host", default="0.0.0.0", help="where the scheduler listens (default: everywhere)"
+        "--host",
+        default="0.0.0.0",
+        help="the address that the scheduler listens at (default: all of this machine)",
     )
-    sub.add_argument("--port", type=int, default=8786, help="and at which port (default: 8786)")
+    sub.add_argument(
+        "--port", type=int, default=8786, help="the port that it listens at (default: 8786)"
+    )
 
 
 def add_calibrate(sub: argparse.ArgumentParser) -> None:
@@ -161,20 +176,20 @@ def add_calibrate(sub: argparse.ArgumentParser) -> None:
         metavar="NAME",
         type=target_argument,
         default=HOST,
-        help="whose numbers to measure (default: host, which takes them from then on; named "
-        "targets keep their own, unless NNC_CALIBRATION is all)",
+        help="the target to measure (default: host, which uses the numbers from then on; named "
+        "targets keep their built-in numbers unless NNC_CALIBRATION is all)",
     )
     add(
         "--seconds",
         type=float,
         default=120.0,
-        help="how long to measure at most (default: 120; a quarter of it where nothing disturbs)",
+        help="the longest to measure (default: 120; a quarter of that if nothing disturbs)",
     )
-    add("--show", action="store_true", help="what is kept, beside the built-in numbers")
-    add("--forget", action="store_true", help="remove what is kept")
+    add("--show", action="store_true", help="show the kept numbers beside the built-in ones")
+    add("--forget", action="store_true", help="remove the kept numbers")
     add(
         "--force",
         action="store_true",
-        help="keep the numbers too whose fastest runs do not agree",
+        help="also keep numbers whose fastest runs do not agree",
     )
     add("-q", "--quiet", action="store_true", help="no progress messages")

@@ -70,7 +70,7 @@ def fleet_of(
         raise NncError(f"nnc: --workers is at least 1, not {args.workers}")
     if args.scheduler is None:
         if args.certificates:
-            raise NncError("nnc: --certificates says something of --scheduler, which is missing")
+            raise NncError("nnc: --certificates needs --scheduler")
         return None
     from ..driver.tuning.fleet import Fleet
 

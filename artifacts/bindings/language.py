@@ -223,9 +223,9 @@ def _templates(name: str) -> jinja2.Environment:
     """The templates in a language's package."""
     import jinja2
 
-    room = Path(__file__).parent
+    folder = Path(__file__).parent
     templates = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([room / name.replace("-", "_"), room]),
+        loader=jinja2.FileSystemLoader([folder / name.replace("-", "_"), folder]),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -1,4 +1,4 @@
-"""`carry`: one job, from its files to its outcome. Each kind is a few commands of nnc."""
+"""Carries out one job of the service: a few commands of nnc, confined, on the job's files."""
 
 from __future__ import annotations
 

@@ -25,7 +25,10 @@ small (float[1,3,8,8] x, float[8,3,3,3] w, float[6,4] m) => (float[1,8,6,4] y) {
 }
 """
 _MODULES = ("delivery.package", "delivery.writing", "driver.tuning.tune", "tools.package")
-"""What `nnc package` imports, as names within nnc: this room must not import commands."""
+"""Modules that `nnc package` imports, by their names within nnc.
+
+They are imported by name because `delivery` may not import `tools`.
+"""
 
 
 def warm() -> None:

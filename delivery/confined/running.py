@@ -1,4 +1,4 @@
-"""The caller's side of one command: its pipes, its output, and how it ended."""
+"""Follows a confined command from outside: reads its output, cancels it, says how it ended."""
 
 from __future__ import annotations
 

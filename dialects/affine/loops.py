@@ -1,4 +1,4 @@
-"""Affine control flow: loops, loops without order, conditions."""
+"""Affine control flow: sequential loops, parallel loops, conditions."""
 
 from __future__ import annotations
 

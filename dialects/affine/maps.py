@@ -76,7 +76,7 @@ class Apply(_MapOp, name="affine.apply"):
 
 
 class Min(_MapOp, name="affine.min"):
-    """The least result of an affine map."""
+    """The smallest of an affine map's results."""
 
     example = "%0 = affine.min affine_map<(d0)[s0] -> (d0 + s0, 4)>(%i)[%n]"
 
@@ -141,7 +141,7 @@ class DelinearizeIndex(Op, name="affine.delinearize_index", traits=(Pure,)):
         _check_basis(self, self.multi_index)
 
     def fold(self) -> Sequence[Value | Attribute] | None:
-        """Constants of a constant, with a constant basis."""
+        """The digits as constants; None unless the index and the basis are constant."""
         known = constant_int(self.linear_index)
         if known is None or self.dynamic_basis:
             return None

@@ -103,7 +103,7 @@ class GPUFuncOp(Op, name="gpu.func", traits=(IsolatedFromAbove, HasParent("gpu.m
 
     @property
     def is_kernel(self) -> bool:
-        """Whether launches may name it."""
+        """Whether the function is a kernel, which `gpu.launch_func` may launch."""
         return KERNEL in self.attributes
 
     @property

@@ -133,7 +133,7 @@ class Tabulated(NamedOp, SegmentedOp):
 
     @property
     def row(self) -> tuple[str, str, str, str]:
-        """The op's row."""
+        """The op's loops and the indices of its three operands, from the tables."""
         return row_of(self.name.partition(".")[2])
 
     @property

@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 from ...ir.declare import TYPE
+from ..index_lists import plain_error
 from ..vocabulary import *
 from .arithmetic import AnyPointer, LLVMType
 from .attributes import ASM_DIALECT, CCONV, FASTMATH, TAIL_CALL_KIND
-from .checks import check_bundles, plain_error
+from .checks import check_bundles
 from .memory import MemoryAccess
 from .metadata import MemoryEffects, attribute_of
 from .types import LLVMFunctionType

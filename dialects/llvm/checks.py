@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from ...ir.types import lane_type
+from ..index_lists import plain_error
 from ..vocabulary import *
 from .types import ArrayType, PointerType, StructType
 
 _WIDTHS = (8, 16, 32, 64, 128)
-
-
-def plain_error(op: Operation, message: str) -> VerifyError:
-    """An error in upstream's words, which here do not start with the op's name."""
-    return VerifyError(message, op.loc)
 
 
 def check_initializer(op: Operation, body: Region, type: Type | None) -> None:

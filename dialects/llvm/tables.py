@@ -6,10 +6,11 @@ Those whose forms are alike are in `intrinsic_table.py`, a line for each.
 from __future__ import annotations
 
 from ...ir.declare import TYPE
+from ..index_lists import plain_error
 from ..op_table import OpTable
 from ..vocabulary import *
 from .attributes import COMDAT, LINKAGE, UNNAMED_ADDR, VISIBILITY
-from .checks import check_initializer, plain_error
+from .checks import check_initializer
 from .debug_info import EXPRESSION, LABEL, LOCAL_VARIABLE, NO_OPERATIONS
 from .intrinsic_table import ATTRIBUTES, KINDS
 from .intrinsics_memory import MemoryIntrinsic

@@ -205,7 +205,7 @@ class DistinctObjects(Op, name="memref.distinct_objects", traits=(Pure, ViewLike
 
     @classmethod
     def infer_result_types(cls, operand_types, properties, regions=()):
-        """Those of the operands."""
+        """The types of the operands."""
         return operand_types
 
     def verify_op(self) -> None:

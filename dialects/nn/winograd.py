@@ -77,8 +77,8 @@ class Transforms:
 
 @dataclass(frozen=True)
 class StridedTransforms:
-    """The matrices for stride 2: first the rows for elements of even index, transformed as `even`
-    says, then the rows for the others, which stay as they are.
+    """The matrices for stride 2: first the rows for elements of even index, transformed by `even`,
+    then the rows for those of odd index, which are copied.
     """
 
     even: Transforms

@@ -299,17 +299,17 @@ class Forall(
 
     @property
     def lower(self) -> list[int | Value]:
-        """The lower bounds."""
+        """The lower bound of each dimension."""
         return mix(self.staticLowerBound, self.dynamic_lower)
 
     @property
     def upper(self) -> list[int | Value]:
-        """The upper bounds, exclusive."""
+        """The upper bound of each dimension, exclusive."""
         return mix(self.staticUpperBound, self.dynamic_upper)
 
     @property
     def step(self) -> list[int | Value]:
-        """The steps."""
+        """The step of each dimension."""
         return mix(self.staticStep, self.dynamic_step)
 
     def interpret(self, operands, frame):

@@ -77,13 +77,13 @@ class SameOperandsAndResultType(SaidOnce):
     """`tensor<4xf32>` of all operands and the result, or `(tensor<4xi32>) -> tensor<4xf32>`."""
 
     def expanded(self, types: Any, count: int, state: Any) -> Any:
-        """One type for all."""
+        """The one type of the text, for each operand and for the result."""
         if len(types) != 1:
             state.fail(f"expected one type, found {len(types)}")
         return [types[0]] * count, [types[0]]
 
     def shortened(self, inputs: list[Any], results: list[Any]) -> list[Any] | None:
-        """The one type."""
+        """The result's type, if all operands have it; else None."""
         return results if all(t is results[0] for t in inputs) else None
 
 
@@ -92,7 +92,7 @@ class ComplexOpType(SaidOnce):
     """`tensor<4xcomplex<f32>>`, of the result; its parts have the operands' type."""
 
     def expanded(self, types: Any, count: int, state: Any) -> Any:
-        """From the result's type."""
+        """The operands' types, which follow from the result's, and that of the result."""
         parts = self.parts(types[0])
         if parts is None:
             state.fail(f"expected a tensor of complex elements, found '{types[0]}'")
@@ -116,13 +116,13 @@ class SelectOpType(SaidOnce):
     """`tensor<4xi1>, tensor<4xf32>`: the types of the predicate and of all others."""
 
     def expanded(self, types: Any, count: int, state: Any) -> Any:
-        """From the two types."""
+        """The predicate's type, and the other one for both operands and the result."""
         if len(types) != 2:
             state.fail(f"expected two types, found {len(types)}")
         return [types[0], types[1], types[1]], [types[1]]
 
     def shortened(self, inputs: list[Any], results: list[Any]) -> list[Any] | None:
-        """The two types."""
+        """The types of predicate and result, if both operands have the result's type; else None."""
         same = inputs[1] is results[0] and inputs[2] is results[0]
         return inputs[:2] if same else None
 
@@ -132,13 +132,13 @@ class TupleOpType(SaidOnce):
     """`tuple<tensor<4xf32>>`: the type of the result."""
 
     def expanded(self, types: Any, count: int, state: Any) -> Any:
-        """From the tuple."""
+        """The types of the tuple's elements for the operands, and the tuple for the result."""
         if len(types) != 1 or not isinstance(types[0], TupleType):
             state.fail("expected a tuple type")
         return list(types[0].types), [types[0]]
 
     def shortened(self, inputs: list[Any], results: list[Any]) -> list[Any] | None:
-        """The tuple."""
+        """The result's type, the tuple."""
         return results
 
 

@@ -246,7 +246,9 @@ def _scattered(array: Any, offsets: list[Any], indices: Any) -> tuple:
 
 
 class Gather(Op, name="vector.gather", traits=(ReadsMemory,)):
-    """Lanes read from anywhere along the last dimension; masked-off lanes from a vector."""
+    """Each lane is read at its own index along the last dimension; masked-off lanes are those of
+    `pass_thru`.
+    """
 
     base: Operand = operand(AnyShaped)
     offsets: Operands = operands(Index)

@@ -195,7 +195,7 @@ class MaskedRegion(Directive):
 
 
 def yield_all(region: Any) -> None:
-    """End a block with a yield of what its last operation gives, if it has none."""
+    """Append a `vector.yield` of the last operation's results, unless the block ends in a yield."""
     block = region.blocks[0] if region.blocks else region.append(Block())
     if block._last is not None and block._last.name == "vector.yield":
         return

@@ -1,8 +1,8 @@
-"""Texts of experiments: passes over a loop that carries some values, compiled without changes.
+"""Makes the IR text of experiments: a loop that carries some values, run for several passes.
 
-Each is a function of one input and one output. `%x` is the input, `%y` the output, `%i` the index
-in the input, `%a0 ..` are the carried values, `%n0 ..` their next values, `%init` is the input's
-beginning.
+The text is compiled as it stands, without a choice of schedules. It is a function of one input and
+one output. `%x` is the input, `%y` the output, `%i` the index in the input, `%a0 ..` are the
+carried values, `%n0 ..` their next values, `%init` is the beginning of the input.
 """
 
 from __future__ import annotations

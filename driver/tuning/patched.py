@@ -1,4 +1,4 @@
-"""A loaded program whose kernels are called through a table, which candidates can enter."""
+"""A loaded program that calls its kernels through a table, so that candidates can replace them."""
 
 from __future__ import annotations
 

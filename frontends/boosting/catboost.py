@@ -1,4 +1,4 @@
-"""CatBoost's models, as JSON or `.cbm`: trees that ask one question at each depth, and others.
+"""Reads CatBoost's models, JSON or `.cbm`: oblivious trees (one split per depth) and others.
 
 Source: CatBoost's documentation, "Export CatBoost models to JSON".
 """

@@ -1,4 +1,4 @@
-"""Detection of Keras models."""
+"""Keras: archives and HDF5 files with a model's configuration, and live objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of converters."""
+"""The table of the converters of GGUF's nodes, which the files of `ops/` fill."""
 
 from __future__ import annotations
 

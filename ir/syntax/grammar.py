@@ -91,7 +91,7 @@ class Language:
         self.tables = stored.tables
 
     def stored(self) -> StoredLanguage:
-        """The parts from which the language can be made again."""
+        """The language as picklable tables, from which a later process restores it."""
         ops = {name: terminal for name, (terminal, _) in self.ops.items()}
         return StoredLanguage(
             ops | self.deferred,

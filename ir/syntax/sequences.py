@@ -1,4 +1,4 @@
-"""Elements of assembly formats that have elements inside, and how those in a row are read."""
+"""Elements of assembly formats that contain other elements, and reading of elements in sequence."""
 
 from __future__ import annotations
 

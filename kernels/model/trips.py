@@ -15,8 +15,8 @@ def trips(
 ) -> int:
     """How often an operation runs per execution of `inside`, an operation around it.
 
-    An iteration is counted for a loop without any. If given, `number` knows more bounds than the
-    constants; loops that have none by it are not counted.
+    A loop without iterations counts as one iteration. If given, `number` returns the value of
+    bounds that are not constant; a loop that has no iterations by such bounds makes the count 0.
     """
     count, around = 1, op.parent_op
     while around is not None and around is not inside:

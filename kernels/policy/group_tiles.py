@@ -52,7 +52,7 @@ class GroupTiles(GroupEstimate):
 
     @property
     def question(self) -> tuple[Hashable, ...]:
-        """A key of all that the best tile depends on, within one kernel and machine."""
+        """A cache key: products with equal keys, of one kernel and machine, have equal tiles."""
         return (
             form_of(self.stage),
             *map(tuple, (self.extents, self.known, self.parallel, self.reductions)),
@@ -185,11 +185,11 @@ class GroupTiles(GroupEstimate):
         return min(found, key=lambda one: one[0], default=(0.0, None))[1]
 
     def part_steps(self, whole: int, parts: int) -> int:
-        """The steps of each part of a sum of `whole` steps: a multiple of a cache line.
+        """The number of steps in each of `parts` parts of a sum of `whole` steps.
 
-        If that leaves less for the last part, it is a multiple of a half, a quarter, .. of a line
-        with which all parts are alike, but at least of what an access moves. Without one it is a
-        line all the same.
+        It is a multiple of a unit: the largest of a cache line, its half, its quarter, .. (not less
+        than what one access moves) with which all parts have equally many steps. If there is none,
+        the unit is a cache line and the last part is shorter.
         """
         line = max(self.width, self.machine.line_bytes // self.bytes)
         unit, least = line, max(self.width, self.machine.moved_bytes // self.bytes)

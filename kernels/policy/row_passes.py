@@ -51,21 +51,21 @@ class RowPass:
 
 @dataclass(frozen=True)
 class RowPasses:
-    """The passes of a kernel; the last product, `host`, is a reader of the last pass."""
+    """The passes of a kernel; `host`, the group of its last product, reads the last pass."""
 
     host: Group
     shared: tuple[int, ...]
     """The dimensions of the host that all stages run over in parallel; the last one is blocked."""
     column: int
-    """The reduction of the host."""
+    """The dimension that the host reduces."""
     passes: tuple[RowPass, ...]
-    """In order."""
+    """The passes in the order in which they run."""
     others: tuple[Stage, ...]
     """Stages in no pass, with an element for each row: initial values, reciprocals."""
 
     @property
     def handed_on(self) -> set[Value]:
-        """The buffers of which a block is needed at a time."""
+        """The results of the passes' products, of which only one block exists at a time."""
         return {a.value for one in self.passes for s in one.group.maps for a in s.outputs}
 
 
@@ -180,7 +180,10 @@ class PassWriter:
         """The loops of a stage that is fused: over blocks of columns, and inside of them."""
 
     def write(self) -> None:
-        """Choose blocks, and write all."""
+        """Choose the size of blocks, and write the loops of all passes with the stages in them.
+
+        Raises IllegalScheduleError if no block fits a group.
+        """
         blocks = self._blocks()
         if blocks is None:
             raise IllegalScheduleError("no block of rows fits a group", self.host.op.loc)

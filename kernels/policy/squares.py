@@ -1,4 +1,4 @@
-"""Transposing copies, by squares whose sides are as long as a vector."""
+"""Fuses copies that transpose, in squares whose sides are as long as a vector."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from .shaping import Shaping
 
 
 def copy_by_squares(shaping: Shaping, stage: Stage, to_host: Mapping[int, int], at: Loop) -> bool:
-    """Fuse a stage that transposes its host's input, and let it transpose squares of vectors.
+    """Fuse a stage that transposes an input of its host (the stage into which it is fused).
 
-    `at` is the host's loop over blocks. Returns False, and does nothing, for a stage that does not
-    read along the dimension of the blocks and write along another one.
+    The copy becomes a transposition of squares of vectors. `at` is the host's loop over blocks.
+    Returns False, and does nothing, for a stage that does not read along the dimension of the
+    blocks and write along another one.
 
         for b step 48                        for b step 48
             for i in 0..48           ->          for j step 8

@@ -25,7 +25,7 @@ class TileModel(TileEstimate):
 
     @property
     def question(self) -> tuple[Hashable, ...]:
-        """A key that holds all that the best tile depends on, within a kernel and for a machine."""
+        """A cache key: stages with equal keys, of one kernel and machine, have equal tiles."""
         loops = tuple((l.dims, str(l.extent)) for l in self.loops)
         return (form_of(self.stage), loops, self.fixed, tuple(sorted(self.around)))
 

@@ -70,7 +70,7 @@ class Traffic:
 
     @property
     def question(self) -> tuple[Hashable, ...]:
-        """A key that holds all that the best order depends on, within a kernel, on a machine."""
+        """A cache key: stages with equal keys, of one kernel and machine, have equal orders."""
         return (form_of(self.stage), tuple(sorted(self.sizes.items())), tuple(self.extents))
 
     def best_order(

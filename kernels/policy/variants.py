@@ -96,7 +96,10 @@ class Variants:
         return chosen, ways if chosen.policy in WAYS else []
 
     def variant(self, told: Told) -> Variant | None:
-        """The schedule of these decisions; None where it is not legal, or was returned before."""
+        """The schedule that these overridden decisions make.
+
+        None if it is not legal, or was returned before.
+        """
         key = frozenset((key, n) for key, n in told.items() if n)
         if key in self._tried or told.get(NESTING, 0) >= len(self._ways):
             return None
@@ -148,10 +151,10 @@ class Variants:
         yield from sorted(later, key=lambda one: one.cycles)
 
     def known(self, one: schedule.For, told: Told) -> Variant | None:
-        """The variant of a schedule that an earlier search found, by the decisions `told`.
+        """The variant of a schedule that an earlier search found with the decisions `told`.
 
-        If these do not make it any more, it is a variant without decisions. None where it is not
-        legal any more, or is the default now.
+        If these decisions make another schedule by now, the variant has no decisions. None if the
+        schedule is no longer legal, or has become the default.
         """
         mine = one.clone()
         assert isinstance(mine, schedule.For)

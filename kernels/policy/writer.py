@@ -1,4 +1,4 @@
-"""Writing a schedule: each operation is added to it and at once carried out on a plan."""
+"""Writes a schedule; each operation is appended and at once applied to a plan of the loops."""
 
 from __future__ import annotations
 

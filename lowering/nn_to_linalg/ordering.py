@@ -17,7 +17,7 @@ from .table import lowers
 
 @lowers(nn.SortRows)
 def lower_sort_rows(e: Emitter, op: nn.SortRows) -> None:
-    """Sort by ranks, with all threads of a device, or else by merging."""
+    """Sort by ranks on a device, with all of its threads; elsewhere by merging."""
     source = e.buffer(op.x)
     count, columns = e.sizes(source)
     out = e.destination(op.out, [count])

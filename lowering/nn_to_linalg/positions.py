@@ -19,7 +19,7 @@ from .table import lowers
 
 @lowers(nn.NonZero)
 def lower_non_zero(e: Emitter, op: nn.NonZero) -> None:
-    """Number the elements with all threads of a device, or else one after the other."""
+    """Lower `nn.non_zero` to a parallel scan on a device, elsewhere to a loop over the elements."""
     source = e.buffer(op.x)
     if has_ranks(e, op, e.sizes(source), 1):
         _by_threads(e, op, source)

@@ -1,7 +1,4 @@
-"""Strassen's transforms: one structured op computes all sums, each written to its own place.
-
-It reads what the sums share only once.
-"""
+"""Lowers Strassen's transforms: one `linalg.generic` reads the operand once and writes all sums."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from .table import lowers
 
 
 def _parts(op: nn.StrassenOp, rank: int) -> list[AffineMap]:
-    """The maps of the four parts of a matrix in a tensor of this rank."""
+    """The maps to the four quarters of a matrix in a tensor of this rank."""
 
     def part(a: int, b: int) -> AffineMap:
         at: list[AffineExpr] = [AffineDim(d) for d in range(rank)]
@@ -35,14 +32,14 @@ def _products(op: nn.StrassenOp, rank: int) -> list[AffineMap]:
 
 @lowers(nn.StrassenInput, nn.StrassenWeight)
 def lower_strassen_split(e: Emitter, op: nn.StrassenInput | nn.StrassenWeight) -> None:
-    """out[.., p, .., m, .., k, ..] = sum p of the parts of x"""
+    """out[.., p, .., m, .., k, ..] = the p-th of the seven sums of the four quarters of x"""
     rank = op.x.type.rank  # type: ignore[attr-defined]
     _transform(e, op, _parts(op, rank), _products(op, rank))
 
 
 @lowers(nn.StrassenOutput)
 def lower_strassen_output(e: Emitter, op: nn.StrassenOutput) -> None:
-    """part (a, b) of out = a sum of the seven products x[.., p, .., m, .., n, ..]"""
+    """quarter (a, b) of out = a sum of some of the seven products x[.., p, .., m, .., n, ..]"""
     rank = op.out.type.rank  # type: ignore[attr-defined]
     _transform(e, op, _products(op, rank), _parts(op, rank))
 

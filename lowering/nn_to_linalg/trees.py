@@ -29,7 +29,7 @@ Use = Callable[[Value, Value, Size], None]
 
 @lowers(nn.WalkTrees)
 def lower_walk_trees(e: Emitter, op: nn.WalkTrees) -> None:
-    """Store the number of each leaf as it is reached."""
+    """out[tree, row] = the number of the leaf that the row reaches in the tree."""
     trees = _Trees(e, op)
     out = e.destination(op.out, [trees.count, e.size(trees.x, 0)])
 
@@ -41,8 +41,9 @@ def lower_walk_trees(e: Emitter, op: nn.WalkTrees) -> None:
 
 @lowers(nn.SumTrees)
 def lower_sum_trees(e: Emitter, op: nn.SumTrees) -> None:
-    """Add the weights of leaves as they are reached, with the trees in the order
-    of their depths.
+    """out[row, target] = the sum of the weights of the leaves that the row reaches.
+
+    The trees are walked in the order of their depths, so that those of one depth run together.
     """
     trees = _Trees(e, op)
     count, element = op.out.type.shape[1], op.out.type.element_type

@@ -60,7 +60,7 @@ class Scope:
 
 
 class Emitter:
-    """Emits llvm ops into one function; see the module's text."""
+    """Emits llvm ops into one function, at the end of `block`."""
 
     def __init__(self, func: llvm.Func, types: TypeConverter) -> None:
         self.func = func

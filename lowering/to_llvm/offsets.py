@@ -20,7 +20,10 @@ from ...ir.types import VectorType
 
 
 def keep_offsets(function: llvm.Func) -> None:
-    """Hide the bases of constant offsets, in loops of one block that compute with vectors."""
+    """Launder the addresses to which a loop adds constant offsets, as the module's text shows.
+
+    Only loops of one block that compute with vectors are changed.
+    """
     for block in function.regions[0].blocks:
         last = block.last
         if last is None or block not in last.successors:

@@ -127,7 +127,10 @@ def gather_groups(gather: nn.Gather, packed: nn.Dequantize) -> None:
 
 
 def multiply_words(product: nn.Matmul, packed: nn.Dequantize, machine: Machine) -> None:
-    """Replace a product by one of words in blocks of columns."""
+    """Replace a product with packed weights by one that reads them as 32-bit words.
+
+    The words are rearranged in blocks of the target's layout width along the columns.
+    """
     b = Builder.before_op(product)
     block = machine.costs.layouts.block
     N, groups, width = shape_of(packed.x)

@@ -80,7 +80,7 @@ def _on_blocks(value: Value, shape: tuple[Dim, ...], into: tuple[Dim, ...]):
 
 @rewrite(nn.pooling.PoolingOp)
 def pool_on_blocks(op: nn.pooling.PoolingOp, rewriter: Rewriter) -> None:
-    """max_pool(plain(x)) -> plain(max_pool(x)) with a window of 1 in the block"""
+    """max_pool(plain(x)) -> plain(max_pool(x)), whose window is 1 along the block's dimension"""
     source = blocked_source(op.x)
     if source is None or len(op.results) != 1:
         return

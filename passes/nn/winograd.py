@@ -1,9 +1,12 @@
-"""Convolutions by Winograd's algorithm: transforms of tiles, and products at each point between.
+"""Replaces convolutions by Winograd's algorithm: transform tiles, multiply, transform back.
 
-plain      a matrix product of values and weights for each point
-in groups  the same for each point and group
-in depth   a convolution over the planes of images for each point: the window's third direction
-           stays a sum
+A tile is transformed to its values at a number of points. The product at each point is, by kind of
+convolution:
+
+plain      a matrix product of values and weights
+in groups  a matrix product for each group
+in depth   for images with three directions, a convolution along the first one: Winograd's algorithm
+           is applied to the last two directions only
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`Dispatcher`: a thread for each pair of hands, which claims a job, has it run, and commits.
+"""Takes jobs from the queue, has them run, and commits their results: a thread for each slot.
 
 A job that was cancelled, or meanwhile given to another dispatcher, is stopped within seconds. After
 a restart, this dispatcher's jobs are queued again at once: it owns them by a name stored in the

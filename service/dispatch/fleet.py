@@ -1,4 +1,4 @@
-"""Hands that are workers of a fleet, and messages to jobs whose targets have no worker.
+"""Runs jobs on the workers of a fleet, and tells jobs for whose target there is no worker.
 
 With a fleet, this machine runs looks (the checks of uploaded models) and jobs for the target
 `host`; jobs for other targets go to workers that joined the fleet for these targets.

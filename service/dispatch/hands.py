@@ -1,4 +1,4 @@
-"""Hands, which run jobs: slots of this machine or of a fleet, each for one job at a time."""
+"""Slots that run jobs one at a time, called hands: here those of this machine."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ MEASURING = (*PACKAGES, "experiment")
 
 
 class Hands(Protocol):
-    """Runs one job at a time, on a thread of its own."""
+    """A slot, on this machine or a fleet, that runs one job at a time, on a thread of its own."""
 
     @property
     def name(self) -> str:
-        """The name of the hands, distinct on this server and kept across restarts."""
+        """The slot's name, distinct on this server and kept across restarts."""
         ...
 
     def wanted(self) -> Wanted | None:
-        """The jobs that can be run now; None for none."""
+        """Which jobs the slot can run now; None if it can run no job."""
         ...
 
     def carry(
@@ -42,7 +42,7 @@ class Hands(Protocol):
 
 @dataclass(frozen=True)
 class Here:
-    """This machine's hands, which run confined commands."""
+    """A slot of this machine, which runs jobs as confined commands."""
 
     name: str
     which: Wanted

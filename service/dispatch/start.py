@@ -1,4 +1,4 @@
-"""`dispatching`: sets up all that runs the jobs of one server, for `serve`."""
+"""Starts what runs the jobs of one server of `nnc serve`: workers, limits, the dispatcher."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def _tls(error: BaseException) -> str | None:
         if isinstance(seen, ssl.SSLCertVerificationError):
             return (
                 f"the server's certificate is not to be trusted ({seen.verify_message}); "
-                "--certificates FILE (certificates=) names those of a house of its own"
+                "--certificates FILE (certificates=) names those of a private authority"
             )
         if isinstance(seen, ssl.SSLError):
             return f"TLS failed ({seen.reason or seen}); is it a server of http://?"

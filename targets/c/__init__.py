@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..base import FAMILIES, room
+from ..base import FAMILIES, module_of
 from ..costs import AlgorithmCosts, Costs, LoopCosts
 from ..processor import SCALAR, Processor
 from .target import HERE, CTarget
@@ -50,7 +50,7 @@ def _own(name: str, summary: str, machine: Processor, bits: int) -> CTarget:
 
 
 def _targets() -> Iterator[CTarget]:
-    all_rows = (row for family in FAMILIES if family != "c" for row in room(family).TARGETS)
+    all_rows = (row for family in FAMILIES if family != "c" for row in module_of(family).TARGETS)
     rows = (row for row in all_rows if isinstance(row.machine, Processor))
     others = tuple(
         _own(f"c-{row.name}", f"C99 for {row.summary}", row.machine, row.pointer_bits)

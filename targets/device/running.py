@@ -1,4 +1,4 @@
-"""A program for a device in this process: linked with the device's host code into a library."""
+"""Runs programs for devices in this process: links them with the device's host code, loads them."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def check_bindings(target: Any, options: ArtifactOptions) -> None:
 
 
 def check_system(target: Any, path: Path) -> None:
-    """Raise NncError for a library in the format of another system than the target's."""
+    """Raise NncError if the path's suffix is not that of a library for the target's system."""
     if path.suffix in target.files or path.suffix == IR:
         return
     rows = [[row, *row.variants] for row in all_targets()]

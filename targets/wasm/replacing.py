@@ -1,4 +1,4 @@
-"""A model in an engine whose kernels are called through a table, which candidates can enter.
+"""A model in an engine that calls its kernels through a table, so that candidates can replace them.
 
 Candidates are linked into one module that imports the model's memory and table. It has a region of
 its own in both, which the process in the engine (`wasm_replacing.mjs`) allocates:

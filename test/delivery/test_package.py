@@ -233,7 +233,7 @@ def test_a_target_that_does_not_run_here(home: Path, name: str) -> None:
     [
         ([], "package takes one of -o PACKAGE and --only-measure"),
         (["-o", "p.zip", "--only-measure"], "package takes one of -o PACKAGE and --only-measure"),
-        (["-o", "p.zip", "--json"], "--json says something of --only-measure"),
+        (["-o", "p.zip", "--json"], "--json needs --only-measure"),
         (["-o", "no/p.zip"], "there is no folder"),
         (["-o", "."], "the folder is not empty"),
         (["-o", "two words.onnx"], "it is a file; an archive ends in .zip"),

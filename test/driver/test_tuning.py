@@ -330,7 +330,7 @@ def test_earlier_schedules_are_measured_first_and_go_where_they_are_slower(monke
 def test_a_signal_in_a_search_leaves_a_folder_that_can_be_used(tmp_path):
     """All of it as users have it: processes, Ctrl-C, and the code of `--replay`."""
     (tmp_path / "m.mlir").write_text(PRODUCT)
-    start = [sys.executable, "-c", "from nnc.tools.nnc import cli; cli()", "tune", "m.mlir"]
+    start = [sys.executable, "-c", "from nnc.tools.start import nnc; nnc()", "tune", "m.mlir"]
     with subprocess.Popen(
         [*start, "-o", "tuned"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
     ) as child:

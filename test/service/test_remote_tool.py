@@ -241,7 +241,7 @@ def test_ctrl_c_in_an_upload_loses_nothing(run, serving, tmp_path, monkeypatch):
     monkeypatch.setattr(uploads_module, "PART", 1 << 20)
     code = (
         "from nnc.service.remote import uploads; uploads.PART = 1 << 20\n"
-        "from nnc.tools.nnc import cli; cli()"
+        "from nnc.tools.start import nnc; nnc()"
     )
     command = [sys.executable, "-c", code, "remote", "upload", "m.bin"]
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)

@@ -41,7 +41,7 @@ from .small_networks import NETWORKS
 from .test_emulated_operators import GROUPS, check_together
 from .test_metal import ADD_AND_SOFTMAX, check, parsed
 
-NAMES = [one.name for family in ("cuda", "amd") for one in base.room(family).TARGETS]
+NAMES = [one.name for family in ("cuda", "amd") for one in base.module_of(family).TARGETS]
 needs_ptxas = pytest.mark.skipif(shutil.which("ptxas") is None, reason="ptxas is not installed")
 _LONG_SUM = """func.func @main(%x: tensor<4x2048xf32>) -> (tensor<4xf32>) {
   %y = nn.reduce_sum %x {axes = array<i64: 1>, keepdims = false} : (tensor<4x2048xf32>) -> tensor<4xf32>
@@ -335,7 +335,7 @@ def test_memory_of_other_sizes_is_given_back_where_it_is_scarce(name, emulated, 
 
 @pytest.mark.parametrize("family", ["cuda", "amd"])
 def test_hosts_are_plain_c(family):
-    source = base.room(family).TARGETS[0].source
+    source = base.module_of(family).TARGETS[0].source
     command = ["gcc", "-std=c99", "-Wall", "-Werror", "-Wno-unused-function", "-fsyntax-only"]
     if shutil.which("gcc") is None:
         pytest.skip("no C compiler")

@@ -61,6 +61,31 @@ def test_truncated_model(relu: Path, tmp_path: Path, length: int) -> None:
     assert not (tmp_path / "m.mlir").exists()
 
 
+@pytest.mark.parametrize("command", [["check"], ["explore", "-o", "m.html"], ["stages", "-o", "s"]])
+def test_empty_ir(command: list[str], tmp_path: Path) -> None:
+    (tmp_path / "m.mlir").write_text("\n")
+    code, _, message = run(nnc_tool, [command[0], "m.mlir", *command[1:]], tmp_path)
+    check_error(code, message, "m.mlir: the file is empty, expected a model")
+    assert os.listdir(tmp_path) == ["m.mlir"]
+
+
+def test_a_module_of_nothing_is_explored(tmp_path: Path) -> None:
+    (tmp_path / "m.mlir").write_text("module {}\n")
+    code, _, message = run(nnc_tool, ["explore", "m.mlir", "-o", "m.html", "-q"], tmp_path)
+    assert (code, message) == (0, "")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="POSIX names")
+def test_a_name_that_is_not_utf_8(tmp_path: Path, relu: Path) -> None:
+    """Python writes its bytes as characters that have no encoding; pages show escapes."""
+    name = os.fsdecode(b"re\xfflu.onnx")
+    relu.rename(tmp_path / name)
+    given = ["--html", os.fsdecode(b"\xff.html"), "--trace", "trace.json", "--runs", "1", "-q"]
+    code, _, message = run(nnc_tool, ["profile", name, *given], tmp_path)
+    assert code == 0, message
+    assert "re\\udcfflu.onnx" in (tmp_path / os.fsdecode(b"\xff.html")).read_text("utf-8")
+
+
 def test_binary_rubbish_as_a_model(tmp_path: Path) -> None:
     broken = tmp_path / "rubbish.onnx"
     broken.write_bytes(np.random.default_rng(0).bytes(4096))
@@ -238,6 +263,13 @@ def test_questions_to_a_service_begin_none(words: str, tmp_path: Path) -> None:
     code, _, message = run(nnc_tool, ["serve", *words.split(), "gone"], tmp_path)
     check_error(code, message, f"no service was begun in '{tmp_path / 'gone'}'")
     assert not (tmp_path / "gone").exists()
+
+
+def test_an_empty_name_for_values(tmp_path: Path) -> None:
+    text = "func.func @main(%a: i32) -> i32 {\n  return %a : i32\n}\n"
+    code, out, message = run(nn_run, ["--args", "i32:7", "-o", ""], tmp_path, stdin=text)
+    check_error(code, message, "the name of a file or folder is empty")
+    assert out == ""
 
 
 @pytest.mark.skipif(os.name != "posix", reason="POSIX paths")

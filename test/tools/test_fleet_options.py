@@ -27,7 +27,7 @@ TUNE = ["tune", "m.mlir", "-o", "tuned"]
     "arguments, message",
     [
         ([*TUNE, "--workers", "0"], "--workers is at least 1, not 0"),
-        ([*TUNE, "--certificates", "key"], "says something of --scheduler, which is missing"),
+        ([*TUNE, "--certificates", "key"], "--certificates needs --scheduler"),
         ([*TUNE, "--scheduler", "tls://192.0.2.1:8786"], "needs --certificates FOLDER"),
         ([*TUNE, "--scheduler", "tcp://192.0.2.1:8786"], "use tls:// with --certificates"),
         ([*TUNE, "--scheduler", "192.0.2.1"], "a scheduler is tls://HOST:PORT"),

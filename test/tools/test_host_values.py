@@ -62,7 +62,7 @@ def test_inputs_and_outputs_in_files(folder: Path, s: str, q: str) -> None:
     assert "output1: a sequence of 3\noutput1[0]: float32[1x2] min -1" in said
     assert "output2[0]: a map {'a': 0.0, 'b': 2.0}" in said
     assert json.loads((folder / "y.json").read_text()) == WANT
-    assert run_nnc(folder, *command, "--output", "y.npz", "--expect", "y.npz")[0] == 0
+    assert run_nnc(folder, *command, "--output", "y.npz", "--expect", "want.json")[0] == 0
     saved = np.load(folder / "y.npz")
     np.testing.assert_array_equal(saved["output1.2"], WANT["output1"][2])
     np.testing.assert_array_equal(saved["output0"], WANT["output0"])

@@ -8,6 +8,7 @@ import numpy as np
 import onnx.parser
 import pytest
 from nnc.driver import compile as driver
+from nnc.driver.profiling import collect
 from nnc.tools import nnc as nnc_tool
 
 from .test_bad_input import check_error, run
@@ -28,7 +29,8 @@ def never_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     def compiled(*_: object, **__: object) -> None:
         raise AssertionError("something was compiled")
 
-    monkeypatch.setattr(driver, "run_stages", compiled)
+    for module in (driver, collect):
+        monkeypatch.setattr(module, "run_stages", compiled)
 
 
 @pytest.mark.parametrize("command", ["run", "bench", "profile", "compare"])
@@ -62,6 +64,27 @@ def test_a_missing_value(command: str, model: Path, tmp_path: Path) -> None:
 def test_no_folder_for_what_is_written(arguments: list[str], model: Path, tmp_path: Path) -> None:
     code, _, error = run(nnc_tool, [arguments[0], model, *arguments[1:]], tmp_path)
     check_error(code, error, f"there is no folder '{tmp_path / 'no'}'")
+    assert list(tmp_path.iterdir()) == [model]
+
+
+@pytest.mark.parametrize("option", ["--input", "--expect"])
+@pytest.mark.parametrize(("file", "reason"), [("no.npy", "No such file"), (".", "Is a directory")])
+@pytest.mark.usefixtures("never_compiled")
+def test_no_file_for_what_is_read(
+    option: str, file: str, reason: str, model: Path, tmp_path: Path
+) -> None:
+    given = [option, file, "--random", "--shape", "x=2,3"]
+    code, _, error = run(nnc_tool, ["run", model, *given], tmp_path)
+    check_error(code, error, f"cannot read '{tmp_path / file}': {reason}")
+
+
+@pytest.mark.parametrize("option", [["profile", "--html"], ["tune", "-o", "t", "--curve"]])
+@pytest.mark.usefixtures("never_compiled")
+def test_a_folder_for_a_file_that_is_written(
+    option: list[str], model: Path, tmp_path: Path
+) -> None:
+    code, _, error = run(nnc_tool, [option[0], model, *option[1:], "."], tmp_path)
+    check_error(code, error, "cannot write '.': it is a folder")
     assert list(tmp_path.iterdir()) == [model]
 
 

@@ -16,6 +16,7 @@ from nnc.tools.progress import Progress
 
 TEXT = "func.func @f(%a: i32) -> i32 {\n  return %a : i32\n}\n"
 NN_OPT = [sys.executable, "-m", "nnc.tools.nn_opt"]
+NN_RUN = [sys.executable, "-m", "nnc.tools.nn_run"]
 NNC = [sys.executable, "-m", "nnc.tools.nnc"]
 
 
@@ -52,6 +53,9 @@ def test_full_disk(warm_cache: Path) -> None:
     with open("/dev/full", "w") as full:
         done = run([*NNC, "compile", "--help"], warm_cache, stdout=full, stderr=subprocess.PIPE)
     assert done.returncode == 1 and done.stderr == "nnc: error: No space left on device\n"
+    with open("/dev/full", "w") as full:
+        done = run([*NNC, "cache"], warm_cache, stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 1 and done.stderr == "nnc: error: No space left on device\n"
     done = run([*NN_OPT, "-o", "/dev/full"], warm_cache, capture_output=True)
     assert done.returncode == 1
     assert "/dev/full" in done.stderr
@@ -87,6 +91,29 @@ def test_reader_that_stops(warm_cache: Path) -> None:
     assert (done.stdout, done.stderr) == ("module {\n", "")
 
 
+def unread(command: list[str], cache: Path, **options) -> subprocess.CompletedProcess:
+    """A run whose standard output is a pipe that nobody reads."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        return run(command, cache, stdout=writing, stderr=subprocess.PIPE, **options)
+    finally:
+        os.close(writing)
+
+
+@pytest.mark.parametrize("command", [NN_OPT, [*NNC, "--version"], [*NNC, "cache"]])
+def test_output_that_nobody_reads(command: list[str], warm_cache: Path) -> None:
+    """Also of so few lines that Python writes them at its end."""
+    done = unread(command, warm_cache)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_files_are_written_though_nobody_reads(tmp_path: Path, warm_cache: Path) -> None:
+    done = unread([*NN_RUN, "--args", "i32:7", "--output", "y.json"], warm_cache, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (141, "")
+    assert "7" in (tmp_path / "y.json").read_text()
+
+
 def test_interruption(tmp_path: Path, warm_cache: Path) -> None:
     """Ctrl-C while the input is read; opening a FIFO waits until its reader is there."""
     fifo = tmp_path / "in.mlir"
@@ -103,19 +130,52 @@ def test_interruption(tmp_path: Path, warm_cache: Path) -> None:
     assert (process.returncode, said) == (130, "nn-opt: interrupted\n")
 
 
-def test_interruption_of_imports() -> None:
-    code = "import nnc.tools; raise {}"
-    done = run(
-        [sys.executable, "-c", code.format("KeyboardInterrupt")], Path(), capture_output=True
+_INTERRUPTED_IMPORT = """
+import os, runpy, signal, sys
+
+class Finder:
+    def find_spec(self, name, *_):
+        if name == "{imported}":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder())
+sys.argv[1:] = ["--version"]
+{before}
+{start}
+"""
+
+_STARTS = {
+    "script": "from nnc.tools.start import nn_opt; nn_opt()",
+    "module": "runpy.run_module('nnc.tools.nn_opt', run_name='__main__', alter_sys=True)",
+}
+
+
+@pytest.mark.parametrize("imported", ["nnc.ir.collection", "nnc.tools.nn_opt", "nnc.ir.location"])
+@pytest.mark.parametrize("start", _STARTS)
+def test_interruption_of_imports(start: str, imported: str) -> None:
+    """Ctrl-C while a command is loaded; `find_spec` is where an import begins."""
+    if (start, imported) == ("module", "nnc.tools.nn_opt"):
+        imported = "nnc.tools.opt_options"  # Python itself looks for the module that it is to run
+    code = _INTERRUPTED_IMPORT.format(imported=imported, before="", start=_STARTS[start])
+    done = run([sys.executable, "-c", code], Path(), capture_output=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "nn-opt: interrupted\n")
+
+
+def test_ignored_interruption_of_imports() -> None:
+    """As by `nohup`, or behind `&` in a script."""
+    code = _INTERRUPTED_IMPORT.format(
+        imported="nnc.tools.nn_opt",
+        before="signal.signal(signal.SIGINT, signal.SIG_IGN)",
+        start=_STARTS["script"],
     )
-    assert (done.returncode, done.stderr) == (-signal.SIGINT, "interrupted\n")
-    done = run([sys.executable, "-c", code.format("KeyError")], Path(), capture_output=True)
-    assert done.returncode == 1 and "Traceback" in done.stderr
+    done = run([sys.executable, "-c", code], Path(), capture_output=True)
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("nn-opt ")
 
 
 _IN_A_CALLBACK = """
-import time, weakref
-import nnc.tools
+import sys, time, types, weakref
+from nnc.tools import start
+from nnc.tools.command import Streams, run_command
 
 class Lock:
     pass
@@ -123,18 +183,33 @@ class Lock:
 def interrupted(_):
     raise KeyboardInterrupt
 
-lock = Lock()
-seen = weakref.ref(lock, interrupted)
-del lock
-time.sleep(60)
-print("went on")
+def work(*_):
+    lock = Lock()
+    seen = weakref.ref(lock, interrupted)
+    del lock
+    time.sleep(60)
+
+module = sys.modules["nnc.tools.nnc"] = types.ModuleType("nnc.tools.nnc")
+module.main = lambda: run_command("nnc", work, [], Streams.standard())
+start.nnc()
 """
 
 
 def test_interruption_of_a_callback() -> None:
     """Python drops what a callback raises, as of the locks of imports."""
     done = run([sys.executable, "-c", _IN_A_CALLBACK], Path(), capture_output=True)
-    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "interrupted\n")
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "nnc: interrupted\n")
+
+
+def test_interruption_at_the_end() -> None:
+    """Ctrl-C while Python ends the process, after the command is done."""
+    code = (
+        "import atexit, os, signal, sys, time\n"
+        "atexit.register(lambda: (os.kill(os.getpid(), signal.SIGINT), time.sleep(60)))\n"
+        "sys.argv[1:] = ['--version']\n" + _STARTS["script"]
+    )
+    done = run([sys.executable, "-c", code], Path(), capture_output=True)
+    assert (done.returncode, done.stderr) == (130, "nn-opt: interrupted\n")
 
 
 _BUSY = """
@@ -142,8 +217,9 @@ import tempfile, threading, time
 import numpy as np
 from nnc.driver import weights
 from nnc.targets.llvm.apart import interruptible
-from nnc.tools.command import Streams, leave, run_command
+from nnc.tools.command import Streams, run_command
 from nnc.tools.session import Session
+from nnc.tools.start import leave
 
 def wait(*arguments):
     threading.Event().wait(600)

@@ -47,9 +47,9 @@ def run(place, *arguments):
         (["tune", "--merge", "tuned"], "tune takes one of"),
         (["tune", "--merge", "none", "-o", "a"], "cannot read"),
         (["tune", "--export", "none", "-o", "a.json"], "there is no folder"),
-        (["tune", "m.mlir", "--replay", "a", "--curve", "c.csv"], "--curve says something of a"),
+        (["tune", "m.mlir", "--replay", "a", "--curve", "c.csv"], "--curve needs a search"),
         (["tune", "m.mlir", "-o", "a", "--curve", "no/c.csv"], "c.csv': there is no folder"),
-        (["tune", "m.mlir", "-o", "a", "--drop", "kernels"], "--drop says something of --prune"),
+        (["tune", "m.mlir", "-o", "a", "--drop", "kernels"], "--drop needs --prune"),
         (["tune", "--measurements", "a.csv"], "NNC_MEASUREMENTS is 'off'"),
         (["tune", "m.mlir", "-o", "a", "--replay", "b"], "tune takes one of"),
         (["tune", "m.mlir", "-o", "a", "--seconds", "0"], "--seconds is above 0, not 0"),
@@ -57,7 +57,7 @@ def run(place, *arguments):
         (["tune", "m.mlir", "-o", "no/a"], "there is no folder"),
         (["tune", "m.mlir", "--replay", "none"], "there is no folder"),
         (["run", "m.mlir", "--tuned", "none"], "there is no folder"),
-        (["bench", "m.mlir", "--tuned-anywhere"], "says something of --tuned, which is missing"),
+        (["bench", "m.mlir", "--tuned-anywhere"], "--tuned-anywhere needs --tuned"),
         (["compile", "m.mlir", "-o", "m.o", "--tuned", "none"], "there is no folder"),
     ],
 )
@@ -221,7 +221,7 @@ def test_replay_is_the_same_in_any_process(place):
     """Bit for bit, whatever the order of sets and the hashes of strings are in a process."""
     found = []
     for seed in ("1", "2"):
-        start = [sys.executable, "-c", "from nnc.tools.nnc import cli; cli()"]
+        start = [sys.executable, "-c", "from nnc.tools.start import nnc; nnc()"]
         done = subprocess.run(
             [*start, "tune", "m.mlir", "--replay", "tuned", "-q"],
             cwd=place,

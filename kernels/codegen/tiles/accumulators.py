@@ -94,7 +94,10 @@ class Accumulation:
         return Tiled(held.value, held.axes)
 
     def set(self, number: int, place: Place, new: Tiled, axes: Sequence[Axis]) -> None:
-        """Set the results; partial ones that do not take part in this step stay as they are."""
+        """Set the results, or partial results, of output `number` at a place.
+
+        Partial results outside of the active part of `axes` stay as they are.
+        """
         held = self.table[number, place.key, self.chain]
         value = self.bodies.spread(new, held.axes)
         now = [next((a for a in axes if a == b), b) for b in held.axes]
@@ -111,7 +114,7 @@ class Accumulation:
         return [held.value for held in self.table.values()]
 
     def replace(self, values: Iterator[Value]) -> None:
-        """Set all results, in the same order."""
+        """Set all results, in the order of `values()`."""
         for held in self.table.values():
             held.value = next(values)
 

@@ -31,7 +31,9 @@ def inner_extent(inner: Inner, counter: Value) -> Number:
 
 @dataclass(frozen=True)
 class Axis:
-    """`size` values of a loop's dimension, `step` apart; `active` of them count if it is set."""
+    """`size` values of a loop's dimension, `step` apart; if `active` is set, only so many of them
+    are in the iteration space.
+    """
 
     root: Loop
     step: int

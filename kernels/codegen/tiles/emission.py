@@ -211,7 +211,10 @@ class Emission:
             code.depths[result] = code.scope.depth
 
     def parallel(self, node, lower, upper, step, inner, written) -> None:
-        """Write a parallel loop, with those directly inside of it that have no remainder."""
+        """Write a parallel loop and those directly inside of it as one `scf.parallel`.
+
+        A loop with a remainder, and what is inside of it, is not part of that operation.
+        """
         code = self.code
         nodes, bounds = [node], [(lower, upper, step)]
         inners = [inner]

@@ -17,7 +17,7 @@ from .places import Position
 
 
 class Tiles:
-    """Writes stages at their positions."""
+    """Writes the code of a stage on one tile, at a position of its loops."""
 
     def __init__(
         self, code: Code, memory: Memory, bodies: Bodies, contractions: Contractions

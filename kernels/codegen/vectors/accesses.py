@@ -61,7 +61,7 @@ class Access:
         return is_new
 
     def at(self, copies: tuple[int, ...], part: Part, count: int | Value | None) -> Address:
-        """The address of one piece; `count` of its lanes count, all if None."""
+        """The address of a piece, of which the first `count` lanes are accessed; None means all."""
         constant = self.constant
         for i, stride in zip(copies, self.strides, strict=False):
             if i:

@@ -102,7 +102,7 @@ class Expansion:
                 yield copies, part
 
     def all_pieces(self, value: Value) -> None:
-        """Make all pieces of a vector here."""
+        """Make all pieces of a vector at the current insertion point."""
         if not isinstance(value.type, VectorType):
             return
         if not fits_any(value):

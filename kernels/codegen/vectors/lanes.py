@@ -1,4 +1,7 @@
-"""How wide the pieces of each n-dimensional vector are.
+"""Chooses how wide the pieces of each n-dimensional vector are: vectors that registers can hold.
+
+A piece is known by its `copies`, the index along each dimension but the last, and its `Part`, the
+lanes along the last one.
 
 Values that are combined element by element must be cut alike. All values connected in this way form
 one component. Its pieces are as wide as its largest element type allows, or as a schedule asks for
@@ -26,7 +29,11 @@ LANES = "schedule.lanes"
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Part:
-    """Lanes of a vector that one piece holds: from `offset` on, `count` of `width`, or all."""
+    """The lanes of a vector's row that one piece of `width` lanes holds.
+
+    They begin at the row's lane `offset`. Only the first `count` lanes of the piece have elements;
+    None means all.
+    """
 
     offset: int
     width: int
@@ -34,7 +41,7 @@ class Part:
 
     @property
     def lanes(self) -> int:
-        """How many lanes there are."""
+        """The number of lanes that have elements."""
         return self.width if self.count is None else self.count
 
 
@@ -172,7 +179,7 @@ class Widths:
 
 
 def fits_any(value: Value) -> bool:
-    """Whether a value can be cut into pieces of any width, so that it does not tie its users."""
+    """Whether a value can be cut into pieces of a different width for each of its users."""
     op = value.defining_op
     if op is None:
         return False

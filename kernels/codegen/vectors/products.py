@@ -303,7 +303,10 @@ def _reduced(e: Expansion, kind: str, row: Value, flags: dict[str, Attribute]) -
 
 
 def scan(e: Expansion, op: vector.Scan) -> None:
-    """All pieces of a scan, which runs from copy to copy, or from lane to lane."""
+    """Expand a `vector.scan` into steps that each add one item to the running total.
+
+    Along the last dimension an item is one element, along another one it is a whole piece.
+    """
     dim, shape, last = op.reduction_dim, op.source.type.shape, op.accumulated_value
     e.replaced.update(op.results)
     if dim < len(shape) - 1:

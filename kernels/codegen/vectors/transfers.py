@@ -269,7 +269,7 @@ def _lane_count(e: Expansion, mask: Value, copies: Copies, part: Part) -> Count:
 
 
 def write_pieces(e: Expansion, op: vector.TransferWrite) -> None:
-    """Store all pieces of a vector, those together whose lanes interleave."""
+    """Store all pieces of a vector; those whose lanes interleave in memory are stored together."""
     access = access_of(e, op)
     assert access is not None
     value = op.valueToStore

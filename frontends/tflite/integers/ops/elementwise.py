@@ -95,7 +95,7 @@ def squared_difference(n: TfliteLayer, lhs: Value, rhs: Value) -> Value:
 
 @INTEGERS("DIV")
 def div(n: TfliteLayer, lhs: Value, rhs: Value) -> Value:
-    """The quotient, by the reciprocal of the divisor, with the dividend shifted up fully."""
+    """The dividend, shifted left as far as it fits, times the divisor's reciprocal."""
     real = np.float64(of_input(n, 0).scale / (of_input(n, 1).scale * of_output(n).scale))
     scale = Multiplier.of(real)
     above, below = centred(n, 0, lhs), centred(n, 1, rhs)
