@@ -7,6 +7,7 @@ from ..common.importer import NodeLayer
 from ..common.rows import Rows
 from ..common.vocabulary import *
 from .constants import TYPES
+from .ports import Ports
 
 IGNORED = IgnoredFields(
     Ignored("opset", "the version of an operation, where it makes no difference"),
@@ -21,7 +22,7 @@ rows = Rows(__package__ or "", IGNORED)
 class OpenvinoLayer(NodeLayer):
     """An operation; `attributes` are text, such as `"1, 2"`."""
 
-    attributes: Mapping[str, str]
+    attributes: Mapping[str, Any]
 
     @property
     def opset(self) -> int:
@@ -71,6 +72,13 @@ class OpenvinoLayer(NodeLayer):
         found = default if text is None else TYPES.get(text)
         if found is None:
             raise self.error(f"elements of type '{text}' are not supported")
+        return found
+
+    def ports(self, body: str) -> Ports:
+        """How the inputs and outputs belong to those of a body."""
+        found = self.attributes.get(body)
+        if not isinstance(found, Ports):
+            raise self.error(f"it has no {body}")
         return found
 
     def axes(self, x: Value, axes: Value) -> tuple[int, ...]:
