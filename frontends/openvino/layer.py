@@ -57,6 +57,10 @@ class OpenvinoLayer(NodeLayer):
             return list(default)
         return self._numbers(name, None, int)
 
+    def floats(self, name: str) -> list[float]:
+        """An attribute that is a list of numbers; empty if it is missing."""
+        return self._numbers(name, None, float) if self.attributes.get(name, "") else []
+
     def _numbers(self, name: str, default: Any, kind: Callable[[str], Any]) -> list[Any]:
         text = self.attributes.get(name)
         if text is None and default is not None:

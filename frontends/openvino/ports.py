@@ -41,9 +41,7 @@ class Ports:
     going: str | None = None
 
     @classmethod
-    def of(
-        cls, layer: Element, body: str, inputs: Sequence[str], outputs: Sequence[str]
-    ) -> Ports:
+    def of(cls, layer: Element, body: str, inputs: Sequence[str], outputs: Sequence[str]) -> Ports:
         """The ports that a layer's XML tells; `inputs` and `outputs` are the ids of its ports."""
         inner: dict[str, list[Port]] = {"input": [], "output": []}
         special = {}

@@ -153,4 +153,3 @@ def _concatenated(n: OpenvinoLayer, rows_: Value, port: Port) -> Value:
     groups = [(i, i + 1) for i in range(axis)] + [(axis, axis + 2)]
     groups += [(i, i + 1) for i in range(axis + 2, rank + 1)]
     return merge(n, transposed(n, rows_, order), groups)
-
