@@ -158,3 +158,18 @@ def fake_quantize(
 def shift(n: OpenvinoLayer, x: Value, by: Value) -> Value:
     t, count = Term(n, x), Term(n, by)
     return (t << count if n.kind == "BitwiseLeftShift" else t >> count).value
+
+
+@rows("FakeConvert")
+def fake_convert(n: OpenvinoLayer, x: Value, scale: Value, shift: Value | None = None) -> Value:
+    """x as it is after it was scaled, shifted and stored with 8 bits, from 16 bits as OpenVINO."""
+    element = n.element("destination_type")
+    t, factor = Term(n, x), Term(n, scale)
+    moved = t * factor
+    if shift is not None:
+        moved = moved - Term(n, shift)
+    half = moved.max(-65504.0).min(65504.0).cast(f16).value
+    stored = Term(n, n.cast(n.cast(half, element), x.type.element_type))
+    if shift is not None:
+        stored = stored + Term(n, shift)
+    return (stored / factor).value
