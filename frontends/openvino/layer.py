@@ -15,6 +15,8 @@ IGNORED = IgnoredFields(
     Ignored("index_element_type output_type", "as the type of the output tells"),
     Ignored("rounding_type", "the default", values=("floor",)),
     Ignored("pads_begin pads_end", "padding that auto_pad tells"),
+    Ignored("spatial_bins_x spatial_bins_y", "of interpolated regions", "PSROIPooling"),
+    Ignored("mask num anchors", "told by the channels, or for who reads boxes", "RegionYolo"),
 )
 rows = Rows(__package__ or "", IGNORED)
 

@@ -79,7 +79,7 @@ class States:
                 same = start.size and (start == start.reshape(-1)[0]).all()
                 if same:
                     self.starts[one.name] = start.reshape(-1)[0]
-                elif start.shape == one.type.shape:
+                elif isinstance(one.type, TensorType) and start.shape == one.type.shape:
                     self.starts[one.name] = start
 
 

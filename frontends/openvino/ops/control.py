@@ -18,13 +18,12 @@ def if_(n: OpenvinoLayer, condition: Value, *given: Value) -> list[Any]:
         return _branch(n, "then_body" if bool(known.all()) else "else_body", operands)
     bodies = [partial(_branch, n, name, operands) for name in ("then_body", "else_body")]
     found = branch(n, as_scalar(n, condition), bodies)
-    n.ports("then_body"), n.ports("else_body")
     return found
 
 
 def _branch(n: OpenvinoLayer, name: str, operands: Sequence[Value]) -> list[Any]:
-    ports, body = n.ports(name), n.builder.body(n.node.graphs[name], n)
-    n.ports("then_body"), n.ports("else_body")
+    both = {body: n.ports(body) for body in ("then_body", "else_body")}
+    ports, body = both[name], n.builder.body(n.node.graphs[name], n)
     inputs = {port.inner: operands[port.outer] for port in ports.inputs}
     made = _call(n, body, inputs)
     found = {port.outer: made[port.inner] for port in ports.outputs}
@@ -119,7 +118,8 @@ def _parts(n: OpenvinoLayer, x: Value, port: Port) -> Value:
     backward = port.stride < 0
     if (port.start, port.end) != ((-1, 0) if backward else (0, -1)):
         raise n.error(f"parts from {port.start} to {port.end} of an axis are not supported")
-    size = n.extent(x, port.axis)
+    assert port.axis is not None
+    size = x.type.shape[normalize_axis(n, port.axis, x.type.rank)]
     if size is not None and size % port.part:
         raise n.error(f"{size} elements are not whole parts of {port.part}")
     if size is not None:

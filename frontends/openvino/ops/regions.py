@@ -50,7 +50,6 @@ def of_own_channels(n: OpenvinoLayer, x: Value, rois: Value) -> Value:
     count, size = n.int("output_dim"), n.int("group_size")
     if n.text("mode", "average") != "average":
         raise n.error("interpolated regions are not supported")
-    n.int("spatial_bins_x", 1), n.int("spatial_bins_y", 1)
     if x.type.shape[1] != count * size * size:
         raise n.error(f"{x.type.shape[1]} channels, expected {count} of {size} x {size} bins")
     scale = n.float("spatial_scale")
@@ -97,7 +96,6 @@ def region_yolo(n: OpenvinoLayer, x: Value) -> Value:
     """
     coords, classes, is_softmax = n.int("coords"), n.int("classes"), n.flag("do_softmax", True)
     count = n.int("num") if is_softmax else len(n.ints("mask"))
-    n.ints("mask"), n.int("num"), n.attributes.get("anchors")
     if x.type.rank != 4 or x.type.shape[1] != count * (coords + 1 + classes):
         raise n.error(f"'{x.type}' of {count} boxes, each of {coords + 1 + classes} numbers")
     apart = Term(n, x).reshape((x, 0), count, coords + 1 + classes, (x, 2), (x, 3))
