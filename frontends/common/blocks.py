@@ -131,6 +131,25 @@ def pixel_unshuffle(n: Layer, x: Value, size: int) -> Value:
     return apart.reshape((x, 0), channels * size * size, h, w).value
 
 
+def reorganized(n: Layer, x: Value, s: int) -> Value:
+    """Squares as channels, in the order of Darknet's `reorg`, which reads channels as rows.
+
+    [N, C, H, W] -> [N, C*H/(s*s), s, W, s] -> [N, s, s, C*H/(s*s), W] -> [N, C*s*s, H/s, W/s]
+    """
+    if x.type.rank != 4 or None in x.type.shape[1:] or s < 1:
+        raise n.error("it needs images of known extents")
+    c, h, w = x.type.shape[1:]
+    if c % (s * s) or h % s or w % s:
+        raise n.error(
+            f"images are {c} x {h} x {w}; with stride {s}, height and width must be multiples of "
+            f"{s}, and channels of {s * s}"
+        )
+    batch = (x, 0)
+    split = reshape(n, x, [batch, c * h // (s * s), s, w, s])
+    moved = n(nn.Transpose(split, permutation=(0, 2, 4, 1, 3)))
+    return reshape(n, moved, [batch, c * s * s, h // s, w // s])
+
+
 def _check(n: Layer, x: Value, block: Sequence[int]) -> None:
     if len(block) >= x.type.rank or min(block, default=1) < 1:
         raise n.error(f"blocks of {list(block)} for a tensor of rank {x.type.rank}")

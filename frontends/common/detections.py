@@ -121,6 +121,27 @@ def not_suppressed(boxes: Term, eligible: Term, overlap: float, most: int | None
     return boxes.made(nn.Suppress(boxes.value, eligible.value, count.value, level))
 
 
+def decay_by_overlap(shares: Term, sigma: float | None) -> Term:
+    """The least factor of each box by all better ones: shares [.., T, T] -> [.., T].
+
+    A factor falls linearly with the share, or as a Gaussian if `sigma` is given, and rises with
+    how far the better box is covered itself. Source: Wang and others, "SOLOv2" (2020).
+    """
+    n, count = shares.n, shares.shape[-1]
+    assert count is not None
+    better = constant(n, np.tri(count, k=-1, dtype=np.bool_))
+    shares = better.choose(shares, 0.0)
+    most = shares.largest(shares.rank - 1)
+    lead = [(most.value, i) for i in range(most.rank)]
+    covered = most.reshape(*lead[:-1], 1, lead[-1])
+    if sigma is not None:
+        left = ((covered * covered - shares * shares) * sigma).function(nn.Exp)
+    else:
+        left = (1.0 - shares) / (1.0 - covered)
+    left = better.choose(left, 1.0)
+    return left.least(left.rank - 1).min(1.0)
+
+
 @dataclass(frozen=True)
 class Choice:
     """How boxes are chosen: the `top` best of each class, then the `keep` best of each image.

@@ -31,8 +31,12 @@ def roi_align(
     samples: int = 0,
     half: bool = False,
     largest: bool = False,
+    of_samples: bool = False,
 ) -> Value:
     """The mean, or the maximum if `largest`, of a grid of samples in each bin of each region.
+
+    The maximum is of the weighted neighbours of all samples, as ONNX has it; with `of_samples`, of
+    the samples and 0, as OpenVINO has it.
 
     Regions are multiplied by `scale`, and moved by half an element if `half`. A bin has `samples`
     in each dimension; 0 means as many as it has elements. Positions are computed in f32, or in f64
@@ -63,12 +67,14 @@ def roi_align(
         index = row * sizes[1] + column + base.reshape((base.value, 0), 1, 1, 1, 1)
         weight = (row_weight * column_weight).spread(0, 1).cast(rows.element)
         parts.append(rows.gather(index) * weight)
-    if largest:
+    if largest and not of_samples:
         values = parts[0].max(parts[1]).max(parts[2].max(parts[3]))
         out = both.spread(0, 1).choose(values, -math.inf).largest(2, 4)
         some = (count > 0).reshape((count.value, 0), 1, 1, 1)
         return some.choose(out, 0.0).transpose(0, 3, 1, 2).value
     values = both.spread(0, 1).choose((parts[0] + parts[1]) + (parts[2] + parts[3]), 0.0)
+    if largest:
+        return values.largest(2, 4).max(0.0).transpose(0, 3, 1, 2).value
     number = count.max(1).cast(rows.element).reshape((count.value, 0), 1, 1, 1)
     return (values.sum(2, 4) / number).transpose(0, 3, 1, 2).value
 

@@ -7,6 +7,7 @@ from ..common.importer import NodeLayer
 from ..common.rows import Rows
 from ..common.vocabulary import *
 from .constants import TYPES
+from .ports import Ports
 
 IGNORED = IgnoredFields(
     Ignored("opset", "the version of an operation, where it makes no difference"),
@@ -14,6 +15,8 @@ IGNORED = IgnoredFields(
     Ignored("index_element_type output_type", "as the type of the output tells"),
     Ignored("rounding_type", "the default", values=("floor",)),
     Ignored("pads_begin pads_end", "padding that auto_pad tells"),
+    Ignored("spatial_bins_x spatial_bins_y", "of interpolated regions", "PSROIPooling"),
+    Ignored("mask num anchors", "told by the channels, or for who reads boxes", "RegionYolo"),
 )
 rows = Rows(__package__ or "", IGNORED)
 
@@ -21,7 +24,7 @@ rows = Rows(__package__ or "", IGNORED)
 class OpenvinoLayer(NodeLayer):
     """An operation; `attributes` are text, such as `"1, 2"`."""
 
-    attributes: Mapping[str, str]
+    attributes: Mapping[str, Any]
 
     @property
     def opset(self) -> int:
@@ -56,6 +59,10 @@ class OpenvinoLayer(NodeLayer):
             return list(default)
         return self._numbers(name, None, int)
 
+    def floats(self, name: str) -> list[float]:
+        """An attribute that is a list of numbers; empty if it is missing."""
+        return self._numbers(name, None, float) if self.attributes.get(name, "") else []
+
     def _numbers(self, name: str, default: Any, kind: Callable[[str], Any]) -> list[Any]:
         text = self.attributes.get(name)
         if text is None and default is not None:
@@ -71,6 +78,13 @@ class OpenvinoLayer(NodeLayer):
         found = default if text is None else TYPES.get(text)
         if found is None:
             raise self.error(f"elements of type '{text}' are not supported")
+        return found
+
+    def ports(self, body: str) -> Ports:
+        """How the inputs and outputs belong to those of a body."""
+        found = self.attributes.get(body)
+        if not isinstance(found, Ports):
+            raise self.error(f"it has no {body}")
         return found
 
     def axes(self, x: Value, axes: Value) -> tuple[int, ...]:

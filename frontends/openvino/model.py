@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from ...ir.types import Dim, TensorType, Type, UnrankedTensorType
+from ...ir.types import Dim, TensorType, Type, UnrankedTensorType, f32
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from ..common.source import Source
 from .constants import TYPES, read_constant
+from .ports import Ports
+from .states import States
 
 VERSIONS = ("10", "11")
 _PRECISIONS = {"FP64": "f64", "FP32": "f32", "FP16": "f16", "BF16": "bf16", "BOOL": "boolean"}
@@ -47,14 +50,14 @@ class _Layer:
     kind: str
     inputs: Sequence[str]
     outputs: Sequence[Element]
-    data: Mapping[str, str] = field(default_factory=dict)
+    data: Mapping[str, Any] = field(default_factory=dict)
 
 
 class _Reader:
     """Reads the layers of a model."""
 
-    def __init__(self, source: Source, root: Element) -> None:
-        self.source, self.root = source, root
+    def __init__(self, source: Source, root: Element, outer: _Reader | None = None) -> None:
+        self.source, self.root, self.outer = source, root, outer
         self.values: dict[tuple[str, str], str] = {}
         """The name of the value at each output: (layer, port)."""
         self.tensors: dict[tuple[str, str], str] = {}
@@ -62,6 +65,8 @@ class _Reader:
         self.edges: dict[tuple[str, str], tuple[str, str]] = {}
         self.elements: dict[str, Type] = {}
         self.constants: dict[str, np.ndarray] = {}
+        self.place = ""
+        """What distinguishes names of a body from those of the graphs around it."""
 
     def graph(self) -> Graph:
         """The whole graph."""
@@ -71,6 +76,7 @@ class _Reader:
         used = set(self.edges.values())
         layers = [self.layer(one) for one in self.root.findall("layers/layer")]
         nodes, inputs, outputs = [], [], []
+        states = States(self.source)
         for layer in layers:
             match layer.kind:
                 case "Parameter":
@@ -79,15 +85,38 @@ class _Reader:
                     self.constants[self.values_of(layer)[0]] = self.constant(layer)
                 case "Result":
                     outputs.append(self.output(layer, [name for name, _ in outputs]))
-                case kind:
-                    given = [self.source_of(layer, port) for port in layer.inputs]
-                    number = layer.element.attrib["id"]
-                    ports = [(number, port.attrib["id"]) for port in layer.outputs]
-                    found = [self.values[at] if at in used else "" for at in ports]
-                    nodes.append(Node(kind, layer.name, given, found, layer.data))
+                case _:
+                    node = self.node(layer, used)
+                    nodes.append(states.node(node, layer.data))
+        if states.values and self.outer is not None:
+            raise self.source.error("states inside of a loop or a branch are not supported")
+        states.finish(self.constants)
         return Graph(
-            inputs, nodes, outputs, self.constants, producer=self.producer(), elements=self.elements
+            [*inputs, *states.inputs],
+            nodes,
+            [*outputs, *states.outputs],
+            self.constants,
+            producer=self.producer(),
+            notes=states.notes,
+            starts=states.starts,
+            elements=self.elements,
         )
+
+    def node(self, layer: _Layer, used: Collection[tuple[str, str]]) -> Node:
+        """A layer as a node; outputs that nothing uses have no names."""
+        given = [self.source_of(layer, port) for port in layer.inputs]
+        number = layer.element.attrib["id"]
+        ports = [(number, port.attrib["id"]) for port in layer.outputs]
+        found = [self.values[at] if at in used else "" for at in ports]
+        graphs, data = {}, dict(layer.data)
+        for part in layer.element:
+            if part.tag.endswith("body"):
+                inner = _Reader(self.source, part, self)
+                inner.place = f"{self.place}{number}.{part.tag}."
+                graphs[part.tag] = inner.graph()
+                results = [one.attrib["id"] for one in layer.outputs]
+                data[part.tag] = Ports.of(layer.element, part.tag, layer.inputs, results)
+        return Node(layer.kind, layer.name, given, found, data, graphs)
 
     def producer(self) -> str:
         """The version of OpenVINO that wrote the file."""
@@ -104,7 +133,7 @@ class _Reader:
         given["opset"] = element.get("version", "opset1")
         for i, port in enumerate(outputs):
             at = number, port.attrib["id"]
-            self.values[at] = f"{name}#{number}" + (f".{i}" if i else "")
+            self.values[at] = f"{self.place}{name}#{number}" + (f".{i}" if i else "")
             self.tensors[at] = _first_name(port.get("names", "")) or name
             kind_of = port.get("precision", "")
             known = TYPES.get(_PRECISIONS.get(kind_of, kind_of.lower()))
@@ -130,20 +159,27 @@ class _Reader:
         """An input of the model, by the name that callers know."""
         (value,) = self.values_of(layer)
         kind = layer.data["element_type"]
-        if kind not in TYPES:
-            raise self.source.error(f"input '{layer.name}': elements of type '{kind}'")
+        if kind not in TYPES and self.outer is None:
+            what = "; convert the model with types of its inputs" if kind == "dynamic" else ""
+            raise self.source.error(f"input '{layer.name}': elements of type '{kind}'{what}")
+        element = TYPES.get(kind, f32)  # that of what a body is called with
         name = self.tensors[layer.element.attrib["id"], layer.outputs[0].attrib["id"]]
+        if self.outer is not None:
+            name = self.place + layer.element.attrib["id"]
         for at in [at for at, one in self.values.items() if one == value]:
             self.values[at] = name
         shape = layer.data.get("shape", "")
         if shape == "...":
-            return Input(name, UnrankedTensorType(TYPES[kind]))
-        return Input(name, TensorType(tuple(map(_dim, _words(shape))), TYPES[kind]))
+            return Input(name, UnrankedTensorType(element))
+        return Input(name, TensorType(tuple(map(_dim, _words(shape))), element))
 
     def output(self, layer: _Layer, taken: Sequence[str]) -> tuple[str, str]:
         """The name of an output, and of its value."""
         value = self.source_of(layer, layer.inputs[0])
-        at = self.edges[layer.element.attrib["id"], layer.inputs[0]]
+        number = layer.element.attrib["id"]
+        if self.outer is not None:
+            return number, value
+        at = self.edges[number, layer.inputs[0]]
         given = _first_name(layer.element.get("output_names", "")) or self.tensors[at]
         return (layer.name if given in taken else given), value
 
@@ -159,6 +195,8 @@ class _Reader:
     @cached_property
     def weights(self) -> np.ndarray:
         """The bytes of the file with the weights."""
+        if self.outer is not None:
+            return self.outer.weights
         assert self.source.path is not None
         return self.source.beside(self.source.path.with_suffix(".bin").name).data
 

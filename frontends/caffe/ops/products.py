@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...common.blocks import reorganized
 from ...common.shapes import product
 from ...common.vocabulary import *
 from ..layer import CaffeLayer, rows
@@ -122,14 +123,6 @@ def parameter(n: CaffeLayer) -> Value:
 
 @rows("Reorg")
 def reorg(n: CaffeLayer, x: Value) -> Value:
-    """Darknet's reorg: squares as channels, with the input read as if it were wider.
-
-    [N, C, H, W] read as [N, C / s², H, s, W, s] -> [N, s, s, C / s², H, W] -> [N, C s², H/s, W/s]
-    """
-    p, (_, channels, height, width) = n.p("reorg"), x.type.shape
-    s = p.stride
-    if p.reverse or None in (channels, height, width) or channels % (s * s):
-        raise n.error("a reorg in reverse, or of extents that are not known or do not divide")
-    wide = Term(n, x).reshape((x, 0), channels // (s * s), height, s, width, s)
-    moved = wide.transpose(0, 3, 5, 1, 2, 4)
-    return moved.reshape((x, 0), channels * s * s, height // s, width // s).value
+    if n.p("reorg").reverse:
+        raise n.error("a reorg in reverse is not supported")
+    return reorganized(n, x, n.p("reorg").stride)

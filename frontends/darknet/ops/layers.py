@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...common.blocks import reorganized
 from ...common.vocabulary import *
 from ...common.windows import check_fit
 from ..layer import DarknetLayer, image, of_images, rows
@@ -219,25 +220,10 @@ def upsample(n: DarknetLayer, x: Value) -> Value:
 
 @of_images("reorg")
 def reorg(n: DarknetLayer, x: Value) -> Value:
-    """Squares as channels, in Darknet's order: it reads the channels as if they were rows.
-
-    [N, C, H, W] -> [N, C*H/(s*s), s, W, s] -> [N, s, s, C*H/(s*s), W] -> [N, C*s*s, H/s, W/s]
-    """
     s = n.int("stride", 1)
     if n.int("reverse"):
         return n(nn.DepthToSpace(x, block=s, mode="DCR"))
-    if x.type.rank != 4 or None in x.type.shape[1:] or s < 1:
-        raise n.error("it needs images of known extents")
-    c, h, w = x.type.shape[1:]
-    if c % (s * s) or h % s or w % s:
-        raise n.error(
-            f"images are {c} x {h} x {w}; with stride {s}, height and width must be multiples of "
-            f"{s}, and channels of {s * s}"
-        )
-    batch = (x, 0)
-    split = reshape(n, x, [batch, c * h // (s * s), s, w, s])
-    moved = n(nn.Transpose(split, permutation=(0, 2, 4, 1, 3)))
-    return reshape(n, moved, [batch, c * s * s, h // s, w // s])
+    return reorganized(n, x, s)
 
 
 @of_images("reorg3d")

@@ -10,7 +10,7 @@ rows.add(
     direct(
         "Abs Acos Acosh Asin Asinh Atan Atanh Ceiling=Ceil Cos Cosh Erf Exp Floor Log Negative=Neg "
         "ReLU=Relu Sigmoid Sign Sin Sinh SoftPlus=Softplus SoftSign=Softsign Sqrt Tan Tanh Mish "
-        "LogicalNot=Not BitwiseNot=Not Add Subtract=Sub Multiply=Mul Maximum=Max Minimum=Min "
+        "LogicalNot=Not BitwiseNot=Not Maximum=Max Minimum=Min "
         "Equal Greater GreaterEqual Less LessEqual LogicalAnd=And LogicalOr=Or LogicalXor=Xor "
         "BitwiseAnd=And BitwiseOr=Or BitwiseXor=Xor HSwish=HardSwish"
     )
@@ -19,7 +19,10 @@ rows.formulas(
     {
         "NotEqual": lambda n, x, y: n(nn.Not(n(nn.Equal(x, y)))),
         "SquaredDifference": lambda n, x, y: _square(n, n(nn.Sub(x, y))),
-        "Power": lambda n, x, y: n(nn.Pow(x, y)),
+        "Add": lambda n, x, y: _limited(n, x, y, nn.Add),
+        "Subtract": lambda n, x, y: _limited(n, x, y, nn.Sub),
+        "Multiply": lambda n, x, y: _limited(n, x, y, nn.Mul),
+        "Power": lambda n, x, y: _limited(n, x, y, nn.Pow),
         "Mod": lambda n, x, y: n(nn.Mod(x, y, fmod=True)),
         "FloorMod": lambda n, x, y: n(nn.Mod(x, y)),
         "Select": lambda n, holds, x, y: n(nn.Where(holds, x, y)),
@@ -33,6 +36,17 @@ rows.formulas(
         "ConvertLike": lambda n, x, like: converted(n, x, like.type.element_type),
     }
 )
+
+
+def _limited(n: OpenvinoLayer, x: Value, y: Value, op: Callable) -> Value:
+    """op(x, y); integers of 8 bits stay in their range instead of wrapping, as OpenVINO's do."""
+    element = x.type.element_type
+    if not isinstance(element, IntegerType) or element.width != 8:
+        return n(op(x, y))
+    wide = f64 if op is nn.Pow else i32
+    made = n(op(n.cast(x, wide), n.cast(y, wide)))
+    low, high = (n.constant(int(v), wide) for v in limits_of(element))
+    return n.cast(n(nn.Clip(made, low, high)), element)
 
 
 def _square(n: OpenvinoLayer, x: Value) -> Value:
@@ -144,3 +158,18 @@ def fake_quantize(
 def shift(n: OpenvinoLayer, x: Value, by: Value) -> Value:
     t, count = Term(n, x), Term(n, by)
     return (t << count if n.kind == "BitwiseLeftShift" else t >> count).value
+
+
+@rows("FakeConvert")
+def fake_convert(n: OpenvinoLayer, x: Value, scale: Value, shift: Value | None = None) -> Value:
+    """x as it is after it was scaled, shifted and stored with 8 bits, from 16 bits as OpenVINO."""
+    element = n.element("destination_type")
+    t, factor = Term(n, x), Term(n, scale)
+    moved = t * factor
+    if shift is not None:
+        moved = moved - Term(n, shift)
+    half = moved.max(-65504.0).min(65504.0).cast(f16).value
+    stored = Term(n, n.cast(n.cast(half, element), x.type.element_type))
+    if shift is not None:
+        stored = stored + Term(n, shift)
+    return (stored / factor).value

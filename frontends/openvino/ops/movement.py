@@ -10,6 +10,7 @@ from ..layer import OpenvinoLayer, rows
 
 rows.formulas(
     {
+        "Identity": lambda n, x: x,
         "ShapeOf": lambda n, x: shape_of(n, x),
         "Concat": lambda n, *given: concat(
             n, given, normalize_axis(n, n.int("axis"), given[0].type.rank)

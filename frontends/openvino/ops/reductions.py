@@ -54,13 +54,18 @@ def of_length_one(n: OpenvinoLayer, x: Value, axes: Value) -> Value:
 
 @rows("LRN")
 def lrn(n: OpenvinoLayer, x: Value, axes: Value) -> Value:
-    size, alpha, beta = n.int("size"), n.float("alpha"), n.float("beta")
-    if n.axes(x, axes) != (1,) or size % 2 == 0:
-        raise n.error("only odd numbers of neighbouring channels are supported")
-    bias = n.float("bias")
+    """x by squares of neighbours; of an even number, the last one is left out, but counted."""
+    given, alpha, beta, rank = n.axes(x, axes), n.float("alpha"), n.float("beta"), x.type.rank
+    size, bias = n.int("size"), n.float("bias")
     if bias != 1:
         n.warn(f"its bias is {bias:g}; OpenVINO's CPU plugin takes 1 in its place")
-    return local_response(n, x, size, alpha, beta, bias)
+    odd = size - 1 + size % 2
+    if given == (1,):
+        return local_response(n, x, odd, alpha * odd / size, beta, bias)
+    if sorted(given) != list(range(2, rank)):
+        raise n.error("neighbours along channels, or along all other dimensions, are supported")
+    share = (odd / size) ** (rank - 2)
+    return local_response_in_space(n, x, odd, alpha * share, beta, bias)
 
 
 @rows("BatchNormInference")

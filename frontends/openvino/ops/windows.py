@@ -7,7 +7,7 @@ from ...common.windows import check_fit
 from ..layer import OpenvinoLayer, rows
 
 
-def _padding(n: OpenvinoLayer, count: int) -> Padding:
+def padding_of(n: OpenvinoLayer, count: int) -> Padding:
     """The padding: begins, then ends."""
     match n.text("auto_pad", "explicit"):
         case "same_upper" | "same_lower" as same:
@@ -41,7 +41,7 @@ def convolution_(n: OpenvinoLayer, x: Value, weight: Value) -> Value:
         weight, groups = _ungrouped(n, weight)
     ones, kernel = [1] * count, weight.type.shape[2:]
     strides, dilations = n.ints("strides", ones), n.ints("dilations", ones)
-    padding = _padding(n, count)
+    padding = padding_of(n, count)
     if not isinstance(padding, str) and None not in kernel:
         reach = [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)]
         check_fit(n, x, reach, padding)
@@ -51,14 +51,18 @@ def convolution_(n: OpenvinoLayer, x: Value, weight: Value) -> Value:
 
 
 @rows("ConvolutionBackpropData", "GroupConvolutionBackpropData")
-def transposed(n: OpenvinoLayer, x: Value, weight: Value) -> Value:
+def transposed(n: OpenvinoLayer, x: Value, weight: Value, extents: Value | None = None) -> Value:
+    """A transposed convolution; with `extents`, padding makes the result as large as they tell."""
     count, groups = _spatial(n, x), 1
     if n.kind.startswith("Group"):
         weight, groups = _ungrouped(n, weight)
-    ones = [1] * count
-    padding = _padding(n, count)
+    ones, zeros = [1] * count, [0] * count
+    padding = padding_of(n, count)
     if isinstance(padding, str):
-        raise n.error("padding by the size of a kernel is not supported")
+        # What SAME_UPPER adds at the end is cut at the begin, where an odd element is left.
+        swapped_ = {"SAME_UPPER": "SAME_LOWER", "SAME_LOWER": "SAME_UPPER"}[padding]
+        padding = [0] * 2 * count if extents is None else swapped_
+    wanted = None if extents is None else n.known_ints(extents, "the extents of the result")
     return transposed_convolution(
         n,
         x,
@@ -66,8 +70,10 @@ def transposed(n: OpenvinoLayer, x: Value, weight: Value) -> Value:
         strides=n.ints("strides", ones),
         dilations=n.ints("dilations", ones),
         padding=padding,
-        output_padding=n.ints("output_padding", [0] * count),
+        output_padding=n.ints("output_padding", zeros),
         groups=groups,
+        extents=wanted,
+        keeps_begin=True,
     )
 
 
@@ -75,7 +81,7 @@ def _windows(n: OpenvinoLayer, x: Value) -> Windows:
     count = _spatial(n, x)
     kernel, ones = n.ints("kernel"), [1] * count
     strides, dilations = n.ints("strides", ones), n.ints("dilations", ones)
-    padding, rounding = _padding(n, count), n.text("rounding_type", "floor")
+    padding, rounding = padding_of(n, count), n.text("rounding_type", "floor")
     windows = Windows(kernel, strides, padding, dilations, rounding != "floor")
     if isinstance(padding, str):
         if windows.ceil:
@@ -124,43 +130,3 @@ def _reaches_beyond(windows: Windows, extents: Sequence[Dim]) -> bool:
 def adaptive(n: OpenvinoLayer, x: Value, extents: Value) -> list[Value]:
     wanted = n.known_ints(extents, "extents")
     return [adaptive_pooled(n, x, wanted, n.kind == "AdaptiveMaxPool")]
-
-
-_COORDINATES = {
-    "half_pixel": "half_pixel",
-    "pytorch_half_pixel": "pytorch_half_pixel",
-    "asymmetric": "asymmetric",
-    "align_corners": "align_corners",
-}
-_MODES = {"nearest": "nearest", "linear": "linear", "linear_onnx": "linear", "cubic": "cubic"}
-
-
-@rows("Interpolate")
-def interpolate(n: OpenvinoLayer, x: Value, *given: Value) -> Value:
-    """Images resized to sizes, or by scales."""
-    if n.opset < 4:
-        raise n.error("of the first opset, which is not supported; convert the model anew")
-    by_scales = n.text("shape_calculation_mode") == "scales"
-    count = 2 if n.opset < 11 else 1  # sizes and scales, or one of them
-    if len(given) < count:
-        raise n.error(f"it has {len(given)} inputs for sizes and scales, expected {count}")
-    sizes = given[count - 1] if by_scales else given[0]
-    axes = n.axes(x, given[count]) if len(given) > count else tuple(range(x.type.rank))
-    mode, where = n.text("mode"), n.text("coordinate_transformation_mode", "half_pixel")
-    nearest = n.text("nearest_mode", "round_prefer_floor")
-    if mode not in _MODES or where not in _COORDINATES or n.flag("antialias"):
-        raise n.error(f"resampling '{mode}' at '{where}' is not supported")
-    if any(n.ints("pads_begin")) or any(n.ints("pads_end")):
-        raise n.error("padding is not supported")
-    if nearest == "simple":
-        raise n.error("the nearest_mode 'simple' is not supported")
-    how = {
-        "mode": _MODES[mode],
-        "coordinate_transform": _COORDINATES[where],
-        "cubic_coeff_a": n.float("cube_coeff", -0.75),
-    }
-    if mode == "nearest":
-        how["nearest_mode"] = nearest
-    if by_scales:
-        return resized_by_scales(n, x, sizes, axes, how)
-    return resized(n, x, as_i64(n, sizes), axes, how)

@@ -13,6 +13,7 @@ from ...common.detections import (
     Found,
     best_first,
     best_of_classes,
+    decay_by_overlap,
     decoded,
     image_of,
     not_suppressed,
@@ -172,25 +173,10 @@ def matrix_nms(n: PaddleLayer, boxes: Value, scores: Value) -> list[Value]:
         raise n.error(f"scores of shape {shape_text(scores)}, expected known extents")
     choice = _choice(n)
     found = ranked_by_class(Term(n, boxes), Term(n, scores), choice)
-    fallen = found.scores * _decay(n, overlaps(found.boxes, found.boxes), found.top)
+    sigma = n.float("gaussian_sigma", 2.0) if n.flag("use_gaussian") else None
+    fallen = found.scores * decay_by_overlap(overlaps(found.boxes, found.boxes), sigma)
     kept = found.kept & (fallen >= n.float("post_threshold"))
     return _rows(n, boxes, replace(found, scores=fallen, kept=kept).by_score(choice.keep))
-
-
-def _decay(n: PaddleLayer, shares: Term, count: int) -> Term:
-    """The least decay factor of each box over all better ones: [.., T, T] -> [.., T]."""
-    better = constant(n, np.tri(count, k=-1, dtype=np.bool_))
-    shares = better.choose(shares, 0.0)
-    most = shares.largest(shares.rank - 1)
-    lead = [(most.value, i) for i in range(most.rank)]
-    covered = most.reshape(*lead[:-1], 1, lead[-1])  # how far the better one is covered itself
-    if n.flag("use_gaussian"):
-        difference = covered * covered - shares * shares
-        left = (difference * n.float("gaussian_sigma", 2.0)).function(nn.Exp)
-    else:
-        left = (1.0 - shares) / (1.0 - covered)
-    left = better.choose(left, 1.0)
-    return left.least(left.rank - 1).min(1.0)
 
 
 @rows("generate_proposals")

@@ -10,7 +10,11 @@ from nnc.frontends.formats import examine_model, find_format, import_model
 from nnc.ir.diagnostics import NncError
 
 FILES = Path(__file__).parent / "files"
-GROUPS = sorted(path.stem for path in FILES.glob("*.xml"))
+QUICK = "branches elementwise loops movement packed stored".split()
+GROUPS = [
+    pytest.param(path.stem, marks=[] if path.stem in QUICK else pytest.mark.formats)
+    for path in sorted(FILES.glob("*.xml"))
+]
 
 
 @pytest.mark.parametrize("name", GROUPS)
@@ -86,7 +90,9 @@ def test_it_is_found_and_described(tmp_path):
         ('size="8"', 'size="4"', "4 bytes, expected 2 numbers of type 'f32'"),
         ('offset="0"', 'offset="-4"', "lies outside of the weights"),
         ('offset="0"', 'offset="x"', "no model of OpenVINO: ValueError"),
-        ('element_type="f32" shape="2"', 'element_type="nf4" shape="2"', "type 'nf4'"),
+        ('element_type="f32" shape="2"', 'element_type="i2" shape="2"', "type 'i2'"),
+        ('element_type="f32" shape="2"', 'element_type="nf4" shape="2"', "8 bytes, expected 2"),
+        ('shape="?,2" element_type="f32"', 'shape="?,2" element_type="dynamic"', "types of its"),
         ('<edge from-layer="1"', '<edge from-layer="9"', "nothing is connected to its input 1"),
         ('auto_broadcast="numpy"', 'auto_broadcast="pdpd"', "'auto_broadcast' is 'pdpd'"),
         ('name="sum" type="Add" version="opset1"', 'type="Add"', "no model of OpenVINO: KeyError"),
@@ -102,6 +108,65 @@ def test_what_is_wrong_is_said(tmp_path, old, new, message):
     with pytest.raises(NncError) as found:
         import_model(written(tmp_path, NET.replace(old, new, 1)))
     assert message in found.value.message
+
+
+STATE = """<?xml version="1.0"?>
+<net name="t" version="11"><layers>
+<layer id="0" name="in" type="Parameter" version="opset1">
+<data shape="2" element_type="f32"/>
+<output><port id="0" precision="FP32" names="x"><dim>2</dim></port></output>
+</layer>
+<layer id="1" name="k" type="Const" version="opset1">
+<data element_type="f32" shape="2" offset="0" size="8"/>
+<output><port id="0" precision="FP32"><dim>2</dim></port></output>
+</layer>
+<layer id="2" name="read" type="ReadValue" version="opset6">
+<data variable_id="total" variable_type="f32" variable_shape="2"/>
+<input><port id="0"/></input>
+<output><port id="1" precision="FP32"><dim>2</dim></port></output>
+</layer>
+<layer id="3" name="sum" type="Add" version="opset1"><data auto_broadcast="numpy"/>
+<input><port id="0"/><port id="1"/></input>
+<output><port id="2" precision="FP32"><dim>2</dim></port></output>
+</layer>
+<layer id="4" name="set" type="Assign" version="opset6">
+<data variable_id="total" variable_type="f32" variable_shape="2"/>
+<input><port id="0"/></input>
+<output><port id="1" precision="FP32"><dim>2</dim></port></output>
+</layer>
+<layer id="5" name="out" type="Result" version="opset1" output_names="y">
+<input><port id="0"/></input></layer>
+</layers><edges>
+<edge from-layer="1" from-port="0" to-layer="2" to-port="0"/>
+<edge from-layer="2" from-port="1" to-layer="3" to-port="0"/>
+<edge from-layer="0" from-port="0" to-layer="3" to-port="1"/>
+<edge from-layer="3" from-port="2" to-layer="4" to-port="0"/>
+<edge from-layer="3" from-port="2" to-layer="5" to-port="0"/>
+</edges></net>
+"""
+
+
+def test_states_are_inputs_and_outputs(tmp_path):
+    """A state begins with its stored value; each call gives what the next one gets."""
+    model = nnc.compile(written(tmp_path, STATE))
+    found = model.run({"x": np.float32([10, 20])})
+    np.testing.assert_array_equal(found["y"], [11, 22])
+    again = model.run({"x": np.float32([10, 20]), "total": found["total_out"]})
+    np.testing.assert_array_equal(again["y"], [21, 42])
+
+
+def test_a_state_that_is_not_read_is_no_input(tmp_path):
+    """What is set and never read has no type of its own, but a value for the caller."""
+    text = STATE.replace('type="ReadValue"', 'type="ReLU"').replace(
+        '<data variable_id="total" variable_type="f32" variable_shape="2"/>\n<input><port id="0"/>'
+        '</input>\n<output><port id="1" precision="FP32"><dim>2</dim></port></output>\n</layer>\n'
+        '<layer id="3"',
+        '<input><port id="0"/></input>\n<output><port id="1" precision="FP32"><dim>2</dim></port>'
+        '</output>\n</layer>\n<layer id="3"',
+    )
+    model = nnc.compile(written(tmp_path, text))
+    assert list(model.input_names) == ["x"]
+    assert list(model.output_names) == ["y", "total_out"]
 
 
 def test_missing_weights(tmp_path):
