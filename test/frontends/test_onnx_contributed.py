@@ -329,6 +329,36 @@ def test_scores_of_no_key(smooth, heads):
     )
 
 
+@pytest.mark.parametrize("bits", [8, 4])
+@pytest.mark.parametrize("kind", ["PER_TENSOR", "PER_CHANNEL"])
+@pytest.mark.parametrize("steps", [1, 3])
+def test_caches_of_integers(bits, kind, steps):
+    """One step after five, of sequences of different lengths; and a first prompt."""
+    held, angles = 5 if steps == 1 else 0, floats(16, 8)
+    type_, width = (np.int8, 16) if bits == 8 else (np.uint8, 8)
+    least, most = (-100, 100) if bits == 8 else (0, 255)
+    lengths = np.array([held, held - 2] if held else [2, 2], np.int32)
+    scales = [
+        np.abs(floats(*((1,) if kind == "PER_TENSOR" else (1, 2, 1, 16)))) / bits + 0.01
+        for _ in range(2)
+    ]
+    check(
+        "GroupQueryAttention",
+        *(floats(2, steps, 64), floats(2, steps, 32), floats(2, steps, 32)),
+        *(whole(least, most, (2, 2, held, width), type_) for _ in range(2)),
+        *(lengths, np.array(held + steps, np.int32), np.cos(angles), np.sin(angles)),
+        *(None, None, None, *scales),
+        domain=MS,
+        outputs=[TensorProto.FLOAT] + [helper.np_dtype_to_tensor_dtype(np.dtype(type_))] * 2,
+        num_heads=4,
+        kv_num_heads=2,
+        do_rotary=1,
+        k_quant_type=kind,
+        v_quant_type=kind,
+        kv_cache_bit_width=bits,
+    )
+
+
 def test_embed_layer_normalization():
     check(
         "EmbedLayerNormalization",
