@@ -249,6 +249,8 @@ def group_query_attention(
     sink: Value | None = None,
     key_scale: Value | None = None,
     value_scale: Value | None = None,
+    query_norm: Value | None = None,
+    key_norm: Value | None = None,
 ) -> list[Value | None]:
     """Attention with several query heads per head of keys and values, and a cache of these.
 
@@ -277,10 +279,23 @@ def group_query_attention(
     turned_at = None
     if positions is not None:
         turned_at = _turned_at(Term(n, positions).cast(i64), Term(n, as_scalar(n, total)))
-    parts, scales = (query, key, value), (key_scale, value_scale)
+    q, k, v = separate(n, query, key, value)
+    if query_norm is not None and key_norm is not None:
+        q, k = _normed(n, "q", q, query_norm), _normed(n, "k", k, key_norm)
+    elif query_norm is not None or key_norm is not None:
+        raise n.error("only one of 'q_norm_weight' and 'k_norm_weight' is given")
+    parts, scales = (q, k, v), (key_scale, value_scale)
     stored = [Stored.of(n, *one) for one in zip("kv", caches[0], scales, strict=True)]
     more = biases, sinks, turned_at, stored
     return cached_attention(n, parts, *caches, after, total, seen, *more)
+
+
+def _normed(n: Node, letter: str, x: Term, weight: Value) -> Term:
+    """Queries or keys [B, H, S, D], each head's divided by their root mean square."""
+    epsilon = n.float("qk_norm_epsilon", 1e-6)
+    own = f"{letter}_norm_epsilon"
+    epsilon = n.float(own) if n.has(own) else epsilon
+    return Term(n, rms_normed(n, x.value, weight, (3,), epsilon))
 
 
 def _turned_at(positions: Term, total: Term) -> Term:
@@ -298,7 +313,7 @@ Cache = tuple[Value | None, Value | None]
 
 def cached_attention(
     n: Node,
-    inputs: tuple[Value, Value | None, Value | None],
+    parts: Sequence[Term],
     past: Cache,
     angles: Cache,
     after: Term,
@@ -311,6 +326,7 @@ def cached_attention(
 ) -> list[Value | None]:
     """Attention [B, S, H * D] to cached keys and values, and the cache with the new ones added.
 
+    `parts` are queries [B, H, S, D], keys and values [B, G, S, D].
     `after` is the number of elements that the cache then holds of each sequence, `total` the
     largest of these; `seen(query positions [B, S], cache positions [T])` is the mask of visible
     keys [B, G, R, S, T]. `biases` [B or 1, H or 1, S, T] are added to the scores. `sinks` [H] are
@@ -318,7 +334,7 @@ def cached_attention(
     rotary embedding, by default those in the cache. `stored` is how keys and values are cached.
     """
     heads, groups = n.int("num_heads"), n.int("kv_num_heads")
-    q, k, v = _separate(n, *inputs, heads, groups)
+    q, k, v = parts
     steps = counting(n, extent(n, (q.value, 2)))
     before = (after - extent(n, (q.value, 2))).max(0).spread(0, 1)
     at = before + steps
@@ -351,9 +367,9 @@ def cached_attention(
         scores = (scores / cap).function(nn.Tanh) * cap
     scores = scores + mask
     if biases is not None:
-        parts = (groups, heads // groups) if biases.shape[1] == heads else (1, (biases.value, 1))
+        kinds = (groups, heads // groups) if biases.shape[1] == heads else (1, (biases.value, 1))
         batch, *places_of = ((biases.value, i) for i in (0, 2, 3))
-        scores = scores + biases.reshape(batch, *parts, *places_of)
+        scores = scores + biases.reshape(batch, *kinds, *places_of)
     logits = None if sinks is None else sinks.reshape(groups, heads // groups, 1, 1)
     shares, values = _shares(scores, values, logits)
     found = (shares @ values).reshape((q.value, 0), heads, (q.value, 2), width)
@@ -382,10 +398,9 @@ def _shares(scores: Term, values: Term, sinks: Term | None) -> tuple[Term, Term]
     return scores.made(nn.Softmax(scores.value, axis=4)), values
 
 
-def _separate(
-    n: Node, query: Value, key: Value | None, value: Value | None, heads: int, groups: int
-) -> list[Term]:
+def separate(n: Node, query: Value, key: Value | None, value: Value | None) -> list[Term]:
     """Queries, keys and values with separate heads, from inputs that may be packed."""
+    heads, groups = n.int("num_heads"), n.int("kv_num_heads")
     if key is not None and value is not None:
         parts = [(Term(n, query), heads), (Term(n, key), groups), (Term(n, value), groups)]
         return [split_heads(part, count) for part, count in parts]
