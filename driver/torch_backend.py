@@ -41,7 +41,7 @@ from ..ir.diagnostics import NncError
 from ..ir.location import FileLineColLoc
 from ..kernels.tuned import TunedFolder
 from .torch_call import Call, call_of, in_memory_order
-from .torch_outside import MADE_OF_DRAWN, drawing, with_drawn
+from .torch_outside import MADE_OF_DRAWN, drawing, dropped, with_drawn
 from .torch_recurrent import made_known, made_opaque
 from .torch_shared import Shared
 from .torch_states import States
@@ -142,13 +142,14 @@ def _decompositions() -> dict[Any, Callable[..., Any]]:
 
     Recurrent layers of packed sequences are excluded, as a trace does not know their lengths.
     """
-    return {
+    found = {
         op: taken_apart
         for op, taken_apart in decomposition_table.items()
         if taken_apart.__module__ == "torch._decomp.decompositions"
         and not str(op).endswith(".data")
         and (not is_read(str(op)) or str(op) in MADE_OF_DRAWN)
     }
+    return found | {torch.ops.aten.native_dropout.default: dropped}
 
 
 class CompiledGraph:

@@ -10,6 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch  # pyright: ignore[reportMissingImports]
+from torch._prims_common import (  # pyright: ignore[reportMissingImports]
+    compute_elementwise_output_logical_to_physical_perm,
+)
 from torch.fx.node import map_arg  # pyright: ignore[reportMissingImports]
 
 from ..ir.diagnostics import NncError
@@ -65,6 +68,22 @@ def drawing(call: Call, draws: Sequence[Draw]) -> Call:
     return (lambda given: call([*given, *(draw() for draw in draws)])) if draws else call
 
 
+def dropped(
+    x: torch.Tensor, chance: float, train: bool | None = True
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """`aten.native_dropout` by the numbers that PyTorch draws on a CPU: the result, and what is
+    kept.
+
+    PyTorch's own decomposition draws others: for the same seed, its masks differ.
+    """
+    if train is False:
+        return x.clone(), torch.ones_like(x, dtype=torch.bool)
+    order, _ = compute_elementwise_output_logical_to_physical_perm(x)  # that of memory
+    like = torch.empty([x.shape[i] for i in order], dtype=torch.bool, device=x.device)
+    kept = torch.bernoulli(like, 1 - chance).permute([order.index(i) for i in range(x.dim())])
+    return x * kept * (0.0 if chance == 1 else 1 / (1 - chance)), kept
+
+
 def _is_random(node: torch.fx.Node) -> bool:
     """Whether a node draws random numbers; dropout operators are inactive or not supported."""
     if torch.Tag.nondeterministic_seeded not in getattr(node.target, "tags", ()):
@@ -80,10 +99,11 @@ def _draw(node: torch.fx.Node) -> Draw:
     map_arg((args[is_like:], dict(node.kwargs)), values.append)
     if values or not _is_known(value):
         raise NncError(f"{target}: random numbers that depend on values of the graph")
-    kwargs, like = dict(node.kwargs), {"size": tuple(value.shape), "dtype": value.dtype}
+    kwargs, size, strides, dtype = dict(node.kwargs), value.shape, value.stride(), value.dtype
 
     def draw() -> torch.Tensor:
-        lead = [torch.empty(**like)] if is_like else []
+        # Numbers are drawn in the order of memory, which is that of the operand.
+        lead = [torch.empty_strided(size, strides, dtype=dtype)] if is_like else []
         return target(*lead, *args[is_like:], **kwargs)  # type: ignore[operator]
 
     return draw

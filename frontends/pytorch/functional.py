@@ -43,6 +43,10 @@ SOMETIMES = words(
 """Operators that return a view or the operand itself where possible, else a copy."""
 
 
+OVERLAPPING = words("unfold as_strided")
+"""Views of which several elements may be one of the base: written in part, all are read again."""
+
+
 @dataclass
 class _View:
     """A value that is result `index` of a view operator's node on a base."""
@@ -255,7 +259,8 @@ class _Functional:
             made = self.new_name(view.base)
             self.emit("nnc.write", view.node.name, [made], arguments)
             self.assign(view.base, made)
-            view.version = self.versions[view.base]
+            if _name_of(view.node) not in OVERLAPPING:
+                view.version = self.versions[view.base]
         self.values[target] = value
         self.versions[target] = self.versions.get(target, 0) + 1
 

@@ -106,6 +106,16 @@ def test_old_recurrence(op_type, gates):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize(("opset", "kind"), [(7, F), (10, TRUTH), (11, TRUTH)])
+def test_mask_of_what_is_not_dropped(opset, kind):
+    """The text does not say what it holds; ONNX Runtime has zeros, from opset 12 on ones."""
+    made, given = built(opset, "Dropout", [X], [F, kind])
+    expected = by_onnxruntime(made, *given)
+    assert not expected[1].any()
+    for one, other in zip(run(made, *given), expected, strict=True):
+        np.testing.assert_array_equal(one, other, strict=True)
+
+
 def test_model_that_names_no_opset():
     """Before IR version 3 there was only one."""
     made, given = built(1, "Reshape", [X], [F], shape=[6])

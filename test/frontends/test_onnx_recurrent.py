@@ -59,6 +59,7 @@ CASES = [
     {"direction": "bidirectional", "initial": True, "lengths": [5, 2, 3]},
     {"lengths": [1, 5, 4]},
     {"direction": "reverse", "lengths": [1, 5, 4]},
+    {"direction": "bidirectional", "initial": True, "lengths": [0, 2, 0]},
     {"clip": 0.3},
 ]
 

@@ -128,8 +128,8 @@ def dropout_for_inference(n: Node, x: Value) -> list:
     """x itself: before opset 12, the operator had no training mode."""
     mask = None
     if n.wants(1):
-        # Before opset 10, the mask had the type of the data.
+        # Before opset 10, the mask had the type of the data. ONNX Runtime has zeros in it.
         element = i1 if n.opset >= 10 else x.type.element_type
-        one = n.constant(1, element)
-        mask = broadcast(n, one, [(x, i) for i in range(x.type.rank)])
+        zero = n.constant(0, element)
+        mask = broadcast(n, zero, [(x, i) for i in range(x.type.rank)])
     return [x, mask]

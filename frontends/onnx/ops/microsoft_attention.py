@@ -12,6 +12,7 @@ from ...common.vocabulary import *
 from ..node import Node
 from ..registry import converter
 from .microsoft import DOMAIN
+from .microsoft_caches import NUMBERS, Stored
 
 
 def _scale(n: Node, width: int) -> float:
@@ -246,6 +247,10 @@ def group_query_attention(
     positions: Value | None = None,
     attention_bias: Value | None = None,
     sink: Value | None = None,
+    key_scale: Value | None = None,
+    value_scale: Value | None = None,
+    query_norm: Value | None = None,
+    key_norm: Value | None = None,
 ) -> list[Value | None]:
     """Attention with several query heads per head of keys and values, and a cache of these.
 
@@ -274,8 +279,23 @@ def group_query_attention(
     turned_at = None
     if positions is not None:
         turned_at = _turned_at(Term(n, positions).cast(i64), Term(n, as_scalar(n, total)))
-    parts = query, key, value
-    return cached_attention(n, parts, *caches, after, total, seen, biases, sinks, turned_at)
+    q, k, v = separate(n, query, key, value)
+    if query_norm is not None and key_norm is not None:
+        q, k = _normed(n, "q", q, query_norm), _normed(n, "k", k, key_norm)
+    elif query_norm is not None or key_norm is not None:
+        raise n.error("only one of 'q_norm_weight' and 'k_norm_weight' is given")
+    parts, scales = (q, k, v), (key_scale, value_scale)
+    stored = [Stored.of(n, *one) for one in zip("kv", caches[0], scales, strict=True)]
+    more = biases, sinks, turned_at, stored
+    return cached_attention(n, parts, *caches, after, total, seen, *more)
+
+
+def _normed(n: Node, letter: str, x: Term, weight: Value) -> Term:
+    """Queries or keys [B, H, S, D], each head's divided by their root mean square."""
+    epsilon = n.float("qk_norm_epsilon", 1e-6)
+    own = f"{letter}_norm_epsilon"
+    epsilon = n.float(own) if n.has(own) else epsilon
+    return Term(n, rms_normed(n, x.value, weight, (3,), epsilon))
 
 
 def _turned_at(positions: Term, total: Term) -> Term:
@@ -293,7 +313,7 @@ Cache = tuple[Value | None, Value | None]
 
 def cached_attention(
     n: Node,
-    inputs: tuple[Value, Value | None, Value | None],
+    parts: Sequence[Term],
     past: Cache,
     angles: Cache,
     after: Term,
@@ -302,17 +322,19 @@ def cached_attention(
     biases: Term | None = None,
     sinks: Term | None = None,
     turned_at: Term | None = None,
+    stored: Sequence[Stored] = (NUMBERS, NUMBERS),
 ) -> list[Value | None]:
     """Attention [B, S, H * D] to cached keys and values, and the cache with the new ones added.
 
+    `parts` are queries [B, H, S, D], keys and values [B, G, S, D].
     `after` is the number of elements that the cache then holds of each sequence, `total` the
     largest of these; `seen(query positions [B, S], cache positions [T])` is the mask of visible
     keys [B, G, R, S, T]. `biases` [B or 1, H or 1, S, T] are added to the scores. `sinks` [H] are
     one more score of each head, whose value is 0. `turned_at` [B, S] are the positions for the
-    rotary embedding, by default those in the cache.
+    rotary embedding, by default those in the cache. `stored` is how keys and values are cached.
     """
     heads, groups = n.int("num_heads"), n.int("kv_num_heads")
-    q, k, v = _separate(n, *inputs, heads, groups)
+    q, k, v = parts
     steps = counting(n, extent(n, (q.value, 2)))
     before = (after - extent(n, (q.value, 2))).max(0).spread(0, 1)
     at = before + steps
@@ -327,11 +349,15 @@ def cached_attention(
     if past[0] is not None:
         count = count.max(extent(n, (past[0], 2)))
     places = counting(n, count)
-    present = [_cached(n, old, new, places, before) for old, new in zip(past, (k, v), strict=True)]
+    present = [
+        _cached(how, old, new, places, before)
+        for how, old, new in zip(stored, past, (k, v), strict=True)
+    ]
+    whole = [how.real(found, q.element) for how, found in zip(stored, present, strict=True)]
     width = _width(q)
     own = q.reshape((q.value, 0), groups, heads // groups, (q.value, 2), width)
     keys, values = (
-        part.reshape((part.value, 0), groups, 1, (part.value, 2), width) for part in present
+        part.reshape((part.value, 0), groups, 1, (part.value, 2), width) for part in whole
     )
     visible = seen(at, places)
     mask = visible.choose(constant(n, 0.0, q.element), -math.inf)
@@ -341,13 +367,14 @@ def cached_attention(
         scores = (scores / cap).function(nn.Tanh) * cap
     scores = scores + mask
     if biases is not None:
-        parts = (groups, heads // groups) if biases.shape[1] == heads else (1, (biases.value, 1))
+        kinds = (groups, heads // groups) if biases.shape[1] == heads else (1, (biases.value, 1))
         batch, *places_of = ((biases.value, i) for i in (0, 2, 3))
-        scores = scores + biases.reshape(batch, *parts, *places_of)
+        scores = scores + biases.reshape(batch, *kinds, *places_of)
     logits = None if sinks is None else sinks.reshape(groups, heads // groups, 1, 1)
     shares, values = _shares(scores, values, logits)
-    whole = (shares @ values).reshape((q.value, 0), heads, (q.value, 2), width)
-    outputs: list[Value | None] = [joined_heads(whole).value, *(part.value for part in present)]
+    found = (shares @ values).reshape((q.value, 0), heads, (q.value, 2), width)
+    outputs: list[Value | None] = [joined_heads(found).value]
+    outputs += (how.to_cache(one) for how, one in zip(stored, present, strict=True))
     if n.wants(3):
         kind = n.int("qk_output")
         if kind not in (1, 2):
@@ -371,10 +398,9 @@ def _shares(scores: Term, values: Term, sinks: Term | None) -> tuple[Term, Term]
     return scores.made(nn.Softmax(scores.value, axis=4)), values
 
 
-def _separate(
-    n: Node, query: Value, key: Value | None, value: Value | None, heads: int, groups: int
-) -> list[Term]:
+def separate(n: Node, query: Value, key: Value | None, value: Value | None) -> list[Term]:
     """Queries, keys and values with separate heads, from inputs that may be packed."""
+    heads, groups = n.int("num_heads"), n.int("kv_num_heads")
     if key is not None and value is not None:
         parts = [(Term(n, query), heads), (Term(n, key), groups), (Term(n, value), groups)]
         return [split_heads(part, count) for part, count in parts]
@@ -383,19 +409,20 @@ def _separate(
     return [packed.part(1, a, b) for a, b in pairwise(ends)]
 
 
-def _cached(n: Node, past: Value | None, new: Term, places: Term, before: Term) -> Term:
+def _cached(how: Stored, past: Value | None, new: Term, places: Term, before: Term) -> Term:
     """The cache [B, G, T, D] with new elements stored after its first `before` [B, 1] ones."""
-    rows = new.transpose(0, 2, 1, 3)
+    n: Any = new.n
+    rows = how.rounded(new).transpose(0, 2, 1, 3)
     held = constant(n, 0, i64)
     if past is not None:
         held = extent(n, (past, 2))
-        rows = joined([Term(n, past).transpose(0, 2, 1, 3), rows], 1)
+        rows = joined([how.from_cache(past, n).transpose(0, 2, 1, 3), rows], 1)
     own = (places - before).max(0).min(extent(n, (new.value, 2)) - 1) + held
     index = (places < before).choose(places, own)
     found = rows.gather_nd(index.spread(0, 1), 1)
     beyond = places >= before + extent(n, (new.value, 2))
     zeros = beyond.reshape((index.value, 0), (index.value, 1), 1, 1)
-    return zeros.choose(0.0, found).transpose(0, 2, 1, 3)
+    return zeros.choose(how.nothing, found).transpose(0, 2, 1, 3)
 
 
 @converter("EmbedLayerNormalization", domain=DOMAIN)

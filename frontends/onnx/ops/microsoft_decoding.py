@@ -14,7 +14,7 @@ from ...common.vocabulary import *
 from ..node import Node
 from ..registry import converter
 from .microsoft import DOMAIN
-from .microsoft_attention import cached_attention, turned, with_heads
+from .microsoft_attention import cached_attention, separate, turned, with_heads
 
 
 @converter("SparseAttention", domain=DOMAIN)
@@ -48,7 +48,8 @@ def sparse_attention(
 
     after = Term(n, lengths).cast(i64)
     caches = (past_key, past_value), (cosines, sines)
-    out, *present = cached_attention(n, (query, key, value), *caches, after, total, seen)
+    parts = separate(n, query, key, value)
+    out, *present = cached_attention(n, parts, *caches, after, total, seen)
     kept = counting(n, extent(n, (past_key, 2))) >= after.spread(0, 1)
     kept = kept.reshape((kept.value, 0), 1, (kept.value, 1), 1)
     pairs = zip((past_key, past_value), present, strict=True)

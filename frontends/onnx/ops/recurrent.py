@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from ...common import recurrent
 from ...common.activations import TAKES_ALPHA, TAKES_BETA
 from ...common.recurrent import Activation, with_shape, zero_state
+from ...common.terms import Term
 from ...common.vocabulary import *
 from ..node import A, Node
 from ..registry import converter
@@ -18,14 +19,15 @@ from ..registry import converter
 @converter("RNN")
 def rnn(n: Node, x: Value, w: Value, r: Value, b=None, lengths=None, h=None) -> list[Any]:
     net = Network.of(n, x, w, r, b, lengths, [h], gates=1)
-    return net.joined(recurrent.rnn(n, net.x, net.directions, lengths))
+    return net.joined(recurrent.rnn(n, net.x, net.directions, lengths), lengths)
 
 
 @converter("GRU")
 def gru(n: Node, x: Value, w: Value, r: Value, b=None, lengths=None, h=None) -> list[Any]:
     net = Network.of(n, x, w, r, b, lengths, [h], gates=3)
     late = bool(n.int("linear_before_reset"))
-    return net.joined(recurrent.gru(n, net.x, net.directions, lengths, reset_late=late))
+    outcomes = recurrent.gru(n, net.x, net.directions, lengths, reset_late=late)
+    return net.joined(outcomes, lengths)
 
 
 @converter("LSTM")
@@ -48,7 +50,8 @@ def lstm_with(
         for d, own in zip(net.directions, _per_direction(n, p, count), strict=True):
             d.peepholes = dict(zip("iof", split_into(n, own, 0, [net.hidden] * 3), strict=True))
     coupled = bool(n.int("input_forget"))
-    return net.joined(recurrent.lstm(n, net.x, net.directions, lengths, coupled=coupled))
+    outcomes = recurrent.lstm(n, net.x, net.directions, lengths, coupled=coupled)
+    return net.joined(outcomes, lengths)
 
 
 @dataclass
@@ -95,11 +98,19 @@ class Network:
             net.directions.append(_direction(n, d, backward, (w, r, b), first, gates * hidden))
         return net
 
-    def joined(self, outcomes: list[Outcome]) -> list[Any]:
-        """All outputs: every step's state, and the last states."""
+    def joined(self, outcomes: list[Outcome], lengths: Value | None) -> list[Any]:
+        """All outputs: every step's state, and the last states.
+
+        Those of sequences without a step are zeros, not the given first states.
+        Source: ONNX Runtime 1.32, `core/providers/cpu/rnn`; the text does not say.
+        """
         n = self.n
         whole = stacked(n, [one.outputs for one in outcomes], 1)
         final = [stacked(n, s, 0) for s in zip(*(one.states for one in outcomes), strict=True)]
+        known = None if lengths is None else n.known(lengths)
+        if lengths is not None and (known is None or not known.all()):
+            any_step = (Term(n, lengths) > 0).reshape(1, (lengths, 0), 1)
+            final = [any_step.choose(Term(n, f), 0.0).value for f in final]
         if self.batch_first:
             whole = n(nn.Transpose(whole, permutation=(2, 0, 1, 3)))
             final = [n(nn.Transpose(f, permutation=(1, 0, 2))) for f in final]

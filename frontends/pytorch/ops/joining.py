@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations, combinations_with_replacement
 
 from ...common import arrays
+from ...common.runtime_axes import assumed
 from ...common.vocabulary import *
 from ..layer import AtenLayer, Size
 from ..rows import ROWS
@@ -99,7 +100,13 @@ def repeat_interleave(
     axis = n.axis(dim, self.type.rank)
     if isinstance(repeats, Value) and repeats.type.rank and repeats.type.shape != (1,):
         return arrays.repeat_each(n, self, repeats, axis, total)
-    return arrays.repeat(n, self, n.int(repeats), axis)
+    count = n.number(repeats)
+    if not isinstance(count, Value):
+        return arrays.repeat(n, self, count, axis)
+    once = Term(n, n.as_value(count, i64)).reshape()
+    self = assumed(n, self, once.spread(0, 1) >= 0, "repeats are negative")
+    places = counting(n, extent(n, (self, axis)) * once) / once.max(1)
+    return gathered(n, self, places.value, axis)
 
 
 @ROWS("aten.pad", "aten.constant_pad_nd", batched="last")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...common.bits import as_unsigned
 from ...common.diagonals import diagonal_places
 from ...common.vocabulary import *
 from ..arguments import words
@@ -58,11 +59,10 @@ def write(
         return _diagonal(n, x, value, **arguments)
     if name == "as_strided":
         return _strided(n, x, value, **arguments)
-    if name in _GATHERED and None not in x.type.shape:
-        places = np.arange(math.prod(x.type.shape)).reshape(x.type.shape)
-        taken = Term(n, _GATHERED[name](n, n.constant(places, i64), **arguments))
-        flat, rows = Term(n, x).flat().value, Term(n, value).flat().value
-        return n.reshape(n(nn.ScatterElements(flat, taken.flat().value, rows)), n.shape(x))
+    if name in _GATHERED:
+        count = Term(n, shape_of(n, x)).product(0)
+        places = n.reshape(counting(n, count).value, n.shape(x))
+        return _scattered(n, x, value, _GATHERED[name](n, places, **arguments))
     if name in ("expand", "expand_as") and value.type.shape == x.type.shape:
         return value
     raise n.error(f"a write through a view of {kind} is not supported")
@@ -70,8 +70,26 @@ def write(
 
 def _strided(n: AtenLayer, x: Value, value: Value, size: Any, stride: Any, **given: Any) -> Value:
     places = strided_places(n, x, size, stride, given.get("storage_offset"))
-    flat, at, rows = (Term(n, v).flat().value for v in (x, places, value))
-    return n.reshape(n(nn.ScatterElements(flat, at, rows)), n.shape(x))
+    return _scattered(n, x, value, places)
+
+
+def _scattered(n: AtenLayer, x: Value, value: Value, places: Value) -> Value:
+    """x with the elements at these flat places replaced.
+
+    Where several elements of a view are one of x, a write through a part of the view changes some
+    of them only: those that are as before are not written.
+    """
+    flat, rows, at = (Term(n, v).flat() for v in (x, value, places))
+    known = n.known(places)
+    if known is not None and np.unique(known).size == known.size:
+        found = n(nn.ScatterElements(flat.value, at.value, rows.value))
+        return n.reshape(found, n.shape(x))
+    before, after = (as_unsigned(n, v.value) for v in (flat.gather(at), rows))
+    count = extent(n, (flat.value, 0))
+    at = after.equals(before).choose(count, at)
+    longer = concat(n, [flat.value, n.constant(np.zeros(1), x.type.element_type)], 0)
+    found = n(nn.ScatterElements(longer, at.value, rows.value))
+    return n.reshape(slice_axis(n, found, 0, 0, -1), n.shape(x))
 
 
 def _along(

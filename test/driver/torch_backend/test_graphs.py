@@ -236,6 +236,23 @@ def test_dropout_in_training_mode(torch, compiled):
     assert abs(float(first.mean()) - 1) < 0.05 and not torch.equal(first, second)
 
 
+@pytest.mark.parametrize("chance", [0.0, 0.3, 1.0])
+def test_dropout_draws_as_pytorch_does(torch, compiled, chance):
+    """Also in the order in which a transposed operand lies in memory, and for halves."""
+
+    def function(x):
+        drop = torch.nn.functional.dropout
+        return drop(x.t() * 2, chance, True), drop(x.half(), chance, True)
+
+    run, x = compiled(function, fallback=False), torch.randn(5, 7)
+    with torch.no_grad():
+        torch.manual_seed(3)
+        wanted = function(x)
+        torch.manual_seed(3)
+        for one, other in zip(run(x), wanted, strict=True):
+            torch.testing.assert_close(one, other)
+
+
 def test_results_of_mixed_types(torch, compiled):
     """The type of half floats with integers is that of the floats, also where neither is one."""
     half, number = torch.randn(64).bfloat16(), torch.randint(-3, 4, (64,))

@@ -312,3 +312,52 @@ def test_open_heads_of_queries_and_of_keys(torch):
     for counts in ((6, 3), (4, 2), (8, 2)):
         given = inputs(*counts)
         np.testing.assert_allclose(compiled(*given), Model()(*given), rtol=1e-4, atol=1e-5)
+
+
+WRITES = {
+    "of every window": lambda y: y.unfold(0, 2, 1)[:, :, 1].add_(1),
+    "by a sum": lambda y: y.unfold(0, 2, 1)[:, :, 1].__iadd__(1),
+    "of windows apart": lambda y: y.unfold(1, 4, 1)[:, ::4].mul_(-1),
+    "of a row of strides": lambda y: y.as_strided((3, 4), (2, 1))[1].fill_(9),
+    "of no numbers": lambda y: y.unfold(1, 3, 2)[:, :, 2].fill_(float("nan")),
+    "of windows of windows": lambda y: y.unfold(0, 2, 1).unfold(1, 3, 1)[:, 0, 1].fill_(5),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_writes_through_parts_of_overlapping_windows(torch, name):
+    """The same element is in other windows too, as it was before."""
+
+    class Model(torch.nn.Module):
+        def forward(self, x):
+            y = x.clone()
+            windows = y.unfold(1, 3, 1)
+            WRITES[name](y)
+            return y, windows + 1
+
+    axes = dict.fromkeys((0, 1), torch.export.Dim.DYNAMIC)
+    given = (torch.randn(5, 9),)
+    for shapes in (None, (axes,)):
+        program = torch.export.export(Model(), given, dynamic_shapes=shapes, strict=False)
+        compiled = nnc.compile(program, cache=False)
+        for shape in [(5, 9), (6, 11)][: 1 if shapes is None else 2]:
+            x = torch.randn(*shape)
+            for one, other in zip(compiled(x), Model()(x), strict=True):
+                np.testing.assert_array_equal(one, other)
+
+
+def test_repeats_computed_at_run_time(torch):
+    class Model(torch.nn.Module):
+        def forward(self, x, counts):
+            count = counts[0].item()
+            torch._check(count >= 0)
+            return x.repeat_interleave(count, 1), x.repeat_interleave(counts[1:], 0)
+
+    axes = {0: torch.export.Dim.DYNAMIC}
+    given = torch.randn(3, 4), torch.tensor([2, 1])
+    program = torch.export.export(Model(), given, dynamic_shapes=(axes, None))
+    compiled = nnc.compile(program, cache=False)
+    for rows, counts in ((3, [2, 3]), (4, [0, 1]), (2, [5, 0])):
+        x, numbers = torch.randn(rows, 4), torch.tensor(counts)
+        for one, other in zip(compiled(x, numbers), Model()(x, numbers), strict=True):
+            np.testing.assert_array_equal(one, other)
