@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from functools import lru_cache
 
 from ...ir.core import Value
-from .expressions import Form, choice_of, is_fixed, number, sum_of
+from .expressions import Form, choice_of, is_fixed, is_number, number, sum_of
 from .polynomials import Monomial, Polynomial
 
 _PARAMETER = re.compile(r"\bp\d+\b")
@@ -17,6 +17,8 @@ _NAME = re.compile(r"\b[vp]\d+\b")
 _ALTERNATIVES = re.compile(r"\b(?:or|not)\b|!=")
 _POLYNOMIAL = re.compile(r"(?:p\d+|\d+|[\s()+*-])+")
 """Matches text that consists of sums and products of parameters."""
+_NATURAL = -1
+"""Marks a polynomial that is known not to be negative."""
 
 
 @dataclass
@@ -48,8 +50,11 @@ class Parameters:
     """The conditions whose outcome is supposed, see `cases.py`."""
     values: dict[str, int] = field(default_factory=dict)
     """The values of parameters that are numbers in the supposed case."""
-    polynomials: dict[str, Polynomial] = field(default_factory=dict, repr=False)
-    """By its text, each polynomial that was asked for: a parameter never changes its factors."""
+    polynomials: dict[str, Polynomial | None] = field(default_factory=dict, repr=False)
+    """By its text, each form that was asked for, None if it is no polynomial: a parameter never changes
+    its factors."""
+    _asked: dict[Polynomial, int] = field(default_factory=dict, repr=False)
+    """For each polynomial asked for: `_NATURAL`, or how much was known when it was not found so."""
 
     def copy(self) -> Parameters:
         """A copy, which knows nothing of what is added to this one."""
@@ -126,12 +131,18 @@ class Parameters:
 
     def is_natural(self, polynomial: Polynomial) -> bool:
         """Whether a polynomial is known not to be negative."""
+        known = len(self.naturals) + len(self.counts)  # Neither is ever forgotten.
+        if self._asked.get(polynomial) not in (_NATURAL, known):
+            self._asked[polynomial] = _NATURAL if self._is_natural(polynomial) else known
+        return self._asked[polynomial] == _NATURAL
+
+    def _is_natural(self, polynomial: Polynomial) -> bool:
         return any(
             all(
                 factor >= 0 and all(name in self.counts for name in names)
-                for names, factor in (polynomial - natural).terms.items()
+                for names, factor in left.terms.items()
             )
-            for natural in (Polynomial({}), *self.naturals)
+            for left in (polynomial, *(polynomial - natural for natural in self.naturals))
         )
 
     def suppose_natural(self, polynomial: Polynomial) -> None:
@@ -156,17 +167,23 @@ class Parameters:
 
     def polynomial(self, form: Form) -> Polynomial | None:
         """The polynomial in parameters that a form is; None if it is not one."""
-        if not is_fixed(form) or not _POLYNOMIAL.fullmatch(form.text):
+        if form.variables:
             return None
         if form.text not in self.polynomials:
-            names = {
-                name: Polynomial({self.factors.get(name, (name,)): 1})
-                for name in _parameters_in(form.text)
-            }
-            found = eval(form.text, {"__builtins__": {}}, names)
-            made = found if isinstance(found, Polynomial) else Polynomial.number(found)
-            self.polynomials[form.text] = made
+            self.polynomials[form.text] = self._polynomial(form)
         return self.polynomials[form.text]
+
+    def _polynomial(self, form: Form) -> Polynomial | None:
+        if not is_fixed(form) or not _POLYNOMIAL.fullmatch(form.text):
+            return None
+        if is_number(form):
+            return Polynomial.number(int(form.text))
+        names = {
+            name: Polynomial({self.factors.get(name, (name,)): 1})
+            for name in _parameters_in(form.text)
+        }
+        found = eval(form.text, {"__builtins__": {}}, names)
+        return found if isinstance(found, Polynomial) else Polynomial.number(found)
 
     def form(self, polynomial: Polynomial) -> Form:
         """A polynomial as a sum, of parameters and of products of them."""
