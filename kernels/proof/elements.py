@@ -18,6 +18,7 @@ from .ids import Ids
 
 _VARIABLE = re.compile(r"\b(?:[bxv]\d+|t\d(?:_\d+)?)\b")
 
+
 def touched(
     isl: Any,
     forms: Forms,

@@ -38,7 +38,7 @@ class Ids:
     def __init__(self, forms: Forms) -> None:
         groups = zip(GROUPS, (size.text for size in forms.grid), strict=True)
         self._groups = {name: size for name, size in groups if size != "1"}
-        self._threads = {n: size for n, size in zip(THREADS, forms.threads, strict=True)}
+        self._threads = dict(zip(THREADS, forms.threads, strict=True))
         self.threads = tuple(name for name, size in self._threads.items() if size != 1)
         self.names = (*self._groups, *self.threads)
 
@@ -96,9 +96,7 @@ class Ids:
                 return one[0].replace(name, names[name, 1])  # Then it has one digit.
             return f"({' + '.join(f'{a // low}*{names[name, a]}' for a, _ in inner)})"
 
-        ranges = [
-            f"0 <= {names[name, a]} < {b // a}" for name, of in digits.items() for a, b in of
-        ]
+        ranges = [f"0 <= {names[name, a]} < {b // a}" for name, of in digits.items() for a, b in of]
         sums = {
             name: " + ".join(f"{low}*{names[name, low]}" for low, _ in of)
             for name, of in digits.items()

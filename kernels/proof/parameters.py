@@ -33,6 +33,8 @@ class Parameters:
     """For each parameter that stands for a product: its factors."""
     definitions: dict[str, str] = field(default_factory=dict)
     """For each known condition that only defines a parameter: the parameter's name."""
+    quotients: dict[str, str] = field(default_factory=dict)
+    """The same of conditions that define a parameter as a quotient."""
     switches: dict[str, Form] = field(default_factory=dict)
     """For each parameter that is 0 where a condition on parameters holds, else 1: the condition."""
     counts: dict[str, None] = field(default_factory=dict)
@@ -51,8 +53,7 @@ class Parameters:
     values: dict[str, int] = field(default_factory=dict)
     """The values of parameters that are numbers in the supposed case."""
     polynomials: dict[str, Polynomial | None] = field(default_factory=dict, repr=False)
-    """By its text, each form that was asked for, None if it is no polynomial: a parameter never changes
-    its factors."""
+    """The polynomial of each text asked for, None if it is none: factors of parameters never change."""
     _asked: dict[Polynomial, int] = field(default_factory=dict, repr=False)
     """For each polynomial asked for: `_NATURAL`, or how much was known when it was not found so."""
 
@@ -70,27 +71,28 @@ class Parameters:
         """Add conditions that hold for parameters."""
         self.known.update(dict.fromkeys(conditions))
 
-    def of(self, texts: Iterable[str], is_plain: bool = False) -> tuple[list[str], list[str]]:
-        """(parameters in texts and those related to them, the known conditions on these).
+    def of(
+        self, texts: Iterable[str], is_plain: bool = False, with_quotients: bool = False
+    ) -> tuple[list[str], list[str]]:
+        """(parameters in texts and those that they depend on, the known conditions on these).
 
         Integer sets with few parameters are much faster. With `is_plain`, there are no conditions
-        that are alternatives, each of which may double the time that a set takes.
+        that are alternatives, each of which may double the time that a set takes, and no quotients
+        of parameters that are not in the texts themselves, unless `with_quotients`: a set from
+        which one is subtracted needs what is known of the other's parameters.
         """
         found = {name for text in texts for name in _parameters_in(text)}
+        is_less = is_plain and not with_quotients
+        defined = self.definitions | self.quotients if is_less else self.definitions
         known = {
-            one: _parameters_in(one)
+            one: (names, {defined[one]} if one in defined else names)
             for one in self.known
             if not (is_plain and _ALTERNATIVES.search(one))
+            for names in (_parameters_in(one),)
         }
         while True:
-            about = [
-                one
-                for one, names in known.items()
-                if not found.isdisjoint(
-                    {self.definitions[one]} if one in self.definitions else names
-                )
-            ]
-            more = {name for one in about for name in known[one]}
+            about = [one for one, (_, by) in known.items() if not found.isdisjoint(by)]
+            more = {name for one in about for name in known[one][0]}
             more |= {factor for name in found for factor in self.factors.get(name, ())}
             if more <= found:
                 return [name for name in self.names.values() if name in found], about
@@ -160,7 +162,9 @@ class Parameters:
             return Polynomial.of(whole)
         top = self.form(left).text
         name = self.named(f"floor({top}/{by})")
-        self.suppose(f"{by}*{name} <= {top}", f"{top} < {by}*{name} + {by}")
+        defines = f"{by}*{name} <= {top}", f"{top} < {by}*{name} + {by}"
+        self.quotients.update(dict.fromkeys(defines, name))
+        self.suppose(*defines)
         if self.is_natural(left):
             self.count(name)
         return Polynomial.of(whole) + Polynomial({(name,): 1})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -145,10 +145,6 @@ class Sets:
                 return True
         return False
 
-    def _known(self, conditions: Iterable[str]) -> tuple[list[str], list[str]]:
-        """(parameters of conditions, what is known of these)."""
-        return self._forms.parameters.of(conditions, self._is_plain)
-
     def is_inside_if_equal(self, access: Access) -> bool:
         """Whether an access is inside its buffer if unknown extents of two arguments are equal."""
         for at, limit in zip(access.at, access.limits or (), strict=False):
@@ -231,7 +227,9 @@ class Sets:
                 self._union(accesses, kind, within, by_indices) for kind in (one, other)
             )
             both = first.apply_range(second.reverse())
-            if not both.intersect(self._ids.apart(self._isl, within).align_params(both.get_space())).is_empty():
+            if not both.intersect(
+                self._ids.apart(self._isl, within).align_params(both.get_space())
+            ).is_empty():
                 return False
         return True
 
@@ -265,9 +263,7 @@ class Sets:
             place = access.place
             to = (place.indices if by_indices else (place.flat,)) or ()
             forms = [number(0), *(form for form in to if form is not None)]
-            found = touched(
-                self._isl, self._forms, access.holds, forms, self._ids, self._is_plain
-            )
+            found = touched(self._isl, self._forms, access.holds, forms, self._ids, self._is_plain)
             self._touched[key] = access, found
         return self._touched[key][1]
 
@@ -310,7 +306,7 @@ class Sets:
     def _body(self, holds: Sequence[str], extents: Sequence[Form]) -> tuple[str, str]:
         """(parameters, conditions) as text: `holds` with the conditions of the extents."""
         conditions = [*(c for extent in extents for c in extent.holds), *holds]
-        parameters, known = self._known(conditions)
+        parameters, known = self._forms.parameters.of(conditions, self._is_plain, True)
         body = " and ".join([*known, *conditions])
         variables = dict.fromkeys(v for extent in extents for v in extent.variables)
         body = f"exists ({', '.join(variables)} : {body})" if variables else body
@@ -455,11 +451,11 @@ class Sets:
         names = [f"x{i}" for i in range(len(to))]
         equal = [f"{n} = {form.text}" for n, form in zip(names, to, strict=True)]
         sums, ranges, texts = self._ids.digits((*conditions, *equal))
-        parameters, known = self._known((*self._ids.of_groups, *texts))
-        whole = [f"{name} = {digits}" for name, digits in sums.items()]
-        body = " and ".join([*self._ids.of_groups, *ranges, *whole, *known, *texts])
-        inner = [] if each_time else [*variables]
-        inner += dict.fromkeys(found for one in whole for found in _DIGIT.findall(one))
+        digits = _DIGIT.findall(" ".join(sums.values()))
+        texts = [*self._ids.of_groups, *ranges, *(f"{n} = {s}" for n, s in sums.items()), *texts]
+        parameters, known = self._forms.parameters.of(texts, self._is_plain)
+        body = " and ".join([*known, *texts])
+        inner = digits if each_time else [*variables, *digits]
         if inner:
             body = f"exists ({', '.join(inner)} : {body})"
         ids = ", ".join((*self._ids.names, *(variables if each_time else ())))

@@ -223,9 +223,7 @@ def _indices(
     return tuple(indices)
 
 
-def _terms(
-    parameters: Parameters, place: Place
-) -> Iterator[tuple[Form, Form | None, Polynomial]]:
+def _terms(parameters: Parameters, place: Place) -> Iterator[tuple[Form, Form | None, Polynomial]]:
     """(number, its limit or None, distance) for each term of a place.
 
     The view's offset has no limit; a constant offset is divided into strides.
