@@ -53,7 +53,7 @@ class Parameters:
     values: dict[str, int] = field(default_factory=dict)
     """The values of parameters that are numbers in the supposed case."""
     polynomials: dict[str, Polynomial | None] = field(default_factory=dict, repr=False)
-    """The polynomial of each text asked for, None if it is none: factors of parameters never change."""
+    """The polynomial of each text asked for, None if it is none. Factors never change."""
     _asked: dict[Polynomial, int] = field(default_factory=dict, repr=False)
     """For each polynomial asked for: `_NATURAL`, or how much was known when it was not found so."""
 
