@@ -280,7 +280,7 @@ def _element(kind: str, forms: Forms, op: Any) -> _Touched:
 
 
 def _lanes(forms: Forms, shape: Sequence[Any]) -> list[Form]:
-    return [forms.counter(str(extent)) for extent in shape]
+    return [number(0) if extent == 1 else forms.counter(str(extent)) for extent in shape]
 
 
 def _row(kind: str, forms: Forms, op: Any, shape: Sequence[Any], mask: Value | None) -> _Touched:

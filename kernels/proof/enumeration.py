@@ -18,7 +18,7 @@ from ...ir.types import MemRefType
 from .accesses import CHANGE, READ, WRITE, Access
 from .arrays import Arrays, NotListedError
 from .forms import Forms
-from .sets import GROUPS, THREADS
+from .ids import GROUPS, THREADS
 from .views import span_of, strides_of
 
 MOST_POINTS = 1 << 23

@@ -16,8 +16,10 @@ from .forms import Forms
 
 Numbers = tuple[int, ...]
 
-_TOKEN = re.compile(r"[a-z]+\d*|\d+|\s+|.")
-_VARIABLE = re.compile(r"v\d+")
+_NUMBER = re.compile(r"(?<![\w/])(?<!/ )(?<!mod )\d+(?![\d*])")
+"""Matches numbers of an expression that a sum may replace: no factors and no divisors."""
+_CHANGING = re.compile(rf"\bv\d+|{_NUMBER.pattern}")
+"""Matches these and variables."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ def _for_each(
 
 def _filled(text: str, given: Iterator[str | None]) -> str:
     """A text with its replaceable numbers replaced in order; None keeps a number."""
-    return "".join((next(given) or token) if is_open else token for token, is_open in _tokens(text))
+    return _NUMBER.sub(lambda found: next(given) or found[0], text)
 
 
 def _map(access: Access, change: object) -> Access:
@@ -170,25 +172,8 @@ def _shape(access: Access) -> tuple[tuple[object, ...], Numbers]:
 @lru_cache(maxsize=1 << 16)
 def _pattern(text: str) -> tuple[str, Numbers, tuple[str, ...]]:
     """(text with signs for numbers that may be replaced and for variables, these two in order)."""
-    parts, numbers, variables = [], [], []
-    for token, is_open in _tokens(text):
-        if is_open:
-            numbers.append(int(token))
-        elif _VARIABLE.fullmatch(token):
-            variables.append(token)
-        parts.append("#" if is_open else "@" if _VARIABLE.fullmatch(token) else token)
-    return "".join(parts), tuple(numbers), tuple(variables)
-
-
-@lru_cache(maxsize=1 << 16)
-def _tokens(text: str) -> list[tuple[str, bool]]:
-    """(token, whether it is a number that may be replaced by a sum) of an expression.
-
-    Factors and divisors may not.
-    """
-    tokens = _TOKEN.findall(text)
-    before, found = "", []
-    for token, after in zip(tokens, [*tokens[1:], ""], strict=True):
-        found.append((token, token.isdigit() and after != "*" and before not in ("/", "mod")))
-        before = before if token.isspace() else token
-    return found
+    changing = _CHANGING.findall(text)
+    numbers = tuple(int(one) for one in changing if one[0] != "v")
+    variables = tuple(one for one in changing if one[0] == "v")
+    pattern = _CHANGING.sub(lambda found: "@" if found[0][0] == "v" else "#", text)
+    return pattern, numbers, variables

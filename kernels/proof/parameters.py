@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from functools import lru_cache
 
 from ...ir.core import Value
-from .expressions import Form, choice_of, is_fixed, number, sum_of
+from .expressions import Form, choice_of, is_fixed, is_number, number, sum_of
 from .polynomials import Monomial, Polynomial
 
 _PARAMETER = re.compile(r"\bp\d+\b")
@@ -17,6 +17,8 @@ _NAME = re.compile(r"\b[vp]\d+\b")
 _ALTERNATIVES = re.compile(r"\b(?:or|not)\b|!=")
 _POLYNOMIAL = re.compile(r"(?:p\d+|\d+|[\s()+*-])+")
 """Matches text that consists of sums and products of parameters."""
+_NATURAL = -1
+"""Marks a polynomial that is known not to be negative."""
 
 
 @dataclass
@@ -31,6 +33,8 @@ class Parameters:
     """For each parameter that stands for a product: its factors."""
     definitions: dict[str, str] = field(default_factory=dict)
     """For each known condition that only defines a parameter: the parameter's name."""
+    quotients: dict[str, str] = field(default_factory=dict)
+    """The same of conditions that define a parameter as a quotient."""
     switches: dict[str, Form] = field(default_factory=dict)
     """For each parameter that is 0 where a condition on parameters holds, else 1: the condition."""
     counts: dict[str, None] = field(default_factory=dict)
@@ -48,8 +52,10 @@ class Parameters:
     """The conditions whose outcome is supposed, see `cases.py`."""
     values: dict[str, int] = field(default_factory=dict)
     """The values of parameters that are numbers in the supposed case."""
-    polynomials: dict[str, Polynomial] = field(default_factory=dict, repr=False)
-    """By its text, each polynomial that was asked for: a parameter never changes its factors."""
+    polynomials: dict[str, Polynomial | None] = field(default_factory=dict, repr=False)
+    """The polynomial of each text asked for, None if it is none. Factors never change."""
+    _asked: dict[Polynomial, int] = field(default_factory=dict, repr=False)
+    """For each polynomial asked for: `_NATURAL`, or how much was known when it was not found so."""
 
     def copy(self) -> Parameters:
         """A copy, which knows nothing of what is added to this one."""
@@ -65,27 +71,28 @@ class Parameters:
         """Add conditions that hold for parameters."""
         self.known.update(dict.fromkeys(conditions))
 
-    def of(self, texts: Iterable[str], is_plain: bool = False) -> tuple[list[str], list[str]]:
-        """(parameters in texts and those related to them, the known conditions on these).
+    def of(
+        self, texts: Iterable[str], is_plain: bool = False, with_quotients: bool = False
+    ) -> tuple[list[str], list[str]]:
+        """(parameters in texts and those that they depend on, the known conditions on these).
 
         Integer sets with few parameters are much faster. With `is_plain`, there are no conditions
-        that are alternatives, each of which may double the time that a set takes.
+        that are alternatives, each of which may double the time that a set takes, and no quotients
+        of parameters that are not in the texts themselves, unless `with_quotients`: a set from
+        which one is subtracted needs what is known of the other's parameters.
         """
         found = {name for text in texts for name in _parameters_in(text)}
+        is_less = is_plain and not with_quotients
+        defined = self.definitions | self.quotients if is_less else self.definitions
         known = {
-            one: _parameters_in(one)
+            one: (names, {defined[one]} if one in defined else names)
             for one in self.known
             if not (is_plain and _ALTERNATIVES.search(one))
+            for names in (_parameters_in(one),)
         }
         while True:
-            about = [
-                one
-                for one, names in known.items()
-                if not found.isdisjoint(
-                    {self.definitions[one]} if one in self.definitions else names
-                )
-            ]
-            more = {name for one in about for name in known[one]}
+            about = [one for one, (_, by) in known.items() if not found.isdisjoint(by)]
+            more = {name for one in about for name in known[one][0]}
             more |= {factor for name in found for factor in self.factors.get(name, ())}
             if more <= found:
                 return [name for name in self.names.values() if name in found], about
@@ -126,12 +133,18 @@ class Parameters:
 
     def is_natural(self, polynomial: Polynomial) -> bool:
         """Whether a polynomial is known not to be negative."""
+        known = len(self.naturals) + len(self.counts)  # Neither is ever forgotten.
+        if self._asked.get(polynomial) not in (_NATURAL, known):
+            self._asked[polynomial] = _NATURAL if self._is_natural(polynomial) else known
+        return self._asked[polynomial] == _NATURAL
+
+    def _is_natural(self, polynomial: Polynomial) -> bool:
         return any(
             all(
                 factor >= 0 and all(name in self.counts for name in names)
-                for names, factor in (polynomial - natural).terms.items()
+                for names, factor in left.terms.items()
             )
-            for natural in (Polynomial({}), *self.naturals)
+            for left in (polynomial, *(polynomial - natural for natural in self.naturals))
         )
 
     def suppose_natural(self, polynomial: Polynomial) -> None:
@@ -149,24 +162,32 @@ class Parameters:
             return Polynomial.of(whole)
         top = self.form(left).text
         name = self.named(f"floor({top}/{by})")
-        self.suppose(f"{by}*{name} <= {top}", f"{top} < {by}*{name} + {by}")
+        defines = f"{by}*{name} <= {top}", f"{top} < {by}*{name} + {by}"
+        self.quotients.update(dict.fromkeys(defines, name))
+        self.suppose(*defines)
         if self.is_natural(left):
             self.count(name)
         return Polynomial.of(whole) + Polynomial({(name,): 1})
 
     def polynomial(self, form: Form) -> Polynomial | None:
         """The polynomial in parameters that a form is; None if it is not one."""
-        if not is_fixed(form) or not _POLYNOMIAL.fullmatch(form.text):
+        if form.variables:
             return None
         if form.text not in self.polynomials:
-            names = {
-                name: Polynomial({self.factors.get(name, (name,)): 1})
-                for name in _parameters_in(form.text)
-            }
-            found = eval(form.text, {"__builtins__": {}}, names)
-            made = found if isinstance(found, Polynomial) else Polynomial.number(found)
-            self.polynomials[form.text] = made
+            self.polynomials[form.text] = self._polynomial(form)
         return self.polynomials[form.text]
+
+    def _polynomial(self, form: Form) -> Polynomial | None:
+        if not is_fixed(form) or not _POLYNOMIAL.fullmatch(form.text):
+            return None
+        if is_number(form):
+            return Polynomial.number(int(form.text))
+        names = {
+            name: Polynomial({self.factors.get(name, (name,)): 1})
+            for name in _parameters_in(form.text)
+        }
+        found = eval(form.text, {"__builtins__": {}}, names)
+        return found if isinstance(found, Polynomial) else Polynomial.number(found)
 
     def form(self, polynomial: Polynomial) -> Form:
         """A polynomial as a sum, of parameters and of products of them."""

@@ -6,36 +6,49 @@ A buffer of n x 3 x h x w elements has rows that are w apart, and images that ar
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
 Monomial = tuple[str, ...]
 """A product of parameters, by their names in order; the empty product is 1."""
 
 
-@dataclass(frozen=True)
 class Polynomial:
-    """A polynomial as {monomial: non-zero coefficient}."""
+    """A polynomial as {monomial: non-zero coefficient}; it never changes."""
 
-    terms: Mapping[Monomial, int]
+    __slots__ = ("_hash", "terms")
+
+    def __init__(self, terms: Mapping[Monomial, int]) -> None:
+        self.terms = terms
+        self._hash: int | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Polynomial) and self.terms == other.terms
 
     def __hash__(self) -> int:
-        return hash(frozenset(self.terms.items()))
+        if self._hash is None:
+            self._hash = hash(frozenset(self.terms.items()))
+        return self._hash
+
+    def __repr__(self) -> str:
+        return " + ".join("*".join([str(n), *names]) for names, n in self.terms.items()) or "0"
 
     @staticmethod
     def of(terms: Mapping[Monomial, int]) -> Polynomial:
         """The polynomial with these coefficients; those that are 0 are dropped."""
+        if 0 not in terms.values():
+            return Polynomial(terms)
         return Polynomial({names: factor for names, factor in terms.items() if factor})
 
     @staticmethod
     def number(value: int) -> Polynomial:
         """A constant."""
-        return Polynomial.of({(): value})
+        return Polynomial({(): value} if value else {})
 
     @property
     def constant(self) -> int | None:
         """The value of a constant polynomial; None for any other."""
-        return self.terms.get((), 0) if set(self.terms) <= {()} else None
+        terms = self.terms
+        return terms.get((), 0) if len(terms) == (() in terms) else None
 
     def __add__(self, other: Polynomial | int) -> Polynomial:
         """The sum."""
@@ -46,16 +59,27 @@ class Polynomial:
 
     def __mul__(self, other: Polynomial | int) -> Polynomial:
         """The product."""
+        by = other if isinstance(other, int) else other.constant
+        if by is not None:
+            return self._scaled(by)
+        assert isinstance(other, Polynomial)
+        if (by := self.constant) is not None:
+            return other._scaled(by)
         terms: dict[Monomial, int] = {}
         for names, factor in self.terms.items():
-            for others, by in _made(other).terms.items():
+            for others, its in other.terms.items():
                 together = tuple(sorted(names + others))
-                terms[together] = terms.get(together, 0) + factor * by
+                terms[together] = terms.get(together, 0) + factor * its
         return Polynomial.of(terms)
+
+    def _scaled(self, by: int) -> Polynomial:
+        if by == 1:
+            return self
+        return Polynomial({names: n * by for names, n in self.terms.items()} if by else {})
 
     def __neg__(self) -> Polynomial:
         """The negative."""
-        return self * -1
+        return self._scaled(-1)
 
     def __sub__(self, other: Polynomial | int) -> Polynomial:
         """The difference."""

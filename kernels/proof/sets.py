@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -18,14 +18,12 @@ from .conditions import concerning, in_order, is_empty, parts_of, ranges_of
 from .elements import touched
 from .expressions import Form, number
 from .forms import Forms
+from .ids import Ids
 from .merging import Merged
 from .views import Place, Shape
 
 _VARIABLE = re.compile(r"\bv\d")
-GROUPS, THREADS = ("b0", "b1", "b2", "b3"), ("t0", "t1", "t2")
-"""The dimensions of sets: ids of groups and of threads. b3 is the quotient of an id that is used as
-two numbers, see `Forms.number_groups`."""
-
+_DIGIT = re.compile(r"t\d_\d+")
 OPERATIONS = 600_000
 """The limit on isl's operations for a question that may stay unanswered: about two seconds."""
 
@@ -68,7 +66,7 @@ class Sets:
             raise NncError("proofs need islpy: pip install 'nnc[prove]'") from None
         self._isl: Any = islpy
         self._forms, self._is_plain = forms, is_plain
-        self._pairs: dict[bool, Any] = {}
+        self._ids = Ids(forms)
         self._always: dict[str, bool] = {}
         self._maps: dict[tuple[int, bool, bool], tuple[Access, Any]] = {}
         self._touched: dict[tuple[int, bool], tuple[Access, Any]] = {}
@@ -138,18 +136,14 @@ class Sets:
 
     def _is_never(self, holds: Form, condition: str) -> bool:
         """Whether a condition is false wherever a form holds; False may be unknown."""
-        ranges = self._of_ids()
         grid = dict.fromkeys(c for form in self._forms.grid for c in form.holds)
-        together = concerning(condition, [*holds.holds, *ranges, *grid])
+        others = [self._ids.plain(one) for one in (*holds.holds, *self._ids.ranges, *grid)]
+        together = concerning(self._ids.plain(condition), others)
         for is_plain in (True, False):
             _, known = self._forms.parameters.of(together, is_plain)
             if is_empty(self._isl, in_order([*known, *together])):
                 return True
         return False
-
-    def _known(self, conditions: Iterable[str]) -> tuple[list[str], list[str]]:
-        """(parameters of conditions, what is known of these)."""
-        return self._forms.parameters.of(conditions, self._is_plain)
 
     def is_inside_if_equal(self, access: Access) -> bool:
         """Whether an access is inside its buffer if unknown extents of two arguments are equal."""
@@ -215,21 +209,10 @@ class Sets:
         by_indices = None not in (one.place.indices, other.place.indices)
         first, second = (self._places(access, within, by_indices) for access in (one, other))
         both = first.apply_range(second.reverse())
-        meeting = both.intersect(self._apart(within).align_params(both.get_space()))
+        meeting = both.intersect(self._ids.apart(self._isl, within).align_params(both.get_space()))
         if meeting.is_empty():
             return None
         return self._pair(meeting, first, second)
-
-    def _apart(self, within: bool) -> Any:
-        """All pairs of threads of different groups, or of different threads of one."""
-        if within not in self._pairs:
-            same = " and ".join(f"{n} = {n}_" for n in GROUPS)
-            differ = " or ".join(f"{n} != {n}_" for n in (THREADS if within else GROUPS))
-            condition = f"{same} and ({differ})" if within else differ
-            here = ", ".join((*GROUPS, *THREADS))
-            there = ", ".join(f"{n}_" for n in (*GROUPS, *THREADS))
-            self._pairs[within] = self._isl.Map(f"{{ [{here}] -> [{there}] : {condition} }}")
-        return self._pairs[within]
 
     def are_apart(self, accesses: Sequence[Access], within: bool) -> bool:
         """Whether no two of the accesses to a buffer clash, in one query for all."""
@@ -244,7 +227,9 @@ class Sets:
                 self._union(accesses, kind, within, by_indices) for kind in (one, other)
             )
             both = first.apply_range(second.reverse())
-            if not both.intersect(self._apart(within).align_params(both.get_space())).is_empty():
+            if not both.intersect(
+                self._ids.apart(self._isl, within).align_params(both.get_space())
+            ).is_empty():
                 return False
         return True
 
@@ -278,9 +263,7 @@ class Sets:
             place = access.place
             to = (place.indices if by_indices else (place.flat,)) or ()
             forms = [number(0), *(form for form in to if form is not None)]
-            found = touched(
-                self._isl, self._forms, access.holds, forms, self._of_groups(), self._is_plain
-            )
+            found = touched(self._isl, self._forms, access.holds, forms, self._ids, self._is_plain)
             self._touched[key] = access, found
         return self._touched[key][1]
 
@@ -323,7 +306,7 @@ class Sets:
     def _body(self, holds: Sequence[str], extents: Sequence[Form]) -> tuple[str, str]:
         """(parameters, conditions) as text: `holds` with the conditions of the extents."""
         conditions = [*(c for extent in extents for c in extent.holds), *holds]
-        parameters, known = self._known(conditions)
+        parameters, known = self._forms.parameters.of(conditions, self._is_plain, True)
         body = " and ".join([*known, *conditions])
         variables = dict.fromkeys(v for extent in extents for v in extent.variables)
         body = f"exists ({', '.join(variables)} : {body})" if variables else body
@@ -358,12 +341,12 @@ class Sets:
 
     def _who(self, numbers: tuple[int, ...], point: Any) -> tuple[tuple[int, ...], ...]:
         """(group id, thread id), each along x, y and z."""
-        *group, quotient = numbers[: len(GROUPS)]
+        (*group, quotient), thread = self._ids.numbered(numbers)
         if self._forms.parted is not None:
             axis, times = self._forms.parted
             values = self._parameters(point)
             group[axis] += quotient * int(eval(times.text, {"__builtins__": {}}, values))
-        return tuple(group), numbers[len(GROUPS) :]
+        return tuple(group), thread
 
     def is_possible(self, part: Any) -> bool:
         """Whether a part of a buffer is not empty for some values of unknown extents."""
@@ -458,15 +441,6 @@ class Sets:
         holds = access.holds.given(*([condition] if condition else []))
         return self._among(holds, to, used, each_time)
 
-    def _of_ids(self) -> list[str]:
-        """The conditions that groups' ids are in the grid, and threads' ids in the group."""
-        ids = zip(THREADS, self._forms.threads, strict=True)
-        return [*self._of_groups(), *(f"0 <= {n} < {e}" for n, e in ids)]
-
-    def _of_groups(self) -> list[str]:
-        """The conditions that groups' ids are in the grid."""
-        return [f"0 <= {n} < {g.text}" for n, g in zip(GROUPS, self._forms.grid, strict=True)]
-
     def _among(
         self, holds: Form, to: Sequence[Form], used: Sequence[Form] = (), each_time: bool = False
     ) -> Any:
@@ -474,14 +448,17 @@ class Sets:
         forms = [holds, *to, *used, *self._forms.grid]
         variables = dict.fromkeys(v for form in forms for v in form.variables)
         conditions = dict.fromkeys(c for form in forms for c in form.holds)
-        ranges = self._of_ids()
         names = [f"x{i}" for i in range(len(to))]
         equal = [f"{n} = {form.text}" for n, form in zip(names, to, strict=True)]
-        parameters, known = self._known((*ranges, *conditions, *equal))
-        body = " and ".join([*ranges, *known, *conditions, *equal])
-        if variables and not each_time:
-            body = f"exists ({', '.join(variables)} : {body})"
-        ids = ", ".join((*GROUPS, *THREADS, *(variables if each_time else ())))
+        sums, ranges, texts = self._ids.digits((*conditions, *equal))
+        digits = _DIGIT.findall(" ".join(sums.values()))
+        texts = [*self._ids.of_groups, *ranges, *(f"{n} = {s}" for n, s in sums.items()), *texts]
+        parameters, known = self._forms.parameters.of(texts, self._is_plain)
+        body = " and ".join([*known, *texts])
+        inner = digits if each_time else [*variables, *digits]
+        if inner:
+            body = f"exists ({', '.join(inner)} : {body})"
+        ids = ", ".join((*self._ids.names, *(variables if each_time else ())))
         text = f"[{', '.join(parameters)}] -> {{ [{ids}] -> [{', '.join(names)}] : {body} }}"
         return _map(self._isl, text)
 

@@ -8,7 +8,7 @@ i are inside of n, 16 and h*w, two elements are the same only if all three indic
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate, combinations
 
@@ -87,6 +87,21 @@ def shapes_of(rank: int) -> Iterator[Shape]:
             yield tuple(b - a for a, b in zip((0, *ends), ends, strict=False))
 
 
+@dataclass(frozen=True)
+class _Step:
+    """What of a term of a place decides about its shape; the pieces of a tile have the same."""
+
+    distance: Polynomial
+    largest: Polynomial | None
+    """The term's number, or its limit if it is an index of a view; None if no polynomial."""
+    is_index: bool
+    is_fixed: bool
+    """Whether the number is a polynomial."""
+
+
+_Steps = tuple[_Step, ...]
+
+
 def _of_buffer(
     forms: Forms, sets: Sets, buffer: Value, accesses: Sequence[Access]
 ) -> Sequence[Access]:
@@ -94,75 +109,93 @@ def _of_buffer(
     extents = _extents(forms, buffer) or []
     if not all(extent.terms for extent in extents):
         return accesses
-    left: list[tuple[list[Polynomial], list[Access], list[Access]]] = []
+    parameters = forms.parameters
+    alike: dict[_Steps, list[Access]] = {}
+    for access in accesses:
+        alike.setdefault(_steps(parameters, access.place), []).append(access)
+    left: list[tuple[list[Polynomial], Shape, set[Access]]] = []
     for shape in shapes_of(len(extents)):
         together = _together(extents, shape)
-        known = _all_in_shape(forms.parameters, accesses, together, shape)
-        if known is None:
+        strides = _strides(together)
+        if not all(_have_shape(steps, of, strides, shape) for steps, of in alike.items()):
             continue
-        asked = [
+        asked = {
             access
-            for access, before in zip(known, accesses, strict=True)
-            if not _is_within(forms.parameters, before.place, together)
-        ]
+            for steps, of in alike.items()
+            if not _are_within(parameters, steps, together, strides)
+            for access in of
+        }
         if not asked:
-            return known
-        left.append((together, known, asked))
-    for together, known, asked in left:
-        limits = [forms.parameters.form(extent) for extent in together]
-        if all(sets.is_within(one.access, limits) for one in merged(forms, asked)):
-            return known
+            return [_in_shape(parameters, access, together, shape) for access in accesses]
+        left.append((together, shape, asked))
+    for together, shape, asked in left:
+        known = {access: _in_shape(parameters, access, together, shape) for access in accesses}
+        limits = [parameters.form(extent) for extent in together]
+        of = [known[access] for access in accesses if access in asked]
+        if all(sets.is_within(one.access, limits) for one in merged(forms, of)):
+            return list(known.values())
     return accesses
 
 
-def _is_within(parameters: Parameters, place: Place, extents: Sequence[Polynomial]) -> bool:
+def _steps(parameters: Parameters, place: Place) -> _Steps:
+    """What of a place's terms decides about its shape."""
+    found = []
+    for form, limit, distance in _terms(parameters, place):
+        fixed = parameters.polynomial(form)
+        largest = fixed if limit is None else parameters.polynomial(limit)
+        found.append(_Step(distance, largest, limit is not None, fixed is not None))
+    return tuple(found)
+
+
+def _have_shape(
+    steps: _Steps, accesses: Sequence[Access], strides: tuple[Polynomial, ...], shape: Shape
+) -> bool:
+    """Whether the indices of accesses in a shape can be found."""
+    if set(shape) == {1} and all(access.place.indices is not None for access in accesses):
+        return True
+    if not steps or not all(stride.terms for stride in strides):
+        return False
+    return all(
+        step.is_fixed or all(one.constant is not None for one in _parts(step.distance, strides))
+        for step in steps
+    )
+
+
+def _are_within(
+    parameters: Parameters,
+    steps: _Steps,
+    extents: Sequence[Polynomial],
+    strides: tuple[Polynomial, ...],
+) -> bool:
     """Whether elements inside a view are inside of `extents`, by the signs of polynomials.
 
     That the access is inside the view is checked separately.
     """
     most = [extent - 1 for extent in extents]
-    for form, limit, times in _terms(parameters, place, _strides(extents)):
-        largest = parameters.polynomial(form if limit is None else limit)
+    for step in steps:
+        times, largest = _parts(step.distance, strides), step.largest
         if largest is None or not all(map(parameters.is_natural, (*times, largest))):
             return False
-        is_sum = parameters.polynomial(form) is not None
-        if not is_sum and any(one.constant is None for one in times):
+        if not step.is_fixed and any(one.constant is None for one in times):
             return False
-        largest = largest if limit is None else largest - 1
+        largest = largest - 1 if step.is_index else largest
         most = [a - largest * b for a, b in zip(most, times, strict=True)]
-    return bool(place.terms) and all(map(parameters.is_natural, most))
+    return bool(steps) and all(map(parameters.is_natural, most))
 
 
 def _strides(extents: Sequence[Polynomial]) -> tuple[Polynomial, ...]:
     return tuple(Polynomial.number(1) * stride for stride in row_major_strides(extents))
 
 
-def _all_in_shape(
-    parameters: Parameters,
-    accesses: Sequence[Access],
-    extents: Sequence[Polynomial],
-    shape: Shape,
-) -> list[Access] | None:
-    """Accesses by indices in a shape of their buffer; None if those of one cannot be found."""
-    known: list[Access] = []
-    for access in accesses:
-        found = _in_shape(parameters, access, extents, shape)
-        if found is None:
-            return None
-        known.append(found)
-    return known
-
-
 def _in_shape(
     parameters: Parameters, access: Access, extents: Sequence[Polynomial], shape: Shape
-) -> Access | None:
-    """An access by indices in a shape of its buffer; None if its indices cannot be found."""
+) -> Access:
+    """An access by indices in a shape of its buffer, which can be found."""
     place = access.place
     indices = _indices(parameters, place, _strides(extents))
     if indices is None and set(shape) == {1}:
         indices = place.indices
-    if indices is None:
-        return None
+    assert indices is not None
     found = replace(access, place=Place(place.buffer, indices, None, shape=shape))
     if not place.is_row:
         return found
@@ -177,9 +210,9 @@ def _indices(
     if not place.terms or not all(stride.terms for stride in strides):
         return None
     indices = [number(0)] * len(strides)
-    for form, _, times in _terms(parameters, place, strides):
+    for form, _, distance in _terms(parameters, place):
         fixed = parameters.polynomial(form)
-        for i, one in enumerate(times):
+        for i, one in enumerate(_parts(distance, strides)):
             if fixed is not None:
                 more = form.saying(parameters.form(one * fixed).text)
             elif one.constant is not None:
@@ -190,10 +223,8 @@ def _indices(
     return tuple(indices)
 
 
-def _terms(
-    parameters: Parameters, place: Place, strides: tuple[Polynomial, ...]
-) -> Iterator[tuple[Form, Form | None, tuple[Polynomial, ...]]]:
-    """(number, its limit or None, how many of each stride) for each term of a place.
+def _terms(parameters: Parameters, place: Place) -> Iterator[tuple[Form, Form | None, Polynomial]]:
+    """(number, its limit or None, distance) for each term of a place.
 
     The view's offset has no limit; a constant offset is divided into strides.
     """
@@ -203,7 +234,7 @@ def _terms(
         fixed = parameters.polynomial(form)
         if limit is None and fixed is not None and distance.constant is not None:
             form, distance = form.saying("1"), fixed * distance
-        yield form, limit, _parts(distance, strides)
+        yield form, limit, distance
 
 
 @lru_cache(maxsize=1 << 14)

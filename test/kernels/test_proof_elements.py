@@ -9,6 +9,7 @@ import pytest
 from nnc.kernels.proof.elements import touched
 from nnc.kernels.proof.expressions import Form, number
 from nnc.kernels.proof.forms import Forms
+from nnc.kernels.proof.ids import Ids
 
 isl = pytest.importorskip("islpy")
 
@@ -42,8 +43,7 @@ def test_by_parts_as_by_points(name):
     ranges = [f"0 <= {v} < {n}" for v, n in counters.items()]
     holds = Form("0", tuple(counters), (*ranges, *conditions))
     forms = Forms({}, (threads, 1, 1), 32, grid=(number(2), number(1), number(1), number(1)))
-    ids = ["0 <= b0 < 2", *(f"0 <= b{i} < 1" for i in (1, 2, 3))]
-    found = touched(isl, forms, holds, [Form(text) for text in to], ids)
+    found = touched(isl, forms, holds, [Form(text) for text in to], Ids(forms))
     points = set()
     found.foreach_point(lambda at: points.add(tuple(_coordinates(at))))
     assert points == set(_listed(threads, counters, conditions, to))
