@@ -300,7 +300,7 @@ class Operation:
 class UnregisteredOp(Operation):
     """An operation of a dialect that is not loaded: any operands, results and attributes."""
 
-    __slots__ = ("name",)  # type: ignore[misc]
+    __slots__ = ("name",)
 
     @classmethod
     def named(cls, name: str, *args: Any, **kwargs: Any) -> UnregisteredOp:

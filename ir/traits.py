@@ -160,7 +160,7 @@ class HasParent(Trait):
     def __init__(self, *names: str) -> None:
         object.__setattr__(self, "names", names)
 
-    def verify(self, op: Any) -> None:  # type: ignore[override]
+    def verify(self, op: Any) -> None:
         parent = op.parent_op
         if parent is not None and parent.name not in self.names:
             several = "to be one of " if len(self.names) > 1 else ""
@@ -173,7 +173,7 @@ class SingleBlockImplicitTerminator(Trait):
 
     terminator: str
 
-    def verify(self, op: Any) -> None:  # type: ignore[override]
+    def verify(self, op: Any) -> None:
         SingleBlock.verify(op)
         for region in op.regions:
             last = region.block.last if region.blocks else None
@@ -220,7 +220,7 @@ def _is_pure_itself(op: Any) -> bool | None:
     if op.has_trait(Pure):
         return True
     if op.has_trait(NoMemoryEffect):
-        return op.is_speculatable()  # type: ignore[attr-defined]
+        return op.is_speculatable()
     return None if op.has_trait(RecursiveEffects) else False
 
 

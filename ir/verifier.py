@@ -380,7 +380,7 @@ def check_before_inference(
 
 @cache
 def _infers(cls: type[Op]) -> bool:
-    return cls.infer_result_types.__func__ is not Op.infer_result_types.__func__  # type: ignore[attr-defined]
+    return cls.infer_result_types.__func__ is not Op.infer_result_types.__func__
 
 
 def _same_check(definition: OpDefinition) -> Check | None:

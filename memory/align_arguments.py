@@ -60,7 +60,7 @@ class _Alignments:
                     continue
                 given = (one.kernelOperands[i] for one in self.launches[kernel.sym_name])
                 bytes = min(map(self.of, given))
-                if bytes > arg.type.element_type.byte_width:  # type: ignore[attr-defined]
+                if bytes > arg.type.element_type.byte_width:
                     entries[i][ALIGN] = I64Attr(bytes)
             if any(entries):
                 kernel.arg_attrs = ArrayAttr(tuple(DictAttr(tuple(e.items())) for e in entries))
@@ -75,7 +75,7 @@ class _Alignments:
     def _found(self, value: Value) -> int:
         type = value.type
         assert isinstance(type, MemRefType)
-        width: int = type.element_type.byte_width  # type: ignore[attr-defined]
+        width: int = type.element_type.byte_width
         if isinstance(value, BlockArgument):
             return self._of_argument(value, width)
         match value.defining_op:

@@ -153,7 +153,7 @@ class Needs:
                     call.args = [*call.args, part.result]
                 continue
             builder = Builder.before_op(owner)
-            type = owner.memref.type  # type: ignore[assignment]
+            type = owner.memref.type
             view = builder.insert(memref.View(arena, offsets[offset], [], result=type)).result
             view.name_hint = owner.memref.name_hint
             for user in owner.memref.users:

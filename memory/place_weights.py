@@ -90,7 +90,7 @@ def _makers(functions: Iterable[func.FuncOp], used: list[memref.Global]) -> dict
     A function whose global is not used any more is erased.
     """
     found: dict[str, func.FuncOp] = {}
-    by_key = {(g.initial_value.key, g.type): g.sym_name for g in used}  # type: ignore[union-attr]
+    by_key = {(g.initial_value.key, g.type): g.sym_name for g in used}
     marked = [f for f in functions if MAKER in f.attributes]
     for function in sorted(marked, key=lambda f: f.attributes[MAKER].value):  # type: ignore[attr-defined]
         key = function.arg_attribute(0, WEIGHT)
@@ -122,7 +122,7 @@ class _Places:
         name = target.sym_name
         while name in self.table:
             name += "_"
-        self.table[name] = DictAttr(entry)  # type: ignore[arg-type]
+        self.table[name] = DictAttr(entry)
         self.total += aligned(target.type.num_bytes)
 
     def end(self, target: memref.Global) -> int:

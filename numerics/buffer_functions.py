@@ -145,7 +145,7 @@ def _value(parts: Sequence[Any], type: Type) -> Any:
         case VectorType():
             dtype = type_to_numpy(type.element_type)
             rows = [np.asarray(row) for row in parts]
-            array = np.stack(rows).reshape(type.shape)  # type: ignore[arg-type]
+            array = np.stack(rows).reshape(type.shape)
             return array if array.dtype == dtype else array.view(dtype)
         case llvm.PointerType():
             return int(parts[0])
@@ -170,9 +170,9 @@ def _buffer(parts: Sequence[Any], type: MemRefType) -> np.ndarray:
     ]
     dtype = type_to_numpy(type.element_type)
     if 0 in shape:
-        return np.empty(shape, dtype)  # type: ignore[arg-type]
-    span = 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))  # type: ignore[operator]
+        return np.empty(shape, dtype)
+    span = 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
     memory = (ctypes.c_uint8 * (span * dtype.itemsize)).from_address(int(parts[0]))
     flat = np.ctypeslib.as_array(memory).view(dtype)
-    steps = [s * dtype.itemsize for s in strides]  # type: ignore[operator]
-    return np.lib.stride_tricks.as_strided(flat, shape, steps).copy()  # type: ignore[arg-type]
+    steps = [s * dtype.itemsize for s in strides]
+    return np.lib.stride_tricks.as_strided(flat, shape, steps).copy()

@@ -49,7 +49,7 @@ class Leaf:
 
     @property
     def count(self) -> int:
-        return math.prod(self.type.shape) if isinstance(self.type, VectorType) else 1  # type: ignore[arg-type]
+        return math.prod(self.type.shape) if isinstance(self.type, VectorType) else 1
 
     @property
     def element_bytes(self) -> int:

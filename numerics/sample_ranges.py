@@ -54,7 +54,7 @@ class SampleRanges(
         interpreter.observer = kernels
         for number, inputs in enumerate(given):
             types = entry.function_type.inputs[len(inputs) :]
-            outputs = [np.zeros(t.shape, type_to_numpy(t.element_type)) for t in types]  # type: ignore[attr-defined]
+            outputs = [np.zeros(t.shape, type_to_numpy(t.element_type)) for t in types]
             try:
                 with np.errstate(all="ignore"):
                     interpreter.call(entry.sym_name, [*(one.copy() for one in inputs), *outputs])

@@ -53,7 +53,7 @@ class OutputMemory:
 
     def __init__(self, type: TensorType) -> None:
         self.dtype = type_to_numpy(type.element_type)
-        self.shape: tuple[int, ...] = type.shape  # type: ignore[assignment]
+        self.shape: tuple[int, ...] = type.shape
         self._bytes = prod(self.shape) * self.dtype.itemsize
         self._free: list[np.ndarray] = []
 

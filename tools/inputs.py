@@ -149,7 +149,7 @@ def random_array(type: TensorType, generator: np.random.Generator, name: str) ->
             return generator.integers(0, 2, type.shape).astype(dtype)
         return generator.standard_normal(type.shape, dtype=np.float32).astype(dtype)
     except (MemoryError, ValueError):  # NumPy's two ways to say it
-        size = math.prod(type.shape) * dtype.itemsize  # type: ignore[arg-type]
+        size = math.prod(type.shape) * dtype.itemsize
         message = f"input '{name}' ({type}) takes {size / 1e9:,.0f} GB, more than there is"
         raise NncError(message) from None
 

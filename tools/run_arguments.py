@@ -123,7 +123,7 @@ def _shape_of(type: Type) -> tuple[int, ...]:
         return ()
     if not type.has_static_shape:
         raise NncError(f"give the shape, as {type.element_type}[2x3]:random, for {type}")
-    return tuple(type.shape)  # type: ignore[arg-type]
+    return tuple(type.shape)
 
 
 def _made(text: str, element: ScalarType, shape: tuple[int, ...], generator: Any) -> np.ndarray:

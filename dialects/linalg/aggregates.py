@@ -97,7 +97,7 @@ class _WinogradTransform(Op, traits=(Pure,)):
 
     def check_elements(self, source: Value, target: Value, name: str) -> None:
         """Check that both values have the same element type."""
-        if source.type.element_type is not target.type.element_type:  # type: ignore[attr-defined]
+        if source.type.element_type is not target.type.element_type:
             raise self.error(
                 f"failed to verify that all of {{{name}, output}} have same element type"
             )
@@ -119,7 +119,7 @@ class WinogradFilterTransform(_WinogradTransform, name="linalg.winograd_filter_t
     def verify_op(self) -> None:
         m, r = self.sizes
         self.check_elements(self.filter, self.output, "filter")
-        f, h, w, c = self.filter.type.shape  # type: ignore[attr-defined]
+        f, h, w, c = self.filter.type.shape
         for extent, word in ((h, "height"), (w, "width")):
             if extent not in (None, 1, r):
                 raise self.error(f"expect filter {word} either equals to r or 1")
@@ -143,8 +143,8 @@ class WinogradInputTransform(_WinogradTransform, name="linalg.winograd_input_tra
     def verify_op(self) -> None:
         m, r = self.sizes
         self.check_elements(self.input, self.output, "input")
-        n, h, w, c = self.input.type.shape  # type: ignore[attr-defined]
-        shape = self.output.type.shape  # type: ignore[attr-defined]
+        n, h, w, c = self.input.type.shape
+        shape = self.output.type.shape
         wanted: list[Dim] = []
         for d, extent in enumerate((h, w)):
             flat = shape[d] == 1
@@ -172,7 +172,7 @@ class WinogradOutputTransform(_WinogradTransform, name="linalg.winograd_output_t
     def verify_op(self) -> None:
         m, r = self.sizes
         self.check_elements(self.value, self.output, "value")
-        shape = self.value.type.shape  # type: ignore[attr-defined]
+        shape = self.value.type.shape
         for d, word in ((0, "height"), (1, "width")):
             if shape[d] not in (None, 1, m + r - 1):
                 raise self.error(f"expect input {word} equals to input tile size")

@@ -197,7 +197,7 @@ class _Vectorized:
             elif isinstance(op, memref.Load | tensor.Extract):
                 found = values[0][_checked(op, values[0], tuple(values[1:]))]
             else:
-                found = op.evaluate(*values)  # type: ignore[attr-defined]
+                found = op.evaluate(*values)
             if not isinstance(found, tuple):
                 found = (found,)
             env.update(zip(op.results, found, strict=True))

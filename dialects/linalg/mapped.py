@@ -25,7 +25,7 @@ class _OneToOne(NamedOp):
 
     @property
     def iterators(self) -> list[str]:
-        return ["parallel"] * self.init.type.rank  # type: ignore[attr-defined]
+        return ["parallel"] * self.init.type.rank
 
     def fold(self) -> Sequence[Value | Attribute] | None:
         """Fold an op that copies its tensor unchanged to that tensor."""
@@ -92,11 +92,11 @@ class Broadcast(_OneToOne, name="linalg.broadcast"):
     @property
     def kept(self) -> list[int]:
         """The output's dimensions that the input has too."""
-        return [d for d in range(self.init.type.rank) if d not in self.dimensions]  # type: ignore[attr-defined]
+        return [d for d in range(self.init.type.rank) if d not in self.dimensions]
 
     @property
     def maps(self) -> list[AffineMap]:
-        rank = self.init.type.rank  # type: ignore[attr-defined]
+        rank = self.init.type.rank
         return [projection(rank, *self.kept), AffineMap.identity(rank)]
 
     def verify_op(self) -> None:
@@ -145,7 +145,7 @@ class Map(StructuredOp, name="linalg.map"):
 
     @property
     def maps(self) -> list[AffineMap]:
-        return [AffineMap.identity(self.init.type.rank)] * len(self.operands)  # type: ignore[attr-defined]
+        return [AffineMap.identity(self.init.type.rank)] * len(self.operands)
 
     def verify_op(self) -> None:
         args = self.mapper.blocks[0].args if self.mapper.blocks else []
@@ -160,9 +160,9 @@ class Map(StructuredOp, name="linalg.map"):
                 raise self.error(
                     f"expected element type of input '{element}' to match bbArg type '{arg.type}'"
                 )
-        wanted = self.init.type.shape  # type: ignore[attr-defined]
+        wanted = self.init.type.shape
         for value in self.inputs:
-            shape = value.type.shape  # type: ignore[attr-defined]
+            shape = value.type.shape
             if shape != wanted:
                 given, expected = (
                     ", ".join("-9223372036854775808" if n is None else str(n) for n in one)
@@ -175,7 +175,7 @@ class Map(StructuredOp, name="linalg.map"):
 
     @property
     def iterators(self) -> list[str]:
-        return ["parallel"] * self.init.type.rank  # type: ignore[attr-defined]
+        return ["parallel"] * self.init.type.rank
 
 
 class Reduce(StructuredOp, name="linalg.reduce"):
@@ -206,12 +206,12 @@ class Reduce(StructuredOp, name="linalg.reduce"):
 
     @property
     def iterators(self) -> list[str]:
-        rank = self.operands[0].type.rank  # type: ignore[attr-defined]
+        rank = self.operands[0].type.rank
         return ["reduction" if d in self.dimensions else "parallel" for d in range(rank)]
 
     @property
     def maps(self) -> list[AffineMap]:
-        rank = self.operands[0].type.rank  # type: ignore[attr-defined]
+        rank = self.operands[0].type.rank
         kept = projection(rank, *(d for d in range(rank) if d not in self.dimensions))
         count = len(self.operands) // 2
         return [AffineMap.identity(rank)] * count + [kept] * count

@@ -138,16 +138,16 @@ class Pack(_Relayout, name="linalg.pack"):
     def verify_op(self) -> None:
         source, dest = self.source.type, self.dest.type
         pad = self.padding_value
-        if pad is not None and pad.type is not source.element_type:  # type: ignore[attr-defined]
+        if pad is not None and pad.type is not source.element_type:
             raise self.error(
-                f"expected padding_value has '{source.element_type}' but got: '{pad.type}'"  # type: ignore[attr-defined]
+                f"expected padding_value has '{source.element_type}' but got: '{pad.type}'"
             )
-        self.verify_layout(source, dest)  # type: ignore[arg-type]
+        self.verify_layout(source, dest)
         if pad is None:
             self._verify_no_rest()
 
     def _verify_no_rest(self) -> None:
-        shape = self.source.type.shape  # type: ignore[attr-defined]
+        shape = self.source.type.shape
         for d, tile in zip(self.inner_dims_pos, self.tiles, strict=True):
             if shape[d] is not None and tile and shape[d] % tile:
                 raise self.error(
@@ -200,7 +200,7 @@ class UnPack(_Relayout, name="linalg.unpack"):
     """  # noqa: E501
 
     def verify_op(self) -> None:
-        self.verify_layout(self.dest.type, self.source.type)  # type: ignore[arg-type]
+        self.verify_layout(self.dest.type, self.source.type)
 
     def fold(self) -> Sequence[Value | Attribute] | None:
         """unpack(pack(x)) -> x, if both have the same tiles."""

@@ -102,7 +102,7 @@ class StructuredOp(Op, traits=(WritesMemory, SingleBlock)):
         ranges = self.ranges
         for i, (map, type) in enumerate(zip(self.maps, self.operand_types, strict=True)):
             for d, expr in enumerate(map.results):
-                extent, used = type.shape[d], expr.dims_used()  # type: ignore[attr-defined]
+                extent, used = type.shape[d], expr.dims_used()
                 linear = expr.linear(map.dim_count)
                 if extent is None or linear is None or any(not ranges[j] for j in used):
                     continue

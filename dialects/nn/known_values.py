@@ -149,7 +149,7 @@ class KnownValues:
         found = self.partial(op._operands[SPREADS[type(op)]])
         if found is None:
             return None
-        shape: Any = op.result_types[0].shape  # type: ignore[attr-defined]
+        shape: Any = op.result_types[0].shape
         if found.elements.size == math.prod(shape):
             return [Partial(found.elements.reshape(shape), found.unknown.reshape(shape))]
         both = found.elements, found.unknown
@@ -169,8 +169,8 @@ class KnownValues:
     def _operand(self, value: Value) -> Partial | None:
         found = self.partial(value)
         if found is None and self._mixes and self._follows(value.type):
-            shape: Any = value.type.shape  # type: ignore[attr-defined]
-            dtype = type_to_numpy(value.type.element_type)  # type: ignore[attr-defined]
+            shape: Any = value.type.shape
+            dtype = type_to_numpy(value.type.element_type)
             return Partial(np.zeros(shape, dtype), np.ones(shape, np.bool_))
         return found
 
@@ -178,7 +178,7 @@ class KnownValues:
 def _masks(op: nn.NnOp, operands: Sequence[Partial]) -> list[np.ndarray] | None:
     """For each result, which elements are unknown; None if that cannot be told."""
     if all(operand.is_known for operand in operands):
-        return [np.zeros(type.shape, np.bool_) for type in op.result_types]  # type: ignore[attr-defined]
+        return [np.zeros(type.shape, np.bool_) for type in op.result_types]
     if isinstance(op, _ARITHMETIC):
         masks = np.broadcast_arrays(*(operand.unknown for operand in operands))
         return [np.logical_or.reduce(masks)]

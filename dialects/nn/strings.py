@@ -13,7 +13,7 @@ from .host_types import Strings, string
 WORDS = AttrKind[tuple[str, ...]](
     "array of strings",
     lambda a: isinstance(a, ArrayAttr) and all(isinstance(e, StringAttr) for e in a.elements),
-    lambda a: tuple(e.value for e in a.elements),  # type: ignore[attr-defined]
+    lambda a: tuple(e.value for e in a.elements),
     lambda words: ArrayAttr(tuple(map(StringAttr, words))),
 )
 

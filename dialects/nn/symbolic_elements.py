@@ -28,10 +28,10 @@ class SymbolicElements:
 
     def remember(self, value: Value, elements: Sequence[Size | None]) -> None:
         """Record the elements of a value."""
-        self._found[value] = _objects(elements, value.type.shape)  # type: ignore[attr-defined]
+        self._found[value] = _objects(elements, value.type.shape)
 
     def _computed(self, value: OpResult) -> np.ndarray | None:
-        op, shape = value.owner, value.type.shape  # type: ignore[attr-defined]
+        op, shape = value.owner, value.type.shape
         numbers = self.known.array(value)
         if numbers is not None:
             return _objects([int(n) for n in numbers.reshape(-1)], shape)

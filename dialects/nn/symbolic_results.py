@@ -114,7 +114,7 @@ def _reshape(shapes: Extents, op: nn.Reshape) -> Part:
 
 def reshaped(shapes: Extents, x: ValueLike, shape: Sequence[Dim]) -> Part:
     """The extents of x after an `nn.reshape` to a type of this shape."""
-    own, before = shapes.of(x), as_value(x).type.shape  # type: ignore[attr-defined]
+    own, before = shapes.of(x), as_value(x).type.shape
     copied = copied_axes(before, shape)
     wanted = [own[copied[axis]] if axis in copied else d for axis, d in enumerate(shape)]
     if None not in wanted:

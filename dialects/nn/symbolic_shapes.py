@@ -69,7 +69,7 @@ class SymbolicShapes:
     def _named(self, value: Value, axis: int, name: str) -> Size:
         if not name:
             return self.symbol((value, axis), "")
-        self._types.setdefault(name, value.type)  # type: ignore[arg-type]
+        self._types.setdefault(name, value.type)
         return prod((self.symbol(one, one) for one in name.split("*")), start=1)
 
     def symbol(self, key: Any, name: str, least: tuple[Size, int] | None = None) -> Poly:
@@ -95,7 +95,7 @@ class SymbolicShapes:
         value = as_value(value)
         found = self._shapes.get(value)
         if found is None:
-            shape: Any = value.type.shape  # type: ignore[attr-defined]
+            shape: Any = value.type.shape
             part: Part | None = None
             if None in shape and isinstance(value, OpResult):
                 part = part_of(self, value.owner)
@@ -171,7 +171,7 @@ class SymbolicShapes:
                 case str() as name if name in self._types:
                     return given(self._types[name])
                 case (BlockArgument() as argument, _):
-                    return given(argument.type)  # type: ignore[arg-type]
+                    return given(argument.type)
                 case ("part", of, number):
                     whole = value(of)
                     return None if whole is None else whole // number

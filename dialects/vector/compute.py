@@ -161,7 +161,7 @@ class Contract(Op, name="vector.contract", traits=(Pure,)):
         """The size of each iterator."""
         sizes = [0] * len(self.iterators)
         for map, value in zip(self.maps, (self.lhs, self.rhs), strict=False):
-            for e, n in zip(map.results, value.type.shape, strict=True):  # type: ignore[attr-defined]
+            for e, n in zip(map.results, value.type.shape, strict=True):
                 sizes[e.position] = n  # type: ignore[attr-defined]
         return sizes
 
@@ -195,7 +195,7 @@ class Contract(Op, name="vector.contract", traits=(Pure,)):
                 raise self.error("invalid contracting dimension map")
         wanted = tuple(sizes[e.position] for e in maps[2].results)  # type: ignore[attr-defined]
         if shape != wanted:
-            element = self.lhs.type.element_type  # type: ignore[attr-defined]
+            element = self.lhs.type.element_type
             expected = VectorType(wanted, element) if wanted else element
             raise self.error(f"invalid accumulator/result vector shape, expected: '{expected}'")
 

@@ -71,9 +71,9 @@ def _inside(op: Op, array: Any, at: tuple, active: Any = None) -> None:
 
 def _check_access(op: Op, base: Value, indices: tuple[Value, ...], vector: VectorType) -> None:
     type = base.type
-    element = type.element_type  # type: ignore[attr-defined]
-    if len(indices) != type.rank:  # type: ignore[attr-defined]
-        raise op.error(f"requires {type.rank} indices")  # type: ignore[attr-defined]
+    element = type.element_type
+    if len(indices) != type.rank:
+        raise op.error(f"requires {type.rank} indices")
     if element is not vector and element is not vector.element_type:
         raise op.error("base and result element types should match")
     if isinstance(type, MemRefType) and element is not vector:
@@ -155,7 +155,7 @@ def _check_masked(op: Op, base: Value, indices: tuple[Value, ...], vector: Vecto
 
 
 def _check_mask(op: Op, mask: Value, vector: VectorType, what: str = "shape") -> None:
-    if mask.type.shape != vector.shape:  # type: ignore[attr-defined]
+    if mask.type.shape != vector.shape:
         whose = "valueToStore" if isinstance(op, _MaskedWrite | Scatter) else "result"
         raise op.error(f"expected {whose} {what} to match mask {what}")
 

@@ -118,7 +118,7 @@ class InsertStridedSlice(Op, name="vector.insert_strided_slice", traits=(Pure,))
     @staticmethod
     def of(value: Value, dest: Value, offsets: Sequence[int]) -> InsertStridedSlice:
         """An insertion whose strides are all 1."""
-        steps = [I64Attr(1)] * value.type.rank  # type: ignore[attr-defined]
+        steps = [I64Attr(1)] * value.type.rank
         return InsertStridedSlice(value, dest, [I64Attr(i) for i in offsets], steps)
 
     def verify_op(self) -> None:

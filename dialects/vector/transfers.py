@@ -200,7 +200,7 @@ class TransferRead(_Transfer, name="vector.transfer_read", traits=(ReadsMemory,)
 
     @property
     def vector_type(self) -> VectorType:
-        return self.vector.type  # type: ignore[return-value]
+        return self.vector.type
 
     def verify_op(self) -> None:
         self.verify_transfer(self.indices, self.mask)
@@ -253,7 +253,7 @@ class TransferWrite(_Transfer, name="vector.transfer_write", traits=(WritesMemor
         """A transfer with the default map, and all dimensions in bounds, unless other ones are
         given.
         """
-        map = map or default_transfer_map(base.type, value.type)  # type: ignore[arg-type]
+        map = map or default_transfer_map(base.type, value.type)
         flags = in_bounds if in_bounds is not None else [True] * len(map.results)
         made = base.type if isinstance(base.type, TensorType) else None
         return TransferWrite(
@@ -262,7 +262,7 @@ class TransferWrite(_Transfer, name="vector.transfer_write", traits=(WritesMemor
 
     @property
     def vector_type(self) -> VectorType:
-        return self.valueToStore.type  # type: ignore[return-value]
+        return self.valueToStore.type
 
     @classmethod
     def infer_result_types(cls, operand_types: Any, properties: Any, regions: Any = ()):

@@ -134,7 +134,7 @@ def build(grammar: str) -> Tables:
         start=list(STARTS),
         maybe_placeholders=True,
     ).parser
-    table = frontend.parser._parse_table  # type: ignore[union-attr]
+    table = frontend.parser._parse_table
     rules: dict[object, int] = {}
     actions: list[dict[str, int]] = [{} for _ in table.states]
     gotos: list[dict[str, int]] = [{} for _ in table.states]

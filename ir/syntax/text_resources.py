@@ -21,7 +21,7 @@ class TextBlob(Blob):
         self._resources = resources
 
     @property
-    def text(self) -> str | None:  # type: ignore[override]
+    def text(self) -> str | None:
         return self._resources.inline_text(self.key)
 
     def source(self) -> Blob:

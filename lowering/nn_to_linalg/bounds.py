@@ -143,7 +143,7 @@ def _extremes(e: Emitter, buffer: Value, total: Size, count: int) -> list[tuple[
     The buffer holds its `total` elements row by row. The smallest is at most 0 and the largest at
     least -1 in the result, so that a matrix without rows has both.
     """
-    type = buffer.type.element_type  # type: ignore[attr-defined]
+    type = buffer.type.element_type
     lanes = count * max(1, LANES // count)
     rows = e.floordiv(total, lanes)
     found = [e.constant(n, type) for _ in range(count) for n in (0, -1)]
@@ -176,9 +176,9 @@ def _extremes(e: Emitter, buffer: Value, total: Size, count: int) -> list[tuple[
 
 def _of_lanes(e: Emitter, wide: list[Value], lanes: range) -> list[Value]:
     """The smallest of the first vector's `lanes`, and the largest of the second's."""
-    if len(lanes) == wide[0].type.shape[0]:  # type: ignore[attr-defined]
+    if len(lanes) == wide[0].type.shape[0]:
         kinds = zip(("minsi", "maxsi"), wide, strict=True)
-        element = wide[0].type.element_type  # type: ignore[attr-defined]
+        element = wide[0].type.element_type
         return [e.insert(vector.Reduction(k, v, dest=element)).dest for k, v in kinds]
     found: list[Value] = []
     for op, value in zip((arith.MinSI, arith.MaxSI), wide, strict=True):

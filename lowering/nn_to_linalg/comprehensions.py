@@ -225,7 +225,7 @@ def _broadcast(e: Emitter, access: Access, buffer: Value, sizes: Sequence[Size])
     unsure = [a for a in access.broadcasts if extents[a] is not sizes[results[a].position]]  # type: ignore[attr-defined]
     if not unsure:
         return buffer
-    if not buffer.type.is_row_major:  # type: ignore[attr-defined]
+    if not buffer.type.is_row_major:
         whole = e.alloc(extents, element_type(buffer.type))
         e.copy(buffer, whole)
         buffer = whole

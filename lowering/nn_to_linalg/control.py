@@ -145,12 +145,12 @@ class _Loop:
             return _RaggedStack(e, type, heap(e, flat, [e.index(0)]), sizes)
         if limit is None:
             most = MemRefType((None, *type.shape[1:]), type.element_type)
-            return _Stack(e, type, heap(e, most, [e.index(FIRST_ROWS), *type.shape[1:]]))  # type: ignore[list-item]
+            return _Stack(e, type, heap(e, most, [e.index(FIRST_ROWS), *type.shape[1:]]))
         if type.shape[0] is not None:
             text = f"the loop does not have {type.shape[0]} iterations"
             e.require_equal(type.shape[0], limit, text)
             return _FullStack(e, type, e.destination(result))
-        return _FullStack(e, type, e.alloc_typed(type, [limit, *type.shape[1:]]))  # type: ignore[list-item]
+        return _FullStack(e, type, e.alloc_typed(type, [limit, *type.shape[1:]]))
 
     # -- what is carried -----------------------------------------------------------------------
 
@@ -187,12 +187,12 @@ class _Loop:
         wanted: list[Value | Type] = []
         for value, fixed in zip(self.op.outs, self.is_fixed, strict=False):
             type = buffer_type(value.type)
-            wanted.append(e.alloc_typed(type, type.shape) if fixed else type)  # type: ignore[arg-type]
+            wanted.append(e.alloc_typed(type, type.shape) if fixed else type)
         for value in self.op.outs[self.op.carried :]:
             type = buffer_type(value.type)
             row = MemRefType(type.shape[1:], type.element_type)
             static = None not in row.shape
-            wanted.append(e.alloc_typed(row, row.shape) if static else row)  # type: ignore[arg-type]
+            wanted.append(e.alloc_typed(row, row.shape) if static else row)
         return wanted
 
     def _taken(self, values: Sequence[Value]) -> tuple[list[Value], list[_Stack], Value]:
@@ -253,8 +253,8 @@ class _Stack:
         full = e.compare("eq", count, room)
         made = e.insert(scf.If(full, *regions, outs=[self.buffer.type]))
         with e.inside(regions[0].block):
-            larger = heap(e, self.buffer.type, [e.mul(room, 2), *row])  # type: ignore[arg-type,list-item]
-            part = e.subview(larger, [0] * (1 + len(row)), [room, *row])  # type: ignore[list-item]
+            larger = heap(e, self.buffer.type, [e.mul(room, 2), *row])
+            part = e.subview(larger, [0] * (1 + len(row)), [room, *row])
             e.insert(memref.Copy(self.buffer, part))
             e.insert(memref.Dealloc(self.buffer))
             e.insert(scf.Yield([larger]))
@@ -266,13 +266,13 @@ class _Stack:
         """The stack with a row appended, for which there must be room."""
         e, shape = self.e, list(self.type.shape[1:])
         offsets: list[Size] = [count, *([0] * len(shape))]
-        part = memref.SubView.of(self.buffer, offsets, [1, *shape], shape=shape)  # type: ignore[list-item]
+        part = memref.SubView.of(self.buffer, offsets, [1, *shape], shape=shape)
         e.insert(memref.Copy(row, e.insert(part).result))
         return self
 
     def whole(self, count: Value) -> Value:
         """A view of the first `count` rows, which after the loop are all rows."""
-        return reinterpreted(self.e, self.buffer, [count, *self.type.shape[1:]])  # type: ignore[list-item]
+        return reinterpreted(self.e, self.buffer, [count, *self.type.shape[1:]])
 
 
 class _FullStack(_Stack):
@@ -310,7 +310,7 @@ class _RaggedStack(_Stack):
 
     def push(self, row: Value, count: Value) -> _Stack:
         e = self.e
-        unknown = [axis for axis, d in enumerate(row.type.shape) if d is None]  # type: ignore[attr-defined]
+        unknown = [axis for axis, d in enumerate(row.type.shape) if d is None]
         found = [e.value(e.size(row, axis)) for axis in unknown]
         first = e.compare("eq", count, 0)
         for size, before in zip(found, self.sizes, strict=True):
@@ -331,7 +331,7 @@ class _RaggedStack(_Stack):
         full = e.compare("sgt", needed, room)
         made = e.insert(scf.If(full, *regions, outs=[self.buffer.type]))
         with e.inside(regions[0].block):
-            larger = heap(e, self.buffer.type, [e.max(needed, e.mul(room, 2))])  # type: ignore[arg-type]
+            larger = heap(e, self.buffer.type, [e.max(needed, e.mul(room, 2))])
             part = e.subview(larger, [0], [room])
             e.insert(memref.Copy(self.buffer, part))
             e.insert(memref.Dealloc(self.buffer))

@@ -62,7 +62,7 @@ class Emitter(ExtentBuilder):
             return self.element(held.values()[0], held.type.element_type)
         buffer = self.buffer(tensor)
         contents = self.contents.get(buffer, ())
-        return self.load(buffer, [0] * buffer.type.rank) if len(contents) == 1 else buffer  # type: ignore[attr-defined]
+        return self.load(buffer, [0] * buffer.type.rank) if len(contents) == 1 else buffer
 
     def buffer(self, tensor: Value) -> Value:
         """The memref that holds a tensor. Raises PassError if there is none."""
@@ -103,7 +103,7 @@ class Emitter(ExtentBuilder):
             found = self.alloc_typed(type, sizes)
         elif sizes is not None and self.block is self.entry:
             for axis, size in enumerate(sizes):
-                if found.type.shape[axis] is None:  # type: ignore[attr-defined]
+                if found.type.shape[axis] is None:
                     self._sizes[found, axis] = size
         self.buffers[tensor] = found
         return found
@@ -177,7 +177,7 @@ class Emitter(ExtentBuilder):
     def load(self, buffer: Value, at: Sequence[Size] = ()) -> Value:
         size = self._content(buffer, at)
         if size is not None:
-            element = buffer.type.element_type  # type: ignore[attr-defined]
+            element = buffer.type.element_type
             is_number = isinstance(size, int)
             return self.constant(size, element) if is_number else self.from_index(size, element)
         return self.insert(memref.Load(buffer, [self.value(i) for i in at])).result
@@ -249,7 +249,7 @@ class Emitter(ExtentBuilder):
         self, inputs: Sequence[Value], output: Value, body: Callable[..., Value]
     ) -> None:
         """Emit a structured op on buffers of one shape, with `body` as in `generic`."""
-        rank = output.type.rank  # type: ignore[attr-defined]
+        rank = output.type.rank
         maps = [AffineMap.identity(rank)] * (len(inputs) + 1)
         self.generic(inputs, [output], maps, ["parallel"] * rank, body)
 

@@ -41,20 +41,20 @@ class ExtentIntegers:
         if not is_short(tensor.type) or tensor in e.placed:
             return False
         sizes = self.shapes.elements(tensor)
-        if not sizes or tensor.type.element_type is i1:  # type: ignore[attr-defined]
+        if not sizes or tensor.type.element_type is i1:
             return False
         if not all(map(self._is_computable, sizes)):
             return False
         known = [s for size in sizes if isinstance(size, Poly) for s in size.symbols]
         extents = {s: e.size(*self.extents[s]) for s in known}
-        buffer = e.alloc(tensor.type.shape, tensor.type.element_type)  # type: ignore[attr-defined]
+        buffer = e.alloc(tensor.type.shape, tensor.type.element_type)
         contents = [e.evaluated(size, extents) for size in sizes]  # type: ignore[arg-type]
-        element = buffer.type.element_type  # type: ignore[attr-defined]
+        element = buffer.type.element_type
         for i, size in enumerate(contents):
             value = (
                 e.constant(size, element) if isinstance(size, int) else e.from_index(size, element)
             )
-            e.store(value, buffer, [i] if buffer.type.rank else [])  # type: ignore[attr-defined]
+            e.store(value, buffer, [i] if buffer.type.rank else [])
         e.buffers[tensor], e.contents[buffer] = buffer, contents
         self.stored.append(buffer)
         return True

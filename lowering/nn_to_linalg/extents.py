@@ -87,13 +87,13 @@ class ExtentBuilder(Builder):
         """Name an unknown extent; extents of one name are equal. Returns whether the name was
         known.
         """
-        if buffer.type.shape[axis] is not None:  # type: ignore[attr-defined]
+        if buffer.type.shape[axis] is not None:
             return False
         self._names[buffer, axis] = name
         return self.named.setdefault(name, (buffer, axis)) != (buffer, axis)
 
     def sizes(self, buffer: Value) -> list[Size]:
-        return [self.size(buffer, axis) for axis in range(buffer.type.rank)]  # type: ignore[attr-defined]
+        return [self.size(buffer, axis) for axis in range(buffer.type.rank)]
 
     def index(self, number: int) -> Value:
         return self.constant(number, index)

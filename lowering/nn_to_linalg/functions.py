@@ -201,7 +201,7 @@ class _Body:
             if made is None or isinstance(made, nn.Constant) or source in e.placed:
                 return
             e.loc = definer.loc
-            self._place(source, reshaped(e, out, buffer_type(source.type).shape))  # type: ignore[arg-type]
+            self._place(source, reshaped(e, out, buffer_type(source.type).shape))
             e.shared[value] = source
 
     def _return(self, last: func.Return, outs: list[Value | None]) -> list[Value]:

@@ -45,7 +45,7 @@ def lower_determinant(e: Emitter, op: nn.Determinant) -> None:
 
 def _exchange(e: Emitter, matrix: Value, rows: Size, k: Value) -> Value:
     """Exchange row k with the row >= k of largest magnitude in column k; returns its index."""
-    kind = matrix.type.element_type  # type: ignore[attr-defined]
+    kind = matrix.type.element_type
 
     def larger(i: Value, best: Value, size: Value) -> list[Value]:
         candidate = apply(e, "abs", kind, [e.load(matrix, [i, k])])

@@ -26,7 +26,7 @@ def lower_concat(e: Emitter, op: nn.Concat) -> None:
     sizes = e.sizes(parts[0])
     # An extent that is unknown of one operand may be known of another.
     for other in parts[1:]:
-        known = other.type.shape  # type: ignore[attr-defined]
+        known = other.type.shape
         sizes = [k if k is not None else s for s, k in zip(sizes, known, strict=True)]
     for part in parts:
         for dim, (found, wanted) in enumerate(zip(e.sizes(part), sizes, strict=True)):
@@ -187,7 +187,7 @@ def _slice_bounds(
 
 
 def _strided_copy(e: Emitter, source: Value, out: Value, first, step) -> None:
-    rank = source.type.rank  # type: ignore[attr-defined]
+    rank = source.type.rank
 
     def read(e: Emitter, _: Value) -> Value:
         at = [e.add(first[d], e.mul(e.position(d), step[d])) for d in range(rank)]

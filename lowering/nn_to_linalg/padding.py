@@ -90,7 +90,7 @@ def padded(
     """A copy of the buffer with its last dimensions padded; the buffer itself if all pads are 0."""
     if not any(begin) and not any(end):
         return source
-    lead = [0] * (source.type.rank - len(begin))  # type: ignore[attr-defined]
+    lead = [0] * (source.type.rank - len(begin))
     begin, end = [*lead, *begin], [*lead, *end]
     sizes = [e.add(n, b + a) for n, b, a in zip(e.sizes(source), begin, end, strict=True)]
     out = e.alloc(sizes, type)

@@ -78,7 +78,7 @@ def count_before(
     lower number in `earlier`, a buffer of the same shape.
     """
     extents = e.sizes(source)
-    rank, number = len(extents), counts.type.element_type  # type: ignore[attr-defined]
+    rank, number = len(extents), counts.type.element_type
     e.fill(e.constant(0, number), counts)
     every = tuple(AffineDim(d) for d in range(rank))
     other = (*every[:axis], AffineDim(rank), *every[axis + 1 :])
@@ -104,7 +104,7 @@ def count_before(
 
 def places_of_ranks(e: Emitter, counts: Value, axis: int, places: Value) -> None:
     """Set places[.., r, ..] to the index along the axis of the element with rank r, for each r."""
-    number = counts.type.element_type  # type: ignore[attr-defined]
+    number = counts.type.element_type
     rank = len(e.sizes(counts))
     e.fill(e.constant(0, i64), places)
     every = tuple(AffineDim(d) for d in range(rank))

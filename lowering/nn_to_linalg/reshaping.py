@@ -44,7 +44,7 @@ def matching_groups(a: Sequence[int], b: Sequence[int]) -> list[tuple[list[int],
 
 def reshaped(e: Emitter, buffer: Value, shape: Sequence[int]) -> Value:
     """A view of a contiguous buffer of static shape in another static shape."""
-    before = buffer.type.shape  # type: ignore[attr-defined]
+    before = buffer.type.shape
     if tuple(before) == tuple(shape):
         return buffer
     if 0 in shape or 0 in before:
@@ -69,13 +69,13 @@ def reinterpreted(e: Emitter, buffer: Value, sizes: Sequence[Size]) -> Value:
     made = memref.ReinterpretCast.of(buffer, 0, sizes, e.strides(sizes))
     found = e.insert(made).result
     # The strides are those of a contiguous buffer, so the type need not name them.
-    found.type = MemRefType(found.type.shape, found.type.element_type)  # type: ignore[attr-defined]
+    found.type = MemRefType(found.type.shape, found.type.element_type)
     return found
 
 
 def reshape_sizes(e: Emitter, buffer: Value, shape: Sequence[int | None]) -> list[Size]:
     """The extents of the result of an `nn.reshape` of the buffer to a type of this shape."""
-    copied = copied_axes(buffer.type.shape, shape)  # type: ignore[attr-defined]
+    copied = copied_axes(buffer.type.shape, shape)
     extents = e.sizes(buffer)
     unknown = [axis for axis, d in enumerate(shape) if d is None]
     rest = math.prod(d for axis, d in enumerate(shape) if d is not None and axis not in copied)
@@ -99,10 +99,10 @@ def lower_reshape(e: Emitter, op: nn.Reshape) -> None:
     if e.shared.get(op.out) is op.x:
         e.buffers[op.out] = e.placed[op.out]
         return
-    if None in shape or None in buffer.type.shape:  # type: ignore[attr-defined]
+    if None in shape or None in buffer.type.shape:
         view = reinterpreted(e, buffer, reshape_sizes(e, buffer, shape))
     else:
-        view = reshaped(e, buffer, shape)  # type: ignore[arg-type]
+        view = reshaped(e, buffer, shape)
     e.bind(op.out, view)
 
 

@@ -121,7 +121,7 @@ def _is_not_zero(e: Emitter, value: Value) -> Value:
 def _float_to_integer(e: Emitter, value: Value, target: Type) -> Value:
     """Truncate a float, by way of f32 if it is narrower; integers of less than 32 bits wrap."""
     assert isinstance(target, IntegerType)
-    if value.type.width < 32:  # type: ignore[attr-defined]
+    if value.type.width < 32:
         value = e.insert(arith.ExtF(value, out=f32)).result
     if target.width < 32:
         whole = e.insert(arith.FPToSI(value, out=IntegerType(32))).result
@@ -395,7 +395,7 @@ def _not(e: Emitter, unsigned: bool, x: Value) -> Value:
 
 def _in_width(e: Emitter, b: Value) -> tuple[Value, Value]:
     """Whether a shift is less than the width, and the shift, or 0 if it is not."""
-    width = e.constant(b.type.width, b.type)  # type: ignore[attr-defined]
+    width = e.constant(b.type.width, b.type)
     inside = e.insert(arith.CmpI("ult", b, width)).result
     return inside, e.insert(arith.Select(inside, b, e.constant(0, b.type))).result
 
@@ -412,7 +412,7 @@ def _shift_right(e: Emitter, unsigned: bool, a: Value, b: Value) -> Value:
         shifted, past = e.insert(arith.ShRUI(a, by)).result, e.constant(0, a.type)
     else:
         shifted = e.insert(arith.ShRSI(a, by)).result
-        most = e.constant(a.type.width - 1, a.type)  # type: ignore[attr-defined]
+        most = e.constant(a.type.width - 1, a.type)
         past = e.insert(arith.ShRSI(a, most)).result
     return e.insert(arith.Select(inside, shifted, past)).result
 

@@ -147,7 +147,7 @@ def _load(e: Emitter, buffer: Value, at: Sequence[Size], lanes: int) -> Value:
     """Load an element, or `lanes` elements as a vector if that is not 0."""
     if not lanes:
         return e.load(buffer, at)
-    type = VectorType((lanes,), buffer.type.element_type)  # type: ignore[attr-defined]
+    type = VectorType((lanes,), buffer.type.element_type)
     return e.insert(vector.Load(buffer, [e.value(i) for i in at], result=type)).result
 
 

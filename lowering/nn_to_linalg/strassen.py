@@ -33,14 +33,14 @@ def _products(op: nn.StrassenOp, rank: int) -> list[AffineMap]:
 @lowers(nn.StrassenInput, nn.StrassenWeight)
 def lower_strassen_split(e: Emitter, op: nn.StrassenInput | nn.StrassenWeight) -> None:
     """out[.., p, .., m, .., k, ..] = the p-th of the seven sums of the four quarters of x"""
-    rank = op.x.type.rank  # type: ignore[attr-defined]
+    rank = op.x.type.rank
     _transform(e, op, _parts(op, rank), _products(op, rank))
 
 
 @lowers(nn.StrassenOutput)
 def lower_strassen_output(e: Emitter, op: nn.StrassenOutput) -> None:
     """quarter (a, b) of out = a sum of some of the seven products x[.., p, .., m, .., n, ..]"""
-    rank = op.out.type.rank  # type: ignore[attr-defined]
+    rank = op.out.type.rank
     _transform(e, op, _products(op, rank), _parts(op, rank))
 
 

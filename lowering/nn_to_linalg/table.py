@@ -20,7 +20,7 @@ def lowers(*classes: type[NnOp]) -> Callable[[Lowering], Lowering]:
 
     def register(function: Lowering) -> Lowering:
         for cls in classes:
-            of_its_own = cls.comprehend.__func__ is not NnOp.comprehend.__func__  # type: ignore[attr-defined]
+            of_its_own = cls.comprehend.__func__ is not NnOp.comprehend.__func__
             if not cls.has_own_lowering and (of_its_own or isinstance(cls.body, str)):
                 raise DeclarationError(f"'{cls.name}' has a comprehension; say has_own_lowering")
             LOWERINGS[cls] = function

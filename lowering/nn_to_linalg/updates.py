@@ -81,7 +81,7 @@ class Search:
 
     def _last(self) -> None:
         """Find the last update of each element, then take it."""
-        e, number, whole = self.e, rank_type(self.count), self.out.type.rank  # type: ignore[attr-defined]
+        e, number, whole = self.e, rank_type(self.count), self.out.type.rank
         rank = self.addressed if self.has_rows else whole
         last, none = e.alloc(e.sizes(self.out)[:rank], number), e.constant(-1, number)
         e.fill(none, last)
@@ -111,7 +111,7 @@ class Search:
         e, sizes = self.e, self.e.sizes(self.updates)
         if isinstance(self.count, int):
             return self.updates
-        element = self.updates.type.element_type  # type: ignore[attr-defined]
+        element = self.updates.type.element_type
         room = [e.add(n, 1) if axis == self.axis else n for axis, n in enumerate(sizes)]
         more = e.alloc(room, element)
         e.fill(e.constant(0, element), more)
@@ -121,7 +121,7 @@ class Search:
     def _combined(self, reduction: str) -> None:
         """Combine each element with its updates, in any order."""
         e, element, wide = self.e, self.element, compute_type(self.element)
-        rank, so_far = self.out.type.rank, self.out  # type: ignore[attr-defined]
+        rank, so_far = self.out.type.rank, self.out
         none = e.constant(combiner_identity(reduction, wide), storage_type(wide))
         if wide is not element:
             so_far = e.alloc(e.sizes(self.out), wide)

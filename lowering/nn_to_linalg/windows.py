@@ -32,7 +32,7 @@ def lowest(type: Type) -> float:
 
 def type_of(buffer: Value, element: Type) -> TensorType:
     """The tensor type with a buffer's shape and this element type of nn."""
-    return TensorType(buffer.type.shape, element)  # type: ignore[attr-defined]
+    return TensorType(buffer.type.shape, element)
 
 
 # -- convolutions ------------------------------------------------------------------------------

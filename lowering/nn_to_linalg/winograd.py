@@ -147,7 +147,7 @@ def lower_winograd_output(e: Emitter, op: nn.WinogradOutput) -> None:
         target = e.destination(op.out, sizes)
         _transform(e, op, source, target, reads, writes, "output")
         return
-    whole = e.alloc(sizes, source.type.element_type)  # type: ignore[attr-defined]
+    whole = e.alloc(sizes, source.type.element_type)
     _transform(e, op, source, whole, reads, writes, "output")
     image = e.buffer(op.image)
     given = zip((2, 3), op.more or (0, 0), strict=True)

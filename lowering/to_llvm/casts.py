@@ -111,7 +111,7 @@ def truncate_float(f: FunctionLowering, value: Value, element: Type) -> Value:
 def _only_wide_floats(op: Operation) -> None:
     for value in (*op._operands, *op.results):
         type = lane_type(value.type)
-        if type.kind not in ("f16", "bf16", "f32", "f64"):  # type: ignore[attr-defined]
+        if type.kind not in ("f16", "bf16", "f32", "f64"):
             raise NncError(f"there is no conversion of {type}")
 
 

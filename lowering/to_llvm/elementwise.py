@@ -126,7 +126,7 @@ def _vector_constant(f: FunctionLowering, value: Attribute, type: VectorType) ->
     if value.is_splat:
         one = f.constant(DenseElements(row, value.data), row)
         return [one] * row_count(type) if is_rows(type) else one
-    step = width * row.shape[0]  # type: ignore[operator]
+    step = width * row.shape[0]
     rows = [
         f.constant(_dense_row(value.data[i : i + step], row), row)
         for i in range(0, len(value.data), step)
@@ -136,7 +136,7 @@ def _vector_constant(f: FunctionLowering, value: Attribute, type: VectorType) ->
 
 def _dense_row(data: bytes, row: VectorType) -> DenseElements:
     """A row's elements from their bytes; a splat if all are equal."""
-    width = row.element_type.byte_width  # type: ignore[attr-defined]
+    width = row.element_type.byte_width
     one = data[:width]
     return DenseElements(row, one if one * (len(data) // width) == data else data)
 

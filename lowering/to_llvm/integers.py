@@ -101,7 +101,7 @@ def safe_divisor(f: FunctionLowering, a: Value, b: Value, signed: bool) -> Value
     type = b.type
     traps = f.icmp("eq", b, f.integer(0, type))
     if signed:
-        least = -(1 << (lane_type(type).width - 1))  # type: ignore[attr-defined]
+        least = -(1 << (lane_type(type).width - 1))
         pairs = ((a, least), (b, -1))
         overflows = f.emit(
             llvm.And, [f.icmp("eq", x, f.integer(n, type)) for x, n in pairs], traps.type
@@ -215,7 +215,7 @@ def _mul_extended(f: FunctionLowering, op: Operation) -> None:
     extend = llvm.SExt if isinstance(op, arith.MulSIExtended) else llvm.ZExt
 
     def row(a: Value, b: Value) -> tuple[Value, Value]:
-        bits = lane_type(a.type).width  # type: ignore[attr-defined]
+        bits = lane_type(a.type).width
         wide = with_shape_of(a.type, IntegerType(2 * bits))
         product = f.emit(llvm.Mul, [f.emit(extend, [v], wide) for v in (a, b)], wide)
         high = f.emit(llvm.LShr, [product, f.integer(bits, wide)], wide)

@@ -210,7 +210,7 @@ class _Kernel(FunctionLowering):
         self.module.made.append(made)
         address = self.append(llvm.AddressOf(name, res=llvm.PointerType(WORKGROUP))).results[0]
         self.depths[address] = 0
-        self.bind(buffer, contiguous(self, address, type.shape))  # type: ignore[arg-type]
+        self.bind(buffer, contiguous(self, address, type.shape))
 
     def private(self, buffer: Value) -> None:
         """Allocate a thread's own buffer, once at the start of the function."""
@@ -228,7 +228,7 @@ class _Kernel(FunctionLowering):
         self.func.regions[0].blocks[0].prepend(made)
         pointer = made.results[0]
         self.depths[pointer] = 0
-        self.bind(buffer, contiguous(self, pointer, type.shape))  # type: ignore[arg-type]
+        self.bind(buffer, contiguous(self, pointer, type.shape))
 
     # -- checks --------------------------------------------------------------------------------
 
@@ -271,7 +271,7 @@ class _Kernel(FunctionLowering):
                 part = self.shuffled(part, lane)
                 found = self.emit(llvm.InsertElement, [found, part, at], type)
             return found
-        bits = IntegerType(8 * type.byte_width) if type is not i1 else i1  # type: ignore[attr-defined]
+        bits = IntegerType(8 * type.byte_width) if type is not i1 else i1
         word = value if type is bits else self.emit(llvm.Bitcast, [value], bits)
         if bits.width > 32:
             halves = VectorType((bits.width // 32,), i32)

@@ -133,7 +133,7 @@ def call_by_element(f: FunctionLowering, name: str, operands: Sequence[Value]) -
     if not isinstance(type, VectorType):
         return f.append(llvm.Call.of(symbol, list(operands), element)).results[0]
     result = f.poison(type)
-    for i in range(type.shape[0]):  # type: ignore[arg-type]
+    for i in range(type.shape[0]):
         at = f.integer(i)
         parts = [f.emit(llvm.ExtractElement, [v, at], element) for v in operands]
         value = f.append(llvm.Call.of(symbol, parts, element)).results[0]
@@ -206,7 +206,7 @@ def _ipowi(f: FunctionLowering, op: Operation) -> None:
         type = base.type
         one, zero = f.integer(1, type), f.integer(0, type)
         power, factor = one, base
-        for bit in range(lane_type(type).width):  # type: ignore[attr-defined]
+        for bit in range(lane_type(type).width):
             mask = f.integer(1 << bit, type)
             here = f.icmp("ne", f.emit(llvm.And, [exponent, mask], type), zero)
             product = f.emit(llvm.Mul, [power, factor], type)

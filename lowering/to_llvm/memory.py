@@ -97,7 +97,7 @@ def access_properties(type: Type, op: Any) -> dict[str, Attribute]:
 
 def element_address(f: FunctionLowering, base: Value, indices: Sequence[Value]) -> Value:
     """The address of an element of a memref of the loop level."""
-    return f.address(f.memref(base), base.type, [f.linear(i) for i in indices])  # type: ignore[arg-type]
+    return f.address(f.memref(base), base.type, [f.linear(i) for i in indices])
 
 
 @lowers(memref.Load)
@@ -164,7 +164,7 @@ def allocate(
     Its bytes are rounded up to the alignment. If there is no memory, `op` fails, provided that it
     is among the function's checks.
     """
-    element = op.results[0].type.element_type  # type: ignore[attr-defined]
+    element = op.results[0].type.element_type
     alignment = max(op.alignment or 0, ALIGNMENT)
     is_checked = f.module.checks.before(op) is not None
     if is_checked and any(isinstance(size, Value) for size in sizes):

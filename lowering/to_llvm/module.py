@@ -179,7 +179,7 @@ class ModuleLowering:
         found: list[dict[str, Attribute]] = []
         kernel = KERNEL in op.attributes
         for i, type in enumerate(op.function_type.inputs):
-            given = dict(op.arg_attrs[i].items()) if op.arg_attrs else {}  # type: ignore[attr-defined]
+            given = dict(op.arg_attrs[i].items()) if op.arg_attrs else {}
             kept = {key: value for key, value in given.items() if key.startswith("llvm.")}
             if isinstance(type, MemRefType):
                 kept["llvm.noundef"] = UnitAttr()

@@ -42,7 +42,7 @@ def make_prepare(makers: Sequence[func.FuncOp]) -> tuple[llvm.Func, dict[str, At
             mark = next(key for key in special if op.arg_attribute(i, key) is not None)
             arguments.append(special[mark])
             if mark == ARENA:
-                arena_bytes = max(arena_bytes, type.num_bytes)  # type: ignore[attr-defined]
+                arena_bytes = max(arena_bytes, type.num_bytes)
         case.prepend(llvm.Call.of(op.sym_name, arguments))
         case.prepend(address)
         cases.append((number, case, ()))

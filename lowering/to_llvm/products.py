@@ -38,7 +38,7 @@ def _joins(f: FunctionLowering, dot: packed.Dot) -> Dot | None:
     first = next((v for v in user._operands if v.defined_by(packed.Dot)), None)
     if not isinstance(user, arith.AddI) or first is not dot.out:
         return None
-    lanes: int = type.shape[-1]  # type: ignore[assignment]
+    lanes: int = type.shape[-1]
     return f.module.target.dot(dot.packing, lanes, accumulates=True)
 
 
@@ -65,12 +65,12 @@ def _spelled_out(f: FunctionLowering, packing: str, a: Value, b: Value) -> Value
         row = _spelled_out(f, packing, from_scalars(f, [a]), from_scalars(f, [b]))
         return element(f, row, 0)
     kind, lanes = PACKINGS[packing], a.type.shape[0]
-    found = f.module.target.dot(packing, lanes, accumulates=False)  # type: ignore[arg-type]
+    found = f.module.target.dot(packing, lanes, accumulates=False)
     if found is not None:
-        halves = VectorType((2 * lanes,), kind.lhs)  # type: ignore[operator]
+        halves = VectorType((2 * lanes,), kind.lhs)
         apart = [f.emit(llvm.Bitcast, [v], halves) for v in (a, b)]
         return _intrinsic(f, found.intrinsic, apart, a.type)
-    found = f.module.target.dot(packing, lanes, accumulates=True)  # type: ignore[arg-type]
+    found = f.module.target.dot(packing, lanes, accumulates=True)
     if found is not None:
         return _call(f, found, f.emit(llvm.Zero, [], a.type), a, b)
     total = None
@@ -84,7 +84,7 @@ def _spelled_out(f: FunctionLowering, packing: str, a: Value, b: Value) -> Value
 
 def _part(f: FunctionLowering, words: Value, number: int, type: IntegerType) -> Value:
     """The integer with index `number` of each word, extended to 32 bits."""
-    count, lanes = 32 // type.width, words.type.shape[0]  # type: ignore[attr-defined]
+    count, lanes = 32 // type.width, words.type.shape[0]
     small = IntegerType(type.width)
     apart = f.emit(llvm.Bitcast, [words], VectorType((count * lanes,), small))
     one = shuffle(f, apart, None, [count * i + number for i in range(lanes)])

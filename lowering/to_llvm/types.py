@@ -142,7 +142,7 @@ def row_shape(type: VectorType) -> tuple[int, ...]:
 
 def row_count(type: VectorType) -> int:
     """The number of a vector's rows; 1 for rank 0 and 1."""
-    return math.prod(type.shape[:-1])  # type: ignore[arg-type]
+    return math.prod(type.shape[:-1])
 
 
 def is_rows(type: Type) -> bool:

@@ -29,7 +29,7 @@ def _masked_access(element_type: Type, op: Any) -> dict[str, Attribute]:
 
 def to_memory(f: FunctionLowering, row: Value, element_type: Type) -> Value:
     """A row in the type that its elements have in memory, where i1 takes a byte."""
-    stored = VectorType(row.type.shape, storage_type(element_type))  # type: ignore[attr-defined]
+    stored = VectorType(row.type.shape, storage_type(element_type))
     if row.type is stored:
         return row
     return f.emit(llvm.SExt if isinstance(element_type, IndexType) else llvm.ZExt, [row], stored)
@@ -66,7 +66,7 @@ def _row_addresses(
         at = list(start)
         for d, i in enumerate(step):
             at[first + d] = at[first + d].plus(Linear((), i))
-        addresses.append(f.address(memref, base.type, at))  # type: ignore[arg-type]
+        addresses.append(f.address(memref, base.type, at))
     return addresses
 
 
@@ -138,10 +138,10 @@ def element_pointers(
     pointer, stride = element_address(f, base, offsets), f.memref(base).strides[-1]
     if stride != 1:
         wide = resize_integer(f, indices, f.types.index, signed=True)
-        size = wide.type.shape[0]  # type: ignore[attr-defined]
+        size = wide.type.shape[0]
         factor = splat(f, f.size_value(stride), size)
         indices = f.emit(llvm.Mul, [wide, factor], wide.type)
-    stored = storage_type(base.type.element_type)  # type: ignore[attr-defined]
+    stored = storage_type(base.type.element_type)
     return f.append(llvm.GetElementPtr.of(pointer, [indices], stored)).results[0]
 
 

@@ -31,7 +31,7 @@ def bind_rows(f: FunctionLowering, result: Value, rows: list[Value]) -> None:
 @lowers(vector.Broadcast)
 def _broadcast(f: FunctionLowering, op: vector.Broadcast) -> None:
     type = op.results[0].type
-    row = splat(f, f.value(op.source), row_shape(type)[0])  # type: ignore[arg-type]
+    row = splat(f, f.value(op.source), row_shape(type)[0])
     bind_rows(f, op.results[0], [row] * row_count(type))
 
 
@@ -102,13 +102,13 @@ def _row_starts(
     """(first row, condition or None) for each place that indices known at run time may select."""
     starts: list[tuple[int, Value | None]] = [(0, None)]
     for d, at in enumerate(leading):
-        below = row_count(VectorType(type.shape[d:], type.element_type)) // type.shape[d]  # type: ignore[operator]
+        below = row_count(VectorType(type.shape[d:], type.element_type)) // type.shape[d]
         if isinstance(at, int):
             starts = [(start + max(at, 0) * below, here) for start, here in starts]
             continue
         index = f.value(at)
         grown: list[tuple[int, Value | None]] = []
-        for i in range(type.shape[d]):  # type: ignore[arg-type]
+        for i in range(type.shape[d]):
             equal = f.icmp("eq", index, f.integer(i))
             for start, here in starts:
                 both = equal if here is None else f.emit(llvm.And, [here, equal], i1)
@@ -166,14 +166,14 @@ def _shuffle(f: FunctionLowering, op: vector.Shuffle) -> None:
         f.bind(op.results[0], shuffle(f, a, b, op.mask))
         return
     other = row_shape(second)[0]
-    width = max(size, other)  # type: ignore[type-var]
+    width = max(size, other)
     wide = [
         v
-        if v.type.shape[0] == width  # type: ignore[attr-defined]
-        else shuffle(f, v, None, [i if i < v.type.shape[0] else ANY for i in range(width)])  # type: ignore[attr-defined, arg-type]
+        if v.type.shape[0] == width
+        else shuffle(f, v, None, [i if i < v.type.shape[0] else ANY for i in range(width)])
         for v in (a, b)
     ]
-    mask = [i if i < size else i - size + width for i in op.mask]  # type: ignore[operator]
+    mask = [i if i < size else i - size + width for i in op.mask]
     f.bind(op.results[0], shuffle(f, wide[0], wide[1], mask))
 
 
@@ -181,7 +181,7 @@ def _shuffle(f: FunctionLowering, op: vector.Shuffle) -> None:
 def _interleave(f: FunctionLowering, op: vector.Interleave) -> None:
     rows = []
     for a, b in zip(f.rows(op.lhs), f.rows(op.rhs), strict=True):
-        size = a.type.shape[0]  # type: ignore[attr-defined]
+        size = a.type.shape[0]
         rows.append(shuffle(f, a, b, [i for k in range(size) for i in (k, size + k)]))
     bind_rows(f, op.results[0], rows)
 
@@ -207,10 +207,7 @@ def _bitcast(f: FunctionLowering, op: vector.Bitcast) -> None:
 def _from_elements(f: FunctionLowering, op: vector.FromElements) -> None:
     width = row_shape(op.results[0].type)[0]
     scalars = [f.value(v) for v in op._operands]
-    rows = [
-        from_scalars(f, scalars[i : i + width])  # type: ignore[operator]
-        for i in range(0, len(scalars), width)  # type: ignore[arg-type]
-    ]
+    rows = [from_scalars(f, scalars[i : i + width]) for i in range(0, len(scalars), width)]
     bind_rows(f, op.results[0], rows)
 
 
@@ -218,7 +215,7 @@ def _from_elements(f: FunctionLowering, op: vector.FromElements) -> None:
 def _to_elements(f: FunctionLowering, op: vector.ToElements) -> None:
     results = iter(op.results)
     for row in f.rows(op._operands[0]):
-        for lane in range(row.type.shape[0]):  # type: ignore[attr-defined]
+        for lane in range(row.type.shape[0]):
             f.bind(next(results), element(f, row, lane))
 
 
@@ -282,5 +279,5 @@ def _constant_mask(f: FunctionLowering, op: vector.ConstantMask) -> None:
 @lowers(vector.Step)
 def _step(f: FunctionLowering, op: vector.Step) -> None:
     type = f.types.row(op.results[0].type)
-    values = list(range(type.shape[0]))  # type: ignore[arg-type]
+    values = list(range(type.shape[0]))
     f.bind(op.results[0], f.constant(DenseElements.from_list(values, type), type))

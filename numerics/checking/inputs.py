@@ -190,8 +190,8 @@ def _in_layout(array: np.ndarray, type: MemRefType) -> np.ndarray:
     strides, step = list(found[0]), 1
     for dim in reversed(range(array.ndim)):
         strides[dim] = step if strides[dim] is None else strides[dim]
-        step = max(step, strides[dim] * array.shape[dim])  # type: ignore[operator]
-    span = 1 + sum((n - 1) * s for n, s in zip(array.shape, strides, strict=True))  # type: ignore[operator]
+        step = max(step, strides[dim] * array.shape[dim])
+    span = 1 + sum((n - 1) * s for n, s in zip(array.shape, strides, strict=True))
     flat = aligned_array((span,), array.dtype)
     steps = [s * array.itemsize for s in strides]  # type: ignore[operator]
     made = np.lib.stride_tricks.as_strided(flat, array.shape, steps)

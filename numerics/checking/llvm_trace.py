@@ -94,7 +94,7 @@ def _slots(module: Operation) -> tuple[list[_Slot], int]:
     for op in _recorded(module):
         type = op.results[0].type
         slots.append(_Slot(op, type, offset))
-        count = math.prod(type.shape) if isinstance(type, VectorType) else 1  # type: ignore[arg-type]
+        count = math.prod(type.shape) if isinstance(type, VectorType) else 1
         offset += _SLOT + -(-8 * count // _SLOT) * _SLOT
     return slots, offset
 

@@ -122,7 +122,7 @@ class Runner:
         found: dict[str, np.ndarray] = {}
         for i, mark in special_arguments(op).items():
             if mark in CONSTANTS:
-                size = op.function_type.inputs[i].num_bytes  # type: ignore[attr-defined]
+                size = op.function_type.inputs[i].num_bytes
                 found[mark] = aligned_buffer(size)
                 fill_weights(self.module, found[mark], mark)
         return found

@@ -208,7 +208,7 @@ def _filled(type: Type) -> np.ndarray:
     """A buffer of a static type, filled with the interpreter's pattern for new buffers."""
     assert isinstance(type, ShapedType)
     dtype = type_to_numpy(type.element_type)
-    array = aligned_array(type.shape, dtype)  # type: ignore[arg-type]
+    array = aligned_array(type.shape, dtype)
     if dtype.kind == "b":
         array[...] = True
     else:

@@ -160,7 +160,7 @@ def truncate_extension(op: arith.TruncI, rewriter: Rewriter) -> None:
     inner = op.input.defining_op
     if not isinstance(inner, arith.ExtSI | arith.ExtUI):
         return
-    source, target = (element_type(t).width for t in (inner.input.type, op.out.type))  # type: ignore[attr-defined]
+    source, target = (element_type(t).width for t in (inner.input.type, op.out.type))
     if source < target:
         rewriter.replace(op, type(inner)(inner.input, out=op.out.type))
     elif source > target:

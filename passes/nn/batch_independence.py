@@ -20,14 +20,14 @@ def rows_of(op: nn.NnOp, batched: set[Value], batch: int) -> frozenset[int] | No
     """
     if not has_static_shapes(op):
         return None
-    if any(r.type.rank == 0 or r.type.shape[0] % batch for r in op.results):  # type: ignore[attr-defined]
+    if any(r.type.rank == 0 or r.type.shape[0] % batch for r in op.results):
         return None
     by_parts = op.operands_by_parts()
     taken = {i for i, v in enumerate(op.operands) if v in batched}
     if by_parts is None or not taken <= by_parts:
         return None
-    rows = op.results[0].type.shape[0]  # type: ignore[attr-defined]
-    sizes = {op.operands[i].type.shape[0] for i in by_parts}  # type: ignore[attr-defined]
+    rows = op.results[0].type.shape[0]
+    sizes = {op.operands[i].type.shape[0] for i in by_parts}
     if op.fusion is Fusion.VIEW:
         fits = all(s % batch == 0 for s in sizes)
     else:

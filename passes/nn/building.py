@@ -45,7 +45,7 @@ def shape_of(value: ValueLike) -> tuple[Any, ...]:
 
 def element_of(value: ValueLike) -> Type:
     """The element type of a tensor."""
-    return as_value(value).type.element_type  # type: ignore[attr-defined]
+    return as_value(value).type.element_type
 
 
 def is_static(value: Value) -> bool:
@@ -188,7 +188,7 @@ def inverse_count(b: Builder, x: ValueLike, axes: Sequence[int]) -> Value:
     extents = [shape_of(x)[axis] for axis in axes]
     element = element_of(x)
     if None not in extents:
-        total = math.prod(extents)  # type: ignore[arg-type]
+        total = math.prod(extents)
         return scalar(b, 1 / total if total else math.nan, element)
     return b.insert(nn.Reciprocal(count(b, x, axes))).result
 
@@ -198,7 +198,7 @@ def count(b: Builder, x: ValueLike, axes: Sequence[int]) -> Value:
     extents, element = [shape_of(x)[axis] for axis in axes], element_of(x)
     if None not in extents:
         known = element if isinstance(element, FloatType) else i64  # which no count exceeds
-        return cast(b, scalar(b, math.prod(extents), known), element)  # type: ignore[arg-type]
+        return cast(b, scalar(b, math.prod(extents), known), element)
     shape = b.insert(nn.ShapeOf(as_value(x)))
     chosen = b.insert(nn.Gather(shape, integers(b, axes), axis=0))
     return cast(b, b.insert(nn.ReduceProd(chosen, (0,))).result, element)
@@ -240,6 +240,6 @@ def finish(b: Rewriter, op: Operation, value: ValueLike) -> None:
     The value gets the result's type, which users rely on; `infer-shapes` makes it more precise.
     """
     wanted = op.results[0].type
-    out = cast(b, value, wanted.element_type)  # type: ignore[attr-defined]
+    out = cast(b, value, wanted.element_type)
     out.type = wanted
     b.replace(op, out)

@@ -156,7 +156,7 @@ class ChooseLayouts(
 def blocked(b: Builder, x: Value, block: int) -> Value:
     """[N, C, D..] as [N, C / B, D.., B]."""
     N, C, *spatial = shape_of(x)
-    apart = reshape(b, x, (N, C // block, block, *spatial))  # type: ignore[operator]
+    apart = reshape(b, x, (N, C // block, block, *spatial))
     order = (0, 1, *range(3, 3 + len(spatial)), 2)
     return b.insert(nn.Transpose(apart, order)).result
 
@@ -248,7 +248,7 @@ def skips_padding(conv: nn.Conv, window: Window, costs: LayoutCosts) -> bool:
         for size, begin, count in zip(sizes, window.begin, out, strict=True)
     ]
     used = math.prod(sum(r.taps * r.count for r in found) for found in along)
-    whole = math.prod(k * p for k, p in zip(window.kernel, out, strict=True))  # type: ignore[operator]
+    whole = math.prod(k * p for k, p in zip(window.kernel, out, strict=True))
     parts = math.prod(map(len, along))
     most = costs.used_dilated if max(window.dilations) > 1 else costs.used
     return min(window.begin + window.end) >= 0 and parts <= MAX_PARTS and used < most * whole

@@ -201,7 +201,7 @@ def _phases_at_once(
 def _undilated(b: Rewriter, weight: Value, dilations) -> tuple[Value, list[int]]:
     """The weight with zeros in place of dilations, and the kernel's extents then."""
     shape = shape_of(weight)
-    kernel: list[int] = list(shape[2:])  # type: ignore[arg-type]
+    kernel: list[int] = list(shape[2:])
     for i, d in enumerate(dilations):
         if d == 1 or kernel[i] == 1:
             continue

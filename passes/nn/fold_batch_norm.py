@@ -168,7 +168,7 @@ def is_per_channel(value: Value, out: TensorType) -> bool:
 
 def _channels(b: Rewriter, value: Value) -> Value:
     """[C, 1..] or [1, C, 1..] as [C]."""
-    return reshape(b, value, (value.type.num_elements,))  # type: ignore[attr-defined]
+    return reshape(b, value, (value.type.num_elements,))
 
 
 PATTERNS = (

@@ -101,8 +101,8 @@ class FoldConstants(
         found = known.all(result)
         if found is None:
             return None
-        dtype = type_to_numpy(result.type.element_type)  # type: ignore[attr-defined]
-        array = np.array(found, np.int64).astype(dtype).reshape(result.type.shape)  # type: ignore[attr-defined]
+        dtype = type_to_numpy(result.type.element_type)
+        array = np.array(found, np.int64).astype(dtype).reshape(result.type.shape)
         return [make_constant(array)]
 
     def later(self, op: nn.NnOp) -> list[nn.Constant] | None:
@@ -149,7 +149,7 @@ class FoldConstants(
         types = op.result_types
         if not all(isinstance(t, TensorType) and t.has_static_shape for t in types):
             return True
-        made = sum(t.num_bytes for t in types)  # type: ignore[attr-defined]
+        made = sum(t.num_bytes for t in types)
         given = sum(_stored_bytes(v.defined_by(nn.Constant)) for v in op.operands)
         return made <= max(limit, op.growth * given) or is_weight(op)
 

@@ -171,6 +171,6 @@ def _in(size: Size | None) -> tuple[Any, ...]:
 def _made(b: Builder, arithmetic: ExtentArithmetic, sizes: list[Size], type: Any) -> Value:
     """Sizes as a tensor of a type."""
     made = arithmetic.vector(b, sizes)
-    if made.type.shape != type.shape:  # type: ignore[attr-defined]
+    if made.type.shape != type.shape:
         made = b.insert(nn.Reshape(made, out=TensorType(type.shape, i64))).result
     return made if made.type is type else b.insert(nn.Cast(made, out=type)).result

@@ -144,7 +144,7 @@ def _ways(weight: DenseResource) -> Iterator[_Source]:
 def _between(steps: tuple[Computation, ...]) -> int:
     """The bytes of the largest intermediate tensor."""
     moves = [step.op for step in steps if step.op.fusion not in FUSED]
-    return max((op.result_types[0].num_bytes for op in moves[:-1]), default=0)  # type: ignore[attr-defined]
+    return max((op.result_types[0].num_bytes for op in moves[:-1]), default=0)
 
 
 def _computation(value: DenseElements | DenseResource) -> Computation | None:

@@ -93,10 +93,10 @@ def broadcast_implied(op: Operation, rewriter: Rewriter) -> None:
     out = op.results[0].type
     for i, value in enumerate(op.operands):
         wide = value.defined_by(nn.BroadcastTo)
-        if wide is None or not out.has_static_shape:  # type: ignore[attr-defined]
+        if wide is None or not out.has_static_shape:
             continue
         others = [v for j, v in enumerate(op.operands) if j != i]
-        if any(shape_of(v) == out.shape for v in others):  # type: ignore[attr-defined]
+        if any(shape_of(v) == out.shape for v in others):
             rewriter.set_operand(op, i, wide.x)
 
 
@@ -137,11 +137,11 @@ def _joined(rewriter: Rewriter, left: Value, right: Value, axis: int) -> Value |
     if set(one.steps or ()) | set(two.steps or ()) > {1}:
         return None
     starts = list(one.starts)
-    starts[axis] += extents[0]  # type: ignore[operator]
+    starts[axis] += extents[0]
     if starts != list(two.starts):
         return None
     shape = list(shape_of(left))
-    shape[axis] = sum(extents)  # type: ignore[arg-type]
+    shape[axis] = sum(extents)
     if tuple(shape) == shape_of(one.x) and not any(one.starts):
         return one.x
     return rewriter(nn.Slice(one.x, one.starts, out=TensorType(tuple(shape), element_of(left)))).out
@@ -304,7 +304,7 @@ def slice_known(op: nn.SliceDynamic, rewriter: Rewriter) -> None:
         return
     shape = shape_of(op.x)
     starts, steps, sizes = [0] * len(shape), [1] * len(shape), list(shape)
-    for start, end, axis, step in zip(*numbers, strict=True):  # type: ignore[arg-type]
+    for start, end, axis, step in zip(*numbers, strict=True):
         axis %= len(shape)
         extent = shape[axis]
         if extent is None:

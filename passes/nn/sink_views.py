@@ -178,11 +178,11 @@ def reshape_before_slice(op: nn.Reshape, rewriter: Rewriter) -> None:
         or out[len(out) - after :] != cut[axis + 1 :]
     ):
         return
-    step = math.prod(inner[1:])  # type: ignore[arg-type]
+    step = math.prod(inner[1:])
     start, extent = part.starts[axis], whole[axis]
-    if not step or start % step or extent % step:  # type: ignore[operator]
+    if not step or start % step or extent % step:
         return
-    split = (*out[:axis], extent // step, *inner[1:], *out[len(out) - after :])  # type: ignore[operator]
+    split = (*out[:axis], extent // step, *inner[1:], *out[len(out) - after :])
     if not is_reshape(whole, split) or any(part.starts[d] for d in range(len(cut)) if d != axis):
         return
     view = reshape(rewriter, part.x, split)

@@ -322,7 +322,7 @@ def _part_type(value: Value, parts: int) -> TensorType:
 def _piece(b: Builder, value: Value, number: int, parts: int) -> Value:
     """The part with index `number` of a batch."""
     type = _part_type(value, parts)
-    starts = (number * type.shape[0], *(0,) * (type.rank - 1))  # type: ignore[operator]
+    starts = (number * type.shape[0], *(0,) * (type.rank - 1))
     return b.insert(nn.Slice(value, starts=starts, out=type)).result
 
 

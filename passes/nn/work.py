@@ -261,7 +261,7 @@ class Work(ConvCosts):
 
     def bytes(self, value: Value) -> float:
         """The expected bytes of a tensor."""
-        element = value.type.element_type  # type: ignore[attr-defined]
+        element = value.type.element_type
         return float(self.elements(value) * getattr(element, "byte_width", 8))
 
     def operations(self, op: nn.NnOp) -> float:
@@ -284,7 +284,7 @@ class Work(ConvCosts):
         _, Mo, _, _, Mi = shape_of(conv.out)
         N, P, Q = self.extents(conv)
         d, e = dilations_of(conv)
-        C, M = Co * Ci, Mo * Mi  # type: ignore[operator]
+        C, M = Co * Ci, Mo * Mi
         products = float(9 * C * M * N * P * Q)
         apart = (N * d * e, C, -(-P // d), -(-Q // e), M)
         return ConvSizes(*apart, planar(conv.strides)[0], products, (d, e) != (1, 1))

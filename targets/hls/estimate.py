@@ -120,7 +120,7 @@ def estimated(module: Operation, ranges: Ranges, machine: FpgaMachine) -> Report
         walk = _Estimate(ranges, one)
         one.cycles = walk.block(function.body.blocks[0], 1)
         for buffer in walk.arrays(function):
-            one.memory_bits += block_bits(ranges.of(buffer), buffer.type.num_elements)  # type: ignore[attr-defined]
+            one.memory_bits += block_bits(ranges.of(buffer), buffer.type.num_elements)
     for op in entry.walk():
         if isinstance(op, func.Call) and op.callee in by_name:
             cycles += kernels[op.callee].cycles + 1

@@ -89,7 +89,7 @@ class FixedRanges(Ranges):
         for function in self._functions.values():
             for i, arg in enumerate(function.args):
                 given = function.arg_attribute(i, RANGE)
-                if given is not None and is_single(arg.type.element_type):  # type: ignore[attr-defined]
+                if given is not None and is_single(arg.type.element_type):
                     low, high = (one.value for one in given)  # type: ignore[attr-defined]
                     add(self.of(arg), low, high, node_of(function.loc) or function.sym_name)
         for found in list(self._classes.values()):

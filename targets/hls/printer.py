@@ -54,7 +54,7 @@ class HlsPrinter(FunctionPrinter):
 
     def partition(self, name: str, buffer: Value, at: int | None = None) -> None:
         """Add the pragma that partitions an array into several memories."""
-        found = parts_of(self.ranges.of(buffer), buffer.type.num_elements)  # type: ignore[attr-defined]
+        found = parts_of(self.ranges.of(buffer), buffer.type.num_elements)
         if found is not None:
             how = found.kind if found.count is None else f"{found.kind} factor={found.count}"
             line = f"#pragma HLS ARRAY_PARTITION variable={name} {how}"

@@ -148,7 +148,7 @@ class Ranges:
         """The range of a buffer, or of a view of one."""
         root = self.root(buffer)
         if root not in self._classes:
-            self._classes[root] = Class(root.type)  # type: ignore[arg-type]
+            self._classes[root] = Class(root.type)
         return self._classes[root]
 
     def root(self, value: Value) -> Value:

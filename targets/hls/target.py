@@ -54,7 +54,7 @@ _FIXED = stage(
 class HlsTarget(Target):
     """C++ with pragmas that synthesis turns into hardware; any C++ compiler can run it."""
 
-    machine: FpgaMachine  # type: ignore[assignment]
+    machine: FpgaMachine
     policy: str = "pipelines"
     exact: bool = False
     """Whether arrays of integers use types of exactly as many bits as they need."""

@@ -19,7 +19,7 @@ _FORMATS: dict[str, Literal["macho", "coff"]] = {"darwin": "macho", "windows": "
 
 def measured(row: LlvmTarget, cpu: str, features: str) -> LlvmTarget:
     """The target under this system, with LLVM's name of the processor, its caches and cores."""
-    import llvmlite.binding as llvm  # type: ignore[import-not-found]
+    import llvmlite.binding as llvm
 
     system = platform.system().lower()
     under = (one for one in (row, *row.variants) if isinstance(one, LlvmTarget))

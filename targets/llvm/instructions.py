@@ -102,7 +102,7 @@ def _select(w: Any, op: Operation) -> str:
 
 
 @emitter(llvm.Load)
-def _load(w: Any, op: llvm.Load) -> str:  # type: ignore[misc]
+def _load(w: Any, op: llvm.Load) -> str:
     type = type_text(op.results[0].type)
     properties = op.properties
     if len(properties) <= 1 and "alignment" in properties:  # by far the most common
@@ -116,7 +116,7 @@ def _load(w: Any, op: llvm.Load) -> str:  # type: ignore[misc]
 
 
 @emitter(llvm.Store)
-def _store(w: Any, op: llvm.Store) -> str:  # type: ignore[misc]
+def _store(w: Any, op: llvm.Store) -> str:
     atomic, ordering = _atomic(op)
     volatile = "volatile " if op.volatile_ else ""
     tail = ", !nontemporal " + w.module.node("!{i32 1}") if op.nontemporal else ""
@@ -137,7 +137,7 @@ def _syncscope(op: Operation) -> str:
 
 
 @emitter(llvm.Alloca)
-def _alloca(w: Any, op: llvm.Alloca) -> str:  # type: ignore[misc]
+def _alloca(w: Any, op: llvm.Alloca) -> str:
     inalloca = "inalloca " if op.inalloca else ""
     text = f"alloca {inalloca}{type_text(op.elem_type)}, {w.typed(op.arraySize)}{_align(op)}"
     space = op.results[0].type.address_space
@@ -156,7 +156,7 @@ def _gep(w: Any, op: Operation) -> str:
     flags = properties.get("noWrapFlags")
     word = _GEP_WORDS[flags.value] if flags is not None else ""  # type: ignore[attr-defined]
     operands = op._operands
-    parts = [type_text(properties["elem_type"]), w.typed(operands[0])]  # type: ignore[arg-type]
+    parts = [type_text(properties["elem_type"]), w.typed(operands[0])]
     at = 1
     for i in properties["rawConstantIndices"].values:  # type: ignore[attr-defined]
         if i == llvm.DYNAMIC_INDEX:
@@ -168,7 +168,7 @@ def _gep(w: Any, op: Operation) -> str:
 
 
 @emitter(llvm.AtomicRMW)
-def _atomicrmw(w: Any, op: llvm.AtomicRMW) -> str:  # type: ignore[misc]
+def _atomicrmw(w: Any, op: llvm.AtomicRMW) -> str:
     volatile = "volatile " if op.volatile_ else ""
     word = op.bin_op.strip("_")
     tail = f"{_syncscope(op)} {op.ordering}{_align(op)}"
@@ -176,14 +176,14 @@ def _atomicrmw(w: Any, op: llvm.AtomicRMW) -> str:  # type: ignore[misc]
 
 
 @emitter(llvm.CmpXchg)
-def _cmpxchg(w: Any, op: llvm.CmpXchg) -> str:  # type: ignore[misc]
+def _cmpxchg(w: Any, op: llvm.CmpXchg) -> str:
     words = ("weak " if op.weak else "") + ("volatile " if op.volatile_ else "")
     tail = f"{_syncscope(op)} {op.success_ordering} {op.failure_ordering}{_align(op)}"
     return f"cmpxchg {words}{w.arguments(op._operands)}{tail}"
 
 
 @emitter(llvm.Fence)
-def _fence(w: Any, op: llvm.Fence) -> str:  # type: ignore[misc]
+def _fence(w: Any, op: llvm.Fence) -> str:
     return f"fence{_syncscope(op)} {op.ordering}"
 
 
@@ -191,12 +191,12 @@ def _fence(w: Any, op: llvm.Fence) -> str:  # type: ignore[misc]
 
 
 @emitter(llvm.ExtractValue)
-def _extractvalue(w: Any, op: llvm.ExtractValue) -> str:  # type: ignore[misc]
+def _extractvalue(w: Any, op: llvm.ExtractValue) -> str:
     return f"extractvalue {w.typed(op._operands[0])}, {', '.join(map(str, op.position))}"
 
 
 @emitter(llvm.InsertValue)
-def _insertvalue(w: Any, op: llvm.InsertValue) -> str:  # type: ignore[misc]
+def _insertvalue(w: Any, op: llvm.InsertValue) -> str:
     return f"insertvalue {w.arguments(op._operands)}, {', '.join(map(str, op.position))}"
 
 
@@ -211,7 +211,7 @@ def _insertelement(w: Any, op: Operation) -> str:
 
 
 @emitter(llvm.ShuffleVector)
-def _shufflevector(w: Any, op: llvm.ShuffleVector) -> str:  # type: ignore[misc]
+def _shufflevector(w: Any, op: llvm.ShuffleVector) -> str:
     mask = op.mask
     if not any(mask):
         text = "zeroinitializer"
@@ -269,12 +269,12 @@ def _parameters(attribute: Any) -> list[tuple[str, Any]]:
 
 
 @emitter(llvm.Br)
-def _br(w: Any, op: llvm.Br) -> str:  # type: ignore[misc]
+def _br(w: Any, op: llvm.Br) -> str:
     return f"br label %{w.labels[op.successors[0]]}{_loop(w, op)}"
 
 
 @emitter(llvm.CondBr)
-def _cond_br(w: Any, op: llvm.CondBr) -> str:  # type: ignore[misc]
+def _cond_br(w: Any, op: llvm.CondBr) -> str:
     true, false = op.successors
     weights = ""
     if op.branch_weights:
@@ -285,7 +285,7 @@ def _cond_br(w: Any, op: llvm.CondBr) -> str:  # type: ignore[misc]
 
 
 @emitter(llvm.Switch)
-def _switch(w: Any, op: llvm.Switch) -> str:  # type: ignore[misc]
+def _switch(w: Any, op: llvm.Switch) -> str:
     type = type_text(op.value.type)
     cases = " ".join(f"{type} {case}, label %{w.labels[block]}" for case, block, _ in op.cases())
     default = w.labels[op.defaultDestination]
@@ -303,7 +303,7 @@ def _unreachable(w: Any, op: Operation) -> str:
 
 
 @emitter(llvm.Call)
-def _call(w: Any, op: llvm.Call) -> str:  # type: ignore[misc]
+def _call(w: Any, op: llvm.Call) -> str:
     refuse(op, "op_bundle_tags", "arg_attrs", "res_attrs", "memory_effects", "convergent")
     kind = op.TailCallKind
     words = "" if kind == "none" else kind + " "
@@ -332,7 +332,7 @@ def refuse(op: Operation, *keys: str) -> None:
 
 
 @emitter(llvm.CallIntrinsic)
-def _call_intrinsic(w: Any, op: llvm.CallIntrinsic) -> str:  # type: ignore[misc]
+def _call_intrinsic(w: Any, op: llvm.CallIntrinsic) -> str:
     refuse(op, "op_bundle_tags", "arg_attrs", "res_attrs")
     result = type_text(op.results[0].type) if op.results else "void"
     name = symbol_text(op.intrin)
@@ -341,7 +341,7 @@ def _call_intrinsic(w: Any, op: llvm.CallIntrinsic) -> str:  # type: ignore[misc
 
 
 @emitter(llvm.InlineAsm)
-def _inline_asm(w: Any, op: llvm.InlineAsm) -> str:  # type: ignore[misc]
+def _inline_asm(w: Any, op: llvm.InlineAsm) -> str:
     refuse(op, "operand_attrs")
     kind = op.tail_call_kind
     words = "" if kind == "none" else kind + " "

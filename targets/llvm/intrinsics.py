@@ -25,7 +25,7 @@ def intrinsic(w: Any, op: Operation) -> str:
     arguments = [(type_text(v.type), w.names[v]) for v in op._operands]
     arguments += [
         (type_text(value.type), constant_text(value, value.type))
-        for key in op.definition.attributes  # type: ignore[attr-defined]
+        for key in op.definition.attributes
         if isinstance(value := op.properties.get(key), IntegerAttr | FloatAttr)
     ]
     result = type_text(op.results[0].type) if op.results else "void"
@@ -75,14 +75,14 @@ def _masked_store(w: Any, op: Operation) -> str:
 
 
 @emitter(llvm.IntrInvariantStart)
-def _invariant_start(w: Any, op: llvm.IntrInvariantStart) -> str:  # type: ignore[misc]
+def _invariant_start(w: Any, op: llvm.IntrInvariantStart) -> str:
     name = f"@llvm.invariant.start.{mangled(op.ptr.type)}"
     w.module.declare(name, "ptr", f"i64, {type_text(op.ptr.type)}")
     return f"call ptr {name}(i64 {op.size}, {w.typed(op.ptr)})"
 
 
 @emitter(llvm.IntrInvariantEnd)
-def _invariant_end(w: Any, op: llvm.IntrInvariantEnd) -> str:  # type: ignore[misc]
+def _invariant_end(w: Any, op: llvm.IntrInvariantEnd) -> str:
     name = f"@llvm.invariant.end.{mangled(op.ptr.type)}"
     w.module.declare(name, "void", f"ptr, i64, {type_text(op.ptr.type)}")
     return f"call void {name}({w.typed(op.start)}, i64 {op.size}, {w.typed(op.ptr)})"
