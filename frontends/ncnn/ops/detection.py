@@ -29,7 +29,8 @@ def _region(n: NcnnLayer, roi: Value) -> Value:
 
 @rows("ROIPooling")
 def roi_pooling(n: NcnnLayer, x: Value, roi: Value) -> Value:
-    bins, scale = (n.int(1), n.int(0)), n.float(2, 0.0625)
+    bins, scale = (n.int(1), n.int(0)), n.float(2, 1.0)
+    n.warn("bins of whole elements: builds of ncnn that divide inexactly begin them one earlier")
     return max_roi_pool(n, n.image(x, 2), _region(n, roi), bins=bins, scale=scale)
 
 
@@ -46,7 +47,7 @@ def roi_aligned(n: NcnnLayer, x: Value, roi: Value) -> Value:
     if n.int(5) != 1:
         raise n.error("bins that are cut off at the image's border (version 0) are not supported")
     corners = Term(n, roi).reshape(1, 4).value
-    how = {"scale": n.float(2, 0.0625), "samples": n.int(3), "half": bool(n.int(4))}
+    how = {"scale": n.float(2, 1.0), "samples": n.int(3), "half": bool(n.int(4))}
     first = n.constant(np.zeros(1, np.int64))
     return roi_align(n, n.image(x, 2), corners, first, bins=(n.int(1), n.int(0)), **how)
 

@@ -315,6 +315,15 @@ def detection() -> Group:
     return g
 
 
+def regions() -> Group:
+    """Regions whose scale is left out, with bins of whole elements and a half."""
+    g = Group("regions", 30)
+    g.add("ROIPooling", [(3, 9, 10), (4,)], "0=2 1=2", last=[1, 2, 5, 8])
+    g.add("ROIAlign", [(3, 9, 10), (4,)], "0=3 1=2 3=2 5=1", last=[1.4, 2, 5, 7.7])
+    g.add("PSROIPooling", [(12, 9, 10), (4,)], "0=2 1=2 3=3", last=[20, 40, 101, 140])
+    return g
+
+
 def proposals() -> Group:
     """Detectors' priors, what is decoded from them, and regions."""
     g = Group("proposals", 10)
@@ -474,7 +483,7 @@ def corners() -> Group:
 
 if __name__ == "__main__":
     FILES.mkdir(exist_ok=True)
-    vision = (elementwise, convolution, pooling, movement, detection, proposals, images)
+    vision = (elementwise, convolution, pooling, movement, detection, regions, proposals, images)
     groups = (*vision, normalization, attention, recurrent, integers, corners)
     for make in groups:
         if make.__name__ in (sys.argv[1:] or [one.__name__ for one in groups]):
