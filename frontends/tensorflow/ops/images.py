@@ -155,7 +155,10 @@ def projected(
     n: TfLayer, x: Value, transforms: Value, size: Value, fill: Value | None = None
 ) -> Value:
     border = n.text("fill_mode", "CONSTANT")
-    value = 0.0 if fill is None else float(n.array(fill))
+    known = np.zeros(()) if fill is None else n.known(fill)
+    if known is None or known.size != 1:
+        raise n.error("the fill value must be one number that is known at import")
+    value = float(known.item())
     if border not in ("CONSTANT", *FILL_MODES):
         raise n.error(f"'fill_mode' is {border}, expected CONSTANT, {', '.join(FILL_MODES)}")
     if x.type.rank != 4:
