@@ -35,12 +35,19 @@ def rgb_of(hue: Term, saturation: Term, value: Term) -> Term:
 
 
 def projected(
-    n: Layer, x: Value, transforms: Term, size: tuple[int, int], mode: str, padding: str = "zeros"
+    n: Layer,
+    x: Value,
+    transforms: Term,
+    size: tuple[int, int],
+    mode: str,
+    padding: str = "zeros",
+    inside: Callable[[Term, Term], Term] | None = None,
 ) -> Value:
     """Images of `size`, whose pixel (x, y) reads (a x + b y + c, d x + e y + f) / (g x + h y + 1).
 
     x is [N, H, W, C] and `transforms` [N, 8] from a to h, or [1, 8] for all images; `mode` and
-    `padding` are those of `grid_sample`.
+    `padding` are those of `grid_sample`. `inside` maps (the places that are read along an axis, its
+    extent) to places within the image.
     """
     height, width = size
     t = transforms.spread(0, 2)
@@ -49,6 +56,9 @@ def projected(
     row = constant(n, np.arange(height, dtype=np.float32)[None, :, None])
     scale = g * column + h * row + 1.0
     places = [(a * column + b * row + c) / scale, (d * column + e * row + f) / scale]
+    if inside is not None:
+        extents = (extent(n, (x, axis)).cast(f32) for axis in (2, 1))
+        places = [inside(p, count) for p, count in zip(places, extents, strict=True)]
     if mode == "nearest":
         places = [round_half_away(p) for p in places]
     grid = joined([p.spread(0, 1) for p in places], -1)

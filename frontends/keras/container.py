@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -35,8 +35,12 @@ WRAPPERS_OWN = ("vector_u", "vector_u:0", "sn_u:0")
 class Weights(Protocol):
     """The weights of a layer, or of the layers of a model."""
 
-    def of_layers(self, layers: Sequence[Mapping[str, Any]]) -> list[Weights]:
-        """The weights of each layer of a model, by the layers' configurations."""
+    def of_layers(
+        self, layers: Sequence[Mapping[str, Any]], again: Sequence[bool] = ()
+    ) -> list[Weights]:
+        """The weights of each layer of a model, by the layers' configurations; `again` says which
+        ones are stored in another model of the file.
+        """
         ...
 
     def inside(self, *path: str) -> Weights:
@@ -121,13 +125,18 @@ class Tree:
         self._group = group
         self._path = path
 
-    def of_layers(self, layers: Sequence[Mapping[str, Any]]) -> list[Weights]:
+    def of_layers(
+        self, layers: Sequence[Mapping[str, Any]], again: Sequence[bool] = ()
+    ) -> list[Weights]:
         group = None if self._group is None else self._group.group("layers")
         if group is None and self._group is not None:  # Keras 2.12
             group = self._group.group("_layer_checkpoint_dependencies")
+        names = unique_names(layers)
+        if any(again) and group is not None:
+            names = _numbers(names, layers, again, group.names())
         return [
             Tree(self._archive, group and group.group(name), f"{self._path}/layers/{name}")
-            for name in unique_names(layers)
+            for name in names
         ]
 
     def inside(self, *path: str) -> Weights:
@@ -158,6 +167,23 @@ class Tree:
         if len(data) > MOST_TEXT:
             raise self._archive.source.error(f"'{member}' is too long")
         return data.tobytes().decode("utf-8", "surrogateescape")
+
+
+def _numbers(
+    names: Sequence[str],
+    layers: Sequence[Mapping[str, Any]],
+    again: Sequence[bool],
+    stored: Collection[str],
+) -> list[str]:
+    """The names, without a number for a layer that is stored elsewhere if there is no gap for it:
+    Keras 2 counts no such layers, Keras 3 does.
+    """
+    kept = [layer for layer, skipped in zip(layers, again, strict=True) if not skipped]
+    counted = set(unique_names(kept))
+    if {name for name in names if name in stored} - counted:
+        return list(names)
+    found = iter(unique_names(kept))
+    return ["" if skipped else next(found) for skipped in again]
 
 
 def unique_names(layers: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -209,14 +235,27 @@ def is_operation(layer: Mapping[str, Any]) -> bool:
 class Named:
     """The weights of Keras 2: a list of named arrays for each layer of the model."""
 
-    def __init__(self, source: Source, group: hdf5.Group, names: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        source: Source,
+        group: hdf5.Group,
+        names: Sequence[str] = (),
+        around: Sequence[Sequence[str]] = (),
+    ) -> None:
         self._source = source
         self._group = group
         self._names = names
+        self._around = around
+        """The names of each enclosing model, from the inside. Keras 3 names the weights of a layer
+        that two models share by the first of them only.
+        """
 
-    def of_layers(self, layers: Sequence[Mapping[str, Any]]) -> list[Weights]:
+    def of_layers(
+        self, layers: Sequence[Mapping[str, Any]], again: Sequence[bool] = ()
+    ) -> list[Weights]:
         if self._names:  # of a model in a model, whose layers stand in the weights' names
-            return [Named(self._source, self._group, self._of(layer)) for layer in layers]
+            around = (self._names, *self._around)
+            return [Named(self._source, self._group, self._of(one), around) for one in layers]
         found: list[Weights] = []
         for layer in layers:
             group = self._group.group(name_of(layer))
@@ -226,9 +265,10 @@ class Named:
 
     def _of(self, layer: Mapping[str, Any]) -> Sequence[str]:
         """The names of a layer's weights; all names for a nested model that is not listed."""
-        found = [name for name in self._names if name_of(layer) in name.split("/")]
-        is_model = "layers" in (layer.get("config") or ())
-        return self._names if is_model and not found else found
+        for names in (self._names, *self._around):
+            if found := [name for name in names if name_of(layer) in name.split("/")]:
+                return found
+        return self._names if "layers" in (layer.get("config") or ()) else []
 
     def inside(self, *path: str) -> Weights:
         """These weights, without those of a wrapper itself: names do not tell other parts apart."""

@@ -76,9 +76,9 @@ IGNORED = IgnoredFields(
 ROWS = Rows(__package__ or "", IGNORED)
 FLOATING = {
     "AugMix", "AutoContrast", "BatchNormalization", "CenterCrop", "CutMix", "Dense",
-    "LayerNormalization", "RandAugment", "RandomElasticTransform", "RandomErasing", "RandomFlip",
-    "RandomGaussianBlur", "RandomPerspective", "RandomRotation", "RandomSharpness", "RandomShear",
-    "RandomTranslation", "RandomZoom", "Solarization", "UnitNormalization",
+    "RandAugment", "RandomElasticTransform", "RandomErasing", "RandomFlip", "RandomGaussianBlur",
+    "RandomPerspective", "RandomRotation", "RandomSharpness", "RandomShear", "RandomTranslation",
+    "RandomZoom", "Solarization", "UnitNormalization",
 }  # fmt: skip
 """Layers that take integers as floats."""
 REQUIRED = object()

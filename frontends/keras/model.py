@@ -37,6 +37,7 @@ from .masks import (
     makes_mask,
     masks_behind,
 )
+from .sharing import Places
 from .structures import decoded, flat, in_order, mapped, sorted_leaves
 
 DEEPEST = 60
@@ -44,6 +45,8 @@ DEEPEST = 60
 MODELS = {"Functional", "Model", "Pipeline", "Sequential"}
 LOOKUPS = {"IntegerLookup", "StringLookup", "TextVectorization"}
 """Layers whose vocabulary, if it was learned, is stored in a separate file."""
+MALFORMED = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+"""What Python says where a configuration has another form than expected."""
 WRAPPERS = {"SpectralNormalization"}
 """Wrappers that compute what their inner layer does."""
 
@@ -74,7 +77,16 @@ class Tensor:
 def read(source: Source) -> Graph:
     """The graph of a file. Raises NncError."""
     container = open_container(source)
-    return _Reader(source, container.version).graph(container.config, container.weights)
+    try:
+        places = Places(container.config, container.weights)
+    except MALFORMED as error:
+        raise _broken(source, error) from None
+    reader = _Reader(source, container.version, places)
+    return reader.graph(container.config, container.weights)
+
+
+def _broken(source: Source, error: Exception) -> NncError:
+    return source.error(f"broken configuration: {type(error).__name__}: {error}")
 
 
 @dataclass
@@ -96,8 +108,9 @@ class _Layer:
 class _Reader:
     """Collects nodes."""
 
-    def __init__(self, source: Source, version: str) -> None:
+    def __init__(self, source: Source, version: str, places: Places) -> None:
         self.source = source
+        self.places = places
         self.version = version
         self.masks: dict[str, str] = {}
         """For each tensor with a mask: the mask's value."""
@@ -119,9 +132,8 @@ class _Reader:
                     "only sequential and functional models can be read"
                 )
             outputs, names = self._model(model, None)
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-            text = f"{type(error).__name__}: {error}"
-            raise self.source.error(f"broken configuration: {text}") from None
+        except MALFORMED as error:
+            raise _broken(self.source, error) from None
         named: list[tuple[str, str]] = []
         for name, output in zip(names, outputs, strict=True):
             taken = {one for one, _ in named}
@@ -165,7 +177,7 @@ class _Reader:
 
     def _layers(self, model: _Layer) -> list[_Layer]:
         listed = model.config["layers"]
-        weights = model.weights.of_layers(listed)
+        weights = self.places.of_layers(listed, model.weights)
         pairs = zip(listed, weights, strict=True)
         return [self._layer(one, own, model.label) for one, own in pairs]
 
@@ -324,7 +336,7 @@ class _Reader:
         """The graph of what a layer does at each step of a sequence; with a mask if `masked`."""
         if layer.kind != "TimeDistributed":
             return {}
-        inner = _Reader(self.source, self.version)
+        inner = _Reader(self.source, self.version, self.places)
         inner.constants, inner._names, inner._depth = self.constants, self._names, self._depth
         given = Tensor(self._unique(f"{layer.label}:step"))
         inputs = [Input(given.name, TensorType((), f32))]
@@ -338,7 +350,14 @@ class _Reader:
     def _weights(self, layer: _Layer) -> list[str]:
         """The names of a layer's weights, which are added as constants of the graph."""
         names = []
-        for i, array in enumerate(_arrays(layer)):
+        found = _arrays(layer, layer.weights)
+        if not found:
+            others = (_arrays(layer, one) for one in self.places.of_the_same(layer.whole))
+            stored = list(filter(None, others))
+            if len(stored) > 1:
+                raise self._error(layer, "the file does not say with which layer it shares weights")
+            found = stored[0] if stored else []
+        for i, array in enumerate(found):
             name = self._unique(f"{layer.label}/{i}")
             self.constants[name] = array
             names.append(name)
@@ -353,8 +372,8 @@ class _Reader:
         return found
 
 
-def _arrays(layer: _Layer) -> list[np.ndarray]:
-    """The weights of a layer in the order of Keras 2, which has no nested parts."""
+def _arrays(layer: _Layer, weights: Weights) -> list[np.ndarray]:
+    """The weights of a layer at a place, in the order of Keras 2, which has no nested parts."""
     if layer.kind == "TimeDistributed":
         return []
     paths = list(PARTS.get(layer.kind, ()))
@@ -365,10 +384,10 @@ def _arrays(layer: _Layer) -> list[np.ndarray]:
             one = layer.config.get(side) or layer.config["layer"]
             inner = _cell_paths(one["config"])
             paths += [f"{'forward_' * (side == 'layer')}{side}/{path}" for path in inner]
-    whole = layer.weights.arrays()
+    whole = weights.arrays()
     if whole or not paths:
         return whole
-    return [a for path in paths for a in layer.weights.inside(*path.split("/")).arrays()]
+    return [a for path in paths for a in weights.inside(*path.split("/")).arrays()]
 
 
 def _cell_paths(config: Mapping[str, Any]) -> list[str]:

@@ -16,6 +16,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 
+import numpy as np
+
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from ..wire.protobuf import WireError
@@ -28,6 +30,8 @@ too."""
 
 Tag = tuple[str, int]
 """(the condition of a gate, the output of the gate that a value passed)."""
+Merge = tuple[Node, list[int]]
+"""(a merge, which of its inputs comes from each branch)."""
 
 
 def structured(graph: Graph) -> Graph:
@@ -216,7 +220,7 @@ class _Branches:
         self.tags: dict[str, tuple[Tag, ...]] = {}
         self.behind: dict[str, frozenset[str]] = {}
         """For each value: the Merge nodes that it depends on."""
-        self.groups: dict[tuple[str, frozenset[Tag]], list[list[tuple[Node, list[str]]]]] = {}
+        self.groups: dict[tuple[str, frozenset[Tag]], list[list[Merge]]] = {}
         self.gates: dict[str, Node] = {}
         self.placed: dict[frozenset[Tag], list[Node]] = {}
 
@@ -272,33 +276,44 @@ class _Branches:
             places[places.index(-1)] = next(i for i in range(len(places)) if i not in places)
         if sorted(places) != list(range(len(places))):
             raise WireError(f"'{node.name}' merges values of different gates")
-        values = [node.inputs[places.index(i)] for i in range(len(places))]
+        taken = [places.index(i) for i in range(len(places))]
         outer = frozenset(common)
         for group in self.groups.setdefault((condition, outer), []):
-            alike = len(group[0][1]) == len(values)
+            alike = len(group[0][1]) == len(taken)
             if alike and not any(member.name in behind for member, _ in group):
-                group.append((node, values))
+                group.append((node, taken))
                 break
         else:
-            self.groups[condition, outer].append([(node, values)])
+            self.groups[condition, outer].append([(node, taken)])
         return {tag: None for tag in given[0] if tag in common}
 
-    def _node(
-        self, condition: str, outer: frozenset[Tag], group: Sequence[tuple[Node, list[str]]]
-    ) -> Node:
+    def _node(self, condition: str, outer: frozenset[Tag], group: Sequence[Merge]) -> Node:
         """The node of the branches whose merges have one condition."""
         count = len(group[0][1])
         graphs = [
-            _graph((), self.placed.get(outer | {(condition, i)}, ()), [v[i] for _, v in group])
-            for i in range(count)
+            _merged(self.placed.get(outer | {(condition, i)}, ()), i, group) for i in range(count)
         ]
-        outputs = [node.outputs[0] for node, _ in group]
+        outputs = [name for node, _ in group for name in node.outputs[:2]]
         name = group[0][0].name
         if self.gates[condition].kind == "Switch":
             named = {"then_branch": graphs[1], "else_branch": graphs[0]}
             return Node("If", name, [condition], outputs, {}, named)
         cases = {f"branches{i}": graph for i, graph in enumerate(graphs)}
         return Node("Case", name, [condition], outputs, {}, cases)
+
+
+def _merged(nodes: Sequence[Node], branch: int, group: Sequence[Merge]) -> Graph:
+    """The graph of a branch: what each merge takes from it, and which of its inputs that is if it
+    has this as a second result.
+    """
+    constants: dict[str, np.ndarray] = {}
+    values = []
+    for node, taken in group:
+        values.append(node.inputs[taken[branch]])
+        if len(node.outputs) > 1:
+            values.append(f"{node.name}/value_index/{branch}")
+            constants[values[-1]] = np.array(taken[branch], np.int32)
+    return replace(_graph((), nodes, values), constants=constants)
 
 
 def _number(name: str) -> int:

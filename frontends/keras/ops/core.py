@@ -24,14 +24,6 @@ IDENTITIES = (
 ROWS.add(dict.fromkeys(IDENTITIES, called(lambda n: n.tensor())))
 
 
-@layer("RandomCrop")
-def random_crop(n: KerasLayer) -> Value:
-    """x unchanged: in Keras 3, images are cropped in training only."""
-    if n.builder.graph.producer.startswith(("1.", "2.")):
-        raise n.error("what it does at inference differs between versions of Keras 2")
-    return n.tensor()
-
-
 @layer("AutoContrast")
 def auto_contrast(n: KerasLayer) -> Value:
     """Each channel stretched from its own range to the full range of values."""

@@ -42,12 +42,27 @@ def batch_normalization(n: KerasLayer) -> Value:
 
 @layer("LayerNormalization")
 def layer_normalization(n: KerasLayer) -> Value:
-    x, epsilon = n.tensor(), n.number("epsilon", 1e-3)
+    whole, epsilon = n.tensor(), n.number("epsilon", 1e-3)
+    x = _as_floats(n, whole)
     axes = _axes(n, x)
     if n.option("rms_scaling", False):
-        return by_spread(n, x, n.weights(1)[0], axes, epsilon)
-    gamma, beta, _ = scale_and_bias(n)
-    return layer_normed(n, x, gamma, beta, axes, epsilon)
+        y = by_spread(n, x, n.weights(1)[0], axes, epsilon)
+    else:
+        gamma, beta, _ = scale_and_bias(n)
+        y = layer_normed(n, x, gamma, beta, axes, epsilon)
+    return y if x is whole or n.is_old else n.cast(_cut_off(n, y, whole), n.result)
+
+
+def _as_floats(n: KerasLayer, x: Value) -> Value:
+    """x, integers as floats; in f32 in Keras 3, whatever the policy."""
+    if isinstance(x.type.element_type, FloatType):
+        return x
+    return n.cast(n.cast(x, n.result), n.element) if n.is_old else n.cast(x, f32)
+
+
+def _cut_off(n: KerasLayer, y: Value, whole: Value) -> Value:
+    """What Keras 3 makes of normalized integers: integers, which are cut off."""
+    return n.cast(y, whole.type.element_type)
 
 
 def by_spread(
@@ -67,8 +82,10 @@ def by_spread(
 @layer("RMSNormalization")
 def rms_normalization(n: KerasLayer) -> Value:
     (scale,) = n.weights(1)
-    x = n.tensor()
-    return rms_normed(n, x, scale, _axes(n, x), n.option("epsilon", None) or 1e-7)
+    whole = n.tensor()
+    x = _as_floats(n, whole)
+    y = rms_normed(n, x, scale, _axes(n, x), n.option("epsilon", None) or 1e-7)
+    return y if x is whole else _cut_off(n, y, whole)
 
 
 @layer("GroupNormalization")

@@ -158,6 +158,22 @@ def resized_image(n: KerasLayer, x: Value, size: Sequence[int], how: str, **more
     return resized(n, x, sizes, (first, first + 1), interpolation(n, how) | more)
 
 
+@layer("RandomCrop")
+def random_crop(n: KerasLayer) -> Value:
+    """x unchanged in Keras 3, which crops in training only; Keras 2 resizes the largest part in
+    the target's aspect ratio.
+    """
+    x = n.tensor()
+    version = n.builder.graph.producer
+    if not version.startswith(("1.", "2.")):
+        return x
+    if version.startswith(("1.", *(f"2.{minor}." for minor in range(7)))):
+        raise n.error(f"Keras {version} resizes before it crops, which is not supported")
+    size = [n.integer("height"), n.integer("width")]
+    x = with_aspect(n, n.cast(x, n.element), size, crops=True)
+    return resized_image(n, x, size, "bilinear")
+
+
 @layer("CenterCrop")
 def center_crop(n: KerasLayer) -> Value:
     """The middle of images; of smaller ones the largest fitting part, resized, in f32."""

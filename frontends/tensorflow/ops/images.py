@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ....dialects import nn
 from ....ir.core import Value
+from ....ir.types import FloatType
 from ...common import images
 from ...common.movement import FAR, padded_by, slice_axis
 from ...common.resampling import KERNELS, covered, sampled, sampled_late, weighted
@@ -152,8 +154,53 @@ def resize_area(n: TfLayer, x: Value, size: Value) -> Value:
 def projected(
     n: TfLayer, x: Value, transforms: Value, size: Value, fill: Value | None = None
 ) -> Value:
-    if n.text("fill_mode", "CONSTANT") != "CONSTANT" or (fill is not None and n.array(fill)):
-        raise n.error("only a border of zeros is supported")
-    (_, height), (_, width) = _sizes(n, x, size)
+    border = n.text("fill_mode", "CONSTANT")
+    known = np.zeros(()) if fill is None else n.known(fill)
+    if known is None or known.size != 1:
+        raise n.error("the fill value must be one number that is known at import")
+    value = float(known.item())
+    if border not in ("CONSTANT", *FILL_MODES):
+        raise n.error(f"'fill_mode' is {border}, expected CONSTANT, {', '.join(FILL_MODES)}")
+    if x.type.rank != 4:
+        raise n.error(f"the input is '{x.type}', expected images [N, H, W, C]")
+    height, width = n.known_ints(size, "the size")
     mode = {"BILINEAR": "linear", "NEAREST": "nearest"}[n.text("interpolation", "NEAREST")]
-    return images.projected(n, x, Term(n, transforms), (height, width), mode)
+    where, to = Term(n, transforms), (height, width)
+    if border != "CONSTANT" or value == 0:
+        return images.projected(n, x, where, to, mode, inside=FILL_MODES.get(border))
+    element = x.type.element_type
+    if not isinstance(element, FloatType):
+        raise n.error("a border of integers other than 0 is not supported")
+    found = images.projected(n, (Term(n, x) - value).value, where, to, mode)
+    return (Term(n, found) + value).value
+
+
+def _mirrored(place: Term, count: Term) -> Term:
+    """Places of [abcd] in [dcba|abcd|dcba]."""
+    period = count * 2.0
+    low = period * (-place / period).function(nn.Floor) + place
+    low = (low < -count).choose(low + period, -low - 1.0)
+    high = place - period * (place / period).function(nn.Floor)
+    high = (high >= count).choose(period - high - 1.0, high)
+    return _either(place, count, low, high)
+
+
+def _wrapped(place: Term, count: Term) -> Term:
+    """Places of [abcd] in [abcd|abcd|abcd]; those between two copies count as TensorFlow has it."""
+    last = (count - 1.0).max(1.0)
+    low = place + count * ((-place / last).function(nn.Floor) + 1.0)
+    high = place - count * (place / last).function(nn.Floor)
+    return _either(place, count, low, high)
+
+
+def _either(place: Term, count: Term, low: Term, high: Term) -> Term:
+    """`low` for places before the image, `high` for those behind it."""
+    return _nearest((place < 0.0).choose(low, (place > count - 1.0).choose(high, place)), count)
+
+
+def _nearest(place: Term, count: Term) -> Term:
+    return place.max(0.0).min(count - 1.0)
+
+
+FILL_MODES = {"REFLECT": _mirrored, "WRAP": _wrapped, "NEAREST": _nearest}
+"""How places outside of an image are mapped to its own. Source: `MapCoordinate` of TensorFlow."""

@@ -111,10 +111,12 @@ def nth_element(n: TfLayer, x: Value, number: Value) -> Value:
 
 @rows("CumulativeLogsumexp")
 def cumulative_logsumexp(n: TfLayer, x: Value, axis: Value) -> Value:
-    if n.flag("exclusive"):
-        raise n.error("'exclusive' is not supported")
     place = normalize_axis(n, n.known_int(axis, "axis"), x.type.rank)
     turned = n.flag("reverse")
     given = reversed_axes(n, x, [place]) if turned else x
     found = logcumsumexp(n, given, place)
+    if n.flag("exclusive"):  # all but the last, behind the logarithm of no sum
+        pads = [0] * (2 * x.type.rank)
+        pads[place], pads[place + x.type.rank] = 1, -1
+        found = padded_by(n, found, pads, -math.inf)
     return reversed_axes(n, found, [place]) if turned else found

@@ -110,6 +110,26 @@ def bins_of_2(x):
     return L.Discretization([-1.0, 0.0, 0.5])(x)
 
 
+@model(normal(9, 7, 3), normal(3, 4, 3))
+def cropped_at_inference(x, small):
+    """The largest part of the asked ratio, resized."""
+    return [L.RandomCrop(*size)(y) for y in (x, small) for size in ((4, 5), (5, 4), (9, 7))]
+
+
+@model(normal(3, 4))
+def shared_in_order(x):
+    """The second model has a layer of the first, which its archive does not count."""
+    shared = L.Dense(4, "tanh", name="d")
+    first, second = L.Input((4,)), L.Input((4,))
+    first = keras.Model(first, L.Dense(4)(shared(first)), name="first")
+    second = keras.Model(second, shared(L.Dense(4)(second)), name="second")
+    return [first(second(x)), shared(x)]
+
+
+IN_ARCHIVES = ("shared_in_order",)
+"""Models that are also written as `.keras`."""
+
+
 def write(folder, name, inputs, function):
     """A model with random weights, and what it makes of its inputs."""
     heads = [keras.Input(x.shape[1:], dtype=x.dtype.name) for x in inputs]
@@ -121,12 +141,18 @@ def write(folder, name, inputs, function):
             and "count" not in weight.name
         ):
             weight.assign(rng.normal(size=weight.shape) * 0.5)
+    if name in IN_ARCHIVES:
+        net.save(folder / f"{name}.keras")
     net.save(folder / f"{name}.h5")
-    found = [np.asarray(y) for y in tf.nest.flatten(net([*map(tf.constant, inputs)]))]
+    found = [
+        np.asarray(y) for y in tf.nest.flatten(net([*map(tf.constant, inputs)], training=False))
+    ]
     arrays = {f"in:{head.name}": x for head, x in zip(heads, inputs, strict=True)}
     arrays |= {f"out:{i:02}": y for i, y in enumerate(found)}
     types = np.array([y.dtype.name for y in found])
     np.savez_compressed(folder / f"{name}.h5.npz", types=types, **arrays)
+    if name in IN_ARCHIVES:
+        np.savez_compressed(folder / f"{name}.keras.npz", types=types, **arrays)
 
 
 if __name__ == "__main__":

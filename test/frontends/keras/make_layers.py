@@ -1,6 +1,6 @@
 """Writes models of layers with masks, states, gates, open images and policies, as `make.py` does.
 
-    python make_layers.py FOLDER        # needs Keras 3.15
+    python make_layers.py FOLDER [NAME ..]      # needs Keras 3.15
 
 Each is written in the forms that are named, with its runs: `NAME.npz`, `NAME.1.npz`, ..
 """
@@ -265,6 +265,39 @@ def activated_integers(x):
     return [*found, L.PReLU(alpha_initializer="ones")(x)]
 
 
+# -- layers and models that several models share ----------------------------------------------------
+
+
+@model(((4,), "float32"), forms=BOTH)
+def shared_models(x):
+    """In models and models in models, where an archive has their weights once."""
+    small = keras.Sequential([L.Input((4,)), L.Dense(4, "tanh", name="d")], name="small")
+    middle = keras.Sequential([L.Input((4,)), small, L.Dense(4)], name="middle")
+    outer = keras.Sequential([L.Input((4,)), middle, small, L.Dense(4)], name="outer")
+    return [outer(x), middle(x), small(x)]
+
+
+@model(((4,), "float32"), ((3, 4), "float32"))
+def shared_layers(x, y):
+    shared, norm = L.Dense(4, "tanh", name="d"), L.BatchNormalization(name="norm")
+    first, second, small = (L.Input((4,)) for _ in range(3))
+    first = keras.Model(first, norm(L.Dense(4)(shared(first))), name="first")
+    second = keras.Model(second, shared(L.Dense(4)(second)), name="second")
+    small = keras.Model(small, L.Dense(2, name="e")(small), name="small")
+    return [first(second(x)), norm(shared(x)), L.TimeDistributed(small)(y), small(x)]
+
+
+@model(((4,), "int32"), forms=BOTH)
+def normalized_integers(x):
+    """Keras cuts what it normalizes off to integers."""
+    x = x * x
+    return [
+        *(L.LayerNormalization()(x), L.LayerNormalization(scale=False, dtype="float64")(x)),
+        *(L.RMSNormalization()(x), L.LayerNormalization(dtype="mixed_float16")(x)),
+        L.BatchNormalization()(x),
+    ]
+
+
 def numbers(shape, dtype):
     """Random ones; words end with zeros, and one row has none at all."""
     if dtype == "float32":
@@ -297,6 +330,8 @@ def run(net, given):
 def main():
     folder = Path(sys.argv[1])
     for name, (inputs, function, forms, policy, runs, batch) in MODELS.items():
+        if name not in (sys.argv[2:] or MODELS):
+            continue
         keras.backend.clear_session()
         keras.config.set_dtype_policy(policy)
         tensors = [keras.Input(shape, batch, dtype, name=f"x{i}")

@@ -32,6 +32,7 @@ from operators import (
     open_windows,
     parts,
     pictures,
+    projections,
     quantized,
     radius,
     reductions,
@@ -371,6 +372,7 @@ def main():
     x[1, 0] = np.inf
     graph("complex_matrices", complex_matrices, z, x, shapes=[[2, None, 3], [3, 2]])
     graph("eigenvalues", eigenvalues, np.random.default_rng(0).normal(size=(2, 3, 3)).astype(F32))
+    graph("projections", projections, normal(2, 6, 7, 2), shapes=[[None, None, None, 2]])
 
 
 if __name__ == "__main__":

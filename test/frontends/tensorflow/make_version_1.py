@@ -1,11 +1,12 @@
 """Writes graphs as TensorFlow 1 builds and freezes them: `NAME.pb` and `NAME.npz`.
 
-    TF_USE_LEGACY_KERAS=1 python test/frontends/tensorflow/make_version_1.py
+    TF_USE_LEGACY_KERAS=1 python test/frontends/tensorflow/make_version_1.py [NAME ..]
 
 Needs TensorFlow 2.21 with tf_keras.
 """
 
 import os
+import sys
 from pathlib import Path
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
@@ -76,6 +77,29 @@ def last_results(x):
     return [*tf.split(x * 2, 3, 1), *tf.nn.top_k(x, 3), *tf.unstack(x, axis=1)]
 
 
+@graph(np.array([1.5, 2.5], np.float32), np.array(True), np.array(False))
+def merges(x, yes, no):
+    """Which input a merge takes, where they stand in either order or are the same value twice."""
+    found = []
+    for one in (yes, no):
+        off, on = tf.raw_ops.Switch(data=x, pred=one)
+        for inputs in ([off - 1, on * 2], [on * 3, off]):
+            merged = tf.raw_ops.Merge(inputs=inputs)
+            found += [merged.output * 1.0, merged.value_index + 10]
+    return found
+
+
+@graph(np.array([[0.5, -2, 3], [1, 7, -50]], np.float32))
+def logarithms_of_sums(x):
+    """Of all that stand before or behind an element, with and without it."""
+    return [
+        tf.math.cumulative_logsumexp(x, axis, exclusive, backward) * 1.0
+        for axis in (0, 1)
+        for exclusive in (False, True)
+        for backward in (False, True)
+    ]
+
+
 def write(name, inputs, function):
     """The frozen graph with random weights, with inputs and results."""
     with tf.Graph().as_default() as own, v1.Session() as session:
@@ -101,5 +125,7 @@ def write(name, inputs, function):
 if __name__ == "__main__":
     v1.disable_eager_execution()
     for name, (inputs, function) in GRAPHS.items():
+        if name not in (sys.argv[1:] or GRAPHS):
+            continue
         (v1.enable_control_flow_v2 if name.endswith("_v2") else v1.disable_control_flow_v2)()
         write(name, inputs, function)

@@ -235,6 +235,19 @@ def pictures(x):
     )  # fmt: skip
 
 
+def projections(x):
+    """Images [N, H, W, 2] of any size, read far beyond their borders."""
+    turns = np.array([[1.3, 0.4, -7.5, -0.3, 1.2, -11.0, 0, 0],
+                      [2.7, 0, -3.0, 0, 3.1, -30.5, 0.01, 0]], np.float32)  # fmt: skip
+    op = tf.raw_ops.ImageProjectiveTransformV3
+    return tuple(
+        op(images=x, transforms=turns, output_shape=[11, 9], fill_value=value, fill_mode=border,
+           interpolation=how)
+        for border, value in (("REFLECT", 0), ("WRAP", 0), ("NEAREST", 0), ("CONSTANT", 0.7))
+        for how in ("BILINEAR", "NEAREST")
+    )  # fmt: skip
+
+
 def numbered(x, positions, data):
     """What tells positions and orders at run time: x [6], positions [5] below 8, data [5, 2]."""
     numbers = tf.constant([-0.0, -1, -2, -0.5, 1, 2, 3.5, 0.3, 9, np.inf])
