@@ -299,6 +299,34 @@ def test_parts_as_a_sequence(split, at_run_time):
     same(nodes, inputs, {"q": sequence("q")}, weights)
 
 
+def test_parts_of_one_element_each():
+    """PyTorch's older exporter repeats elements so: the rank of a shape depends on the parts'."""
+    nodes = [
+        node("Shape", ["r"], ["n"]),
+        node("ConstantOfShape", ["n"], ["ones"], value=helper.make_tensor("", INT64, (1,), [1])),
+        node("SplitToSequence", ["r", "ones"], ["q"], axis=0),
+        node("SequenceAt", ["q", "i"], ["e"]),
+        node("Concat", ["two", "e"], ["s"], axis=0),
+        node("Expand", ["x", "s"], ["y"]),
+    ]
+    for i in (0, 2, -1):
+        inputs = {"x": NUMBERS[:2, :1], "r": ints(2, 0, 3), "i": np.array(i)}
+        same(nodes, inputs, {"y": FLOAT}, {"two": ints(2)})
+
+
+@pytest.mark.parametrize("declared", [3, None])
+def test_parts_that_do_not_add_up(declared):
+    rows = helper.make_tensor_value_info("x", FLOAT, (declared, 4))
+    nodes = [
+        node("SplitToSequence", ["x", "lengths"], ["q"]),
+        node("SequenceAt", ["q", "i"], ["y"]),
+    ]
+    for lengths in (ints(1, 1), ints(2)):
+        given = {"x": rows}, {"y": FLOAT}, {"lengths": lengths, "i": np.array(0)}
+        with pytest.raises(nnc.NncError, match=r"add up|3 elements do not split"):
+            compiled(model_of(nodes, *given), {"x": NUMBERS})
+
+
 def body(nodes, inputs, outputs) -> onnx.GraphProto:
     return helper.make_graph(nodes, "body", inputs, outputs)
 

@@ -40,10 +40,18 @@ def split_to_sequence(n: Node, x: Value, sizes_operand: Value | None = None) -> 
     known = None if sizes_operand is None else n.known(sizes_operand)
     if sizes_operand is None:
         size, keep = 1, bool(n.int("keepdims", 1))
+    elif known is None and _are_ones(n, sizes_operand):
+        count = Term(n, shape_of(n, sizes_operand)).sum(0)
+        return [n(nn.SequenceSplit(_of_extent(n, x, axis, count), axis=axis))]
     elif known is None:
         return [n(nn.SequenceSplit(x, sizes_operand, axis=axis))]
     elif sizes_operand.type.rank == 1:
-        return [KnownSequence(split_into(n, x, axis, [int(size) for size in known]))]
+        sizes = [int(size) for size in known]
+        if min(sizes, default=0) < 0 or extent not in (None, sum(sizes)):
+            raise n.error(f"{extent} elements do not split into parts of {sizes}")
+        if extent is None:
+            x = _of_extent(n, x, axis, constant(n, sum(sizes), i64))
+        return [KnownSequence(split_into(n, x, axis, sizes))]
     else:
         size = int(known)
     if size < 1:
@@ -55,6 +63,19 @@ def split_to_sequence(n: Node, x: Value, sizes_operand: Value | None = None) -> 
     if not keep:
         parts = [squeezed(n, part, axis) for part in parts]
     return [KnownSequence(parts)]
+
+
+def _of_extent(n: Node, x: Value, axis: int, count: Term) -> Value:
+    """x; the program fails unless it has `count` elements along the axis."""
+    fits = Term(n, shape_of(n, x)).column(axis).equals(count)
+    return n(nn.Assume(x, fits.value, "the lengths of parts do not add up to the extent"))
+
+
+def _are_ones(n: Node, sizes: Value) -> bool:
+    """Whether a vector of unknown length is made of ones, so that the parts' length is known."""
+    made = sizes.defined_by(nn.FillDynamic)
+    known = None if made is None or sizes.type.rank != 1 else n.known(made.value)
+    return known is not None and int(known) == 1
 
 
 def _followed(n: Node, sequence: Any, position: Value | None = None) -> bool:
