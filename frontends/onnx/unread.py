@@ -49,10 +49,10 @@ IGNORED = IgnoredFields(
     # Defaults that exporters write explicitly.
     Ignored("is_packed_batching", "not asked for", "*RotaryEmbedding", (0,)),
     Ignored(
-        "qk_output kv_cache_bit_width sliding_window_cache k_quant_type v_quant_type",
+        "qk_output kv_cache_bit_width sliding_window_cache",
         "not asked for",
         "*.GroupQueryAttention",
-        (0, "NONE"),
+        (0,),
     ),
     Ignored("rotary_interleaved", "nothing is rotated", "*.GroupQueryAttention *.SparseAttention"),
     Ignored("qk_norm_epsilon", "nothing is normalized", "*.GroupQueryAttention"),
