@@ -110,7 +110,7 @@ def bins_of_2(x):
     return L.Discretization([-1.0, 0.0, 0.5])(x)
 
 
-@model(normal(9, 7, 3), normal(3, 4, 3))
+@model(normal(2, 9, 7, 3), normal(2, 3, 4, 3))
 def cropped_at_inference(x, small):
     """The largest part of the asked ratio, resized."""
     return [L.RandomCrop(*size)(y) for y in (x, small) for size in ((4, 5), (5, 4), (9, 7))]
