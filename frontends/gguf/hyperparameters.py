@@ -392,9 +392,6 @@ class Hyperparameters:
             return found / factor, size
         if kind != "yarn":
             raise self.source.error(f"the scaling '{kind}' of rotations is not supported")
-        mixed = self.number("rope.scaling.yarn_ext_factor", 1.0)
-        if 0 <= mixed != 1:
-            raise self.source.error(f"a yarn_ext_factor of {mixed:g} is not supported, only 1")
         grown = 0.1 * math.log(self.stretch)
         has_multiplier = self.get("rope.scaling.yarn_log_multiplier")
         if not (has_multiplier and self.kind.is_latent):

@@ -113,6 +113,7 @@ def test_packed_matrices_of_heads():
         ("deepseek2", {"deepseek2.rope.dimension_count": 12}, "all 12 elements of a head are"),
         ("deepseek2", {"deepseek2.attention.value_length_mla": 7}, "expected \\[4, 7, 32\\]"),
         ("deepseek2", {"deepseek2.rope.scaling.type": "linear"}, "'linear' of rotations is not"),
+        ("deepseek2", {"deepseek2.rope.scaling.yarn_ext_factor": 0.5}, "factor.*0.5, which is not"),
         ("glm4moe", {"glm4moe.nextn_predict_layers": 3}, "0 layers"),
         ("glm4moe", {"glm4moe.nextn_predict_layers": 0}, "the tensor 'blk.2.nextn.eh_proj"),
         ("dots1", {"dots1.expert_group_count": "two"}, "expected an integer above 0"),
