@@ -386,15 +386,15 @@ class Hyperparameters:
         factor = self.factor
         kind = self.get("rope.scaling.type") or ("none" if factor == 1 else "linear")
         size = self.number("rope.scaling.attn_factor", 1.0)
+        mixed = self.get("rope.scaling.yarn_ext_factor")
+        if mixed not in (None, -1, 1) or (mixed == 1 and kind == "linear"):  # -1 is none
+            raise self.source.error(f"a yarn_ext_factor of {mixed} is not supported")
         if local or kind in ("none", "longrope"):
             return found, 1.0 if local else size
         if kind == "linear" and not self.kind.is_latent:
             return found / factor, size
         if kind != "yarn":
             raise self.source.error(f"the scaling '{kind}' of rotations is not supported")
-        mixed = self.number("rope.scaling.yarn_ext_factor", 1.0)
-        if 0 <= mixed != 1:
-            raise self.source.error(f"a yarn_ext_factor of {mixed:g} is not supported, only 1")
         grown = 0.1 * math.log(self.stretch)
         has_multiplier = self.get("rope.scaling.yarn_log_multiplier")
         if not (has_multiplier and self.kind.is_latent):

@@ -123,6 +123,7 @@ def test_packed_matrices_of_heads():
         ("deepseek2", {"deepseek2.rope.dimension_count": 12}, "all 12 elements of a head are"),
         ("deepseek2", {"deepseek2.attention.value_length_mla": 7}, "expected \\[4, 7, 32\\]"),
         ("deepseek2", {"deepseek2.rope.scaling.type": "linear"}, "'linear' of rotations is not"),
+        ("deepseek2", {"deepseek2.rope.scaling.yarn_ext_factor": 0.5}, "factor of 0.5 is not"),
         ("glm4moe", {"glm4moe.nextn_predict_layers": 3}, "0 layers"),
         ("glm4moe", {"glm4moe.nextn_predict_layers": 0}, "the tensor 'blk.2.nextn.eh_proj"),
         ("dots1", {"dots1.expert_group_count": "two"}, "expected an integer above 0"),
@@ -175,6 +176,11 @@ def test_tensors_that_are_lost(name, lost, message):
     kept = [one for one in tensors if not one[0].startswith(lost)]
     with pytest.raises(NncError, match=message):
         Model(container(metadata, kept))
+
+
+def test_a_factor_of_extrapolation_of_one_changes_nothing():
+    metadata, tensors = parts("deepseek2")
+    Model(container(metadata | {"deepseek2.rope.scaling.yarn_ext_factor": 1.0}, tensors))
 
 
 def test_a_factor_of_rotations_that_are_not_scaled():

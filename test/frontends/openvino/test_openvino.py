@@ -10,11 +10,7 @@ from nnc.frontends.formats import examine_model, find_format, import_model
 from nnc.ir.diagnostics import NncError
 
 FILES = Path(__file__).parent / "files"
-QUICK = ["branches", "elementwise", "loops", "movement", "packed", "stored"]
-GROUPS = [
-    pytest.param(path.stem, marks=[] if path.stem in QUICK else pytest.mark.formats)
-    for path in sorted(FILES.glob("*.xml"))
-]
+GROUPS = sorted(path.stem for path in FILES.glob("*.xml"))
 
 
 @pytest.mark.parametrize("name", GROUPS)
