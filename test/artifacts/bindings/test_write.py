@@ -220,6 +220,18 @@ def test_the_library_is_called_as_its_system_wants(name: str, library: str) -> N
         assert not re.search(r"\w\.so\b", made) or library.endswith(".so"), one
 
 
+@pytest.mark.parametrize(("name", "is_wide"), [("x86-64-v2", True), ("armv7", False)])
+def test_a_library_that_is_cut_off_is_an_error(tmp_path: Path, name: str, is_wide: bool) -> None:
+    """The system would load it, and end the process where code is beyond the end."""
+    status, folder = compiled(tmp_path, "--target", name, "--bindings", "python")
+    assert status == 0
+    (library,) = folder.glob("*.so")
+    whole = library.read_bytes()
+    assert whole[4] == 1 + is_wide
+    names: dict = {}
+    exec((folder / "python" / "my_network.py").read_text(), {**names, "__file__": __file__}, names)
+
+
 def test_languages_in_order() -> None:
     assert chosen_languages("go,c , go") == ("c", "go")
     assert chosen_languages("c,all") == LANGUAGES
