@@ -14,7 +14,7 @@ from ....ir.attributes import DenseElements, FloatAttr, IntegerAttr
 from ....ir.core import Operation, Value
 from ....ir.rewriting import constant_int
 from ....ir.traits import ConstantLike, Elementwise
-from ....ir.types import FloatType, IndexType, VectorType, i1
+from ....ir.types import FloatType, IndexType, VectorType
 from ....targets.processor import Processor
 from ..addresses.walk import Walk
 from ..code import make
