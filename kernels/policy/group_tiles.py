@@ -339,7 +339,8 @@ class GroupTiles(GroupEstimate):
         """Sizes that are several rows of a reduction, where a group has threads for these.
 
         Whole rows, of which other stages have an element each: those that go over a row would
-        need loops over the rows of a group.
+        need loops over the rows of a group. Threads may exchange all elements in half of the
+        memory of a group, where extents are powers of two.
         """
         (dim, size), *others = sizes.items()
         able = [d for d in self.parallel if self.extents[d] > 1]
@@ -348,6 +349,8 @@ class GroupTiles(GroupEstimate):
             return
         if size == self.extents[dim] and self.machine.together > 1:
             most = min(elements, MAX_UNROLLED * lanes_of(size)) // size
+            row_bytes = self.bytes << (size - 1).bit_length()
+            most = min(most, self.machine.workgroup_bytes // (2 * row_bytes))
             for rows in self._powers(2, min(most, self.extents[able[-1]])):
                 yield {dim: size, able[-1]: rows}
 
