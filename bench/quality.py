@@ -4,9 +4,11 @@
 
 For each model, and with `--kernels` for each launch: the bytes of global memory relative to the
 least, the part of the transferred bytes that threads use, and the cycles of memory banks relative
-to those without conflicts. The least is every operand and result of the model's kernels once,
-before schedules divide them; launches move their buffers once, and again what does not fit the
-second cache and is read by later groups. Accesses are counted for the first threads that run in
+to those without conflicts; for kernels with products also the part of the cores that have groups,
+and for models the number of launches of products that leave more than a fifth of the cores idle.
+The least is every operand and result of the model's kernels once, before schedules divide them;
+launches move their buffers once, and again what does not fit the second cache and is read by later
+groups. Accesses are counted for the first threads that run in
 lockstep, in the first iteration of each loop, and multiplied by the iterations of the first group.
 """
 
@@ -20,7 +22,7 @@ from math import prod
 from pathlib import Path
 
 import numpy as np
-from nnc.dialects import func, gpu
+from nnc.dialects import arith, func, gpu, math, vector
 from nnc.driver.compile import load_module, run_stages
 from nnc.ir.core import Operation
 from nnc.ir.rewriting import constant_int
@@ -28,11 +30,15 @@ from nnc.ir.types import MemRefType
 from nnc.ir.values import Value
 from nnc.kernels.kernel_costs import buffer_bytes, kernel_cost
 from nnc.kernels.model.extents import UNKNOWN_EXTENT
+from nnc.kernels.model.stages import has_reuse, stages_of
 from nnc.kernels.model.trips import trips
 from nnc.kernels.proof.counting import Counting
 from nnc.kernels.proof.numbers import NotKnownError, Numbers
 from nnc.targets.attribute import target_of
 from nnc.targets.groups import GroupMachine
+
+MOST_IDLE = 0.2
+"""The part of a device's cores that a product may leave without a group."""
 
 
 @dataclass
@@ -45,6 +51,12 @@ class Counts:
     turns: int = 0
     turns_needed: int = 0
     launches: int = 0
+    groups: int = 0
+    """The number of groups of launches of products whose grid is known."""
+    places: int = 0
+    """The number of groups that the cores would run in the same number of turns."""
+    idle: int = 0
+    """The number of launches of products that leave more than a fifth of the cores idle."""
     unknown: int = 0
     """The number of accesses with unknown addresses, which are not counted."""
 
@@ -58,6 +70,10 @@ class Counts:
         over = f"{self.bytes / least:.2f}" if least else ""
         coalesced = f"{self.lines_needed / self.lines:.0%}" if self.lines else ""
         banks = f"{self.turns / self.turns_needed:.2f}" if self.turns_needed else ""
+        if least is None:
+            busy = f"{self.groups / self.places:.0%}" if self.places else ""
+        else:
+            busy = f"{self.idle} idle"
         cells = (
             name,
             str(self.launches),
@@ -65,6 +81,7 @@ class Counts:
             over,
             coalesced,
             banks,
+            busy,
             str(self.unknown),
         )
         return f"| {' | '.join(cells)} |"
@@ -76,6 +93,8 @@ class Quality:
 
     launches: dict[str, Counts] = field(default_factory=dict)
     least: int = 0
+    products: set[str] = field(default_factory=set)
+    """The names of the kernels that have products."""
 
 
 def quality_of(model: Path, target: str) -> Quality:
@@ -85,6 +104,7 @@ def quality_of(model: Path, target: str) -> Quality:
     def after(stage: str, module: Operation) -> None:
         if stage == "bufferize":
             found.least = least_bytes(module)
+            found.products = products_of(module)
 
     run_stages(module, target=target, last="shares", after_stage=after)
     machine = target_of(module).machine
@@ -96,8 +116,40 @@ def quality_of(model: Path, target: str) -> Quality:
         assert function is not None
         times = trips(launch, function) * calls[function.sym_name]
         counts = counted(launch, module, machine, times)
+        if function.sym_name in found.products and multiplies(launch, module):
+            count_waves(launch, machine, counts)
         found.launches.setdefault(str(launch.kernel), Counts()).add(counts)
     return found
+
+
+def products_of(module: Operation) -> set[str]:
+    """The names of the kernels whose sums read elements more than once."""
+    return {
+        name
+        for name, function in func.functions_by_name(module).items()
+        if "nn.kernel" in function.attributes
+        and any(has_reuse(stage) for stage in stages_of(function.body.blocks[0]))
+    }
+
+
+def multiplies(launch: gpu.LaunchFunc, module: Operation) -> bool:
+    """Whether a launch computes products, rather than only adding up what others have computed."""
+    kernel = gpu.find_kernel(module, launch.kernel)
+    assert kernel is not None
+    kinds = vector.Contract | vector.Fma | math.Fma | arith.MulF
+    return any(isinstance(op, kinds) for op in kernel.walk())
+
+
+def count_waves(launch: gpu.LaunchFunc, machine: GroupMachine, counts: Counts) -> None:
+    """Add a launch's groups, and the groups that the cores have room for in as many turns."""
+    sizes = [constant_int(size) for size in launch.grid]
+    if not all(sizes):
+        return
+    groups = prod(size or 1 for size in sizes)
+    places = -(-groups // machine.cores) * machine.cores
+    counts.groups += groups * counts.launches
+    counts.places += places * counts.launches
+    counts.idle += counts.launches * (groups < (1 - MOST_IDLE) * places)
 
 
 def calls_of(module: Operation) -> Counter[str]:
@@ -181,7 +233,10 @@ def main() -> None:
     parser.add_argument("--target", default="opencl")
     parser.add_argument("--kernels", action="store_true", help="a row for each kernel as well")
     args = parser.parse_args()
-    columns = "launches", "bytes", "over the least", "coalesced", "turns of banks", "not counted"
+    columns = (
+        *("launches", "bytes", "over the least", "coalesced", "turns of banks"),
+        *("busy cores", "not counted"),
+    )
     print(f"| {args.target} | {' | '.join(columns)} |")
     print("|---" * (1 + len(columns)) + "|")
     for path in args.models:

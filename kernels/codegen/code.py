@@ -152,6 +152,16 @@ class Code:
             scope.cache[key] = self.value(op, scope)
         return scope.cache[key]
 
+    def is_positive(self, count: int | Value) -> Value:
+        """Whether a count is above 0, as an i1, which is made in the scope of the count."""
+        if isinstance(count, int):
+            return self.number(count > 0, i1)
+        scope = self.at_depth(self.depth_of(count))
+        key = ("is positive", count)
+        if key not in scope.cache:
+            scope.cache[key] = self.value(vector.Extract.of(self.mask(count, 1), [0]), scope)
+        return scope.cache[key]
+
     def splat(self, value: Value, *shape: int) -> Value:
         """A scalar repeated in this shape, made in the scope of the scalar."""
         scope = self.at_depth(self.depth_of(value))

@@ -266,7 +266,10 @@ class GroupTiles(GroupEstimate):
         if self.stage.kinds[lane_dim] == "reduction" or not self.reuses():
             for threads in self._threads():
                 for vectors in self._powers(1, self.costs.vectors):
-                    yield self._filled(lane_dim, threads * vectors * self.width), threads
+                    elements = threads * vectors * self.width
+                    sizes = self._filled(lane_dim, elements)
+                    yield sizes, threads
+                    yield from ((more, threads) for more in self._short_rows(sizes, elements))
                 if not self.machine.thread.has_masks and lane_dim in self.parallel:
                     yield from ((sizes, threads) for sizes in self._whole_parts(lane_dim, threads))
             return
@@ -331,6 +334,25 @@ class GroupTiles(GroupEstimate):
                 if sizes[d] < self.extents[d]:
                     break
         return {d: n for d, n in sizes.items() if n > 1 or d == lane_dim}
+
+    def _short_rows(self, sizes: dict[int, int], elements: int) -> Iterator[dict[int, int]]:
+        """Sizes that are several rows of a reduction, where a group has threads for these.
+
+        Whole rows, of which other stages have an element each: those that go over a row would
+        need loops over the rows of a group. Threads may exchange all elements in half of the
+        memory of a group, where extents are powers of two.
+        """
+        (dim, size), *others = sizes.items()
+        able = [d for d in self.parallel if self.extents[d] > 1]
+        longer = any(stage.rank > self.stage.kinds.count("parallel") for stage in self.beside)
+        if others or dim in self.parallel or longer or not able or not self.known[dim]:
+            return
+        if size == self.extents[dim] and self.machine.together > 1:
+            most = min(elements, MAX_UNROLLED * lanes_of(size)) // size
+            row_bytes = self.bytes << (size - 1).bit_length()
+            most = min(most, self.machine.workgroup_bytes // (2 * row_bytes))
+            for rows in self._powers(2, min(most, self.extents[able[-1]])):
+                yield {dim: size, able[-1]: rows}
 
     def _whole_parts(self, lane_dim: int, threads: int) -> Iterator[dict[int, int]]:
         """Sizes along the lanes and one other dimension that leave no thread beyond an edge."""

@@ -17,6 +17,8 @@ from nnc.numerics.checking.subjects import Subject
 from nnc.numerics.options import NumericsOptions
 
 from ..targets.test_llvm_devices import emulated  # noqa: F401
+from ..targets.test_metal import emulated as metal  # noqa: F401
+from ..targets.test_webgpu import adapter  # noqa: F401
 from .test_prove_kernels import prove
 
 DEVICES = ["cuda", "opencl", "webgpu", "metal", "amd-gfx90a", "cuda-sm90"]
@@ -134,8 +136,23 @@ def test_on_pocl(sizes):
     check_numbers(sizes, "opencl")
 
 
+@pytest.mark.emulated
+@pytest.mark.parametrize("sizes", [(70, 300), (None, None)])
+def test_on_webgpu(sizes, adapter):  # noqa: F811
+    check_numbers(sizes, "webgpu")
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize("sizes", [(70, 300), (None, None)])
+def test_on_metal(sizes, metal):  # noqa: F811
+    check_numbers(sizes, metal)
+
+
 def check_numbers(sizes, target):
-    module = parse_module(f"module {{ {attention(sizes, 16)} }}")
+    """One launch, as `compute-rows-again` makes it, and numbers of attention in f64."""
+    text = attention(sizes, 16)
+    module = stages(text, target, "launches")
+    assert sum(isinstance(op, gpu.LaunchFunc) for op in module.walk()) == 1
     inputs, wanted = numbers(70, 300, 16)
-    found = nnc.compile(module, target=target)(*inputs)
+    found = nnc.compile(parse_module(f"module {{ {text} }}"), target=target)(*inputs)
     np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)

@@ -141,6 +141,13 @@ func.func @main(%x: tensor<1x96xIMAGExf32>, %w: tensor<96x1x3x3xf32>) -> tensor<
   func.return %y : tensor<1x96xIMAGExf32>
 }"""
 
+MEAN = """
+func.func @main(%x: tensor<1x2048x8x8xf32>) -> tensor<1x2048xf32> {
+  %y = nn.reduce_mean %x {axes = array<i64: 2, 3>, keepdims = false}
+      : (tensor<1x2048x8x8xf32>) -> tensor<1x2048xf32>
+  func.return %y : tensor<1x2048xf32>
+}"""
+
 
 def counts_of(text, folder):
     path, total = folder / "model.mlir", Counts()
@@ -153,12 +160,13 @@ def counts_of(text, folder):
 
 @pytest.mark.parametrize(
     ("text", "least"),
-    [(CONVOLUTION, 0.8), (SOFTMAX, 0.95), (POOL, 0.8), (PLANES, 0.95)],
-    ids=["convolution", "softmax", "pool", "planes"],
+    [(CONVOLUTION, 0.8), (SOFTMAX, 0.95), (POOL, 0.8), (PLANES, 0.95), (MEAN, 0.95)],
+    ids=["convolution", "softmax", "pool", "planes", "mean"],
 )
 def test_lines_are_needed(text, least, tmp_path):
     """Where only bytes count: a quarter of a convolution's lines, a sixteenth of a softmax's, less
-    than half of a pool's; of planes that are scaled 40 % where threads take the channels first.
+    than half of a pool's; of planes that are scaled 40 % where threads take the channels first; an
+    eighth of short rows that are summed, where each thread has a row.
     """
     total = counts_of(text, tmp_path)
     assert total.lines_needed / total.lines >= least
@@ -179,3 +187,18 @@ def test_rows_under_views_are_in_other_banks(image, tmp_path):
     """Rows of 32 and 64 elements, which share their banks, are longer though windows are views."""
     total = counts_of(DEPTHWISE.replace("IMAGE", image), tmp_path)
     assert total.turns / total.turns_needed < 1.1
+
+
+def test_products_that_leave_cores_idle_are_counted(tmp_path):
+    """A product of two rows and few columns has groups for some cores, a large one for all."""
+    few = counts_of(_PRODUCT.format(m=2, k=16, n=16), tmp_path)
+    assert 0 < few.groups < few.places == 68 and few.idle == 1
+    many = counts_of(_PRODUCT.format(m=1024, k=256, n=1024), tmp_path)
+    assert many.groups > 0.8 * many.places and not many.idle
+
+
+_PRODUCT = """
+func.func @main(%x: tensor<{m}x{k}xf32>, %w: tensor<{k}x{n}xf32>) -> tensor<{m}x{n}xf32> {{
+  %y = nn.matmul %x, %w : (tensor<{m}x{k}xf32>, tensor<{k}x{n}xf32>) -> tensor<{m}x{n}xf32>
+  func.return %y : tensor<{m}x{n}xf32>
+}}"""

@@ -94,6 +94,17 @@ def test_ptxas_takes_it(name):
         assert usage.spilled == 0 and 0 < usage.occupancy(one.machine) <= 1
 
 
+def test_short_rows_fit_the_memory_of_a_group():
+    """Of 33 columns, which threads exchange as 64; 256 rows in a group would take 64 KiB."""
+    rows = "func.func @main(%x: tensor<?x?x33xf32>) -> tensor<?x?xf32>"
+    sums = "%y = nn.reduce_sum %x {axes = array<i64: 2>, keepdims = false}"
+    text = (
+        f"{rows} {{ {sums} : (tensor<?x?x33xf32>) -> tensor<?x?xf32> return %y : tensor<?x?xf32> }}"
+    )
+    found = re.findall(r"\.shared [^;]*\[(\d+)\];", kernels_of(text, "cuda-sm80"))
+    assert found and sum(map(int, found)) <= 48 << 10
+
+
 @pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("amd")])
 def test_amd(name):
     one = target(name)

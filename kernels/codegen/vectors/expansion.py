@@ -14,7 +14,7 @@ from ....ir.attributes import DenseElements, FloatAttr, IntegerAttr
 from ....ir.core import Operation, Value
 from ....ir.rewriting import constant_int
 from ....ir.traits import ConstantLike, Elementwise
-from ....ir.types import FloatType, IndexType, VectorType, i1
+from ....ir.types import FloatType, IndexType, VectorType
 from ....targets.processor import Processor
 from ..addresses.walk import Walk
 from ..code import make
@@ -121,8 +121,7 @@ class Expansion:
         if isinstance(piece, Strided):
             return self.code.as_value(piece.base)
         if isinstance(piece, Leading):
-            row = self.code.mask(piece.count, 1)
-            return self.code.value(vector.Extract.of(row, [0]))
+            return self.code.is_positive(piece.count)
         return piece
 
     def element(self, value: Value, index: Copies) -> Value:
@@ -333,10 +332,8 @@ def _step(e: Expansion, op: vector.Step, value: Value, copies: Copies, part: Par
 def _mask(e: Expansion, op: Any, value: Value, copies: Copies, part: Part) -> Piece:
     bounds = mask_bounds(op)
     count = lanes_below(e.code, list(zip(copies, bounds, strict=False)), bounds[-1], part)
-    if part.width == 1 and isinstance(count, int):
-        return e.code.number(min(count, 1), i1)
     if part.width == 1:
-        return e.code.value(vector.Extract.of(e.code.mask(count, 1), [0]))
+        return e.code.is_positive(count)
     return Leading(count)
 
 

@@ -213,7 +213,7 @@ def _gather(e: Expansion, op: vector.Gather, value: Value, copies: Copies, part:
         found = code.value(vector.Extract.of(gather(code, where, row, type, count), [0]))
         if rest is None or count is None:
             return found
-        there = code.value(vector.Extract.of(code.mask(count, 1), [0]))
+        there = code.is_positive(count)
         kept = code.value(vector.Extract.of(rest, [0])) if is_vector(rest) else rest
         return code.value(make(arith.Select, (there, found, kept), (element,)))
     if isinstance(lanes, Strided):

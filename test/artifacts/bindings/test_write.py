@@ -2,6 +2,7 @@
 
 import json
 import re
+import struct
 from pathlib import Path
 
 import onnx
@@ -218,6 +219,26 @@ def test_the_library_is_called_as_its_system_wants(name: str, library: str) -> N
         assert ("ORIGIN" in made) <= library.endswith(".so"), one
         assert ("@loader_path" in made) <= library.endswith(".dylib"), one
         assert not re.search(r"\w\.so\b", made) or library.endswith(".so"), one
+
+
+def test_a_library_that_is_cut_off_is_an_error(tmp_path: Path) -> None:
+    """The system would load it, and end the process where code is beyond the end."""
+    texts = files_of("python", interface(), "libmodel.so")
+    names = {"__file__": str(tmp_path / "python" / "model.py"), "__name__": "model"}
+    exec(texts["model.py"], names)
+    wide, narrow = tmp_path / "wide.so", tmp_path / "narrow.so"
+    # Section headers of 64 and of 40 bytes, ten of them, behind 1000 bytes; big-endian the second.
+    head = b"\x7fELF\2\1".ljust(40, b"\0") + struct.pack("<QIHHHHHH", 1000, 0, 64, 0, 0, 64, 10, 9)
+    wide.write_bytes(head.ljust(1640, b"\0"))
+    head = b"\x7fELF\1\2".ljust(32, b"\0") + struct.pack(">IIHHHHHH", 1000, 0, 52, 0, 0, 40, 10, 9)
+    narrow.write_bytes(head.ljust(1400, b"\0"))
+    for path in (wide, narrow):
+        names["_check_end"](path)
+        path.write_bytes(path.read_bytes()[:-1])
+        with pytest.raises(
+            OSError, match=rf"{path.name} is cut off: it has \d+ of at least \d+ bytes"
+        ):
+            names["_loaded"](path)
 
 
 def test_languages_in_order() -> None:

@@ -37,3 +37,35 @@ func.func @known(%x: memref<11xf32>, %acc: vector<24xf32>) -> vector<24xf32> att
   %r = arith.select %mask, %s, %acc : vector<24xi1>, vector<24xf32>
   return %r : vector<24xf32>
 }
+
+// -----
+
+// A mask that a loop uses first, and its neighbours after it: its element is taken out before the loop.
+// CHECK-LABEL: func.func @in_a_loop_and_after_it
+// CHECK:         %[[MASK:.*]] = vector.create_mask %arg2 : vector<1xi1>
+// CHECK:         %[[OUTER:.*]] = vector.extract %[[MASK]][0]
+// CHECK:         scf.for
+// CHECK:           arith.andi %[[OUTER]], %{{.*}} : i1
+// CHECK:         }
+// CHECK:         arith.andi %[[OUTER]], %{{.*}} : i1
+func.func @in_a_loop_and_after_it(%x: memref<8xf32>, %y: memref<8xf32>, %n: index, %rows: memref<9xindex>)
+    attributes {nn.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %zero = arith.constant 0.0 : f32
+  %outer = vector.create_mask %n : vector<1xi1>
+  scf.for %i = %c0 to %c8 step %c1 {
+    %m = memref.load %rows[%i] : memref<9xindex>
+    %inner = vector.create_mask %m : vector<1xi1>
+    %both = arith.andi %outer, %inner : vector<1xi1>
+    %row = vector.transfer_read %x[%i], %zero, %both {in_bounds = [true]} : memref<8xf32>, vector<1xf32>
+    vector.transfer_write %row, %y[%i] {in_bounds = [true]} : vector<1xf32>, memref<8xf32>
+  }
+  %last = memref.load %rows[%c8] : memref<9xindex>
+  %again = vector.create_mask %last : vector<1xi1>
+  %both = arith.andi %outer, %again : vector<1xi1>
+  %one = arith.constant dense<1.0> : vector<1xf32>
+  vector.transfer_write %one, %y[%c0], %both {in_bounds = [true]} : vector<1xf32>, memref<8xf32>
+  return
+}
