@@ -17,8 +17,6 @@ _NAME = re.compile(r"\b[vp]\d+\b")
 _ALTERNATIVES = re.compile(r"\b(?:or|not)\b|!=")
 _POLYNOMIAL = re.compile(r"(?:p\d+|\d+|[\s()+*-])+")
 """Matches text that consists of sums and products of parameters."""
-_NATURAL = -1
-"""Marks a polynomial that is known not to be negative."""
 
 
 @dataclass
@@ -54,8 +52,8 @@ class Parameters:
     """The values of parameters that are numbers in the supposed case."""
     polynomials: dict[str, Polynomial | None] = field(default_factory=dict, repr=False)
     """The polynomial of each text asked for, None if it is none. Factors never change."""
-    _asked: dict[Polynomial, int] = field(default_factory=dict, repr=False)
-    """For each polynomial asked for: `_NATURAL`, or how much was known when it was not found so."""
+    _asked: dict[Polynomial, int | None] = field(default_factory=dict, repr=False)
+    """For each polynomial asked for: None if it is not negative, else how much was known then."""
 
     def copy(self) -> Parameters:
         """A copy, which knows nothing of what is added to this one."""
@@ -134,9 +132,9 @@ class Parameters:
     def is_natural(self, polynomial: Polynomial) -> bool:
         """Whether a polynomial is known not to be negative."""
         known = len(self.naturals) + len(self.counts)  # Neither is ever forgotten.
-        if self._asked.get(polynomial) not in (_NATURAL, known):
-            self._asked[polynomial] = _NATURAL if self._is_natural(polynomial) else known
-        return self._asked[polynomial] == _NATURAL
+        if polynomial not in self._asked or self._asked[polynomial] not in (None, known):
+            self._asked[polynomial] = None if self._is_natural(polynomial) else known
+        return self._asked[polynomial] is None
 
     def _is_natural(self, polynomial: Polynomial) -> bool:
         return any(
