@@ -53,9 +53,7 @@ class Parameters:
     polynomials: dict[str, Polynomial | None] = field(default_factory=dict, repr=False)
     """The polynomial of each text asked for, None if it is none. Factors never change."""
     _asked: dict[Polynomial, int | None] = field(default_factory=dict, repr=False)
-    """For each polynomial asked for: None if it is >= 0, else how much was known when it was not
-    found so.
-    """
+    """For each polynomial asked for: None if it is not negative, else how much was known then."""
 
     def copy(self) -> Parameters:
         """A copy, which knows nothing of what is added to this one."""
@@ -134,7 +132,7 @@ class Parameters:
     def is_natural(self, polynomial: Polynomial) -> bool:
         """Whether a polynomial is known not to be negative."""
         known = len(self.naturals) + len(self.counts)  # Neither is ever forgotten.
-        if self._asked.get(polynomial, -1) not in (None, known):
+        if polynomial not in self._asked or self._asked[polynomial] not in (None, known):
             self._asked[polynomial] = None if self._is_natural(polynomial) else known
         return self._asked[polynomial] is None
 
