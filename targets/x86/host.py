@@ -67,7 +67,7 @@ SERVER_OPERATIONS = OperationCosts(
     other_math=27,
     divf=18,
 )
-"""The costs of functions on those of the processors in `SERVERS` that have AVX-512. Units: additions.
+"""The costs of functions on processors in `SERVERS` that have AVX-512. Units: additions.
 
 Two of their units add vectors of full width, of which Zen 4, whose numbers are the levels' own, has
 one: a function takes the time of more additions here. Source: `nnc calibrate` on an Emerald Rapids,
