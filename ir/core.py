@@ -193,30 +193,26 @@ class Operation:
 
         The operation just yielded may be erased; iterative, so that depth is no limit.
         """
-        if not reverse:
-            stack: list[Operation] = [self]
-            while stack:
-                op = stack.pop()
-                if op.regions:
-                    for region in reversed(op.regions):
-                        for block in reversed(region.blocks):
-                            inner = block._last
-                            while inner is not None:
-                                stack.append(inner)
-                                inner = inner._prev
-                yield op
+        if reverse:
+            yield from reversed(list(self.walk()))
             return
-        order = list(self.walk())
-        order.reverse()
-        yield from order
+        stack: list[Operation] = [self]
+        while stack:
+            op = stack.pop()
+            for region in op.regions[::-1]:
+                for block in region.blocks[::-1]:
+                    inner = block._last
+                    while inner is not None:
+                        stack.append(inner)
+                        inner = inner._prev
+            yield op
 
     # -- changing the structure --------------------------------------------------------------
 
     def detach(self) -> None:
         """Take the operation out of its block; operands and uses of results stay."""
-        block = self.parent
-        if block is not None:
-            block._unlink(self)
+        if self.parent is not None:
+            self.parent._unlink(self)
 
     def erase(self) -> None:
         """Detach and destroy. Raises ValueError while a result is still used."""

@@ -329,60 +329,6 @@ def test_scores_of_no_key(smooth, heads):
     )
 
 
-@pytest.mark.parametrize("bits", [8, 4])
-@pytest.mark.parametrize("kind", ["PER_TENSOR", "PER_CHANNEL"])
-@pytest.mark.parametrize("steps", [1, 3])
-def test_caches_of_integers(bits, kind, steps):
-    """One step after five, of sequences of different lengths; and a first prompt."""
-    held, angles = 5 if steps == 1 else 0, floats(16, 8)
-    type_, width = (np.int8, 16) if bits == 8 else (np.uint8, 8)
-    least, most = (-100, 100) if bits == 8 else (0, 255)
-    lengths = np.array([held, held - 2] if held else [2, 2], np.int32)
-    scales = [
-        np.abs(floats(*((1,) if kind == "PER_TENSOR" else (1, 2, 1, 16)))) / bits + 0.01
-        for _ in range(2)
-    ]
-    check(
-        "GroupQueryAttention",
-        *(floats(2, steps, 64), floats(2, steps, 32), floats(2, steps, 32)),
-        *(whole(least, most, (2, 2, held, width), type_) for _ in range(2)),
-        *(lengths, np.array(held + steps, np.int32), np.cos(angles), np.sin(angles)),
-        *(None, None, None, *scales),
-        domain=MS,
-        outputs=[TensorProto.FLOAT] + [helper.np_dtype_to_tensor_dtype(np.dtype(type_))] * 2,
-        num_heads=4,
-        kv_num_heads=2,
-        do_rotary=1,
-        k_quant_type=kind,
-        v_quant_type=kind,
-        kv_cache_bit_width=bits,
-    )
-
-
-@pytest.mark.parametrize("more", [{}, {"qk_norm_epsilon": 0.3}, {"k_norm_epsilon": 0.2}])
-def test_queries_and_keys_divided_by_their_root_mean_squares(more):
-    """As by NumPy before: ONNX Runtime has them on devices only."""
-    q, k, v, scales = floats(2, 3, 64), floats(2, 3, 32), floats(2, 3, 32), floats(2, 16)
-    after, total, angles = np.array([2, 2], np.int32), np.array(3, np.int32), floats(16, 8)
-    turns = np.cos(angles), np.sin(angles)
-    both = more.get("qk_norm_epsilon", 1e-6)
-    epsilons = more.get("q_norm_epsilon", both), more.get("k_norm_epsilon", both)
-    heads = [x.reshape(2, 3, -1, 16) for x in (q, k)]
-    divided = [
-        (x / np.sqrt((x**2).mean(-1, keepdims=True) + e) * scale).reshape(2, 3, -1)
-        for x, e, scale in zip(heads, epsilons, scales, strict=True)
-    ]
-    kinds, sizes = [TensorProto.FLOAT] * 3, {"num_heads": 4, "kv_num_heads": 2, "do_rotary": 1}
-    given = None, None, after, total, *turns
-    plain, arrays = model("GroupQueryAttention", (*divided, v, *given), MS, kinds, **sizes)
-    expected = by_onnxruntime(plain, *arrays)
-    made, arrays = model(
-        "GroupQueryAttention", (q, k, v, *given, *[None] * 5, *scales), MS, kinds, **sizes, **more
-    )
-    for one, other in zip(run(made, *arrays), expected, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
-
-
 def test_embed_layer_normalization():
     check(
         "EmbedLayerNormalization",
