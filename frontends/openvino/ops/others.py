@@ -117,6 +117,7 @@ def _weighted(n: OpenvinoLayer, table: Value, indices: Value, weights: Value | N
 def packed_bags(
     n: OpenvinoLayer, table: Value, indices: Value, weights: Value | None = None
 ) -> Value:
+    """The sum, or the mean, of the table's rows in each bag: indices [B, N] -> [B, ..]."""
     found = _weighted(n, table, indices, weights)
     if n.text("reduction", "sum") == "mean":
         return found.mean(1).value
@@ -132,6 +133,7 @@ def bags(
     default: Value | None = None,
     weights: Value | None = None,
 ) -> Value:
+    """The same of bags that lie one after another in indices [N], bag b from `offsets[b]` on."""
     starts = Term(n, as_i64(n, offsets))
     places = counting(n, extent(n, (indices, 0)))
     ids = searchsorted(starts, places, right=True) - 1
@@ -149,6 +151,7 @@ def segment_bags(
     default: Value | None = None,
     weights: Value | None = None,
 ) -> Value:
+    """The same of `count` bags, where `ids` has the bag of each index."""
     found = _weighted(n, table, indices, weights)
     number = Term(n, as_scalar(n, as_i64(n, count)))
     return _summed(n, table, found, Term(n, as_i64(n, ids)), number, default)
