@@ -7,13 +7,14 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Generator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from functools import cache
 from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from hypothesis import settings
@@ -24,6 +25,9 @@ from .diagnostics.recorder import Recorder
 from .processor import pretend, typical
 from .selection import is_selectable
 from .skips import is_allowed
+
+MANY_CASES = 8
+"""From so many thorough cases of a test on, `.ci/run` leaves about half to `combinations`."""
 
 IN_CI = os.environ.get("CI", "").lower() in ("1", "true")
 
@@ -161,6 +165,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if seen[name] % mark.args[0]:
                 item.add_marker(pytest.mark.thorough)
             seen[name] += 1
+    _leave_to_combinations(items)
+
+
+def _leave_to_combinations(items: list[pytest.Item]) -> None:
+    """Of a test with many thorough cases, about half are exhaustive.
+
+    Names decide which: to take every other case would leave out a value of a parameter of two.
+    """
+    tests: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("thorough") and not item.get_closest_marker("slow"):
+            tests[item.nodeid.partition("[")[0]].append(item)
+    for cases in tests.values():
+        for case in cases if len(cases) >= MANY_CASES else ():
+            if crc32(case.nodeid.encode()) % 2:
+                case.add_marker(pytest.mark.exhaustive)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,7 +1,7 @@
 """Files that `-m` cannot select are not imported, and all others are."""
 
 import re
-from itertools import chain, combinations
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -54,15 +54,21 @@ def test_marks_stand_in_the_files_that_have_them() -> None:
 
 
 def test_some_step_runs_every_pair_of_marks() -> None:
-    """A test with up to two of the marks is selected by the `-m` of at least one step of `.ci/run`."""
+    """A test with up to two of the marks is selected by the `-m` of at least one step of `.ci/run`.
+
+    So is a thorough one that conftest.py has made exhaustive.
+    """
     steps = (HERE.parent / ".ci" / "run").read_text(encoding="utf-8")
     expressions = [DEFAULT, *re.findall(r"pytest -n auto -m '?([^'\n]+)", steps)]
-    choices = chain.from_iterable(combinations(GROUPS, count) for count in range(3))
+    marked = [set(m) for n in range(3) for m in combinations(GROUPS, n)]
+    exhaustive = [m for m in marked if "thorough" in m and "slow" not in m]
+    choices = [*marked, *(m | {"exhaustive"} for m in exhaustive)]
+    names = (*GROUPS, "exhaustive")
     missing = [
         marks
         for marks in choices
         if not any(
-            eval(one, {"__builtins__": {}}, {name: name in marks for name in GROUPS})
+            eval(one, {"__builtins__": {}}, {name: name in marks for name in names})
             for one in expressions
         )
     ]
