@@ -95,6 +95,9 @@ class LoopCosts:
     """The same for splitting a loop into blocks, of the traffic beyond the L1 cache: the last
     block is smaller, and other stages run once per block.
     """
+    better_inside: float = 0.5
+    """Another order within blocks than that of whole loops must save more traffic beyond the L1
+    cache than this part of the arithmetic, beside which most of it is hidden."""
     run_bytes: int = 512
     """The length of a contiguous run, in bytes, at which memory reaches half its bandwidth:
     processors take as long to detect a stream and to read ahead."""

@@ -306,7 +306,9 @@ class GroupHeuristics(Heuristics):
         """The tile along a row that the threads of a group compute at once."""
         return _in_lanes(GroupTiles(stage, self.device, own).shared_by(self.threads))
 
-    def ordered(self, stage: Stage, loops: list[Loop], tile: Tile) -> list[Loop]:
+    def ordered(
+        self, stage: Stage, loops: list[Loop], tile: Tile, over: Loop | None = None
+    ) -> list[Loop]:
         """`loops` in their given order, so that concurrent groups read the same rows."""
         return loops
 

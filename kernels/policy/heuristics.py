@@ -138,7 +138,7 @@ class Heuristics(StreamShaping):
         outer, inner = self.split_tile(host, roots, tile, bool(group.members or copies), used)
         parallel = [l for l in outer if not l.is_reduction]
         reductions = [l for l in outer if l.is_reduction]
-        parallel = blocked.around(self.ordered(host, parallel, tile))
+        parallel = blocked.around(self.ordered(host, parallel, tile, blocked.over))
         for dims in (self.fed_dims(group), used):
             parallel = blocked.outermost(parallel, dims)
         window, reductions = self.window(host, reductions, tile)

@@ -22,7 +22,7 @@ from .choices import Choices
 from .grouping import Group
 from .tile_costs import Tile
 from .tiles import TileModel
-from .traffic import Traffic
+from .traffic import Block, Traffic
 from .unrolled import unrolled_window
 from .work import bytes_moved, even_share
 from .writer import ScheduleWriter
@@ -274,17 +274,23 @@ class Shaping:
         self.writer.put(prefetch, operand.access.number, stage, ahead, over, passes=passes)
         return True
 
-    def ordered(self, stage: Stage, loops: list[Loop], tile: Tile) -> list[Loop]:
-        """These outer loops in the order that moves the least data between caches."""
+    def ordered(
+        self, stage: Stage, loops: list[Loop], tile: Tile, over: Loop | None = None
+    ) -> list[Loop]:
+        """These outer loops in the order that moves the least data between caches.
+
+        `over` is the loop over blocks around them, if there is one.
+        """
         by_dims = {l.dims: l for l in loops}
         traffic, chunks = self._traffic(stage, loops, tile)
-        question, once = (*traffic.question, *by_dims, chunks), self.choices.once
+        groups, block = list(by_dims), Block(over.dims, over.step) if over is not None else None
+        question, once = (*traffic.question, *groups, chunks, block), self.choices.once
         order = self.choices.choose(
             f"order {stage.index}",
-            once(("order", *question), lambda: traffic.best_order(list(by_dims), chunks)),
-            lambda: once(
-                ("orders", *question), lambda: traffic.other_orders(list(by_dims), chunks)
+            once(
+                ("order", *question), lambda: traffic.best_order(groups, chunks, block, tile.cycles)
             ),
+            lambda: once(("orders", *question), lambda: traffic.other_orders(groups, chunks)),
         )
         return [by_dims[dims] for dims in order]
 

@@ -74,18 +74,29 @@ class Traffic:
         return (form_of(self.stage), tuple(sorted(self.sizes.items())), tuple(self.extents))
 
     def best_order(
-        self, groups: Sequence[tuple[int, ...]], chunks: int = 1
+        self,
+        groups: Sequence[tuple[int, ...]],
+        chunks: int = 1,
+        block: Block | None = None,
+        arithmetic: float = 0.0,
     ) -> list[tuple[int, ...]]:
         """The order of loops, outermost first, that moves the least data between caches.
 
         Each loop is given by its dimensions. Loops of one iteration stay outermost; the first of
-        the others has at least `chunks` iterations of equal size, if any has.
+        the others has at least `chunks` iterations of equal size, if any has. Within a `block`,
+        that is the order of whole loops, unless another one saves clearly more than the
+        `arithmetic` of the stage hides, in cycles.
         """
         best, least = list(groups), float("inf")
         for order, cost in self._orders(groups, chunks):
             if cost.total < least * self.costs.better_order:
                 best, least = order, cost.total
-        return best
+        if block is None:
+            return best
+        inside = [(order, self.cycles(order, block)) for order, _ in self._orders(groups, 1)]
+        other, cost = min(inside, key=_cost)
+        saved = self.cycles(best, block).far - cost.far
+        return other if saved > self.costs.better_inside * arithmetic else best
 
     def other_orders(
         self, groups: Sequence[tuple[int, ...]], chunks: int = 1
