@@ -9,6 +9,7 @@ from ..hybrid import Rounding, rounded
 from ..integers.steps import quantization
 from ..layer import TfliteLayer, real
 from ..rows import ROWS
+from ..tensors import element_type
 
 PADDINGS = {0: "SAME_UPPER", 1: "VALID"}
 
@@ -185,7 +186,7 @@ def dense(n: TfliteLayer, x: Value, weight: Value) -> Value:
         rows = total // width if total is not None else None
         x = n(nn.Reshape(x, out=nn_type(x, (rows, width))))
     if n.is_hybrid(0, 1):
-        x = rounded(n, x, (-1,), _of_matrices(n, n.options.activation in _OF_XNNPACK))
+        x = rounded(n, x, (-1,), _of_matrices(n, weight, n.options.activation in _OF_XNNPACK))
     return n(nn.Matmul(x, swapped(n, weight, 0, 1)))
 
 
@@ -193,10 +194,16 @@ _OF_XNNPACK = (0, 1, 2, 3)
 """The numbers of the fused activations that XNNPACK's products support."""
 
 
-def _of_matrices(n: TfliteLayer, is_taken: bool) -> Rounding:
-    """How rows of the first operand are rounded; XNNPACK takes constant weights only."""
-    own = Rounding.asked(n)
-    return Rounding.XNNPACK if is_taken and n.attributes.stored[1] else own
+def _of_matrices(n: TfliteLayer, weight: Value, is_taken: bool) -> Rounding:
+    """How rows of the first operand are rounded; XNNPACK takes constant weights only, whose rows
+    fill whole bytes.
+    """
+    stored = n.attributes.inputs[1]
+    assert stored is not None
+    element, width = element_type(stored.type), weight.type.shape[-1]
+    is_whole = isinstance(element, IntegerType) and (width or 0) * element.width % 8 == 0
+    is_taken = is_taken and is_whole and n.attributes.stored[1]
+    return Rounding.XNNPACK if is_taken else Rounding.asked(n)
 
 
 @ROWS("FULLY_CONNECTED")
@@ -220,7 +227,7 @@ def matrices(n: TfliteLayer, lhs: Value, rhs: Value) -> Value:
     if n.options.adj_y:
         rhs = swapped(n, rhs, -2, -1)
     if n.is_hybrid(0, 1):
-        lhs = rounded(n, lhs, (-1,), _of_matrices(n, True))
+        lhs = rounded(n, lhs, (-1,), _of_matrices(n, rhs, True))
     return n(nn.Matmul(lhs, rhs))
 
 
