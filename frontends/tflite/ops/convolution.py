@@ -7,7 +7,7 @@ from ...common.shapes import product
 from ...common.vocabulary import *
 from ..hybrid import Rounding, rounded
 from ..integers.steps import quantization
-from ..layer import TfliteLayer, real
+from ..layer import TfliteLayer, real, scales_of
 from ..rows import ROWS
 from ..tensors import element_type
 
@@ -195,14 +195,18 @@ _OF_XNNPACK = (0, 1, 2, 3)
 
 
 def _of_matrices(n: TfliteLayer, weight: Value, is_taken: bool) -> Rounding:
-    """How rows of the first operand are rounded; XNNPACK takes constant weights only, whose rows
-    fill whole bytes.
+    """How rows of the first operand are rounded.
+
+    XNNPACK takes constant weights only, whose rows fill whole bytes; those of 2 bits only with a
+    scale for each row.
     """
     stored = n.attributes.inputs[1]
     assert stored is not None
-    element, width = element_type(stored.type), weight.type.shape[-1]
-    is_whole = isinstance(element, IntegerType) and (width or 0) * element.width % 8 == 0
-    is_taken = is_taken and is_whole and n.attributes.stored[1]
+    element, (rows, width) = element_type(stored.type), weight.type.shape[-2:]
+    bits = element.width if isinstance(element, IntegerType) else 8
+    scales = scales_of(stored)
+    has_scales = bits > 2 or scales is None or scales.size == rows
+    is_taken &= n.attributes.stored[1] and has_scales and (width or 0) * bits % 8 == 0
     return Rounding.XNNPACK if is_taken else Rounding.asked(n)
 
 
