@@ -38,10 +38,10 @@ PLAIN = {
 
 
 IGNORED = IgnoredFields(
-    Ignored("attributes", "notes; all trees count, whichever iteration was best", "learner"),
+    Ignored("*", "notes; which rounds count is read", "attributes"),
     Ignored("feature_types", "as the trees compare", "learner"),
     Ignored("*_param", "of training", "objective"),
-    Ignored("gbtree_model_param iteration_indptr", "as the lists of trees tell", "model"),
+    Ignored("gbtree_model_param iteration_indptr", "read where early stopping says so", "model"),
     Ignored("boosted_rounds param", "of training", "model"),
     Ignored("cats", "rows have the numbers of categories", "model"),
     Ignored("id loss_changes parents sum_hessian base_weights", "of training", "tree"),
@@ -71,6 +71,7 @@ def _graph(source: Source) -> Graph:
         weights = booster["weight_drop"]
         booster = levels.of("gradient_booster", booster["gbtree"])
     inner = booster["model"]
+    first = _rounds(levels, learner)
     rounds = len(inner.get("trees", ())) or int(inner.get("boosted_rounds", 0))
     # A score that training should have found is one of sums until the first round.
     is_sum = parameters.get("boost_from_average") == "1" and not rounds
@@ -87,7 +88,7 @@ def _graph(source: Source) -> Graph:
         # Of several base scores, gblinear of XGBoost 3.2 adds the first to every class.
         ensemble.linear, ensemble.base = table[:-1], base[:1] + table[-1]
     elif booster["name"] == "gbtree":
-        _read_trees(levels, inner, ensemble, features, weights)
+        _read_trees(levels, inner, ensemble, features, weights, first)
     else:
         raise source.error(f"booster '{booster['name']}' is not supported")
     version = ".".join(str(part) for part in model.get("version", ()))
@@ -118,8 +119,44 @@ def _base(source: Source, text: Any, objective: str) -> np.ndarray:
     return np.array(scores, np.float32)
 
 
+def _rounds(levels: Levels, learner: Mapping[str, Any]) -> int | None:
+    """How many rounds count; None for all.
+
+    The estimators (`XGBClassifier`, ..) leave out what training did after the best round; they mark
+    the files that they save. `Booster.predict` counts all rounds.
+    """
+    about = levels.of("attributes", learner.get("attributes") or {})
+    best = about.get("best_iteration")
+    if "scikit_learn" not in about or best is None:
+        return None
+    if not str(best).isdigit():
+        raise levels.source.error(f"the best iteration is '{best}', expected a number")
+    return int(best) + 1
+
+
+def _counted(source: Source, model: Mapping[str, Any], groups: int, rounds: int | None) -> int:
+    """How many trees the first rounds have."""
+    trees = len(model["trees"])
+    if rounds is None:
+        return trees
+    ends = model.get("iteration_indptr")
+    if ends is None:  # before XGBoost 2.0, all rounds have equally many
+        about = model.get("gbtree_model_param") or {}
+        own = groups * max(1, int(about.get("num_parallel_tree", 1)))
+        return min(trees, rounds * own)
+    ends = [int(end) for end in ends]
+    if sorted(ends) != ends or not ends or ends[0] or ends[-1] != trees:
+        raise source.error(f"'iteration_indptr' does not divide {trees} trees into rounds")
+    return ends[min(rounds, len(ends) - 1)]
+
+
 def _read_trees(
-    levels: Levels, given: Mapping[str, Any], ensemble: Ensemble, features: int, weights: Any
+    levels: Levels,
+    given: Mapping[str, Any],
+    ensemble: Ensemble,
+    features: int,
+    weights: Any,
+    rounds: int | None,
 ) -> None:
     source, model = levels.source, levels.of("model", given)
     groups = [int(v) for v in model["tree_info"]]
@@ -128,8 +165,8 @@ def _read_trees(
             f"'tree_info' has {len(groups)} entries for {len(model['trees'])} trees, expected one "
             f"for each, from 0 to {ensemble.groups - 1}"
         )
-    for i, (tree, group) in enumerate(zip(model["trees"], groups, strict=True)):
-        tree = levels.of("tree", tree)
+    for i in range(_counted(source, model, ensemble.groups, rounds)):
+        tree, group = levels.of("tree", model["trees"][i]), groups[i]
         _Tree(source, tree, features).into(ensemble, group, 1.0 if weights is None else weights[i])
 
 

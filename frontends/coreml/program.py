@@ -104,7 +104,14 @@ class _Reader:
             inputs += bound.get(name, [] if is_list else [""])
         while inputs and not inputs[-1]:
             inputs.pop()
+        before = dict(self.states)
         graphs = {str(i): self.block(one, self.inputs(one)) for i, one in enumerate(op.blocks)}
+        for state, value in self.states.items():
+            if value != before[state]:
+                raise self.files.error(
+                    f"operation '{title}' ({op.type}) writes state '{state}' inside, which is not "
+                    "supported"
+                )
         nodes.append(Node(op.type, title, inputs, outputs, given, graphs))
 
     def write(

@@ -134,3 +134,18 @@ def term64(n: Layer, x: Value) -> Term:
 def number(n: Layer, x: Value) -> Term:
     """The element of a tensor of one element, as a 0-d i64."""
     return Term(n, as_scalar(n, as_i64(n, x)))
+
+
+def moved_up(n: Layer, words: Term, mask: Term) -> list[Value]:
+    """The elements [rows, columns] where a mask is true, as a sparse tensor: indices [K, 2], values
+    [K], shape. In each row they move up.
+    """
+    here = positions(mask)
+    found = words.gather_nd(here)
+    place = Term(n, n(nn.Cumsum(mask.cast(i64).value, axis=1))) - 1
+    place = place.gather_nd(here)
+    index = joined([here.part(1, 0, 1), place.spread(0, 1)], 1)
+    longest = mask.cast(i64).sum(1)
+    longest = joined([longest, constant(n, np.zeros(1, np.int64))], 0).largest(0)
+    shape = joined([Term(n, shape_of(n, words.value)).part(0, 0, 1), longest.reshape(1)], 0)
+    return [index.value, found.value, shape.value]

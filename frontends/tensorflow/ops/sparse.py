@@ -6,6 +6,7 @@ from ...common import tensorflow as tf
 from ...common.formulas import assured
 from ...common.vocabulary import *
 from ..layer import TfLayer, rows
+from ..ragged import moved_up
 
 
 @rows("SparseToDense")
@@ -178,3 +179,22 @@ def population(n: TfLayer, x: Value) -> Value:
     for i in range(1, element.width):
         total = total + ((wide >> i) & 1)
     return total.cast(IntegerType(8, "u")).value
+
+
+@rows("CTCGreedyDecoder")
+def greedy_labels(n: TfLayer, x: Value, lengths: Value) -> list[Value]:
+    """The most likely label of each step of x [T, B, C], without blanks, and once where it repeats.
+
+    A sparse tensor [B, labels], and the negative sum of the scores that were taken: [B, 1].
+    """
+    given = Term(n, x).transpose(1, 0, 2)
+    steps, classes = extent(n, (x, 0)), extent(n, (x, 2))
+    inside = counting(n, steps) < Term(n, as_i64(n, lengths)).spread(0, 1)
+    best, blank = given.argmax(2), n.int("blank_index", -1)
+    kept = inside & ~best.equals(classes + blank if blank < 0 else blank)
+    if n.flag("merge_repeated"):
+        first = best.part(1, 0, 1) * 0 - 1
+        before = joined([first, best], 1).gather(counting(n, steps), 1)
+        kept &= ~best.equals(before)
+    taken = inside.choose(given.largest(2), 0.0).sum(1, keep=True)
+    return [*moved_up(n, best, kept), (-taken).value]

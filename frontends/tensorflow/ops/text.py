@@ -8,7 +8,7 @@ from ...common.re2 import python_pattern, python_rewrite
 from ...common.strings import buckets, scalar_string
 from ...common.vocabulary import *
 from ..layer import TfLayer, rows
-from ..ragged import inside, padded, positions, splits_of, term64
+from ..ragged import inside, moved_up, padded, positions, splits_of, term64
 
 UTF8 = ("UTF-8", "UTF8")
 SPACES = r"\A[ \t-\r]+|[ \t-\r]+\Z"
@@ -127,20 +127,7 @@ def split(n: TfLayer, x: Value, separator: Value) -> list[Value]:
             most=most if most > 0 else None,
         )
     )
-    return _sparse(n, Term(n, words), inside(Term(n, words), Term(n, counts)))
-
-
-def _sparse(n: TfLayer, words: Term, mask: Term) -> list[Value]:
-    """The words where a mask is true, as a sparse tensor; in each row they move up."""
-    here = positions(mask)
-    found = words.gather_nd(here)
-    place = Term(n, n(nn.Cumsum(mask.cast(i64).value, axis=1))) - 1
-    place = place.gather_nd(here)
-    index = joined([here.part(1, 0, 1), place.spread(0, 1)], 1)
-    longest = mask.cast(i64).sum(1)
-    longest = joined([longest, constant(n, np.zeros(1, np.int64))], 0).largest(0)
-    shape = joined([Term(n, shape_of(n, words.value)).part(0, 0, 1), longest.reshape(1)], 0)
-    return [index.value, found.value, shape.value]
+    return moved_up(n, Term(n, words), inside(Term(n, words), Term(n, counts)))
 
 
 @rows("StringSplit")
@@ -155,7 +142,7 @@ def split_by_any(n: TfLayer, x: Value, delimiters: Value) -> list[Value]:
     mask = inside(Term(n, words), Term(n, counts))
     empty = words if n.flag("skip_empty", True) else Term(n, x).spread(0, 1).value
     mask = mask & ~Term(n, n(nn.Equal(empty, _string(n, ""))))
-    return _sparse(n, Term(n, words), mask)
+    return moved_up(n, Term(n, words), mask)
 
 
 @rows("StringNGrams")

@@ -7,8 +7,9 @@ from ...common.shapes import product
 from ...common.vocabulary import *
 from ..hybrid import Rounding, rounded
 from ..integers.steps import quantization
-from ..layer import TfliteLayer, real
+from ..layer import TfliteLayer, real, scales_of
 from ..rows import ROWS
+from ..tensors import element_type
 
 PADDINGS = {0: "SAME_UPPER", 1: "VALID"}
 
@@ -185,7 +186,7 @@ def dense(n: TfliteLayer, x: Value, weight: Value) -> Value:
         rows = total // width if total is not None else None
         x = n(nn.Reshape(x, out=nn_type(x, (rows, width))))
     if n.is_hybrid(0, 1):
-        x = rounded(n, x, (-1,), _of_matrices(n, n.options.activation in _OF_XNNPACK))
+        x = rounded(n, x, (-1,), _of_matrices(n, weight, n.options.activation in _OF_XNNPACK))
     return n(nn.Matmul(x, swapped(n, weight, 0, 1)))
 
 
@@ -193,10 +194,20 @@ _OF_XNNPACK = (0, 1, 2, 3)
 """The numbers of the fused activations that XNNPACK's products support."""
 
 
-def _of_matrices(n: TfliteLayer, is_taken: bool) -> Rounding:
-    """How rows of the first operand are rounded; XNNPACK takes constant weights only."""
-    own = Rounding.asked(n)
-    return Rounding.XNNPACK if is_taken and n.attributes.stored[1] else own
+def _of_matrices(n: TfliteLayer, weight: Value, is_taken: bool) -> Rounding:
+    """How rows of the first operand are rounded.
+
+    XNNPACK takes constant weights only, whose rows fill whole bytes; those of 2 bits only with a
+    scale for each row.
+    """
+    stored = n.attributes.inputs[1]
+    assert stored is not None
+    element, (rows, width) = element_type(stored.type), weight.type.shape[-2:]
+    bits = element.width if isinstance(element, IntegerType) else 8
+    scales = scales_of(stored)
+    has_scales = bits > 2 or scales is None or scales.size == rows
+    is_taken &= n.attributes.stored[1] and has_scales and (width or 0) * bits % 8 == 0
+    return Rounding.XNNPACK if is_taken else Rounding.asked(n)
 
 
 @ROWS("FULLY_CONNECTED")
@@ -220,7 +231,7 @@ def matrices(n: TfliteLayer, lhs: Value, rhs: Value) -> Value:
     if n.options.adj_y:
         rhs = swapped(n, rhs, -2, -1)
     if n.is_hybrid(0, 1):
-        lhs = rounded(n, lhs, (-1,), _of_matrices(n, True))
+        lhs = rounded(n, lhs, (-1,), _of_matrices(n, rhs, True))
     return n(nn.Matmul(lhs, rhs))
 
 

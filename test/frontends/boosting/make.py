@@ -77,6 +77,18 @@ def xgb(name, objective, kind, suffix=".json", target=None, **more):
     np.savez_compressed(FOLDER / f"{name}{suffix}.npz", x=GIVEN, y=model.predict(given))
 
 
+def stopped(name, kind, estimator, **more):
+    """An estimator that stopped early: it counts no tree behind the best round's."""
+    x, y = X[:, :4], labels(kind)
+    choices = {"n_estimators": 30, "learning_rate": 1.0, "max_depth": 2, **more}
+    model = estimator(early_stopping_rounds=2, **choices)
+    model.fit(x[:80], y[:80], eval_set=[(x[80:], y[80:])], verbose=False)
+    model.save_model(FOLDER / f"{name}.json")
+    given = GIVEN[:, :4]
+    y = model.predict_proba(given) if kind != "real" else model.predict(given)
+    np.savez_compressed(FOLDER / f"{name}.json.npz", x=given, y=y)
+
+
 def without_rounds():
     """Writes models of no rounds and what XGBoost predicts with them, all into one file.
 
@@ -227,6 +239,8 @@ def main():
     vectors = {"target": two, "max_depth": 2, "multi_strategy": "multi_output_tree"}
     xgb("xgb_vectors", "reg:squarederror", "real", **vectors)
     xgb("xgb_vectors_median", "reg:absoluteerror", "real", **vectors)
+    stopped("xgb_stopped", "real", xgboost.XGBRegressor)
+    stopped("xgb_stopped_three", "three", xgboost.XGBClassifier, num_parallel_tree=2, subsample=0.7)
     without_rounds()
     lgb("lgb_binary", "binary", "two", sigmoid=0.7)
     lgb("lgb_multiclass", "multiclass", "three", num_class=3)

@@ -44,9 +44,18 @@ def operation(
     return {"type": kind, "inputs": arguments, "outputs": made, "blocks": list(blocks)}
 
 
-def program(inputs: Mapping[str, np.ndarray], outputs: Sequence[str], *operations: dict) -> bytes:
+def program(
+    inputs: Mapping[str, np.ndarray],
+    outputs: Sequence[str],
+    *operations: dict,
+    states: Mapping[str, np.ndarray] | None = None,
+) -> bytes:
     """A model of these operations."""
     declared = [{"name": name, "type": _type(array)} for name, array in inputs.items()]
+    declared += [
+        {"name": name, "type": {"stateType": {"wrappedType": _type(array)}}}
+        for name, array in (states or {}).items()
+    ]
     block = {"outputs": list(outputs), "operations": list(operations)}
     main = {"inputs": declared, "opset": "CoreML7", "block_specializations": {"CoreML7": block}}
     model = {"specificationVersion": 8, "mlProgram": {"version": 1, "functions": {"main": main}}}

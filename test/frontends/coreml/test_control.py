@@ -6,6 +6,7 @@ import nnc
 import numpy as np
 import pytest
 from nnc.ir.diagnostics import NncError
+from nnc.test.frontends.coreml.programs import operation, program
 from nnc.test.frontends.coreml.test_coreml import feature, layer, network
 
 
@@ -96,3 +97,16 @@ def test_iterations_are_left(nested):
 def test_errors(layers, message):
     with pytest.raises(NncError, match=message):
         run([layer("copy", "x", "y"), *layers], x=1.0)
+
+
+def test_a_branch_that_writes_a_state_is_an_error():
+    """Its write happened always: no trace of the branch was left."""
+    copy = operation("identity", ["z"], {"x": "x"})
+    write = operation("write_state", [], {"input": "s", "data": "x"})
+    blocks = [{"outputs": ["z"], "operations": [write, copy]}]
+    blocks += [{"outputs": ["z"], "operations": [copy]}]
+    choice = operation("cond", ["y"], {"pred": "p"}, blocks)
+    one = np.zeros(3, np.float32)
+    given = program({"x": one, "p": np.array(True)}, ["y"], choice, states={"s": one})
+    with pytest.raises(NncError, match=r"'y' \(cond\) writes state 's' inside"):
+        nnc.load(given)

@@ -100,6 +100,23 @@ def logarithms_of_sums(x):
     ]
 
 
+def scores(*shape):
+    """Scores in which labels repeat and blanks win in places."""
+    x = normal(*shape)
+    x[1:3], x[4, ..., -1] = x[0], 5
+    return x
+
+
+@graph(scores(7, 3, 5), np.array([7, 0, 4], np.int32))
+def greedy(x, count):
+    """The labels of the best path, with a blank of either place, and repeated ones."""
+    found = []
+    for merge, blank in ((True, None), (False, None), (True, 1)):
+        (labels,), score = tf.nn.ctc_greedy_decoder(x, count, merge, blank)
+        found += [labels.indices * 1, labels.values + 0, labels.dense_shape * 1, score * 1.0]
+    return found
+
+
 def write(name, inputs, function):
     """The frozen graph with random weights, with inputs and results."""
     with tf.Graph().as_default() as own, v1.Session() as session:

@@ -183,6 +183,29 @@ def blocks_and_rows():
         store(f"table_of_{name}", w, out)
 
 
+def of_own_kernels():
+    """Dense layers that XNNPACK leaves: their rows of 4 or 2 bits begin within bytes, or those of
+    2 bits have one scale.
+    """
+    own = np.random.default_rng(5)
+    for bits, size, kind, channels in (
+        (4, 7, "INT4", 6),
+        (2, 10, "INT2", 6),
+        (2, 12, "INT2", 1),
+        (2, 12, "INT2", 6),
+    ):
+        steps, count = own.integers(1 - 2 ** (bits - 1), 2 ** (bits - 1), 6 * size), 8 // bits
+        parts = np.append(steps & 2**bits - 1, np.zeros(-len(steps) % count, int))
+        packed = (parts.reshape(-1, count) << bits * np.arange(count)).sum(1)
+        w = Writer()
+        number = w.constant(packed, "i8", scale=own.uniform(0.1, 0.3, channels))
+        made = w.graph.tensors[number]
+        made.shape, made.type = [6, size], getattr(schema.TensorType, kind)
+        operands, out = [w.input(data(3, size), "f32"), number, bias(w, 6)], w.tensor(())
+        w.operator("FULLY_CONNECTED", operands, [out], "FullyConnectedOptions", 12)
+        store(f"dense_{kind.lower()}_{size}_{channels}", w, out)
+
+
 def of_integers():
     """SVDF of 8 bits, whose kernel takes RELU only, and applies none."""
     w, size = Writer(), 9
@@ -210,5 +233,6 @@ def without_sign():
 for folder in (FOLDER, REFUSED):
     folder.mkdir(parents=True, exist_ok=True)
 MODELS = (products, images, recurrent, of_four_bits, blocks_and_rows, of_integers, without_sign)
+MODELS += (of_own_kernels,)
 for write in MODELS:
     write()
