@@ -75,6 +75,7 @@ FRACTION = Parameter(_float, lambda value, printer: float_text(value, FloatType(
 )
 TYPE = checked_parameter("a type", lambda a: isinstance(a, Type))
 
+
 class StructDefinition(AttributeDefinition):
     """A list of parameters as stablehlo's own parser reads it."""
 
