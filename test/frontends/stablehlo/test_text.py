@@ -65,6 +65,56 @@ def test_comma_after_the_last_parameter():
         nnc.parse("module attributes {a.a = #llvm.loop_unroll<disable = true,>} {}")
 
 
+REGIONS = """
+func.func @f(%x: tensor<?xf32>, %p: tensor<i1>) -> tensor<?xf32> {
+  %s = "stablehlo.sort"(%x) <{dimension = 0 : i64}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %c = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  }) : (tensor<?xf32>) -> tensor<?xf32>
+  %r = stablehlo.while(%i = %s) : tensor<?xf32>
+  cond {
+    stablehlo.return %p : tensor<i1>
+  } do {
+    stablehlo.return %i : tensor<?xf32>
+  }
+  %o = "stablehlo.if"(%p) ({
+    stablehlo.return %r : tensor<?xf32>
+  }, {
+    stablehlo.return %s : tensor<?xf32>
+  }) : (tensor<i1>) -> tensor<?xf32>
+  return %o : tensor<?xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "right, wrong, wanted",
+    [
+        ("return %c : tensor<i1>", "return %a : tensor<f32>", "comparator must return a value of"),
+        ("return %p : tensor<i1>", "return %i : tensor<?xf32>", "cond must return a value of type"),
+        ("return %i : tensor<?xf32>", "return %p : tensor<i1>", "body must return a value of type"),
+        ("return %r : tensor<?xf32>", "return %p : tensor<i1>", "branch must return a value of"),
+        (
+            "%b: tensor<f32>):",
+            "%z: tensor<i8>):\n%b = stablehlo.negate %a : tensor<f32>",
+            "#1 should",
+        ),
+    ],
+)
+def test_regions_return_what_is_expected(right, wrong, wanted):
+    """StableHLO's verifier refuses each of these; unknown extents fit known ones."""
+    nnc.parse(REGIONS)
+    nnc.parse(REGIONS.replace("stablehlo.return %r : tensor<?xf32>", RESHAPED))
+    with pytest.raises(nnc.NncError) as error:
+        nnc.parse(REGIONS.replace(right, wrong, 1))
+    assert wanted in str(error.value)
+
+
+RESHAPED = """%t = stablehlo.reshape %p : (tensor<i1>) -> tensor<1xi1>
+    %u = stablehlo.convert %t : (tensor<1xi1>) -> tensor<1xf32>
+    stablehlo.return %u : tensor<1xf32>"""
+
 MESHES = """
 module @jit_f attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32} {
   sdy.mesh @mesh = <["x"=2, "y"=4]> {stablehlo.mesh = {axes = [{name = "x", size = 2 : i64}]}}
