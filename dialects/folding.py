@@ -145,7 +145,7 @@ def round_exactly(value: Fraction, type: FloatType) -> float:
     try:
         nearest = float(value)
     except OverflowError:
-        return math.copysign(math.inf, value)
+        return math.inf if value > 0 else -math.inf
     if type.kind == "f64" or math.isinf(nearest) or Fraction(nearest) == value:
         return type.round(nearest)
     mantissa, _ = math.frexp(nearest)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from .attributes import ArrayAttr, Attribute, IntegerAttr, StringAttr, attribute_class
 from .diagnostics import NncError
@@ -173,6 +173,9 @@ class AttributeDefinition:
     Calling it with the parameters by name makes the attribute.
     """
 
+    comma_at_end: ClassVar[bool] = False
+    """Whether text may have a comma after the last parameter."""
+
     def __init__(
         self,
         name: str,
@@ -208,6 +211,8 @@ class AttributeDefinition:
         """The attribute for the parse tree of `<..>`."""
         if len(child) == 1 and isinstance(child[0], tuple):
             child = child[0]
+        if len(child) > 2 and not self.comma_at_end:
+            raise ParameterError(f"#{self.name}: expected a parameter after ','")
         pairs = self._pairs(child) if self.named else self._in_order(child)
         given: dict[str, Any] = {}
         for name, pieces in pairs:

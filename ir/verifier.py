@@ -38,8 +38,8 @@ class _Walk:
 
     def run(self, root: Operation) -> None:
         verify_operation(root)
-        # A frame is a block to enter or None, its next operation, what to forget at its end,
-        # and what is visible.
+        # A frame is a block to enter or None, the operation whose regions come before the rest
+        # of its block, what to forget at the block's end, and what is visible.
         stack: list[_Frame] = []
         self._push_regions(root, stack, set())
         checks = _CHECKS
@@ -51,6 +51,10 @@ class _Walk:
                 if _is_graph(block):
                     for inner in block:
                         visible.update(inner.results)
+            elif op is not None:  # its results are not visible in its own regions
+                visible.update(op.results)
+                defined += op.results
+                op = op._next
             while op is not None:
                 for operand in op._operands:
                     if operand not in visible:
@@ -61,13 +65,13 @@ class _Walk:
                     check(op)
                 else:
                     verify_operation(op)
+                if op.regions:
+                    stack.append((None, op, defined, visible))
+                    self._push_regions(op, stack, visible)
+                    break
                 for result in op.results:
                     visible.add(result)
                     defined.append(result)
-                if op.regions:
-                    stack.append((None, op._next, defined, visible))
-                    self._push_regions(op, stack, visible)
-                    break
                 op = op._next
             else:
                 visible.difference_update(defined)
@@ -98,7 +102,7 @@ class _Walk:
         notes = []
         definer = operand.defining_op
         if definer is not None:
-            place = "op in the same block" if definer.parent is op.parent else "op in another block"
+            place = f"op in {_place_of(definer, op)}"
             notes.append(Diagnostic("note", f"operand defined here ({place})", definer.loc))
         if crosses:
             message = "using value defined outside the region"
@@ -113,6 +117,16 @@ def _is_graph(block: Block) -> bool:
     """Whether values may be used in the block before they are defined."""
     owner = block.parent_op
     return owner is not None and (GraphRegion in owner.traits or owner.__class__ is UnregisteredOp)
+
+
+def _place_of(definer: Operation, user: Operation) -> str:
+    """Where an operation lies, seen from one that uses its result."""
+    if definer.parent is user.parent:
+        return "the same block"
+    at = user.parent_op
+    while at is not None and at is not definer:
+        at = at.parent_op
+    return "another block" if at is None else "a parent region"
 
 
 def _crosses_isolation(value: Value, op: Operation) -> bool:

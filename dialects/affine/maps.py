@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import ClassVar
 
 from ...ir.affine import IntegerSet
@@ -44,6 +45,10 @@ class _MapOp(Op, traits=(Pure,)):
         """The op's result from the map's results: the only one, unless overridden."""
         return values[0]
 
+    def choose_each(self, values: Sequence[Any]) -> Any:
+        """The same for arrays of the map's results, element by element."""
+        return values[0]
+
     def verify_op(self) -> None:
         check_count(self, self.map.map, len(self.mapOperands))
 
@@ -55,7 +60,11 @@ class _MapOp(Op, traits=(Pure,)):
         return [IndexAttr(self.choose(values_at(self.map.map, known)))]
 
     def evaluate(self, *operands: Any) -> Any:
-        return np.int64(self.choose(values_at(self.map.map, operands)))
+        if all(np.ndim(v) == 0 for v in operands):
+            return np.int64(self.choose(values_at(self.map.map, operands)))
+        map_ = self.map.map  # the indices of many iterations of a linalg operation at once
+        values = map_.evaluate(operands[: map_.dim_count], operands[map_.dim_count :])
+        return self.choose_each([np.asarray(v, np.int64) for v in values])
 
 
 class Apply(_MapOp, name="affine.apply"):
@@ -83,6 +92,9 @@ class Min(_MapOp, name="affine.min"):
     def choose(self, values: Sequence[int]) -> int:
         return min(values)
 
+    def choose_each(self, values: Sequence[Any]) -> Any:
+        return reduce(np.minimum, values)
+
 
 class Max(_MapOp, name="affine.max"):
     """The greatest result of an affine map."""
@@ -91,6 +103,9 @@ class Max(_MapOp, name="affine.max"):
 
     def choose(self, values: Sequence[int]) -> int:
         return max(values)
+
+    def choose_each(self, values: Sequence[Any]) -> Any:
+        return reduce(np.maximum, values)
 
 
 # -- a basis ------------------------------------------------------------------------------------

@@ -79,6 +79,7 @@ class _WinogradTransform(Op, traits=(Pure,)):
     """
 
     output: Any
+    out: Any
 
     fmr = attribute(int_enum("winograd F(m, r)", _FMR, i32))
 
@@ -89,7 +90,15 @@ class _WinogradTransform(Op, traits=(Pure,)):
         return int(m), int(r)
 
     def expect(self, wanted: list[Dim]) -> None:
-        """Check that the output has the wanted extents; unknown ones agree with any."""
+        """Check that the output has the wanted extents, and the result the output's type.
+
+        Unknown extents agree with any.
+        """
+        if self.output.type is not self.out.type:
+            raise self.error(
+                f"expected type of operand #1 ('{self.output.type}') to match type of "
+                f"corresponding result ('{self.out.type}')"
+            )
         shape = self.output.type.shape
         for found, extent in zip(shape, wanted, strict=True):
             if not compatible(found, extent):

@@ -88,7 +88,7 @@ class FPowI(Op, name="math.fpowi", traits=(Pure, Elementwise)):
 
 
 def fused_multiply_add(a, b, c):
-    """The sum a * b + c of NumPy f64 arrays, rounded once (unless an intermediate overflows).
+    """The sum a * b + c of NumPy f64 arrays, rounded once.
 
     The exact product and sum are kept as pairs of f64; their low parts are added with
     rounding to odd. Source: Boldo and Melquiond, "Emulation of a FMA and correctly rounded
@@ -98,13 +98,15 @@ def fused_multiply_add(a, b, c):
     sum_high, sum_low = _two_sum(c, low)
     v_high, v_low = _two_sum(high, sum_high)
     exact = v_high + _odd_sum(sum_low, v_low)
-    plain = a * b + c
-    result = np.where(np.isfinite(high) & np.isfinite(exact), exact, plain)
-    # Where the low part of the product is too small for f64, only exact arithmetic helps.
-    tiny = (np.abs(high) < 2.0**-900) & (a != 0) & (b != 0) & np.isfinite(c)
-    if np.any(tiny):
+    finite = np.isfinite(a) & np.isfinite(b) & np.isfinite(c)
+    result = np.where(finite, exact, a * b + c)
+    # Pairs of f64 overflow, or the low part of the product is too small for one.
+    tiny = (np.abs(high) < 2.0**-900) & (a != 0) & (b != 0)
+    hard = finite & (tiny | ~np.isfinite(exact))
+    if np.any(hard):
         exactly = np.frompyfunc(_exact_multiply_add_f64, 3, 1)
-        result = np.where(tiny, np.asarray(exactly(a, b, c), np.float64), result)
+        given = (np.where(hard, x, 0.0) for x in (a, b, c))
+        result = np.where(hard, np.asarray(exactly(*given), np.float64), result)
     return result
 
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 from ...ir.parameters import (
     NUMBER,
     TRUTH,
+    AttributeDefinition,
     Parameter,
     ParameterError,
     ParametrizedAttr,
@@ -74,9 +75,17 @@ FRACTION = Parameter(_float, lambda value, printer: float_text(value, FloatType(
 )
 TYPE = checked_parameter("a type", lambda a: isinstance(a, Type))
 
+
+class StructDefinition(AttributeDefinition):
+    """A list of parameters as stablehlo's own parser reads it."""
+
+    comma_at_end: ClassVar[bool] = True
+
+
 GatherDims = parametrized(
     "stablehlo.gather",
     "Which dimensions of operand, indices and result belong together in a gather.",
+    StructDefinition,
     offset_dims=SOME,
     collapsed_slice_dims=SOME,
     operand_batching_dims=SOME,
@@ -87,6 +96,7 @@ GatherDims = parametrized(
 ScatterDims = parametrized(
     "stablehlo.scatter",
     "Which dimensions of operand, indices and updates belong together in a scatter.",
+    StructDefinition,
     update_window_dims=SOME,
     inserted_window_dims=SOME,
     input_batching_dims=SOME,
@@ -97,6 +107,7 @@ ScatterDims = parametrized(
 DotDims = parametrized(
     "stablehlo.dot",
     "The dimensions over which a product is batched and those that it sums over.",
+    StructDefinition,
     lhs_batching_dimensions=SOME,
     rhs_batching_dimensions=SOME,
     lhs_contracting_dimensions=SOME,
@@ -158,6 +169,45 @@ def dimension_list(child: Any) -> tuple[str, ...]:
     return tuple(item[1][0] if item[0] == "word" else "?" for item in items)
 
 
+_MOST_DIMENSIONS = 64
+"""More than tensors have; a position above would make a long list."""
+
+_ROLES = (
+    ("input_batch_dimension", "input_feature_dimension", "input_spatial_dimensions", "bf"),
+    (
+        "kernel_output_feature_dimension",
+        "kernel_input_feature_dimension",
+        "kernel_spatial_dimensions",
+        "oi",
+    ),
+    ("output_batch_dimension", "output_feature_dimension", "output_spatial_dimensions", "bf"),
+)
+"""For operand, kernel and result: the names of `raw` parameters, and the letters of two."""
+
+RawConvDims = AttributeDefinition(
+    "stablehlo.conv",
+    "The roles of a convolution's dimensions, as positions.",
+    {name: INTEGERS if i == 2 else NUMBER for row in _ROLES for i, name in enumerate(row[:3])},
+    named=True,
+    alias=False,
+    separator=", ",
+    bare=False,
+)
+
+
+def _conv_of_numbers(raw: ParametrizedAttr) -> ConvDims:
+    """The dimensions as lists; those that no number names are `?`."""
+    lists = []
+    for *names, letters in _ROLES:
+        first, second, spatial = (raw.value(name) for name in names)
+        roles = {first: letters[0], second: letters[1]}
+        roles.update((d, str(i)) for i, d in enumerate(spatial))
+        if len(roles) != 2 + len(spatial) or not all(0 <= d < _MOST_DIMENSIONS for d in roles):
+            raise ParameterError(f"#stablehlo.conv: {names[0]}, ..: expected distinct dimensions")
+        lists.append(tuple(roles.get(d, "?") for d in range(max(roles) + 1)))
+    return ConvDims(*lists)
+
+
 @attribute_class
 class ConvDims(Attribute):
     """The roles of a convolution's dimensions: `#stablehlo.conv<[b, f, 0, 1]x[o, i, 0, 1]->[b, f,
@@ -172,13 +222,19 @@ class ConvDims(Attribute):
     rhs: tuple[str, ...]
     out: tuple[str, ...]
     name: ClassVar[str] = "stablehlo.conv"
-    grammar: ClassVar[str] = '"<" dims "x" dims "->" dims ">"'
-    rules: ClassVar[dict[str, str]] = DIMENSION_LISTS
+    grammar: ClassVar[str] = '"<" conv_content ">"'
+    rules: ClassVar[dict[str, str]] = {
+        **DIMENSION_LISTS,
+        "conv_content": 'dims "x" dims "->" dims -> lists | "raw" parameter_items -> raw',
+    }
 
     @classmethod
     def from_syntax(cls, child: Sequence[Any]) -> ConvDims:
-        """The instance for the parse tree of the three lists."""
-        return cls(*map(dimension_list, child))
+        """The instance for the parse tree of the three lists, or of `raw` numbers."""
+        kind, *content = child[0]
+        if kind == "raw":
+            return _conv_of_numbers(RawConvDims.from_syntax(("list", *content)))
+        return cls(*map(dimension_list, content))
 
     def text(self) -> str:
         """The three lists."""

@@ -27,6 +27,14 @@ def same_elements(a: Type, b: Type) -> bool:
     return a is b or isinstance(a, UniformType) or isinstance(b, UniformType)
 
 
+def types_fit(a: Type, b: Type) -> bool:
+    """Whether a value of one type may be one of the other: unknown extents may be any."""
+    if not is_ranked(a, b):
+        return a is b or isinstance(a, UnrankedTensorType) or isinstance(b, UnrankedTensorType)
+    same = same_elements(a.element_type, b.element_type)  # type: ignore[attr-defined]
+    return same and shapes_fit(a.shape, b.shape)  # type: ignore[attr-defined]
+
+
 def tensor(op: Operation, type: Type, what: str) -> TensorType:
     """A type that must be that of a ranked tensor."""
     if not isinstance(type, TensorType):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..vocabulary import *
 from .kinds import table
-from .reductions import REGION, check_body
+from .reductions import REGION, TRUTH_TENSOR, check_body, check_returned
 
 RETURN = table(
     """
@@ -78,12 +78,15 @@ class While(Op, name="stablehlo.while", traits=REGION):
             for arg, type in zip(one.blocks[0].args, self.operand_types, strict=True):
                 if arg.type is not type:
                     raise self.error(f"region argument has type '{arg.type}', expected '{type}'")
+        check_returned(self, self.cond, [TRUTH_TENSOR], "cond")
+        check_returned(self, self.body, self.operand_types, "body")
 
 
 @OPS.verifies("if")
 def _check_if(op: Any) -> None:
     for one in op.regions:
         check_body(op, one, 0, len(op.outs))
+        check_returned(op, one, op.result_types, "branch")
 
 
 @OPS.verifies("case")
@@ -92,3 +95,4 @@ def _check_case(op: Any) -> None:
         raise op.error("requires at least one branch")
     for one in op.regions:
         check_body(op, one, 0, len(op.outs))
+        check_returned(op, one, op.result_types, "branch")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from ..vocabulary import *
-from .checks import check_count, check_dims, check_result, is_ranked
+from .checks import check_count, check_dims, check_result, is_ranked, types_fit
 from .kinds import table
+
+TRUTH_TENSOR = TensorType((), i1)
+"""The type of a condition."""
 
 REGION = (RecursiveEffects, SingleBlock)
 
@@ -19,6 +22,14 @@ def check_body(op: Any, body: Region, count: int, results: int, what: str = "reg
     last = list(block.ops)[-1]
     if last.name != "stablehlo.return" or len(last.operands) != results:
         raise op.error(f"{what} must end in a stablehlo.return of {results} values")
+
+
+def check_returned(op: Any, body: Region, wanted: Sequence[Type], what: str = "region") -> None:
+    """Check the types of what a region returns, whose form `check_body` has checked."""
+    returned = list(body.blocks[0].ops)[-1].operands
+    for value, type in zip(returned, wanted, strict=True):
+        if not types_fit(value.type, type):
+            raise op.error(f"{what} must return a value of type '{type}', but got '{value.type}'")
 
 
 def pairs_of(op: Any) -> int:
@@ -210,6 +221,14 @@ def _check_sort(op: Any) -> None:
     check_body(op, op.comparator, 2 * count, 1)
     if not count or op.operand_types != op.result_types:
         raise op.error("requires the same types for operands and results")
+    check_returned(op, op.comparator, [TRUTH_TENSOR], "comparator")
+    for i, arg in enumerate(op.comparator.blocks[0].args):
+        given = op.operand_types[i // 2]
+        if is_ranked(given) and not types_fit(arg.type, TensorType((), given.element_type)):
+            wanted = TensorType((), given.element_type)
+            raise op.error(
+                f"comparator block argument #{i} should be of type '{wanted}' but got '{arg.type}'"
+            )
     type = op.operand_types[0]
     if isinstance(type, TensorType) and op.dimension is not None:
         rank = type.rank

@@ -102,6 +102,7 @@ actions(
     whole_enum_case=lambda s, c: c[1],
     # parameters of dialects' attributes: tagged tuples that `ir/parameters.py` interprets
     parameter_list=lambda s, c: ("list", *c),
+    parameter_list_comma=lambda s, c: ("list", *c, ","),
     parameter_strings=lambda s, c: ("list", [("attribute", a.StringAttr(text)) for text, _ in c]),
     named_parameter=lambda s, c: ("named", c[0][0], c[1]),
     attribute_parameter=lambda s, c: ("attribute", c[0]),

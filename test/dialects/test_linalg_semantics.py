@@ -192,3 +192,33 @@ def test_extents_that_disagree():
     body = "linalg.copy ins(%a : memref<?xf32>) outs(%b : memref<?xf32>)"
     with pytest.raises(NncError, match="dimension d0 has extents 3 and 4"):
         run(body, "%a: memref<?xf32>, %b: memref<?xf32>", f32(3), f32(4))
+
+
+def test_affine_indices_in_the_body():
+    """Maps of the iteration's indices: the interpreter has all iterations at once."""
+    module = parse_module("""
+      func.func @f(%m: memref<6xi64>, %o: memref<2x5xi64>) {
+        linalg.generic {indexing_maps = [affine_map<(i, j) -> (i + j)>,
+            affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+            ins(%m : memref<6xi64>) outs(%o : memref<2x5xi64>) {
+        ^bb0(%x: i64, %y: i64):
+          %i = linalg.index 0 : index
+          %j = linalg.index 1 : index
+          %a = affine.apply affine_map<(i, j) -> (i * 3 - j floordiv 2 + (i - j) mod 4)>(%i, %j)
+          %b = affine.min affine_map<(i, j) -> (i * 3, j, 2)>(%i, %j)
+          %c = affine.max affine_map<(i)[j] -> (i * 3 - j, -1)>(%i)[%j]
+          %s = arith.addi %a, %b : index
+          %t = arith.muli %s, %c : index
+          %q = arith.index_cast %t : index to i64
+          %w = arith.muli %x, %q : i64
+          linalg.yield %w : i64
+        }
+        return
+      }
+    """)
+    module.verify()
+    x, out = np.arange(6), np.zeros((2, 5), np.int64)
+    Interpreter(module).call("f", [x, out])
+    i, j = np.indices((2, 5))
+    sums = i * 3 - j // 2 + (i - j) % 4 + np.minimum(np.minimum(i * 3, j), 2)
+    np.testing.assert_array_equal(out, x[i + j] * sums * np.maximum(i * 3 - j, -1))

@@ -189,6 +189,30 @@ def test_fma_rounds_once(type, data):
             assert not math.isfinite(other) or near <= abs(Fraction(other) - exact)
 
 
+LARGEST = float(np.finfo(np.float64).max)
+
+
+@pytest.mark.parametrize(
+    "a, b, c, expected",
+    [
+        (LARGEST, -2.0, LARGEST, -LARGEST),  # the product overflows, the sum does not
+        (LARGEST, 1.0, -LARGEST, 0.0),
+        (2.0**1000, 1.0 + 2.0**-52, -(2.0**1000), 2.0**948),
+        (LARGEST, LARGEST, LARGEST, math.inf),
+        (-LARGEST, LARGEST, 1.0, -math.inf),
+        (math.inf, 0.0, 1.0, math.nan),
+        (math.inf, 2.0, LARGEST, math.inf),
+    ],
+)
+def test_fma_at_the_limits_of_f64(a, b, c, expected):
+    op = m.Fma(*(constant(v, f64) for v in (a, b, c)))
+    (folded,) = op.fold()
+    one = op.evaluate(*map(np.float64, (a, b, c)))
+    many = op.evaluate(*(np.array([v, 1.0]) for v in (a, b, c)))
+    np.testing.assert_array_equal([folded.value, float(one), many[0]], [expected] * 3)
+    assert many[1] == 2.0
+
+
 @given(st.floats(width=32), st.floats(-5, 0, width=32), st.floats(0, 5, width=32))
 def test_clampf(value, low, high):
     assume(not math.isnan(value))

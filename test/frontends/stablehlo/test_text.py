@@ -27,6 +27,94 @@ def test_generic_form_means_the_same(name):
     assert str(nnc.parse(generic)) == text(name).rstrip("\n")
 
 
+RAW = """
+  input_batch_dimension = 0, input_feature_dimension = 3, input_spatial_dimensions = [2, 1],
+  kernel_input_feature_dimension = 3, kernel_output_feature_dimension = 2,
+  kernel_spatial_dimensions = [0, 1], output_batch_dimension = 0,
+  output_feature_dimension = 4, output_spatial_dimensions = [1, 2]
+"""
+
+
+def test_convolution_by_positions():
+    """As stablehlo's own tests write it; the lists are those that stablehlo-opt prints."""
+    module = nnc.parse(f"module attributes {{a.a = #stablehlo.conv<raw {RAW}>}} {{}}")
+    assert "#stablehlo.conv<[b, 1, 0, f]x[0, 1, o, i]->[b, 0, 1, ?, f]>" in str(module)
+
+
+@pytest.mark.parametrize(
+    "text, wanted",
+    [
+        (RAW.replace("[0, 1]", "[0, 3]"), "expected distinct dimensions"),
+        (RAW.replace("= 4", "= 99999999999"), "expected distinct dimensions"),
+        (RAW.replace("= 4", "= -1"), "expected distinct dimensions"),
+        ("input_batch_dimension = 0", "missing required parameter: input_feature_dimension"),
+    ],
+)
+def test_broken_convolutions_by_positions(text, wanted):
+    with pytest.raises(nnc.NncError) as error:
+        nnc.parse(f"module attributes {{a.a = #stablehlo.conv<raw {text}>}} {{}}")
+    assert wanted in str(error.value)
+
+
+def test_comma_after_the_last_parameter():
+    """stablehlo's parser takes it; that of other dialects' attributes does not."""
+    comma = "#stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0],>"
+    module = nnc.parse(f"module attributes {{a.a = {comma}}} {{}}")
+    assert str(comma).replace(",>", ">") in str(module)
+    with pytest.raises(nnc.NncError, match="expected a parameter after ','"):
+        nnc.parse("module attributes {a.a = #llvm.loop_unroll<disable = true,>} {}")
+
+
+REGIONS = """
+func.func @f(%x: tensor<?xf32>, %p: tensor<i1>) -> tensor<?xf32> {
+  %s = "stablehlo.sort"(%x) <{dimension = 0 : i64}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %c = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  }) : (tensor<?xf32>) -> tensor<?xf32>
+  %r = stablehlo.while(%i = %s) : tensor<?xf32>
+  cond {
+    stablehlo.return %p : tensor<i1>
+  } do {
+    stablehlo.return %i : tensor<?xf32>
+  }
+  %o = "stablehlo.if"(%p) ({
+    stablehlo.return %r : tensor<?xf32>
+  }, {
+    stablehlo.return %s : tensor<?xf32>
+  }) : (tensor<i1>) -> tensor<?xf32>
+  return %o : tensor<?xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "right, wrong, wanted",
+    [
+        ("return %c : tensor<i1>", "return %a : tensor<f32>", "comparator must return a value of"),
+        ("return %p : tensor<i1>", "return %i : tensor<?xf32>", "cond must return a value of type"),
+        ("return %i : tensor<?xf32>", "return %p : tensor<i1>", "body must return a value of type"),
+        ("return %r : tensor<?xf32>", "return %p : tensor<i1>", "branch must return a value of"),
+        (
+            "%b: tensor<f32>):",
+            "%z: tensor<i8>):\n%b = stablehlo.negate %a : tensor<f32>",
+            "#1 should",
+        ),
+    ],
+)
+def test_regions_return_what_is_expected(right, wrong, wanted):
+    """StableHLO's verifier refuses each of these; unknown extents fit known ones."""
+    nnc.parse(REGIONS)
+    nnc.parse(REGIONS.replace("stablehlo.return %r : tensor<?xf32>", RESHAPED))
+    with pytest.raises(nnc.NncError) as error:
+        nnc.parse(REGIONS.replace(right, wrong, 1))
+    assert wanted in str(error.value)
+
+
+RESHAPED = """%t = stablehlo.reshape %p : (tensor<i1>) -> tensor<1xi1>
+    %u = stablehlo.convert %t : (tensor<1xi1>) -> tensor<1xf32>
+    stablehlo.return %u : tensor<1xf32>"""
+
 MESHES = """
 module @jit_f attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32} {
   sdy.mesh @mesh = <["x"=2, "y"=4]> {stablehlo.mesh = {axes = [{name = "x", size = 2 : i64}]}}

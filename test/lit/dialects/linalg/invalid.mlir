@@ -182,3 +182,11 @@ func.func @f(%a: memref<4x8xf32>, %b: memref<8xf32>, %c: f32) {
   linalg.reduce { arith.addf } ins(%a : memref<4x8xf32>) outs(%b : memref<8xf32>) dimensions = [2]
   return
 }
+
+// -----
+
+func.func @winograd_result(%a: tensor<6x6x2x2x3x5xf32>, %b: tensor<3x8x8x5xf32>) {
+  // expected-error @+1 {{'linalg.winograd_output_transform' op expected type of operand #1 ('tensor<3x8x8x5xf32>') to match type of corresponding result ('tensor<3x5x8x5xf32>')}}
+  %0 = linalg.winograd_output_transform fmr(F_4_3) ins(%a : tensor<6x6x2x2x3x5xf32>) outs(%b : tensor<3x8x8x5xf32>) -> tensor<3x5x8x5xf32>
+  return
+}
