@@ -159,6 +159,7 @@ class GroupEstimate:
         }
         self._add_others(times, share, busy, self._rate(share, resident))
         times = {name: np.broadcast_to(time, count) for name, time in times.items()}
+        requested = times["l2"] + times["cache"]
         bounds = np.argmax(np.stack(list(times.values())), axis=0)
         hidden = machine.costs.algorithms.hidden
         terms = {
@@ -182,6 +183,7 @@ class GroupEstimate:
             np.broadcast_to(rows, count),
             self.parts,
             masks,
+            requested,
         )
 
     def _share(self, tiles: TileBatch) -> _Share:

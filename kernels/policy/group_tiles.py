@@ -36,13 +36,6 @@ class _Looked:
     places: np.ndarray
     estimates: Estimates
 
-    @property
-    def least(self) -> tuple[float, int, int]:
-        """(cycles, position, index in the batch) of the cheapest tile; ties go by position."""
-        cycles = self.estimates.cycles
-        number = int(np.lexsort((self.places, cycles))[0])
-        return float(cycles[number]), int(self.places[number]), number
-
 
 class GroupTiles(GroupEstimate):
     """Enumerates the candidate tiles of one stage, and finds the cheapest."""
@@ -98,12 +91,28 @@ class GroupTiles(GroupEstimate):
     def _best_of(
         self, lanes: Sequence[int] | None, stagings: Sequence[Staging | None]
     ) -> GroupTile:
-        """The tile of the least cost with any of `stagings`."""
-        found = [(*one.least, one.estimates) for one in self._looked_at(lanes, stagings)]
-        cycles, _, number, estimates = min(found, default=(np.inf, 0, 0, None), key=lambda r: r[:2])
-        if estimates is None or not isfinite(cycles):
+        """The tile of the least cost with any of `stagings`.
+
+        Of tiles whose costs differ by less than the model can tell, the one whose groups request
+        the fewest bytes of lines for their cycles.
+        """
+        looked = self._looked_at(lanes, stagings)
+        if not looked:
             return self.estimated(None, {}, 1)
-        return estimates.tile(number)
+        cycles = np.concatenate([one.estimates.cycles for one in looked])
+        requested = np.concatenate([one.estimates.requested for one in looked])
+        places = np.concatenate([one.places for one in looked])
+        least = float(cycles.min())
+        if not isfinite(least):
+            return self.estimated(None, {}, 1)
+        alike = self.costs.alike if self.machine.together > 1 else 1.0
+        score = np.where(cycles <= alike * least, cycles * (requested if alike > 1 else 1), np.inf)
+        number = int(np.lexsort((places, score))[0])
+        for one in looked:
+            if number < len(one.places):
+                return one.estimates.tile(number)
+            number -= len(one.places)
+        raise AssertionError
 
     def _looked_at(
         self, lanes: Sequence[int] | None, stagings: Sequence[Staging | None]

@@ -140,8 +140,10 @@ class Estimates:
     groups: np.ndarray
     rows: np.ndarray
     parts: int
-    masked: str = ""
+    masked: str
     """The resource that masking at the edges takes; a tile without edges does not need it."""
+    requested: np.ndarray
+    """The cycles in which the caches hand out the lines that threads request."""
 
     def tile(self, number: int) -> GroupTile:
         """The tile with this index in the batch, with its costs."""
