@@ -41,6 +41,7 @@ from .tile_batches import (
     Stagings,
     TileBatch,
     elements_of,
+    largest,
     parts_of,
     product,
 )
@@ -89,6 +90,8 @@ class GroupEstimate:
         """Elements that a thread loads with one instruction."""
         self.parts = 1
         """Groups that share a sum; the extents are then those of a part."""
+        self.in_turn = 1
+        """Rows that a group computes one after the other."""
         self.row_bytes = 0
         """Bytes that a group keeps in its memory for each of its results."""
         self.weight = work_per_point(stage, machine.costs.operations)
@@ -136,12 +139,13 @@ class GroupEstimate:
         """The estimated cycles of each tile of a batch."""
         machine, sizes, count = self.machine, tiles.sizes, tiles.count
         sides = (parts_of(self.extents[d], sizes.get(d, 1)) for d in self.parallel)
-        groups = self.parts * product(sides)
+        in_turn = self.in_turn
+        groups = parts_of(self.parts * product(sides), in_turn)
         share = self._share(tiles)
         resident = np.maximum(1, share.resident)
         busy = np.maximum(1, np.minimum(machine.cores, groups))  # No groups take no time.
-        turns = parts_of(groups, machine.cores)
-        waves = parts_of(turns, resident)
+        started = parts_of(groups, machine.cores)
+        turns, waves = in_turn * started, in_turn * parts_of(started, resident)
         whole = {**{d: self.extents[d] for d in self.reductions}, **self._inside(sizes)}
         near, staged, missed = self._near(share, resident)
         from_memory, rows = self._from_memory(whole, sizes, groups, resident)
@@ -167,7 +171,7 @@ class GroupEstimate:
             for number, (name, time) in enumerate(times.items())
         }
         terms["latency"] = terms["latency"] + waves * machine.latency
-        terms["groups"] = np.broadcast_to(turns * self.costs.group_cycles, count)
+        terms["groups"] = np.broadcast_to(started * self.costs.group_cycles, count)
         if masks := "" if machine.thread.has_masks else "masked":
             lanes = self._lanes(share) * self.costs.masked_cycles
             terms[masks] = np.where(self._is_masked(share), turns * lanes, 0.0)
@@ -184,6 +188,7 @@ class GroupEstimate:
             self.parts,
             masks,
             requested,
+            in_turn,
         )
 
     def _share(self, tiles: TileBatch) -> _Share:
@@ -419,13 +424,13 @@ class GroupEstimate:
             aligned = np.gcd(aligned, bytes * side)
         if self._uses_again:
             rows = rows_among(operand, share.first, beside)
-            row = _largest(share.first.get(d, 1) for d in beside)
+            row = largest(share.first.get(d, 1) for d in beside)
             if share.lane_dim in beside:
                 row = np.minimum(row * self.width, sizes[share.lane_dim])
             elif self.step_dim in beside:
                 row = self.width
         else:
-            row = _largest(sizes.get(d, 1) for d in beside)
+            row = largest(sizes.get(d, 1) for d in beside)
             row = np.minimum(row, together * self.width)
             among = rows_among(operand, sizes, beside)
             rows = np.maximum(1, np.minimum(together // row, among))
@@ -460,7 +465,7 @@ class GroupEstimate:
         part, total = self._staged_part(share), 0.0
         for o in self.inputs:
             if o.access.number in share.staging.numbers:
-                run = _largest(n for d, n in part.items() if o.strides[d] == 1)
+                run = largest(n for d, n in part.items() if o.strides[d] == 1)
                 elements = elements_of(o, part)
                 longer = elements + self.width * parts_of(elements, run)
                 total = total + longer * o.access.element_bytes
@@ -492,11 +497,3 @@ class GroupEstimate:
     def _steps(self, sizes: Sizes) -> Numbers:
         """How many times a thread waits for its loads: once per step of the reductions."""
         return product(parts_of(self.extents[d], sizes.get(d, self.width)) for d in self.reductions)
-
-
-def _largest(numbers: Iterable[Numbers]) -> Numbers:
-    """The largest of several numbers, at least 1."""
-    found: Numbers = 1
-    for n in numbers:
-        found = np.maximum(found, n)
-    return found

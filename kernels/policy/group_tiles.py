@@ -54,6 +54,7 @@ class GroupTiles(GroupEstimate):
             *(form_of(other) for other in self.beside),
             *self._beside,
             self.parts,
+            self.in_turn,
             self.row_bytes,
             self.fixed_threads,
         )
@@ -170,6 +171,20 @@ class GroupTiles(GroupEstimate):
             if (key := self._kind(tile)) not in known and _key(tile) not in known:
                 known.add(key)
                 yield tile
+
+    def best_in_turn(self, dim: int, lanes: Sequence[int]) -> GroupTile | None:
+        """The best tile whose groups compute several rows along `dim` one after the other.
+
+        All groups compute equally many, and there are groups for all cores. None without such.
+        """
+        extent, found = self.extents[dim], list[GroupTile]()
+        rows = prod(self.extents[d] for d in self.parallel)
+        for count in range(2, min(extent, rows // self.machine.cores) + 1):
+            if lanes and extent % count == 0:
+                self.in_turn = count
+                found.append(self.best(lanes))
+        self.in_turn = 1
+        return min(found, key=lambda tile: tile.cycles, default=None)
 
     def best_split(self) -> GroupTile | None:
         """The best tile when several groups split the longest reduction; None if it can't be split.
@@ -355,6 +370,8 @@ class GroupTiles(GroupEstimate):
         able = [d for d in self.parallel if self.extents[d] > 1]
         longer = any(stage.rank > self.stage.kinds.count("parallel") for stage in self.beside)
         if others or dim in self.parallel or longer or not able or not self.known[dim]:
+            return
+        if self.in_turn > 1:
             return
         if size == self.extents[dim] and self.machine.together > 1:
             most = min(elements, MAX_UNROLLED * lanes_of(size)) // size
