@@ -387,7 +387,7 @@ class GroupCosts:
     """The most copies of an operand in workgroup memory: one is read while another is written."""
     alike: float = 1.05
     """How much longer a tile may take by the model and still be as good as another one: of such
-    tiles, the one whose threads request the fewest lines is taken."""
+    tiles, one is taken that wastes few parts of the lines that its threads request."""
 
 
 @dataclass(frozen=True)

@@ -94,20 +94,21 @@ class GroupTiles(GroupEstimate):
     ) -> GroupTile:
         """The tile of the least cost with any of `stagings`.
 
-        Of tiles whose costs differ by less than the model can tell, the one whose groups request
-        the fewest bytes of lines for their cycles.
+        Of tiles whose costs differ by less than the model can tell, the one that wastes the fewest
+        cycles on parts of lines that no thread needs, whether or not other resources hide them.
         """
         looked = self._looked_at(lanes, stagings)
         if not looked:
             return self.estimated(None, {}, 1)
         cycles = np.concatenate([one.estimates.cycles for one in looked])
-        requested = np.concatenate([one.estimates.requested for one in looked])
+        wasted = np.concatenate([one.estimates.wasted for one in looked])
         places = np.concatenate([one.places for one in looked])
         least = float(cycles.min())
         if not isfinite(least):
             return self.estimated(None, {}, 1)
-        alike = self.costs.alike if self.machine.together > 1 else 1.0
-        score = np.where(cycles <= alike * least, cycles * (requested if alike > 1 else 1), np.inf)
+        score = cycles
+        if self.machine.together > 1:
+            score = np.where(cycles <= self.costs.alike * least, cycles + wasted, np.inf)
         number = int(np.lexsort((places, score))[0])
         for one in looked:
             if number < len(one.places):

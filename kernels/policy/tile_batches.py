@@ -146,8 +146,8 @@ class Estimates:
     parts: int
     masked: str
     """The resource that masking at the edges takes; a tile without edges does not need it."""
-    requested: np.ndarray
-    """The cycles in which the caches hand out the lines that threads request."""
+    wasted: np.ndarray
+    """The cycles in which the first cache hands out parts of lines that no thread needs."""
     in_turn: int
 
     def tile(self, number: int) -> GroupTile:
