@@ -284,8 +284,7 @@ class GroupHeuristics(Heuristics):
         lanes = [*model.summed_dims(), *rows]
         found = self.chosen_of(group.host, model, lanes)
         inner = next((l for l in reversed(roots) if not l.is_reduction and l.extent != 1), None)
-        is_row = inner is not None and set(inner.dims) <= group.rows
-        if is_row and isinstance(inner.extent, int) and found.lane_dim is not None:
+        if inner is not None and set(inner.dims) <= group.rows and isinstance(inner.extent, int):
             found = self.best_in_turn(model, inner.dims[-1], lanes, found)
         self.chosen[group.host] = found
         return _in_lanes(found)

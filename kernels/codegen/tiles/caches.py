@@ -23,7 +23,7 @@ from .axes import Inner, Number, inner_extent
 from .branches import Branch
 from .copied_rows import (
     copied_rows,
-    merged_numbers,
+    merged_number,
     merged_sizes,
     merged_subscripts,
     merged_view,
@@ -313,8 +313,12 @@ class Caches:
         operand = memory.views.replaced.get(access.value, access.value)
         if (rows := copied_rows(self.plan, access, cached)) is not None:
             operand = merged_view(code, operand, rows)
-            firsts = merged_numbers(code, access, firsts, rows)
-            active = merged_numbers(code, access, active, rows)
+            firsts = [merged_number(code, access, firsts[row[0]], row) for row in rows]
+            counts = [active[row[0]] for row in rows]
+            active = [
+                count if count is None else merged_number(code, access, count, row)
+                for count, row in zip(counts, rows, strict=True)
+            ]
             sizes = merged_sizes(sizes, rows)
         begin = [0] * len(firsts)
         for d, (before, size) in self._whole(access, cached).items():

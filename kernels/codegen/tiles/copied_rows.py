@@ -87,16 +87,9 @@ def merged_sizes(sizes: Sequence[int], groups: Groups) -> list[int]:
     return [prod(sizes[d] for d in group) for group in groups]
 
 
-def merged_numbers(
-    code: Code, access: Access, numbers: Sequence[Number | None], groups: Groups
-) -> list[Number | None]:
-    """Numbers of elements along the first dimension of each group, as elements of the group."""
-    found = list[Number | None]()
-    for group in groups:
-        first = numbers[group[0]]
-        each = inner_elements(access, group)[0]
-        found.append(first if first is None else code.multiply(first, each))
-    return found
+def merged_number(code: Code, access: Access, number: Number, group: Sequence[int]) -> Number:
+    """A number of elements along the first dimension of a group, as elements of the group."""
+    return code.multiply(number, inner_elements(access, group)[0])
 
 
 def merged_subscripts(
