@@ -388,6 +388,9 @@ class GroupCosts:
     products for two are 1.5 times the arithmetic."""
     buffers: int = 2
     """The most copies of an operand in workgroup memory: one is read while another is written."""
+    alike: float = 1.05
+    """How much longer a tile may take by the model and still be as good as another one: of such
+    tiles, one is taken that wastes few parts of the lines that its threads request."""
 
 
 @dataclass(frozen=True)

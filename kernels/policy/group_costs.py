@@ -41,6 +41,7 @@ from .tile_batches import (
     Stagings,
     TileBatch,
     elements_of,
+    largest,
     parts_of,
     product,
 )
@@ -89,6 +90,8 @@ class GroupEstimate:
         """Elements that a thread loads with one instruction."""
         self.parts = 1
         """Groups that share a sum; the extents are then those of a part."""
+        self.in_turn = 1
+        """Rows that a group computes one after the other."""
         self.row_bytes = 0
         """Bytes that a group keeps in its memory for each of its results."""
         self.weight = work_per_point(stage, machine.costs.operations)
@@ -136,16 +139,17 @@ class GroupEstimate:
         """The estimated cycles of each tile of a batch."""
         machine, sizes, count = self.machine, tiles.sizes, tiles.count
         sides = (parts_of(self.extents[d], sizes.get(d, 1)) for d in self.parallel)
-        groups = self.parts * product(sides)
+        groups = parts_of(self.parts * product(sides), self.in_turn)
         share = self._share(tiles)
         resident = np.maximum(1, share.resident)
         busy = np.maximum(1, np.minimum(machine.cores, groups))  # No groups take no time.
-        turns = parts_of(groups, machine.cores)
-        waves = parts_of(turns, resident)
+        started = parts_of(groups, machine.cores)
+        turns, waves = self.in_turn * started, self.in_turn * parts_of(started, resident)
         whole = {**{d: self.extents[d] for d in self.reductions}, **self._inside(sizes)}
-        near, staged, missed = self._near(share, resident)
+        near, needed, staged, missed = self._near(share, resident)
         from_memory, rows = self._from_memory(whole, sizes, groups, resident)
-        chunks = self._chunks(tiles.stagings)
+        chunked = tiles.stagings
+        chunks = 1 if chunked is None else parts_of(self.extents[chunked.dim], chunked.steps)
         steps = self._steps(sizes) / self.costs.ahead
         if tiles.stagings is not None:
             steps = np.maximum(chunks, steps) if self._reads_besides(tiles.stagings) else chunks
@@ -159,6 +163,7 @@ class GroupEstimate:
         }
         self._add_others(times, share, busy, self._rate(share, resident))
         times = {name: np.broadcast_to(time, count) for name, time in times.items()}
+        wasted = np.broadcast_to(turns * (near - needed) / machine.cache_bandwidth, count)
         bounds = np.argmax(np.stack(list(times.values())), axis=0)
         hidden = machine.costs.algorithms.hidden
         terms = {
@@ -166,7 +171,7 @@ class GroupEstimate:
             for number, (name, time) in enumerate(times.items())
         }
         terms["latency"] = terms["latency"] + waves * machine.latency
-        terms["groups"] = np.broadcast_to(turns * self.costs.group_cycles, count)
+        terms["groups"] = np.broadcast_to(started * self.costs.group_cycles, count)
         if masks := "" if machine.thread.has_masks else "masked":
             lanes = self._lanes(share) * self.costs.masked_cycles
             terms[masks] = np.where(self._is_masked(share), turns * lanes, 0.0)
@@ -182,6 +187,8 @@ class GroupEstimate:
             np.broadcast_to(rows, count),
             self.parts,
             masks,
+            wasted,
+            self.in_turn,
         )
 
     def _share(self, tiles: TileBatch) -> _Share:
@@ -351,14 +358,14 @@ class GroupEstimate:
             several = several + (n > 1)
         return spans
 
-    def _near(self, share: _Share, resident: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-        """(bytes from the L1 cache, bytes in workgroup memory, bytes from L2 on L1 misses).
+    def _near(self, share: _Share, resident: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+        """(bytes from the L1 cache, how many of them threads need, bytes in workgroup memory, bytes
+        from L2 on L1 misses) of one group.
 
-        They are those of one group. The L1 cache delivers whole lines, of which threads may need
-        only a part. L1 misses are counted for operands that several threads read.
+        The L1 cache delivers whole lines. Misses are of operands that several threads read.
         """
         turns, together = self._turns(share.sizes), self.machine.together
-        near, staged, missed = 0.0, 0.0, 0.0
+        near, needed, staged, missed = 0.0, 0.0, 0.0, 0.0
         numbers = share.staging.numbers if share.staging is not None else ()
         direct = [o for o in self.inputs if o.access.number not in numbers and self._shared[o]]
         at_once = {**share.sizes, **{d: self.width for d in (self.step_dim,) if d is not None}}
@@ -375,16 +382,20 @@ class GroupEstimate:
                 copied = self._copied(o, share.sizes) * o.access.element_bytes
                 staged = staged + bytes + copied
                 near = near + copied * self._waste_of_copies(o, share)
+                needed = needed + copied
             else:
-                near = near + bytes * self._waste(o, share) * self._loads(o, share.lane_dim)
+                loaded = bytes * self._loads(o, share.lane_dim)
+                near = near + loaded * self._waste(o, share)
+                needed = needed + loaded
             if o in direct:
                 again = turns * (count * elements_of(o, apart)) * o.access.element_bytes
                 missed = missed + np.where(fits, 0.0, again)
         for o in self.outputs:
-            near = near + self._bytes(o, self._inside(share.sizes)) * self._waste(o, share)
+            written = self._bytes(o, self._inside(share.sizes))
+            near, needed = near + written * self._waste(o, share), needed + written
         if any(d in share.sizes for d in self.reductions):
             staged = staged + share.threads * product(share.each.values()) * self.bytes
-        return near, staged, missed
+        return near, needed, staged, missed
 
     def _loads(self, operand: Operand, lane_dim: int | None) -> int:
         """The cost of loading one element, in elements: that of a whole vector where a processor's
@@ -417,13 +428,13 @@ class GroupEstimate:
             aligned = np.gcd(aligned, bytes * side)
         if self._uses_again:
             rows = rows_among(operand, share.first, beside)
-            row = _largest(share.first.get(d, 1) for d in beside)
+            row = largest(share.first.get(d, 1) for d in beside)
             if share.lane_dim in beside:
                 row = np.minimum(row * self.width, sizes[share.lane_dim])
             elif self.step_dim in beside:
                 row = self.width
         else:
-            row = _largest(sizes.get(d, 1) for d in beside)
+            row = largest(sizes.get(d, 1) for d in beside)
             row = np.minimum(row, together * self.width)
             among = rows_among(operand, sizes, beside)
             rows = np.maximum(1, np.minimum(together // row, among))
@@ -458,14 +469,11 @@ class GroupEstimate:
         part, total = self._staged_part(share), 0.0
         for o in self.inputs:
             if o.access.number in share.staging.numbers:
-                run = _largest(n for d, n in part.items() if o.strides[d] == 1)
+                run = largest(n for d, n in part.items() if o.strides[d] == 1)
                 elements = elements_of(o, part)
                 longer = elements + self.width * parts_of(elements, run)
                 total = total + longer * o.access.element_bytes
         return share.staging.buffers * total
-
-    def _chunks(self, staging: Stagings | None) -> Numbers:
-        return 1 if staging is None else parts_of(self.extents[staging.dim], staging.steps)
 
     def _reads_besides(self, staging: Stagings) -> bool:
         """Whether any operand that varies along a reduction is not copied into workgroup memory."""
@@ -490,11 +498,3 @@ class GroupEstimate:
     def _steps(self, sizes: Sizes) -> Numbers:
         """How many times a thread waits for its loads: once per step of the reductions."""
         return product(parts_of(self.extents[d], sizes.get(d, self.width)) for d in self.reductions)
-
-
-def _largest(numbers: Iterable[Numbers]) -> Numbers:
-    """The largest of several numbers, at least 1."""
-    found: Numbers = 1
-    for n in numbers:
-        found = np.maximum(found, n)
-    return found

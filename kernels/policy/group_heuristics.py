@@ -281,9 +281,38 @@ class GroupHeuristics(Heuristics):
         rows = [d for d in model.lane_dims() if d in group.rows]
         kept = self.row_bytes(group)
         model.row_bytes = kept if kept <= self.device.workgroup_bytes else 0
-        found = self.chosen_of(group.host, model, [*model.summed_dims(), *rows])
+        lanes = [*model.summed_dims(), *rows]
+        found = self.chosen_of(group.host, model, lanes)
+        inner = next((l for l in reversed(roots) if not l.is_reduction and l.extent != 1), None)
+        if inner is not None and set(inner.dims) <= group.rows and isinstance(inner.extent, int):
+            found = self.best_in_turn(model, inner.dims[-1], lanes, found)
         self.chosen[group.host] = found
         return _in_lanes(found)
+
+    def best_in_turn(
+        self, model: GroupTiles, dim: int, lanes: Sequence[int], found: GroupTile
+    ) -> GroupTile:
+        """A tile whose groups compute several rows in turn if it takes less time than `found`."""
+        is_told = found != replace(self.best_of(model, lanes), parts=1)
+        if (
+            is_told
+            or self.around > 1
+            or self.fixed_threads is not None
+            or self.device.together == 1
+        ):
+            return found
+        key = "in turn", dim, *model.question
+        rows = self.choices.once(key, lambda: model.best_in_turn(dim, model.summed_dims()))
+        return rows if rows is not None and rows.cycles < found.cycles else found
+
+    def in_turn(self, stage: Stage, rows: list[Loop]) -> tuple[list[Loop], list[Loop]]:
+        """Split the innermost loop over rows: a group computes some of them one after the other."""
+        count = self.chosen[stage].in_turn
+        if count == 1:
+            return rows, []
+        at = max(i for i, loop in enumerate(rows) if loop.extent != 1)
+        outer, inner = self.writer.put(split, rows[at], count)
+        return [*rows[:at], outer, *rows[at + 1 :]], [inner]
 
     def row_bytes(self, group: Group) -> int:
         """Bytes of a row of all results that the stages of a row group keep for its later loops."""

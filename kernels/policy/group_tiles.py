@@ -36,13 +36,6 @@ class _Looked:
     places: np.ndarray
     estimates: Estimates
 
-    @property
-    def least(self) -> tuple[float, int, int]:
-        """(cycles, position, index in the batch) of the cheapest tile; ties go by position."""
-        cycles = self.estimates.cycles
-        number = int(np.lexsort((self.places, cycles))[0])
-        return float(cycles[number]), int(self.places[number]), number
-
 
 class GroupTiles(GroupEstimate):
     """Enumerates the candidate tiles of one stage, and finds the cheapest."""
@@ -61,6 +54,7 @@ class GroupTiles(GroupEstimate):
             *(form_of(other) for other in self.beside),
             *self._beside,
             self.parts,
+            self.in_turn,
             self.row_bytes,
             self.fixed_threads,
         )
@@ -98,12 +92,29 @@ class GroupTiles(GroupEstimate):
     def _best_of(
         self, lanes: Sequence[int] | None, stagings: Sequence[Staging | None]
     ) -> GroupTile:
-        """The tile of the least cost with any of `stagings`."""
-        found = [(*one.least, one.estimates) for one in self._looked_at(lanes, stagings)]
-        cycles, _, number, estimates = min(found, default=(np.inf, 0, 0, None), key=lambda r: r[:2])
-        if estimates is None or not isfinite(cycles):
+        """The tile of the least cost with any of `stagings`.
+
+        Of tiles whose costs differ by less than the model can tell, the one that wastes the fewest
+        cycles on parts of lines that no thread needs, whether or not other resources hide them.
+        """
+        looked = self._looked_at(lanes, stagings)
+        if not looked:
             return self.estimated(None, {}, 1)
-        return estimates.tile(number)
+        cycles = np.concatenate([one.estimates.cycles for one in looked])
+        wasted = np.concatenate([one.estimates.wasted for one in looked])
+        places = np.concatenate([one.places for one in looked])
+        least = float(cycles.min())
+        if not isfinite(least):
+            return self.estimated(None, {}, 1)
+        score = cycles
+        if self.machine.together > 1:
+            score = np.where(cycles <= self.costs.alike * least, cycles + wasted, np.inf)
+        number = int(np.lexsort((places, score))[0])
+        for one in looked:
+            if number < len(one.places):
+                return one.estimates.tile(number)
+            number -= len(one.places)
+        raise AssertionError
 
     def _looked_at(
         self, lanes: Sequence[int] | None, stagings: Sequence[Staging | None]
@@ -161,6 +172,20 @@ class GroupTiles(GroupEstimate):
             if (key := self._kind(tile)) not in known and _key(tile) not in known:
                 known.add(key)
                 yield tile
+
+    def best_in_turn(self, dim: int, lanes: Sequence[int]) -> GroupTile | None:
+        """The best tile whose groups compute several rows along `dim` one after the other.
+
+        All groups compute equally many, and there are groups for all cores. None without such.
+        """
+        extent, found = self.extents[dim], list[GroupTile]()
+        rows = prod(self.extents[d] for d in self.parallel)
+        for count in range(2, min(extent, rows // self.machine.cores) + 1):
+            if lanes and extent % count == 0:
+                self.in_turn = count
+                found.append(self.best(lanes))
+        self.in_turn = 1
+        return min(found, key=lambda tile: tile.cycles, default=None)
 
     def best_split(self) -> GroupTile | None:
         """The best tile when several groups split the longest reduction; None if it can't be split.
@@ -346,6 +371,8 @@ class GroupTiles(GroupEstimate):
         able = [d for d in self.parallel if self.extents[d] > 1]
         longer = any(stage.rank > self.stage.kinds.count("parallel") for stage in self.beside)
         if others or dim in self.parallel or longer or not able or not self.known[dim]:
+            return
+        if self.in_turn > 1:
             return
         if size == self.extents[dim] and self.machine.together > 1:
             most = min(elements, MAX_UNROLLED * lanes_of(size)) // size

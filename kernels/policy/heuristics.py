@@ -251,7 +251,8 @@ class Heuristics(StreamShaping):
         # Stages that share `own` have no loops for reduced dimensions that are kept (extent 1).
         kept = [l for l in idle if l.extent == 1]
         idle = [l for l in idle if l.extent != 1]
-        writer.reorder([*shared, *idle, *own, *kept, *inner])
+        shared, in_turn = self.in_turn(host, shared)
+        writer.reorder([*shared, *in_turn, *idle, *own, *kept, *inner])
         for loop in kept:
             writer.put(unroll, loop)
         self.unroll_all([], inner, tile)
@@ -259,7 +260,7 @@ class Heuristics(StreamShaping):
         plan = writer.plan
         work = sum(self.tile(s, plan.roots[s]).cycles for s in group.members) + tile.cycles
         self.parallelize(shared, self.work(group.maps, work))
-        place = self.innermost(host, shared)
+        place = self.innermost(host, [*shared, *in_turn])
         if place is None:
             self.join(group, shared)
             return
@@ -276,6 +277,10 @@ class Heuristics(StreamShaping):
                 self.row_stage(stage, group.maps[stage], rows, place, lanes_inside)
             else:
                 writer.put(fuse, stage, at)
+
+    def in_turn(self, stage: Stage, rows: list[Loop]) -> tuple[list[Loop], list[Loop]]:
+        """(loops that run at once, loops inside of these) of the loops over a group's rows."""
+        return rows, []
 
     def row_tile(self, group: Group, roots: list[Loop]) -> Tile:
         """The tile of a row group's host, with lanes across rows if that suits all stages."""

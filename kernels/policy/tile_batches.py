@@ -54,6 +54,8 @@ class GroupTile:
     """Groups that compute parts of the same sum."""
     rows: int = 1
     """How many rows of groups visit the columns together."""
+    in_turn: int = 1
+    """How many rows a group computes one after the other."""
 
     @property
     def cycles(self) -> float:
@@ -76,6 +78,8 @@ class GroupTile:
             found += f", {self.staging.buffers} buffers of {self.staging.steps} steps"
         if self.parts > 1:
             found += f", {self.parts} parts of the sum"
+        if self.in_turn > 1:
+            found += f", {self.in_turn} rows in turn"
         return found + (f", {self.rows} rows at once" if self.rows > 1 else "")
 
 
@@ -140,8 +144,11 @@ class Estimates:
     groups: np.ndarray
     rows: np.ndarray
     parts: int
-    masked: str = ""
+    masked: str
     """The resource that masking at the edges takes; a tile without edges does not need it."""
+    wasted: np.ndarray
+    """The cycles in which the first cache hands out parts of lines that no thread needs."""
+    in_turn: int
 
     def tile(self, number: int) -> GroupTile:
         """The tile with this index in the batch, with its costs."""
@@ -168,6 +175,7 @@ class Estimates:
             staging,
             self.parts,
             int(self.rows[number]),
+            self.in_turn,
         )
 
 
@@ -192,3 +200,11 @@ def elements_of(operand: Operand, sizes: Sizes) -> Numbers:
             reach = reach + factor * (points - 1)
         count = count * np.minimum(every, reach)
     return count
+
+
+def largest(numbers: Iterable[Numbers]) -> Numbers:
+    """The largest of several numbers, at least 1."""
+    found: Numbers = 1
+    for n in numbers:
+        found = np.maximum(found, n)
+    return found

@@ -99,6 +99,20 @@ def test_convolutions(places, inputs, outputs, stride, dilation, buffers):
     check(text, [x, w], convolved(x, w, stride, dilation), threads=4)
 
 
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("buffers", [1, 2])
+@pytest.mark.parametrize(("inputs", "outputs"), [(4, 8), (3, 7), (5, 5)])
+def test_windows_are_rows_of_their_copies(inputs, outputs, buffers):
+    """Weights that lie in rows are copied in rows: a dimension for the channels and the window."""
+    schedule = CONVOLUTION.format(buffers).replace(" order [1, 2, 3, 0]", "")
+    text = convolution(5, inputs, outputs, 1, 1, schedule)
+    x, w = arrays((inputs, 7, 7), (outputs, inputs, 3, 3))
+    check(text, [x, w], convolved(x, w, 1, 1), threads=4)
+    kernels = kernel_arguments(at_level(text, LAUNCHES))
+    slots = "2x" if buffers == 2 else ""
+    assert f"memref<{slots}4x18xf32, #gpu.address_space<workgroup>>" in kernels[0]
+
+
 def test_buffers_are_the_groups():
     """After outlining they are attributions of the kernel; the window of a stride of 2 is 7 x 11."""
     text = convolution(5, 4, 8, 2, 1, CONVOLUTION.format(2))

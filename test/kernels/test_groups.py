@@ -361,8 +361,46 @@ def test_staged_and_split_products(shape):
 
 def test_a_row_belongs_to_a_group():
     ((tile,),) = tiles_of("t4", OPEN["rows"].replace("?x?", "512x768"))
-    assert tile.groups == 512
+    assert tile.groups * tile.in_turn == 512
     assert 768 % tile.elements == 0 and tile.elements >= 384
+
+
+def test_groups_compute_short_rows_in_turn():
+    """Rows of 32 elements: a group has a subgroup for a row, and several rows one by one."""
+    ((tile,),) = tiles_of("cuda", layer_norm("1x3136"))
+    assert tile.in_turn > 1 and tile.groups * tile.in_turn == 3136
+    ((few,),) = tiles_of("cuda", layer_norm("1x67"))
+    assert few.in_turn == 1
+    ((several,),) = tiles_of("cuda", layer_norm("3x136"))
+    assert several.in_turn > 1
+    module, subject = for_device("cuda", layer_norm("3x136"))
+    rng = np.random.default_rng(1)
+    inputs = [rng.standard_normal(s).astype(np.float32) for s in ((3, 136, 32), (32,), (32,))]
+    mean, variance = (f(inputs[0], axis=2, keepdims=True) for f in (np.mean, np.var))
+    wanted = (inputs[0] - mean) / np.sqrt(variance + 1e-5) * inputs[1] + inputs[2]
+    schedule(module)
+    (found,) = results(module, subject, inputs)
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+    prove(module)
+
+
+@pytest.mark.parametrize("device", ["cuda", "opencl-cpu"])
+def test_transposed_vectors_change_their_layout_in_workgroup_memory(device):
+    """Numbers, the proof, and one buffer; none where threads run one after the other."""
+    text = """
+      func.func @main(%x: tensor<70x41xf32>) -> tensor<41x70xf32> {
+        %t = nn.transpose %x {permutation = array<i64: 1, 0>} : (tensor<70x41xf32>) -> tensor<41x70xf32>
+        %y = nn.exp %t : (tensor<41x70xf32>) -> tensor<41x70xf32>
+        return %y : tensor<41x70xf32>
+      }"""
+    module, subject = for_device(device, text)
+    x = np.random.default_rng(1).standard_normal((70, 41)).astype(np.float32)
+    schedule(module)
+    (found,) = results(module, subject, [x])
+    np.testing.assert_allclose(found, np.exp(x.T), rtol=1e-5, atol=1e-6)
+    buffers = [len(kernel.workgroup_buffers) for kernel in kernels_of(module)]
+    assert buffers == ([1] if device == "cuda" else [0])
+    prove(module)
 
 
 def layer_norm(shape):

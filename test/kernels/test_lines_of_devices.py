@@ -148,6 +148,27 @@ func.func @main(%x: tensor<1x2048x8x8xf32>) -> tensor<1x2048xf32> {
   func.return %y : tensor<1x2048xf32>
 }"""
 
+TRANSPOSED = """
+func.func @main(%x: tensor<1x196x160xf32>) -> tensor<1x160x196xf32> {
+  %y = nn.transpose %x {permutation = array<i64: 0, 2, 1>}
+      : (tensor<1x196x160xf32>) -> tensor<1x160x196xf32>
+  func.return %y : tensor<1x160x196xf32>
+}"""
+
+SHORT_ROWS = """
+func.func @main(%x: tensor<1x3136x32xf32>, %a: tensor<32xf32>) -> tensor<1x3136x32xf32> {
+  %y = nn.layer_norm %x, %a, %a {axis = 2 : i64}
+      : (tensor<1x3136x32xf32>, tensor<32xf32>, tensor<32xf32>) -> tensor<1x3136x32xf32>
+  func.return %y : tensor<1x3136x32xf32>
+}"""
+
+WINDOWS = """
+func.func @main(%x: tensor<1x48x35x35xf32>, %w: tensor<64x48x5x5xf32>) -> tensor<1x64x31x31xf32> {
+  %y = nn.conv %x, %w
+      : (tensor<1x48x35x35xf32>, tensor<64x48x5x5xf32>) -> tensor<1x64x31x31xf32>
+  func.return %y : tensor<1x64x31x31xf32>
+}"""
+
 
 def counts_of(text, folder):
     path, total = folder / "model.mlir", Counts()
@@ -160,13 +181,20 @@ def counts_of(text, folder):
 
 @pytest.mark.parametrize(
     ("text", "least"),
-    [(CONVOLUTION, 0.8), (SOFTMAX, 0.95), (POOL, 0.8), (PLANES, 0.95), (MEAN, 0.95)],
-    ids=["convolution", "softmax", "pool", "planes", "mean"],
+    [
+        *((CONVOLUTION, 0.8), (SOFTMAX, 0.95), (POOL, 0.8), (PLANES, 0.95), (MEAN, 0.95)),
+        *((TRANSPOSED, 0.9), (SHORT_ROWS, 0.95), (WINDOWS, 0.85)),
+    ],
+    ids=[
+        *("convolution", "softmax", "pool", "planes", "mean"),
+        *("transposed", "short-rows", "windows"),
+    ],
 )
 def test_lines_are_needed(text, least, tmp_path):
     """Where only bytes count: a quarter of a convolution's lines, a sixteenth of a softmax's, less
     than half of a pool's; of planes that are scaled 40 % where threads take the channels first; an
-    eighth of short rows that are summed, where each thread has a row.
+    eighth of short rows that are summed or normalized, where each thread has a row; half of what is
+    transposed without a buffer, and of a window's weights where each of its rows is one of a copy.
     """
     total = counts_of(text, tmp_path)
     assert total.lines_needed / total.lines >= least

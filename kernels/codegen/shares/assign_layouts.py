@@ -22,6 +22,7 @@ from .layouts import LAYOUT, Layout, balanced, in_rows, is_count_of_threads, pow
 from .links import Link, is_vector, links, obstacle, together
 from .padding import pad_buffers, padding_of_rows
 from .plain import make_plain, through_memory
+from .transpositions import transpose_in_workgroup
 
 
 @dataclass(frozen=True)
@@ -102,11 +103,11 @@ class _Kernel:
     def assign(self) -> None:
         """Choose the layouts, insert conversions, and set the attributes."""
         _separate_constants(self.kernel)
-        ops = [op for op in self.kernel.walk() if op is not self.kernel]
-        for op in ops:
-            for values in together(op):
-                self._join(values)
+        ops = self._joined()
         self.threads = self._threads(ops)
+        if self._in_step > 1:
+            self.conversions += transpose_in_workgroup(self.kernel, ops, self._of)
+            ops = self._joined()
         for op in ops:
             if isinstance(op, Transfer):
                 held = op.results[0] if isinstance(op, vector.TransferRead) else op.valueToStore
@@ -120,6 +121,15 @@ class _Kernel:
         for op in self.kernel.walk():
             self._write_down(op)
         self.kernel.known_block_size = (self.threads, 1, 1)
+
+    def _joined(self) -> list[Operation]:
+        """The kernel's operations, after values that they compute together became classes."""
+        self._leader.clear()
+        ops = [op for op in self.kernel.walk() if op is not self.kernel]
+        for op in ops:
+            for values in together(op):
+                self._join(values)
+        return ops
 
     @property
     def _in_step(self) -> int:

@@ -21,6 +21,13 @@ from ...model.stages import Access, Linear
 from ..code import Code
 from .axes import Inner, Number, inner_extent
 from .branches import Branch
+from .copied_rows import (
+    copied_rows,
+    merged_number,
+    merged_sizes,
+    merged_subscripts,
+    merged_view,
+)
 from .memory import Memory
 from .places import Position
 
@@ -117,7 +124,8 @@ class Caches:
 
     def _type_of_room(self, access: Access, cached: Cached) -> MemRefType:
         sizes = [self._size(access, linear, cached.at) for linear in _linear(access)]
-        shape = [sizes[d] for d in cached.order]
+        rows = copied_rows(self.plan, access, cached)
+        shape = [sizes[d] for d in cached.order] if rows is None else merged_sizes(sizes, rows)
         if cached.buffers > 1:
             shape.insert(0, cached.buffers)
         return MemRefType(tuple(shape), access.element_type, None, WORKGROUP)
@@ -301,7 +309,18 @@ class Caches:
             firsts.append(first)
             sizes.append(size)
             active.append(count)
-        cached, begin = self.plan.cached[access], [0] * len(firsts)
+        cached = self.plan.cached[access]
+        operand = memory.views.replaced.get(access.value, access.value)
+        if (rows := copied_rows(self.plan, access, cached)) is not None:
+            operand = merged_view(code, operand, rows)
+            firsts = [merged_number(code, access, firsts[row[0]], row) for row in rows]
+            counts = [active[row[0]] for row in rows]
+            active = [
+                count if count is None else merged_number(code, access, count, row)
+                for count, row in zip(counts, rows, strict=True)
+            ]
+            sizes = merged_sizes(sizes, rows)
+        begin = [0] * len(firsts)
         for d, (before, size) in self._whole(access, cached).items():
             if firsts[d] == -before and active[d] is None:
                 firsts[d], sizes[d], begin[d] = 0, size, before
@@ -316,7 +335,7 @@ class Caches:
             mask = self._within(border, firsts, sizes, active)
             beyond, inside = border.number, [True] * len(sizes)
         op = vector.TransferRead.of(
-            memory.views.replaced.get(access.value, access.value),
+            operand,
             indices,
             beyond,
             VectorType(tuple(sizes), element),
@@ -389,16 +408,18 @@ class Caches:
         """Store a part of an operand in one of its buffers."""
         code, cached, room = self.code, self.plan.cached[access], self._rooms[access]
         rank = len(part.sizes)
+        is_merged = copied_rows(self.plan, access, cached) is not None
+        order = range(rank) if is_merged else cached.order
         lead = [code.as_value(slot)] if cached.buffers > 1 else []
-        along = tuple(AffineDim(len(lead) + cached.order.index(d)) for d in range(rank))
+        along = tuple(AffineDim(len(lead) + order.index(d)) for d in range(rank))
         mask = None
         if any(count is not None for count in part.active):
-            ordered = [part.sizes[d] for d in cached.order], [part.active[d] for d in cached.order]
+            ordered = [part.sizes[d] for d in order], [part.active[d] for d in order]
             mask = self.memory.mask(*ordered)
         op = vector.TransferWrite.of(
             value,
             room,
-            [*lead, *(code.index(part.begin[d]) for d in cached.order)],
+            [*lead, *(code.index(part.begin[d]) for d in order)],
             AffineMap(len(lead) + rank, 0, along),
             [count is None for count in part.active],
             mask,
@@ -411,6 +432,8 @@ class Caches:
         cached, room = self.plan.cached[access], self._rooms[access]
         linear = _linear(access)
         exprs = tuple(_without_constant(access.exprs[d], linear[d]) for d in cached.order)
+        if (rows := copied_rows(self.plan, access, cached)) is not None:
+            exprs = merged_subscripts(access, exprs, rows)
         if cached.buffers > 1:
             exprs = (AffineConstant(0), *exprs)
         instead = Access(access.stage, access.number, room, exprs, False)
