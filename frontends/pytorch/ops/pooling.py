@@ -196,7 +196,10 @@ def resampled(n: AtenLayer, x: Value, sizes: Any, factors: Any, how: dict[str, A
         vector = n.cast(whole, n.constant(0).type.element_type)
     else:
         vector = n.vector(sizes)
-        scales = n(nn.Div(n.cast(vector, f32), extents))
+        if factors and how["coordinate_transform"] != "align_corners":
+            scales = n.constant(np.array(factors, np.float32))
+        else:
+            scales = n(nn.Div(n.cast(vector, f32), extents))
     out = TensorType((*x.type.shape[:2], *(None,) * len(axes)), element)
     return n(nn.ResizeDynamic(x, axes=axes, out=out, scales=scales, sizes=vector, roi=None, **how))
 

@@ -219,9 +219,6 @@ def attention(
     q, k, v = (Term(n, x) for x in (query, key, value))
     if enable_gqa and q.rank == 4:
         k, v = grouped_like(k, q), grouped_like(v, q)
-    width = q.shape[-1]
-    if width is None:
-        raise n.error("the width of queries must be known")
     added, seen = [], None
     if attn_mask is not None and attn_mask.type.element_type is i1:
         mask = Term(n, attn_mask)
@@ -237,11 +234,19 @@ def attention(
             seen = (mask.largest(mask.rank - 1, keep=True) > -math.inf).cast(i32)
     if is_causal:
         added.append(causal(n, q, k, from_end=False))
-    factor = 1 / math.sqrt(width) if scale is None else scale
-    out = attend(q, k, v, factor, added)
+    out = attend(q, k, v, _scale(q) if scale is None else scale, added)
     if seen is not None:  # queries that see no key give 0
         out = (seen > 0).choose(out, 0.0)
     return out.value
+
+
+def _scale(q: Term) -> float | Term:
+    """1 / sqrt(D) for queries [.., D], computed at run time if D is open."""
+    width = q.shape[-1]
+    if width is not None:
+        return 1 / math.sqrt(width)
+    found = extent(q.n, (q.value, q.rank - 1)).cast(f32)
+    return (1.0 / found.function(nn.Sqrt)).cast(q.element)
 
 
 def _with_logsumexp(function: Any) -> Any:

@@ -121,6 +121,19 @@ def attention(q, k, v, mask):
     return sdpa(q, k, v, mask), sdpa(q, k, v, is_causal=True), sdpa(q, k[:, :1], v[:, :1], enable_gqa=True)  # fmt: skip
 
 
+def open_attention(q, k):
+    """Attention whose every extent is open, with PyTorch's scale, which needs the width, and another."""
+    sdpa = F.scaled_dot_product_attention
+    return sdpa(q, k, k), sdpa(q, k, k, is_causal=True, scale=0.3)
+
+
+def open_scales(x):
+    """Images of any size resized by scales that differ from the ratio of the sizes."""
+    by = torch.ops.aten._upsample_bicubic2d_aa.default, torch.ops.aten.upsample_bilinear2d.default
+    sizes = [int(d * 0.6) for d in x.shape[2:]]
+    return [function(x, sizes, False, 0.6, 0.6) for function in by]
+
+
 def windows(x):
     """Convolution's and pooling's padding, uneven pooling, interpolation."""
     w = torch.linspace(-1, 1, 54).view(6, 3, 3).view(2, 3, 3, 3)
@@ -372,6 +385,13 @@ def cases() -> dict[str, tuple[Any, Sequence[Any], Any, Sequence[Any]]]:
         "numpy_names": (Of(numpy_names), [r(3, 3), torch.tensor([140, -3, 250])], None, []),
         "quantized": (Of(quantized), [r(4, 5), r(3, 5)], None, []),
         "quantized_blocks": (Of(quantized_blocks), [r(4, 6), r(6, 8)], (({0: Dim("rows", min=2)}, None),), [r(7, 6), r(6, 8)]),
+        "open_scales": (
+            Of(open_scales), [r(2, 3, 8, 11)], ((dict.fromkeys((2, 3), Dim.AUTO),),), [r(2, 3, 7, 10)],
+        ),
+        "open_attention": (
+            Of(open_attention), [r(2, 3, 4, 8), r(2, 3, 6, 8)],
+            ((dict.fromkeys(range(4), Dim.AUTO),) * 2,), [r(3, 2, 5, 7), r(3, 2, 3, 7)],
+        ),
     }  # fmt: skip
     return {**single, **whole}
 
