@@ -24,6 +24,7 @@ from ...ir.core import BlockArgument, Operation, Value
 from ...ir.rewriting import constant_int
 from ...ir.traits import ReadsMemory, is_pure
 from ...ir.types import MemRefType, i1
+from .bounds import Bounds, bounds_of
 from .expressions import (
     ALWAYS,
     NEVER,
@@ -40,6 +41,7 @@ from .expressions import (
     scaled,
 )
 from .extents import first_of_name, name_of_extent
+from .groups import QUOTIENTS, divided_id, unknown_divisor
 from .parameters import Parameters
 from .polynomials import Polynomial
 
@@ -154,8 +156,7 @@ class Forms:
         if not (is_pure(op) or op.has_trait(ReadsMemory)):
             return self._unknown()
         found = self.parameter(f"value {id(op)}")
-        if not is_pure(op):
-            self.parameters.values_of_host.add(found.text)
+        self.parameters.values_of_host.add(found.text)
         return found
 
     def extent(self, buffer: Value, dim: int) -> Form:
@@ -218,7 +219,7 @@ class Forms:
         """
         self.grid = (*grid, number(1))
         for axis, size in enumerate(grid):
-            whole, by = self.polynomial(size), self._parts_of(kernel, axis)
+            whole, by = self.polynomial(size), unknown_divisor(kernel, axis, self._known_polynomial)
             if whole is None or by is None:
                 continue
             times, rest = whole.divided(by)
@@ -230,26 +231,18 @@ class Forms:
             self.grid = (*sizes, self.parameters.form(times))
             return
 
-    def _parts_of(self, kernel: gpu.GPUFuncOp, axis: int) -> Polynomial | None:
-        """The unknown extent by which all uses of a group's id divide it; None if there is none."""
-        along = [op for op in kernel.walk() if isinstance(op, _ALONG_GROUPS) and op.axis == axis]
-        uses = [use for op in along for use in op.results[0].uses]
-        if not all(isinstance(op, gpu.BlockId) for op in along):
-            return None
-        if not all(i == 0 and type(user) in _QUOTIENTS + _REMAINDERS for user, i in uses):
-            return None
-        values = [self.polynomial(self.of(user.operands[1])) for user, _ in uses]
-        if not values or values[0] is None:
-            return None
-        is_one = all(value == values[0] for value in values)
-        return values[0] if is_one and values[0].constant is None else None
+    def _known_polynomial(self, value: Value) -> Polynomial | None:
+        return self.polynomial(self.of(value))
 
     def _part(self, op: Operation) -> Form:
-        """A quotient or remainder by an unknown extent; known only for a group's id (`parted`)."""
-        of = op.operands[0].defining_op
-        if self.parted is None or not isinstance(of, gpu.BlockId) or of.axis != self.parted[0]:
+        """A quotient or remainder by an unknown extent; exact only for a group's id (`parted`)."""
+        of = divided_id(op, self._known_polynomial)
+        if self.parted is None or of is None or of[0].axis != self.parted[0]:
             return self._unknown_of(op)
-        return Form("b3" if type(op) in _QUOTIENTS else f"b{of.axis}")
+        if isinstance(op, QUOTIENTS):
+            return Form("b3")
+        name, times = f"b{of[0].axis}", of[1]
+        return Form(name if times == 1 else f"floor(({name} + 0)/{times})")
 
     # -- what stays the same -------------------------------------------------------------------
 
@@ -331,6 +324,10 @@ class Forms:
             return found
         return self.parameters.polynomial(self._unknown_of(op))
 
+    def bounds(self, form: Form) -> Bounds:
+        """(least value, greatest value) of a number; None for an end that is not known."""
+        return bounds_of(form.text, self.parameters.counts, self.extremes)
+
     def division(self, op: Operation, up: bool = False, signed: bool = False) -> Form:
         """A quotient by a constant, rounded down or `up`; requires >= 0 unless `signed`."""
         divisor = self.of(op.operands[1])
@@ -341,14 +338,25 @@ class Forms:
         found = a if signed else a.wanting(f"{a.text} >= 0")
         fixed = self.parameters.polynomial(a)
         if fixed is None:
+            low, high = (None if end is None else (end + more) // by for end in self.bounds(a))
+            if low is not None and low == high:
+                return found.saying(str(low))
             return found.saying(f"floor(({a.text} + {more})/{by})")
         return found.saying(self.parameters.form(self.parameters.floor(fixed + more, by)).text)
 
     def remainder(self, op: Operation) -> Form:
-        """A remainder by a constant; requires that the dividend is not negative."""
+        """A remainder by a constant; requires that the dividend is not negative.
+
+        By another number, it is something below that number, which must be > 0.
+        """
         divisor = self.of(op.operands[1])
         if not is_number(divisor) or int(divisor.text) <= 0:
-            return self._part(op)
+            found = self._part(op)
+            if found.is_exact or not divisor.is_exact:
+                return found
+            least = "0 <=" if op.is_unsigned else f"-1*({divisor.text}) <"
+            within = f"{least} {found.text}", f"{found.text} < {divisor.text}"
+            return (found.given(*within) + divisor).wanting(f"{divisor.text} > 0")
         a, by = self.of(op.operands[0]) + divisor, int(divisor.text)
         found = a.wanting(f"{a.text} >= 0")
         fixed = self.parameters.polynomial(a)
@@ -443,10 +451,6 @@ def _extent(forms: Forms, op: memref.Dim) -> Form:
         return forms.variable(exact=False)
     return forms.extent(buffer, dim)
 
-
-_QUOTIENTS = (arith.DivUI, arith.DivSI, arith.FloorDivSI)
-_REMAINDERS = (arith.RemUI, arith.RemSI)
-_ALONG_GROUPS = (gpu.BlockId, gpu.GlobalId, gpu.GridDim)
 
 _Maker = Callable[[Forms, Any], Form]
 _FORMS: dict[type[Operation], _Maker] = {
