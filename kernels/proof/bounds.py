@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 
 from .expressions import Form, parts_of
 
@@ -43,9 +43,12 @@ def _of_term(term: str, counts: Container[str], extremes: _Extremes) -> Bounds:
     return _any(max, lows), _all(max, highs)
 
 
-def _all(choose, ends):
+_Ends = Sequence[int | None]
+
+
+def _all(choose: Callable[..., int], ends: _Ends) -> int | None:
     return None if None in ends else choose(ends)
 
 
-def _any(choose, ends):
+def _any(choose: Callable[..., int | None], ends: _Ends) -> int | None:
     return choose((end for end in ends if end is not None), default=None)

@@ -5,7 +5,7 @@ b = (n*h + i)*4 + j    ->    j = b mod 4, i = floor(b/4) mod h, n = floor(floor(
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from ...dialects import arith, gpu
 from ...ir.core import Operation, Value
@@ -18,7 +18,27 @@ _ALONG_GROUPS = (gpu.BlockId, gpu.GlobalId, gpu.GridDim)
 _ToPolynomial = Callable[[Value], Polynomial | None]
 
 
-def unknown_divisor(
+def parted(
+    kernel: gpu.GPUFuncOp,
+    sizes: Sequence[Polynomial | None],
+    polynomial: _ToPolynomial,
+    is_natural: Callable[[Polynomial], bool],
+) -> tuple[int, Polynomial, Polynomial] | None:
+    """(axis, divisor, quotient) of the first axis whose ids all uses divide by an unknown extent.
+
+    `sizes` are the numbers of groups along the axes; the divisor times the quotient is one of them.
+    """
+    for axis, size in enumerate(sizes):
+        by = _unknown_divisor(kernel, axis, polynomial)
+        if size is None or by is None or not is_natural(by):
+            continue
+        times, rest = size.divided(by)
+        if not rest.terms:
+            return axis, by, times
+    return None
+
+
+def _unknown_divisor(
     kernel: gpu.GPUFuncOp, axis: int, polynomial: _ToPolynomial
 ) -> Polynomial | None:
     """The unknown extent by which all uses of a group's id divide it; None if there is none.
@@ -53,12 +73,18 @@ def _divisors(
             yield by * times
 
 
-def divided_id(op: Operation, polynomial: _ToPolynomial) -> tuple[gpu.BlockId, int] | None:
-    """(id, n) if an operation divides a group's id divided by the constant n; else None."""
+def divided_id(op: Operation, polynomial: _ToPolynomial) -> tuple[int, str] | None:
+    """(axis, expression) of what an operation divides: a group's id, or its quotient by a constant.
+
+    None if it divides something else.
+    """
     of, times = op.operands[0].defining_op, 1
     while isinstance(of, QUOTIENTS):
         by = polynomial(of.operands[1])
         if by is None or by.constant is None:
             return None
         of, times = of.operands[0].defining_op, times * by.constant
-    return (of, times) if isinstance(of, gpu.BlockId) else None
+    if not isinstance(of, gpu.BlockId):
+        return None
+    name = f"b{of.axis}"
+    return of.axis, name if times == 1 else f"floor(({name} + 0)/{times})"
