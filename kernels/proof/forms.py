@@ -361,9 +361,11 @@ class Forms:
             found = self._part(op)
             if found.is_exact or not divisor.is_exact:
                 return found
-            least = "0 <=" if op.is_unsigned else f"-1*({divisor.text}) <"
-            found = found.given(f"{least} {found.text}", f"{found.text} < {divisor.text}")
-            return (found + divisor).wanting(f"{divisor.text} > 0")
+            name, end = found.text, divisor.text
+            within = f"{'0 <=' if op.is_unsigned else f'-1*({end}) <'} {name} and {name} < {end}"
+            if (self.bounds(divisor)[0] or 0) <= 0:  # Nothing may follow from what is not there.
+                within = f"({end} <= 0 or {within})"
+            return (found.given(within) + divisor).wanting(f"{end} > 0")
         a, by = self.of(op.operands[0]) + divisor, int(divisor.text)
         fixed = self.parameters.polynomial(a)
         if fixed is None:
