@@ -12,6 +12,8 @@ from nnc.ir.syntax.parser import parse_module
 from nnc.kernels.proof.prove_kernels import ProveKernels
 from nnc.numerics.interpreter import Interpreter
 
+from .test_proven_extents import outlined
+
 pytest.importorskip("islpy")
 
 MODULE = """
@@ -251,3 +253,110 @@ def test_extents_that_the_host_computes_from_floats_are_no_fault():
     """
     body = "%at = arith.addi %b, %c0 : index\n" + STORE
     assert outcome(body, host, [(n, n, 1) for n in (0, 1, 5)]) == (True, False)
+
+
+PROGRAMS = {
+    "running sums": (
+        "%y = nn.cumsum %x {axis = 0 : i64} : (tensor<?x?xf32>) -> tensor<?x?xf32>",
+        "tensor<?x?xf32>",
+        "tensor<?x?xf32>",
+    ),
+    **{
+        f"{mode} of open extents": (
+            f'%y = nn.pad %x {{mode = "{mode}", pads = array<i64: 0, 2, 1, 0, 1, 2>}} : '
+            "(tensor<4x?x?xf32>) -> tensor<4x?x?xf32>",
+            "tensor<4x?x?xf32>",
+            "tensor<4x?x?xf32>",
+        )
+        for mode in ("reflect", "edge", "wrap")
+    },
+    **{
+        f"{mode} of fixed extents": (
+            f'%y = nn.pad %x {{mode = "{mode}", pads = array<i64: 0, 0, 2, 1, 0, 0, 2, 1>}} : '
+            "(tensor<9x4x300x6xf32>) -> tensor<9x4x304x8xf32>",
+            "tensor<9x4x300x6xf32>",
+            "tensor<9x4x304x8xf32>",
+        )
+        for mode in ("reflect", "edge", "wrap")
+    },
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs(name):
+    op, given, result = PROGRAMS[name]
+    text = f"func.func @main(%x: {given}) -> {result} {{\n{op}\nreturn %y : {result}\n}}"
+    context = PassContext()
+    ProveKernels().run(outlined(text), context)
+    assert not context.statistics[""].get("open")
+    assert context.diagnostics == []
+
+
+LAST_ROWS = """
+module attributes {{gpu.container_module}} {{
+  gpu.module @kernels {{
+    gpu.func @f(%a: memref<4x?x?xf32>, %o: memref<4x?xf32>, %h: index, %w: index) kernel {{
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
+      %c4 = arith.constant 4 : index
+      %plane = arith.muli %h, %w : index
+      %size = arith.muli %plane, %c4 : index
+      %flat = memref.reinterpret_cast %a to offset: [0], sizes: [%size], strides: [1]
+        : memref<4x?x?xf32> to memref<?xf32>
+      %n = gpu.block_id x
+      %column = gpu.block_id y
+      %planes = arith.muli %n, %plane : index
+      %row = arith.subi %h, {back} : index
+      %rows = arith.muli %row, %w : index
+      %start = arith.addi %planes, %rows : index
+      %at = arith.addi %start, %column : index
+      %x = memref.load %flat[%at] : memref<?xf32>
+      memref.store %x, %o[%n, %column] : memref<4x?xf32>
+      gpu.return
+    }}
+  }}
+  func.func @main(%a: memref<4x?x?xf32>, %o: memref<4x?xf32>) {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c4 = arith.constant 4 : index
+    %h = memref.dim %a, %c1 : memref<4x?x?xf32>
+    %w = memref.dim %a, %c2 : memref<4x?x?xf32>
+    %columns = memref.dim %o, %c1 : memref<4x?xf32>
+    %fits = arith.cmpi eq, %columns, %w : index
+    cf.assert %fits, "there is no element"
+    %some = arith.cmpi sge, %h, {least} : index
+    cf.assert %some, "there is no element"
+    gpu.launch_func @kernels::@f blocks in (%c4, %w, %c1) threads in (%c1, %c1, %c1)
+        args(%a : memref<4x?x?xf32>, %o : memref<4x?xf32>, %h : index, %w : index)
+    return
+  }}
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("back", "least", "is_safe"),
+    [("%c1", "%c1", True), ("%c2", "%c2", True), ("%c0", "%c1", False), ("%c2", "%c1", False)],
+    ids=["last", "last but one", "behind the last", "of one row"],
+)
+def test_rows_counted_from_the_end(back, least, is_safe):
+    """A row of an open image is (h - 1)*w elements behind its first; the first plane begins at 0."""
+    text = LAST_ROWS.format(back=back, least=least)
+    for h, w in ((0, 3), (1, 1), (1, 4), (2, 3), (5, 2)):
+        image = np.arange(4 * h * w, dtype=np.float32).reshape(4, h, w)
+        found = np.full((4, w), -1, np.float32)
+        try:
+            Interpreter(parse_module(text)).call("main", [image, found])
+        except NncError as error:
+            assert "there is no element" in str(error) or not is_safe
+            continue
+        if is_safe:
+            np.testing.assert_array_equal(found, image[:, -int(back[2:])])
+    context = PassContext()
+    try:
+        ProveKernels().run(parse_module(text), context)
+    except NncError:
+        assert not is_safe
+        return
+    assert (not context.statistics[""].get("open")) == is_safe
