@@ -183,8 +183,16 @@ int64_t PREFIX_prepare(const void *weights, void *prepared, void *arena, nnc_poo
 """
 
 
+_CHECK = """
+/* Reads all weights: the status OTHER_WEIGHTS if the file that holds them was damaged, else OK.
+   PREFIX_create does not, since that takes about 0.3 ms for each MB. */
+int32_t PREFIX_check(void);
+"""
+
+
 def _library(found: Signature, prefix: str, inside: bool) -> str:
     kept = _KEPT_LIBRARY.replace("PREFIX", prefix) if found.heap_bytes else ""
+    check = _CHECK.replace("PREFIX", prefix) if inside else ""
     weights = (
         "`weights` is not used: they are part of the library."
         if inside
@@ -200,7 +208,7 @@ enum {{
     {prefix.upper()}_NO_ARGUMENT = 1,    /* an argument is NULL or out of range */
     {prefix.upper()}_NO_MEMORY = 2,      /* out of memory */
     {prefix.upper()}_NO_WEIGHTS = 3,     /* the weights file cannot be read */
-    {prefix.upper()}_OTHER_WEIGHTS = 4,  /* the weights file is another model's, or damaged */
+    {prefix.upper()}_OTHER_WEIGHTS = 4,  /* the weights are another model's, or damaged */
     {prefix.upper()}_NO_THREADS = 5,     /* the threads cannot be started */
     {prefix.upper()}_OTHER_PROCESSOR = 6, /* no code for this processor, or for NNC_LEVEL */
     {prefix.upper()}_OTHER_SHAPE = {OTHER_SHAPE}, /* an input has another shape than the model's */
@@ -224,7 +232,7 @@ int32_t {prefix}_call({prefix}_context *context, const nnc_tensor *inputs, nnc_t
 /* Frees what `data` of an output was set to; NULL is allowed. On Linux and macOS free() does so
    as well. */
 void {prefix}_free(void *data);
-{kept}
+{kept}{check}
 /* Ends a context; NULL is allowed. */
 void {prefix}_destroy({prefix}_context *context);
 """

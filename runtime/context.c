@@ -75,7 +75,11 @@ PUBLIC const char *NAME(_message)(int32_t status) {
     case NO_ARGUMENT: return "an argument is NULL or out of range";
     case NO_MEMORY: return "out of memory";
     case NO_WEIGHTS: return "the weights file cannot be read";
+#if INSIDE
+    case OTHER_WEIGHTS: return "the weights in the library are damaged";
+#else
     case OTHER_WEIGHTS: return "the weights file belongs to another model, or is damaged";
+#endif
     case NO_THREADS: return "the threads cannot be started";
     case OTHER_PROCESSOR: return "the library has no code for this processor, or for the level that NNC_LEVEL names";
     case OTHER_SHAPE: return "an input has another shape than the model's";
@@ -90,7 +94,14 @@ PUBLIC const char *NAME(_message)(int32_t status) {
     return failure ? failure : "unknown status";
 }
 
-#if !INSIDE
+#if INSIDE
+/* Whether the weights are as they were written. `create` does not ask: no time of a file tells
+   whether they were summed before, and to read them all takes longer than a run of some models. */
+PUBLIC int32_t NAME(_check)(void) {
+    const sums found = sums_of(NAME(_weights), WEIGHTS_BYTES);
+    return found.plain == SUM && found.weighted == WEIGHTED_SUM ? OK : OTHER_WEIGHTS;
+}
+#else
 /* A file that was summed once is marked by the fraction of the second in its time, which whatever
    writes to it changes. */
 static int32_t map_weights(context *made, const char *path) {

@@ -7,10 +7,10 @@ number of barriers precedes both. Barriers in a loop count in each iteration.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ...dialects import gpu, memref, scf, vector
+from ...dialects import cf, gpu, memref, scf, vector
 from ...ir.affine import AffineDim
 from ...ir.core import Block, Operation, Value
 from ...ir.diagnostics import NncError
@@ -98,6 +98,8 @@ class Accesses:
                     self._loop(op, list(zip(*columns, op.body_block.args, strict=True)))
                 case scf.If():
                     self._branches(op)
+                case cf.Assert():
+                    self._suppose(op)
                 case scf.While() if not any(isinstance(one, _MEETINGS) for one in op.walk()):
                     self._turns(op)
                 case _:
@@ -154,6 +156,16 @@ class Accesses:
         if per_iteration:
             text = f"({before.text} + {per_iteration}*{trips.text})"
             self._barriers = (before + trips).saying(text)
+
+    def _suppose(self, op: cf.Assert) -> None:
+        """What follows runs only where a check has succeeded: else the thread ends.
+
+        Whether it does is no question of where the accesses are, so they stay exact.
+        """
+        condition, holds = self.forms.of(op.arg), self._holds
+        if is_condition(condition):
+            checked = (holds + condition).given(condition.text)
+            self._holds = replace(checked, is_exact=holds.is_exact)
 
     def _turns(self, op: scf.While) -> None:
         """A loop until a value says so, where threads do not meet. What it carries is unknown."""

@@ -12,18 +12,20 @@ without conditions, and its form is not exact.
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from typing import Any
 
-from ...dialects import arith, func, gpu, memref
+from ...dialects import arith, func, gpu, memref, vector
 from ...dialects.index_lists import mix
 from ...ir.core import BlockArgument, Operation, Value
 from ...ir.rewriting import constant_int
 from ...ir.traits import ReadsMemory, is_pure
 from ...ir.types import MemRefType, i1
+from .bounds import Bounds, bounds_of
 from .expressions import (
     ALWAYS,
     NEVER,
@@ -40,10 +42,13 @@ from .expressions import (
     scaled,
 )
 from .extents import first_of_name, name_of_extent
+from .groups import QUOTIENTS, divided_id, parted
 from .parameters import Parameters
 from .polynomials import Polynomial
+from .tables import Tables
 
 _VARIABLE = re.compile(r"\bv\d+\b")
+_IDS: dict[str, Any] = dict.fromkeys(f"{of}{axis}" for of in "bt" for axis in range(4))
 
 
 @dataclass
@@ -77,6 +82,10 @@ class Forms:
     """For each variable that is a form times a polynomial, and of which sets know nothing: both."""
     _known: dict[Value, Form] = field(default_factory=dict)
     _numbers: Any = field(default_factory=count)
+    _tables: Tables = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._tables = Tables({**self.calls, **self.arguments})
 
     def variable(self, *conditions: str, exact: bool = True) -> Form:
         """A new variable; the conditions speak of it as `@`."""
@@ -154,8 +163,7 @@ class Forms:
         if not (is_pure(op) or op.has_trait(ReadsMemory)):
             return self._unknown()
         found = self.parameter(f"value {id(op)}")
-        if not is_pure(op):
-            self.parameters.values_of_host.add(found.text)
+        self.parameters.values_of_host.add(found.text)
         return found
 
     def extent(self, buffer: Value, dim: int) -> Form:
@@ -217,39 +225,30 @@ class Forms:
         extent, b3 stands for the quotient and the axis's own variable for the remainder.
         """
         self.grid = (*grid, number(1))
-        for axis, size in enumerate(grid):
-            whole, by = self.polynomial(size), self._parts_of(kernel, axis)
-            if whole is None or by is None:
-                continue
-            times, rest = whole.divided(by)
-            if rest.terms or not (self.parameters.is_natural(by)):
-                continue
-            found = self.parameters.form(by)
-            self.parted = axis, found
-            sizes = [found if i == axis else own for i, own in enumerate(grid)]
-            self.grid = (*sizes, self.parameters.form(times))
+        sizes = [self.polynomial(size) for size in grid]
+        found = parted(kernel, sizes, self._known_polynomial, self.parameters.is_natural)
+        if found is None:
             return
+        axis, by, times = found
+        self.parted = axis, self.parameters.form(by)
+        inner = [self.parted[1] if i == axis else own for i, own in enumerate(grid)]
+        self.grid = (*inner, self.parameters.form(times))
 
-    def _parts_of(self, kernel: gpu.GPUFuncOp, axis: int) -> Polynomial | None:
-        """The unknown extent by which all uses of a group's id divide it; None if there is none."""
-        along = [op for op in kernel.walk() if isinstance(op, _ALONG_GROUPS) and op.axis == axis]
-        uses = [use for op in along for use in op.results[0].uses]
-        if not all(isinstance(op, gpu.BlockId) for op in along):
-            return None
-        if not all(i == 0 and type(user) in _QUOTIENTS + _REMAINDERS for user, i in uses):
-            return None
-        values = [self.polynomial(self.of(user.operands[1])) for user, _ in uses]
-        if not values or values[0] is None:
-            return None
-        is_one = all(value == values[0] for value in values)
-        return values[0] if is_one and values[0].constant is None else None
+    def _known_polynomial(self, value: Value) -> Polynomial | None:
+        return self.polynomial(self.of(value))
 
     def _part(self, op: Operation) -> Form:
-        """A quotient or remainder by an unknown extent; known only for a group's id (`parted`)."""
-        of = op.operands[0].defining_op
-        if self.parted is None or not isinstance(of, gpu.BlockId) or of.axis != self.parted[0]:
+        """A quotient or remainder by an unknown extent; exact only for a group's id (`parted`)."""
+        of = divided_id(op, self._known_polynomial)
+        if self.parted is None or of is None or of[0] != self.parted[0]:
             return self._unknown_of(op)
-        return Form("b3" if type(op) in _QUOTIENTS else f"b{of.axis}")
+        return Form("b3" if isinstance(op, QUOTIENTS) else of[1])
+
+    def read(self, op: Operation) -> Form:
+        """The form of a number read from memory; one read from a constant is in its range."""
+        found = self._unknown_of(op)
+        ends = self._tables.read(op) if found.variables else None
+        return found if ends is None else found.given(f"{ends[0]} <= {found.text} <= {ends[1]}")
 
     # -- what stays the same -------------------------------------------------------------------
 
@@ -331,6 +330,11 @@ class Forms:
             return found
         return self.parameters.polynomial(self._unknown_of(op))
 
+    def bounds(self, form: Form) -> Bounds:
+        """(least value, greatest value) of a number; None for an end that is not known."""
+        counts = ChainMap[str, Any](self.parameters.counts, self.ends, _IDS)
+        return bounds_of(form.text, counts, self.extremes)
+
     def division(self, op: Operation, up: bool = False, signed: bool = False) -> Form:
         """A quotient by a constant, rounded down or `up`; requires >= 0 unless `signed`."""
         divisor = self.of(op.operands[1])
@@ -341,21 +345,37 @@ class Forms:
         found = a if signed else a.wanting(f"{a.text} >= 0")
         fixed = self.parameters.polynomial(a)
         if fixed is None:
+            low, high = (None if end is None else (end + more) // by for end in self.bounds(a))
+            if low is not None and low == high:
+                return found.saying(str(low))
             return found.saying(f"floor(({a.text} + {more})/{by})")
         return found.saying(self.parameters.form(self.parameters.floor(fixed + more, by)).text)
 
-    def remainder(self, op: Operation) -> Form:
-        """A remainder by a constant; requires that the dividend is not negative."""
+    def remainder(self, op: Any) -> Form:
+        """A remainder by a constant; one of a dividend that may be negative has the same sign.
+
+        By another number, it is something below that number, which must be > 0.
+        """
         divisor = self.of(op.operands[1])
         if not is_number(divisor) or int(divisor.text) <= 0:
-            return self._part(op)
+            found = self._part(op)
+            if found.is_exact or not divisor.is_exact:
+                return found
+            name, end = found.text, divisor.text
+            within = f"{'0 <=' if op.is_unsigned else f'-1*({end}) <'} {name} and {name} < {end}"
+            if (self.bounds(divisor)[0] or 0) <= 0:  # Nothing may follow from what is not there.
+                within = f"({end} <= 0 or {within})"
+            return (found.given(within) + divisor).wanting(f"{end} > 0")
         a, by = self.of(op.operands[0]) + divisor, int(divisor.text)
-        found = a.wanting(f"{a.text} >= 0")
         fixed = self.parameters.polynomial(a)
         if fixed is None:
-            return found.saying(f"(({a.text}) mod {by})")
-        rest = fixed - self.parameters.floor(fixed, by) * by
-        return found.saying(self.parameters.form(rest).text)
+            low, rest = self.bounds(a)[0], a.saying(f"(({a.text}) mod {by})")
+            if not op.is_unsigned and low is not None and low < 0:
+                below = scaled(a.saying(f"(({scaled(a, -1).text}) mod {by})"), -1)
+                return self.chosen(a.saying(f"({a.text}) >= (0)"), rest, below)
+            return rest.wanting(f"{a.text} >= 0")
+        rest = self.parameters.form(fixed - self.parameters.floor(fixed, by) * by)
+        return a.saying(rest.text).wanting(f"{a.text} >= 0")
 
     def extreme(self, op: Operation, relation: str) -> Form:
         """The form of a minimum or maximum."""
@@ -444,12 +464,7 @@ def _extent(forms: Forms, op: memref.Dim) -> Form:
     return forms.extent(buffer, dim)
 
 
-_QUOTIENTS = (arith.DivUI, arith.DivSI, arith.FloorDivSI)
-_REMAINDERS = (arith.RemUI, arith.RemSI)
-_ALONG_GROUPS = (gpu.BlockId, gpu.GlobalId, gpu.GridDim)
-
-_Maker = Callable[[Forms, Any], Form]
-_FORMS: dict[type[Operation], _Maker] = {
+_FORMS: dict[type[Operation], Callable[[Forms, Any], Form]] = {
     arith.AddI: lambda f, op: f.sum(op),
     arith.SubI: lambda f, op: f.sum(op, -1),
     arith.MulI: Forms.product,
@@ -471,6 +486,9 @@ _FORMS: dict[type[Operation], _Maker] = {
     arith.AndI: lambda f, op: f.logical(op, "and"),
     arith.OrI: lambda f, op: f.logical(op, "or"),
     memref.Dim: _extent,
+    memref.Load: Forms.read,
+    vector.Gather: Forms.read,
+    vector.TransferRead: Forms.read,
     gpu.BlockId: lambda f, op: Form(f"b{op.axis}"),
     gpu.ThreadId: lambda f, op: Form(f"t{op.axis}"),
     gpu.BlockDim: lambda f, op: number(f.threads[op.axis]),

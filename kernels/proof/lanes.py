@@ -5,7 +5,8 @@
     %v = arith.addi %s, %b                                ->    v7 + b0, where 0 <= v7 < 8
     %c = arith.constant dense<[0, 4, 8]> : vector<3xindex>    ->    4*v8, where 0 <= v8 < 3
 
-An element that is read from memory is a variable of which nothing is known.
+An element that is read from memory is a variable of which nothing is known; one that is read from
+a constant of the module is in the constant's range.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from .forms import Forms
 
 _LANEWISE = (
     *(arith.AddI, arith.SubI, arith.MulI, arith.MinSI, arith.MaxSI, arith.MinUI, arith.MaxUI),
-    *(arith.IndexCast, arith.IndexCastUI, arith.Select, arith.CmpI),
+    *(arith.IndexCast, arith.IndexCastUI, arith.Select, arith.CmpI, arith.RemSI, arith.RemUI),
 )
 """Operations whose forms follow from those of one element of each operand."""
 
@@ -54,9 +55,11 @@ class Lanes:
             case vector.Step():
                 return lanes[0]
             case arith.Constant():
-                found = _listed(value, lanes)
+                found = _listed(self.forms, value, lanes)
                 if found is not None:
                     return found
+            case vector.Gather() | vector.TransferRead():
+                return self.forms.made(op)
             case vector.Broadcast() | vector.ShapeCast():
                 found = _moved(op, lanes)
                 if found is not None:
@@ -68,9 +71,9 @@ class Lanes:
         return self.forms.variable(exact=False)
 
 
-def _listed(value: Value, lanes: Sequence[Form]) -> Form | None:
-    """The form of a constant's element if it grows evenly along each dimension, as in [0, 4, 8];
-    else None.
+def _listed(forms: Forms, value: Value, lanes: Sequence[Form]) -> Form | None:
+    """The form of a constant's element, exact if it grows evenly along each dimension, as in
+    [0, 4, 8]; else something from the least to the greatest. None if these are no integers.
     """
     dense = constant_value(value)
     if not isinstance(dense, DenseElements) or not all(isinstance(n, int) for n in dense.values()):
@@ -80,7 +83,8 @@ def _listed(value: Value, lanes: Sequence[Form]) -> Form | None:
     for along, lane in enumerate(lanes):
         steps = np.diff(elements, axis=along)
         if steps.size and (steps != steps.flat[0]).any():
-            return None
+            least, most = int(elements.min()), int(elements.max())
+            return forms.variable(f"{least} <= @ <= {most}", exact=False)
         form = added(form, scaled(lane, int(steps.flat[0]) if steps.size else 0))
     return form
 

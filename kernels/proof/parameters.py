@@ -42,7 +42,8 @@ class Parameters:
     extents: dict[str, dict[Value, int]] = field(default_factory=dict)
     """For each unknown extent, by name: the buffers that have it, with the dimension."""
     values_of_host: set[str] = field(default_factory=set)
-    """The sizes of buffers that the host reads from memory: not all values of them may occur."""
+    """The numbers that the host reads from memory, or computes in a way that polynomials do not
+    describe, as from floats: not all values of them may occur."""
     related: dict[tuple[Value, int], tuple[tuple[Value, int], int]] = field(default_factory=dict)
     """Maps an argument's (buffer, dimension) to (an earlier one, how much larger it is)."""
 

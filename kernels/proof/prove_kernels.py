@@ -423,7 +423,7 @@ class _Proof:
                 )
             yield Unknown(access.op, _BY_VALUES)
         elif not self.sets.is_as_wanted(access):
-            yield Unknown(access.op, "an index of it may be negative")
+            yield Unknown(access.op, "an index of it may be negative, or divided by 0")
 
     def _apart(self, one: Access, other: Access, within: bool) -> Iterator[Unknown]:
         found = self.sets.clash(one, other, within)

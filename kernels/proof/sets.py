@@ -43,7 +43,7 @@ class Found:
     """An instance of a fault: its groups and threads, and the element.
 
     It only `may` happen if no extents are found whose products are as the fault needs them, or if
-    extents are values that the host reads from memory.
+    numbers occur that the host reads or computes in a way that polynomials do not describe.
     """
 
     groups: tuple[tuple[int, ...], ...]

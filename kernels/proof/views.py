@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from math import prod
 
 from ...dialects import memref
@@ -124,8 +125,12 @@ def _count(forms: Forms, buffer: Value) -> Polynomial | None:
 
 
 def _taken_apart(forms: Forms, index: Form) -> tuple[tuple[Form, Polynomial], ...]:
-    """An index as a sum of terms, each a number times a polynomial in parameters."""
+    """An index as a sum of terms, each a number times a polynomial in parameters.
+
+    What is constant during a launch is such a polynomial if it has products: (h - 1)*w rows.
+    """
     rest, terms, left = number(0), list[tuple[Form, Polynomial]](), [(index, Polynomial.number(1))]
+    constant, plain = Polynomial({}), list[Form]()
     while left:
         form, by = left.pop()
         for times, name in parts_of(form.text):
@@ -133,9 +138,18 @@ def _taken_apart(forms: Forms, index: Form) -> tuple[tuple[Form, Polynomial], ..
                 factor, distance = forms.products[name]
                 left.append((factor, by * distance * times))
             elif by.constant is not None:
-                rest = added(rest, scaled(Form(name), times * by.constant))
+                form = scaled(Form(name), times * by.constant)
+                fixed = forms.parameters.polynomial(form) if name != "1" else None
+                if fixed is not None:
+                    constant, plain = constant + fixed, [*plain, form]
+                else:
+                    rest = added(rest, form)
             else:
                 terms.append((index.saying(name), by * times))
+    if any(len(names) > 1 for names in constant.terms):
+        terms.append((number(1), constant))
+    else:
+        rest = reduce(added, plain, rest)
     return *terms, (index.saying(rest.text), Polynomial.number(1))
 
 

@@ -102,7 +102,7 @@ def write_binary(
         stem.with_suffix(".h"): (header,),
         stem.with_suffix(".json"): (json.dumps(found.as_json(), indent=2), "\n"),
     }
-    sums = Sums(0, 0) if inside else sums_of([program.weights])
+    sums = sums_of([program.weights])
     if not inside:
         beside[stem.with_suffix(".weights")] = (program.weights.data, stamp)
     for spoken in options.bindings:
@@ -157,7 +157,7 @@ class _Link:
         if result.suffix == ".a":
             tools.archive(objects, result)
         else:
-            tools.shared_library(objects, result, _exports(program, self.prefix))
+            tools.shared_library(objects, result, self._exports())
         return result
 
     def _defines(self) -> dict[str, str]:
@@ -198,6 +198,23 @@ class _Link:
             self.target.toolchain().data_object(symbol, data, ALIGNMENT, made)
         return made
 
+    def _exports(self) -> list[str]:
+        """The names of the library's exported functions."""
+        program, names = self.program, ["create", "call", "destroy", "free", "message", "run"]
+        if self.inside:
+            names.append("check")
+        if program.parallel:
+            names += ("pool_create", "pool_destroy")
+        if program.signature.prepared_bytes:
+            names.append("prepare")
+        if program.signature.heap_bytes:
+            names += ("release", "reuse", "give_back", "trim")
+        if program.signature.failures:
+            names.append("failure")
+        if program.levels:
+            names.append("target")
+        return [f"{self.prefix}_{name}" for name in names]
+
 
 def level_of(program: Program) -> Target:
     """The target of one of the library's levels."""
@@ -216,19 +233,3 @@ def _rows(program: Program) -> str:
         flags = one.parallel, bool(found.failures), bool(found.heap_bytes)
         rows.append(f"ROW({', '.join(map(str, (*values, *map(int, flags))))})")
     return " ".join(rows)
-
-
-def _exports(program: Program, prefix: str) -> list[str]:
-    """The names of a library's exported functions."""
-    names = ["create", "call", "destroy", "free", "message", "run"]
-    if program.parallel:
-        names += ("pool_create", "pool_destroy")
-    if program.signature.prepared_bytes:
-        names.append("prepare")
-    if program.signature.heap_bytes:
-        names += ("release", "reuse", "give_back", "trim")
-    if program.signature.failures:
-        names.append("failure")
-    if program.levels:
-        names.append("target")
-    return [f"{prefix}_{name}" for name in names]

@@ -16,10 +16,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+
 from ...artifacts.bindings.language import ModelView, TensorView, language, rendered
 from ...artifacts.interface import Interface
 from ...artifacts.options import ArtifactOptions
 from ...dialects import llvm
+from ...ir.checked_files import sums_of
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.files import Part, write_together
@@ -250,6 +253,12 @@ def _loader(
     return loader_text(LOADER_SOURCE, about)
 
 
+def _sums(weights: np.ndarray) -> list[int]:
+    """What `sumsOf` of shared.mjs gives for the weights."""
+    sums, words = sums_of([weights]), -(-weights.nbytes // 4)
+    return [one % 2**32 for one in (sums.plain, words * sums.plain - sums.weighted)]
+
+
 def about_program(program: Program, path: Path, view: ModelView) -> dict[str, Any]:
     """The facts about a program that all loaders need."""
 
@@ -266,6 +275,7 @@ def about_program(program: Program, path: Path, view: ModelView) -> dict[str, An
         "inputs": about_tensors(view.inputs),
         "outputs": about_tensors(view.outputs),
         "weights": found.weights_bytes,
+        "sums": _sums(program.weights),
         "prepared": found.prepared_bytes,
         "prepareArena": found.prepare_arena_bytes,
         "arena": found.arena_bytes,

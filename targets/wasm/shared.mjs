@@ -58,6 +58,22 @@ class Stream {
   }
 }
 
+// The checksum of bytes in memory: of 32-bit words, the sum and the sum of its values so far, modulo 2**32.
+function sumsOf(memory, address, bytes) {
+  const words = new Uint32Array(memory, address, bytes >>> 2), rest = bytes & 3;
+  let plain = 0, falling = 0;
+  for (let i = 0; i < words.length; i++) {
+    plain = (plain + words[i]) | 0;
+    falling = (falling + plain) | 0;
+  }
+  if (rest) {
+    const last = new Uint8Array(memory, address + bytes - rest, rest);
+    for (let i = 0; i < rest; i++) plain = (plain + (last[i] << (8 * i))) | 0;
+    falling = (falling + plain) | 0;
+  }
+  return [plain >>> 0, falling >>> 0];
+}
+
 async function* chunksOf(body) {
   const reader = body.getReader();
   for (;;) {
@@ -207,6 +223,8 @@ class Program {
     const all = new Uint8Array(this.memory.buffer);
     await stream.read(MODEL.weights, (part, at) => all.set(part, stored + at));
     await stream.finish();
+    const sums = sumsOf(this.memory.buffer, stored, MODEL.weights);
+    if (sums.some((sum, i) => sum !== MODEL.sums[i])) throw new Error(`${stream.name} is damaged`);
     this.#weights = stored;
     if (MODEL.prepared) {
       this.#weights = this.allocate(MODEL.prepared);

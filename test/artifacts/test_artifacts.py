@@ -322,9 +322,9 @@ def test_only_the_prefix_is_exported(compiled, tmp_path: Path) -> None:
     assert compile_to(folder / "model.onnx", "--prefix", "tiny", "-o", str(target)) == 0
     rows = [row for row in symbols(target, "--dyn-syms") if row[6] != "UND"]
     exported = {row[7] for row in rows if row[4] in ("GLOBAL", "WEAK")}
-    functions = ("run", "create", "call", "destroy", "free", "message")
+    functions = ("run", "create", "call", "destroy", "free", "message", "check")
     functions += ("pool_create", "pool_destroy")
-    assert exported >= {f"tiny_{name}" for name in functions[:6]}
+    assert exported >= {f"tiny_{name}" for name in functions[:7]}
     assert exported <= {f"tiny_{name}" for name in (*functions, "parallel_for")}
 
 

@@ -190,6 +190,28 @@ def test_a_library_marks_what_it_has_checked(library: Library, tmp_path: Path):
     np.testing.assert_array_equal(called(library, copy), X @ W)
 
 
+def test_a_library_can_check_the_weights_in_it(library: Library, tmp_path: Path):
+    """`check` finds them. What is beside them is not theirs."""
+    onnx.save(model(), tmp_path / "m.onnx")
+    assert compile_to(tmp_path / "m.onnx", "-o", str(tmp_path / "m.so")) == 0
+    data = (tmp_path / "m.so").read_bytes()
+    weights = library.weights.read_bytes()[:-8]  # Without the stamp of a file.
+    assert data.count(weights) == 1
+    at = data.index(weights)
+    for name, place in (("whole", None), ("first", at), ("last", at + len(weights) - 1)):
+        other = bytearray(data)
+        if place is not None:
+            other[place] ^= 1
+        (tmp_path / f"{name}.so").write_bytes(other)
+        shutil.copyfile(tmp_path / "m.json", tmp_path / f"{name}.json")
+        found = Library(tmp_path / f"{name}.so")
+        if place is None:
+            assert found.code.nnc_check() == 0
+        else:
+            with pytest.raises(RuntimeError, match="the weights in the library are damaged"):
+                found.check(found.code.nnc_check())
+
+
 def test_changed_weights_of_a_stage_are_an_error(tmp_path: Path, capsys):
     onnx.save(model(), tmp_path / "m.onnx")
     assert main(["stages", "-q", str(tmp_path / "m.onnx"), "-o", str(tmp_path / "s")]) == 0

@@ -27,7 +27,7 @@ from ..numerics.test_launches import STAGED, STAGED_BUFFERS, STAGED_TYPES, modul
 pytest.importorskip("islpy")
 
 BY_VALUES = {
-    "nn.gather", "nn.gather_elements", "nn.gather_nd", "nn.scatter_elements", "nn.scatter_nd",
+    "nn.gather", "nn.gather_elements", "nn.gather_nd",
     "nn.determinant", "nn.non_zero", "nn.sort_rows", "nn.suppress", "nn.walk_trees", "nn.sum_trees",
 }  # fmt: skip
 """Ops whose kernels read or write where a value says, or loop until one says so."""

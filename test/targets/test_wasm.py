@@ -251,6 +251,7 @@ def test_progress_and_faulty_files(tmp_path: Path, weights: str):
     file = path.with_suffix(".wasm" if weights == "inside" else ".weights")
     wrong = other.with_suffix(file.suffix)
     total = sum(path.with_suffix(s).stat().st_size for s in {".wasm", file.suffix})
+    (weights_bytes,) = re.findall(r'"weights": (\d+)', path.read_text())
     key = "undefined, { weights: bytes }" if weights == "beside" else "bytes"
     found = node(f"""
         import {{ load }} from "{path}";
@@ -264,6 +265,8 @@ def test_progress_and_faulty_files(tmp_path: Path, weights: str):
           whole, whole.subarray(0, whole.length - 5), whole.subarray(0, 60),
           Buffer.concat([whole, Buffer.alloc(3)]), whole.buffer.slice(0),
         ]) say(await fault(() => load({key})));
+        const changed = (at) => Buffer.from(whole).fill(whole.at(at) ^ 4, whole.length + at, whole.length + at + 1);
+        for (const bytes of [changed(-9), changed(-{weights_bytes} - 8)]) say(await fault(() => load({key})));
         const bytes = readFileSync("{wrong}");
         say((await fault(() => load({key}))).slice(0, 16));
         if ({json.dumps(weights == "inside")})
@@ -277,9 +280,10 @@ def test_progress_and_faulty_files(tmp_path: Path, weights: str):
     assert found[3] == f"Error: the model ends after {size - 5} of {size} bytes: {end}"
     assert found[4] == f"Error: the model ends after 60 of {size} bytes: {end}"
     assert found[5].startswith("Error: the model belongs to another model than this file")
-    assert found[7] == "Error: the model"
+    assert found[7] == found[8] == "Error: the model is damaged"
+    assert found[9] == "Error: the model"
     if weights == "inside":
-        assert found[8] == "Error: the model is not WebAssembly"
+        assert found[10] == "Error: the model is not WebAssembly"
     assert "no such file" in found[-1]
 
 
