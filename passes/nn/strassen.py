@@ -53,7 +53,8 @@ def sizes_of(op: Product) -> ProductSizes:
     out = shape_of(op.out)
     if isinstance(op, nn.PackedMatmul):
         *outer, M, K = shape
-        return ProductSizes(prod(outer) * M, K, prod(out[-2:]), K // 2, M % 2 * prod(outer))
+        lone = M % 2 * prod(outer)
+        return ProductSizes(prod(outer) * M, K, prod(out[-2:]), K // 2, lone, in_rows=True)
     N, Co, *extents, B = shape
     return ProductSizes(N * prod(extents), Co * B, out[1] * out[-1], B)
 

@@ -62,7 +62,8 @@ class ProductSizes:
     """The sizes that determine the time of a matrix product.
 
     `steps` is the number of terms of each sum, `block` the number of contiguous elements of the
-    left matrix, `lone` the number of rows that Strassen's algorithm pairs with zeros.
+    left matrix, `lone` the number of rows that Strassen's algorithm pairs with zeros. `in_rows`
+    says that the left matrix is one of rows, not a blocked image.
     """
 
     rows: int
@@ -70,6 +71,7 @@ class ProductSizes:
     columns: int
     block: int
     lone: int = 0
+    in_rows: bool = False
 
     @property
     def multiplications(self) -> float:
@@ -94,7 +96,8 @@ class ConvCosts(Roofline):
         sums, lanes = PRODUCTS / 4, self.machine.lanes(F32)
         longer = 1 + 2 * self.costs.short_sums / K
         products = self.arithmetic(PRODUCTS / 8 * longer * M * K * N)
-        found = self.beside_memory(products, F32 * sums * K * N)
+        weights = F32 * sums * K * N
+        found = self.beside_memory(products, weights)
         # What fills no vector passes one by one.
         read = K * (sizes.block // lanes + sizes.block % lanes) * lanes / sizes.block
         parts = self.arithmetic(M * (read + N) / 4 * self.costs.transform_parts)
@@ -102,6 +105,10 @@ class ConvCosts(Roofline):
         # Rows with a lone one are not dealt into blocks.
         in_blocks = not sizes.lone and self.is_blocked(between, sums * K * N)
         is_near = self.is_cached(between) or in_blocks
+        if in_blocks and sizes.in_rows:
+            name, bandwidth = self.home(weights)
+            again = M / (2 * self.costs.row_pairs) * weights / bandwidth
+            found = found.plus(name, self.costs.hidden * again)
         return self._between(found.plus("arithmetic", parts), between, is_near)
 
     def direct(self, sizes: ConvSizes) -> Terms:

@@ -9,7 +9,7 @@ from nnc.kernels.model.plan import Plan
 from nnc.kernels.model.stages import stages_of
 from nnc.kernels.model.steps import remainders
 from nnc.kernels.policy.tiles import TileModel
-from nnc.kernels.policy.traffic import Traffic
+from nnc.kernels.policy.traffic import Block, Traffic
 from nnc.kernels.primitives.collapse import collapse
 from nnc.targets.base import target
 
@@ -185,6 +185,17 @@ def test_panels_that_fit_the_cache_are_reused():
     stage = contraction(3072, 128, 768)
     order = Traffic(stage, {0: 8, 1: 48}, AVX512, {}).best_order([(0,), (1,)])
     assert order[0] == (0,)
+
+
+def test_a_block_of_columns_stays_in_the_cache():
+    """Within a block the rows go outside, read once for the block and not once for each panel,
+    unless so much is computed meanwhile that reading them is hidden.
+    """
+    stage, columns = contraction(4096, 1536, 384), Block((1,), 192)
+    traffic = Traffic(stage, {0: 8, 1: 48}, replace(AVX512, l2_bandwidth=64.0), {})
+    assert traffic.best_order([(0,), (1,)]) == [(1,), (0,)]
+    assert traffic.best_order([(0,), (1,)], block=columns, arithmetic=1e6) == [(0,), (1,)]
+    assert traffic.best_order([(0,), (1,)], block=columns, arithmetic=1e9) == [(1,), (0,)]
 
 
 def test_first_loop_is_even_for_several_cores():

@@ -101,3 +101,13 @@ def test_slow_caches_and_slow_memory_keep_the_plain_product():
         assert found.taken == "direct"
         terms = found.alternatives[1].terms
         assert terms is not None and terms.bound == resource
+
+
+def test_blocks_of_rows_read_the_weights_again():
+    """From a slow cache that takes longer than what the algorithm saves; a blocked image has few
+    blocks.
+    """
+    machine = replace(target("x86-64-v4").machine, l3_bandwidth=4.0)
+    rows = ProductSizes(1500, 768, 1536, 384, in_rows=True)
+    assert halving(machine, rows, UNKNOWN).taken == "direct"
+    assert halving(machine, replace(rows, in_rows=False), UNKNOWN).taken == "strassen"
