@@ -22,6 +22,7 @@ PASS_MODULES: dict[str, str] = {
     "keep-on-chip": "..memory.keep_on_chip",
     "keep-packed": "..passes.nn.keep_packed",
     "lower-tiles": "..kernels.codegen.vectors.lower_tiles",
+    "lower-affine": ".lower_affine",
     "lower-to-linalg": ".nn_to_linalg",
     "place-buffers": "..memory.place_buffers",
     "align-arguments": "..memory.align_arguments",

@@ -74,6 +74,7 @@ GRAPH_STAGES: tuple[Stage, ...] = (
     stage(
         "bufferize",
         "linalg on memrefs, one function per kernel",
+        ("lower-affine", "of models it has none, but a file of linalg or memrefs may"),
         "lower-to-linalg",
         ("fuse-into-tiles", "the ops after Winograd's last transform"),
         ("single-rows", "before schedules, which differ for one row and for many"),

@@ -234,8 +234,8 @@ class Parallel(
         """The values of each induction variable, for these values of the operands."""
         low = self.lowerBoundsMap.map
         split = low.dim_count + low.symbol_count
-        lows = _grouped(values_at(low, operands[:split]), self.lowerBoundsGroups)
-        ups = _grouped(values_at(self.upperBoundsMap.map, operands[split:]), self.upperBoundsGroups)
+        lows = grouped(values_at(low, operands[:split]), self.lowerBoundsGroups)
+        ups = grouped(values_at(self.upperBoundsMap.map, operands[split:]), self.upperBoundsGroups)
         return [
             range(max(a), min(b), step) for a, b, step in zip(lows, ups, self.steps, strict=True)
         ]
@@ -250,7 +250,8 @@ class Parallel(
         return found
 
 
-def _grouped(values: Sequence[int], sizes: Sequence[int]) -> list[Sequence[int]]:
+def grouped(values: Sequence[Any], sizes: Sequence[int]) -> list[Sequence[Any]]:
+    """The values in groups of these sizes, such as the bounds of each induction variable."""
     found, at = [], 0
     for size in sizes:
         found.append(values[at : at + size])

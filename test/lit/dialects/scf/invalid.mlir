@@ -481,7 +481,7 @@ func.func @f(%n: index, %x: f32, %c: i1, %i: i32, %t: tensor<4xf32>) {
 func.func @own_region(%c: i1, %x: i32) -> i32 {
   // expected-note @+1 {{operand defined here (op in a parent region)}}
   %r = scf.if %c -> i32 {
-    // expected-error @+1 {{'scf.yield' op operand #0 does not dominate this use}}
+    // expected-error @+1 {{operand #0 does not dominate this use}}
     scf.yield %r : i32
   } else {
     scf.yield %x : i32
