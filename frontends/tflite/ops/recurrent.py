@@ -115,12 +115,19 @@ def by_time(n: TfliteLayer, x: Value, time_major: bool) -> Value:
     return x if time_major else swapped(n, x, 0, 1)
 
 
+def _starts_anew(n: TfliteLayer) -> None:
+    """Say that the states with which a run ends are not those with which the next one starts."""
+    if any(one is not None and one.is_variable for one in n.attributes.inputs):
+        n.warn("each run starts with states of zeros; LiteRT keeps them until variables are reset")
+
+
 @ROWS("UNIDIRECTIONAL_SEQUENCE_LSTM")
 @real
 def sequence_lstm(n: TfliteLayer, *operands: Value | None) -> Value:
     if n.options.diagonal:
         raise n.error("diagonal recurrent weights are not supported")
     own = _real(n, operands)
+    _starts_anew(n)
     x = by_time(n, _needed(n, own, 0, "the sequence"), n.options.time_major)
     direction = _lstm_direction(n, own[1:18], own[20:24], False, (None, None))
     (found,) = lstm(n, x, [direction], order=_GATES)
@@ -132,6 +139,7 @@ def bidirectional_lstm(n: TfliteLayer, *operands: Value | None) -> list[Value]:
     own = _real(n, operands)
     if any(x is not None for x in own[39:]):
         raise n.error("auxiliary inputs are not supported")
+    _starts_anew(n)
     x = by_time(n, _needed(n, own, 0, "the sequence"), n.options.time_major)
     directions = [
         _lstm_direction(n, own[first : first + 17], (), first > 1, (None, None))
@@ -219,6 +227,7 @@ def rnn_step(n: TfliteLayer, *operands: Value | None) -> list[Value]:
 @ROWS("UNIDIRECTIONAL_SEQUENCE_RNN")
 def sequence_rnn(n: TfliteLayer, *operands: Value | None) -> Value:
     own = _real(n, operands)
+    _starts_anew(n)
     x = by_time(n, _needed(n, own, 0, "the sequence"), n.options.time_major)
     (found,) = rnn(n, x, [_rnn_direction(n, own[1:4])])
     return n.quantized(0, by_time(n, found.outputs, n.options.time_major))
@@ -229,6 +238,7 @@ def bidirectional_rnn(n: TfliteLayer, *operands: Value | None) -> list[Value]:
     own = _real(n, operands)
     if any(x is not None for x in own[9:]):
         raise n.error("auxiliary inputs are not supported")
+    _starts_anew(n)
     x = by_time(n, _needed(n, own, 0, "the sequence"), n.options.time_major)
     directions = [_rnn_direction(n, own[1:4]), _rnn_direction(n, own[5:8], True)]
     return _both(n, rnn(n, x, directions))

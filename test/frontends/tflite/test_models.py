@@ -5,6 +5,7 @@ from pathlib import Path
 import nnc
 import numpy as np
 import pytest
+from nnc.frontends.formats import examine_model
 
 FILES = Path(__file__).parent / "files"
 NAMES = sorted(path.stem for path in FILES.glob("*.tflite"))
@@ -36,3 +37,10 @@ def check(what, got, want, scale):
         assert apart <= 1e-5 * most, f"{what}: {apart} of {most}"
     else:
         assert apart == 0, f"{what}: {got} is not {want}"
+
+
+def test_that_no_state_is_kept_is_said():
+    """LiteRT's sequences go on from the states with which the run before ended."""
+    found = examine_model(FILES / "sequence_lstms.tflite").warnings
+    assert found and all("each run starts with states of zeros" in one for one in found)
+    assert not examine_model(FILES / "net_f16.tflite").warnings
