@@ -43,8 +43,8 @@ func.func @main(%x: tensor<?x3xf32>) -> tensor<?x3xf32> {
 }
 """
 FUNCTIONS = {"create", "call", "destroy", "free", "message", "run"}
-OF_THE_MODEL = {"pool_create", "pool_destroy", "prepare"}
-"""It has loops for several threads, and weights that are made when it is loaded."""
+OF_THE_MODEL = {"pool_create", "pool_destroy", "prepare", "check"}
+"""It has loops for several threads, weights that are made when it is loaded, and weights inside."""
 
 
 # -- names ---------------------------------------------------------------------------------------
