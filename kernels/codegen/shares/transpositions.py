@@ -54,7 +54,8 @@ def transpose_in_workgroup(
 
 def _lane(op: Transfer) -> int | None:
     """The dimension of several elements along which a vector lies side by side in global memory."""
-    lane = None if gpu.is_workgroup(op.base.type) else fastest_lane(op)
+    is_own = memref.base_buffer(op.base).defined_by(memref.Alloca) is not None
+    lane = None if is_own or gpu.is_workgroup(op.base.type) else fastest_lane(op)
     value = op.results[0] if isinstance(op, vector.TransferRead) else op.valueToStore
     return lane if lane is not None and value.type.shape[lane] > 1 else None  # type: ignore[attr-defined]
 
