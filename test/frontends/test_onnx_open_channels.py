@@ -103,6 +103,7 @@ def test_no_window_at_all(operator, height):
     )
 
 
+@pytest.mark.thorough
 def test_deformable_convolution():
     """By a known weight, which tells the channels; the second image is no square."""
     text = """float[N,C,H,W] x, float[N,D,P,Q] moves, float[N,E,P,Q] shares => float[N,O,P,Q] y)

@@ -373,6 +373,10 @@ def test_groups_compute_short_rows_in_turn():
     assert few.in_turn == 1
     ((several,),) = tiles_of("cuda", layer_norm("3x136"))
     assert several.in_turn > 1
+
+
+@pytest.mark.thorough
+def test_numbers_of_short_rows_in_turn():
     module, subject = for_device("cuda", layer_norm("3x136"))
     rng = np.random.default_rng(1)
     inputs = [rng.standard_normal(s).astype(np.float32) for s in ((3, 136, 32), (32,), (32,))]

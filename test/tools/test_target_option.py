@@ -56,7 +56,7 @@ def test_every_stage_goes_on_without_flags(folder: Path) -> None:
             assert (code, said) == (0, ""), path.name
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("name", "suffix"),
     [("opencl", ".cl"), ("webgpu", ".wgsl"), ("cuda", ".ptx"), ("metal", ".metal"), ("c", ".c")],
