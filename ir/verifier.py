@@ -38,11 +38,10 @@ class _Walk:
 
     def run(self, root: Operation) -> None:
         verify_operation(root)
-        # A frame is a block to enter or None, the operation whose regions come before the rest
-        # of its block, what to forget at the block's end, and what is visible.
-        stack: list[_Frame] = []
+        # A frame: a block to enter or None; the operation whose regions come before the rest of its
+        # block; what to forget at the block's end; what is visible.
+        stack, checks = list[_Frame](), _CHECKS
         self._push_regions(root, stack, set())
-        checks = _CHECKS
         while stack:
             block, op, defined, visible = stack.pop()
             if block is not None:
@@ -102,8 +101,8 @@ class _Walk:
         notes = []
         definer = operand.defining_op
         if definer is not None:
-            place = f"op in {_place_of(definer, op)}"
-            notes.append(Diagnostic("note", f"operand defined here ({place})", definer.loc))
+            text = f"operand defined here (op in {_place_of(definer, op)})"
+            notes.append(Diagnostic("note", text, definer.loc))
         if crosses:
             message = "using value defined outside the region"
             raise VerifyError(f"'{op.name}' op {message}", op.loc, notes)
@@ -121,9 +120,9 @@ def _is_graph(block: Block) -> bool:
 
 def _place_of(definer: Operation, user: Operation) -> str:
     """Where an operation lies, seen from one that uses its result."""
+    at = user.parent_op
     if definer.parent is user.parent:
         return "the same block"
-    at = user.parent_op
     while at is not None and at is not definer:
         at = at.parent_op
     return "another block" if at is None else "a parent region"

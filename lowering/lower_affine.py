@@ -8,7 +8,6 @@ from typing import Any
 
 from ..dialects import affine, arith, memref, scf, vector
 from ..dialects.affine.loops import grouped
-from ..dialects.index_lists import mix
 from ..dialects.memref.atomics import identity
 from ..ir.affine import AffineExpr, AffineMap
 from ..ir.builder import Builder
@@ -80,11 +79,9 @@ class _Index:
 
 def _value(b: Builder, number: _Index | int) -> Value:
     """An index as a value."""
-    return (
-        number.value
-        if isinstance(number, _Index)
-        else b.insert(arith.Constant.index(number)).result
-    )
+    if isinstance(number, _Index):
+        return number.value
+    return b.insert(arith.Constant.index(int(number))).result
 
 
 def _evaluated(
@@ -131,32 +128,17 @@ def lower_max(op: affine.Max, rewriter: Rewriter) -> None:
     )
 
 
-def _factors(b: Builder, op: affine.DelinearizeIndex | affine.LinearizeIndex) -> list[_Index | int]:
-    """The basis without an element that only bounds the first digit."""
-    basis = mix(op.static_basis, [_Index(b, v) for v in op.dynamic_basis])
-    return list(basis)[len(basis) + 1 - len(op.multi_index) :]
-
-
 @rewrite(affine.DelinearizeIndex)
 def lower_delinearize(op: affine.DelinearizeIndex, rewriter: Rewriter) -> None:
     """affine.delinearize_index -> quotients and remainders"""
-    number: _Index | int = _Index(rewriter, op.linear_index)
-    digits = []
-    for factor in reversed(_factors(rewriter, op)):
-        digits.append(number % factor)
-        number = number // factor
-    found = [number, *reversed(digits)]
-    rewriter.replace(op, [_value(rewriter, one) for one in found])
+    digits = op.evaluate(*(_Index(rewriter, v) for v in op.operands))
+    rewriter.replace(op, [_value(rewriter, one) for one in digits])
 
 
 @rewrite(affine.LinearizeIndex)
 def lower_linearize(op: affine.LinearizeIndex, rewriter: Rewriter) -> None:
     """affine.linearize_index -> products and sums"""
-    first, *rest = [_Index(rewriter, v) for v in op.multi_index] or [0]
-    number: _Index | int = first
-    if rest:
-        for digit, factor in zip(rest, _factors(rewriter, op), strict=True):
-            number = number * factor + digit
+    number = op.evaluate(*(_Index(rewriter, v) for v in op.operands))
     rewriter.replace(op, _value(rewriter, number))
 
 
@@ -223,13 +205,19 @@ def lower_dma_wait(op: affine.DmaWait, rewriter: Rewriter) -> None:
 # -- control flow ---------------------------------------------------------------------------------
 
 
-def _move(body: Block, end: Operation | None, args: Sequence[Value], rewriter: Rewriter) -> None:
+def _move(body: Block, end: Operation, args: Sequence[Value], rewriter: Rewriter) -> None:
     """Move a body, without its affine.yield, before an operation."""
     for old, new in zip(body.args, args, strict=True):
         new.name_hint = new.name_hint or old.name_hint
-    assert body.last is not None and end is not None
+    assert body.last is not None
     rewriter.erase(body.last)
     rewriter.inline_block_before(body, end, args)
+
+
+def _fill(block: Block, body: Block, end: Operation, rewriter: Rewriter) -> None:
+    """Move a body into an empty block with as many arguments, and end it."""
+    block.append(end)
+    _move(body, end, block.args, rewriter)
 
 
 def _yielded(body: Block) -> list[Value]:
@@ -250,9 +238,7 @@ def lower_for(op: affine.For, rewriter: Rewriter) -> None:
     loop = rewriter.insert(scf.For.of(lower, upper, step, op.inits, op.loc))
     loop.attributes.update(op.attributes)
     body = op.body.blocks[0]
-    end = scf.Yield(_yielded(body))
-    loop.body_block.append(end)
-    _move(body, end, loop.body_block.args, rewriter)
+    _fill(loop.body_block, body, scf.Yield(_yielded(body)), rewriter)
     rewriter.replace(op, loop.results)
 
 
@@ -275,9 +261,8 @@ def lower_if(op: affine.If, rewriter: Rewriter) -> None:
     made = rewriter.insert(scf.If(holds, *regions, outs=types, attributes=op.attributes))
     for old, new in zip(op.regions, regions, strict=True):
         if old.blocks:
-            end = scf.Yield(_yielded(old.blocks[0]))
-            new.blocks[0].append(end)
-            _move(old.blocks[0], end, [], rewriter)
+            body = old.blocks[0]
+            _fill(new.blocks[0], body, scf.Yield(_yielded(body)), rewriter)
     rewriter.replace(op, made.results)
 
 
@@ -310,16 +295,14 @@ def lower_parallel(op: affine.Parallel, rewriter: Rewriter) -> None:
         return
     loop = rewriter.insert(scf.Parallel.of(lower, upper, steps, loc=op.loc))
     loop.attributes.update(op.attributes)
-    end = scf.Reduce.of([])
-    loop.body_block.append(end)
-    _move(op.body.blocks[0], end, loop.body_block.args, rewriter)
+    _fill(loop.body_block, op.body.blocks[0], scf.Reduce.of([]), rewriter)
     rewriter.replace(op, [])
 
 
 def _in_order(
     op: affine.Parallel, bounds: Sequence[tuple[Value, Value, Value]], rewriter: Rewriter
 ) -> Sequence[Value]:
-    """A parallel loop as sequential ones that carry its results, the values of these."""
+    """Put sequential loops, which carry the results, in place of a parallel one. Returns these."""
     starts = [identity(k, v.type) for k, v in zip(op.kinds, op.outs, strict=True)]
     carried: Sequence[Value] = [
         rewriter.insert(arith.Constant.of(start.item(), v.type)).result
@@ -327,6 +310,7 @@ def _in_order(
     ]
     loops: list[scf.For] = []
     at: Builder = rewriter
+    end: Operation = op
     for bound in bounds:
         loop = at.insert(scf.For.of(*bound, carried, op.loc))
         carried = loop.iter_args
@@ -339,7 +323,7 @@ def _in_order(
     body, variables = op.body.blocks[0], [loop.induction_var for loop in loops]
     known: dict[Value, Value] = dict(zip(body.args, variables, strict=True))
     values = [known.get(v, v) for v in _yielded(body)]
-    _move(body, loops[-1].body_block.last if loops else op, variables, rewriter)
+    _move(body, end, variables, rewriter)
     pairs = zip(op.kinds, carried, values, strict=True)
     combined = [_combined(at, kind, old, new) for kind, old, new in pairs]
     if not loops:

@@ -26,8 +26,9 @@ def check_body(op: Any, body: Region, count: int, results: int, what: str = "reg
 
 def check_returned(op: Any, body: Region, wanted: Sequence[Type], what: str = "region") -> None:
     """Check the types of what a region returns, whose form `check_body` has checked."""
-    returned = list(body.blocks[0].ops)[-1].operands
-    for value, type in zip(returned, wanted, strict=True):
+    last = body.blocks[0].last
+    assert last is not None
+    for value, type in zip(last.operands, wanted, strict=True):
         if not types_fit(value.type, type):
             raise op.error(f"{what} must return a value of type '{type}', but got '{value.type}'")
 
@@ -224,8 +225,8 @@ def _check_sort(op: Any) -> None:
     check_returned(op, op.comparator, [TRUTH_TENSOR], "comparator")
     for i, arg in enumerate(op.comparator.blocks[0].args):
         given = op.operand_types[i // 2]
-        if is_ranked(given) and not types_fit(arg.type, TensorType((), given.element_type)):
-            wanted = TensorType((), given.element_type)
+        wanted = TensorType((), given.element_type) if is_ranked(given) else arg.type
+        if not types_fit(arg.type, wanted):
             raise op.error(
                 f"comparator block argument #{i} should be of type '{wanted}' but got '{arg.type}'"
             )

@@ -129,7 +129,7 @@ def _rounds(levels: Levels, learner: Mapping[str, Any]) -> int | None:
     best = about.get("best_iteration")
     if "scikit_learn" not in about or best is None:
         return None
-    if not str(best).isdigit():
+    if not str(best).isdecimal():
         raise levels.source.error(f"the best iteration is '{best}', expected a number")
     return int(best) + 1
 

@@ -107,7 +107,7 @@ class _Reader:
         before = dict(self.states)
         graphs = {str(i): self.block(one, self.inputs(one)) for i, one in enumerate(op.blocks)}
         for state, value in self.states.items():
-            if value != before[state]:
+            if value != before.get(state):
                 raise self.files.error(
                     f"operation '{title}' ({op.type}) writes state '{state}' inside, which is not "
                     "supported"

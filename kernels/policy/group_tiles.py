@@ -110,11 +110,9 @@ class GroupTiles(GroupEstimate):
         if self.machine.together > 1:
             score = np.where(cycles <= self.costs.alike * least, cycles + wasted, np.inf)
         number = int(np.lexsort((places, score))[0])
-        for one in looked:
-            if number < len(one.places):
-                return one.estimates.tile(number)
-            number -= len(one.places)
-        raise AssertionError
+        begins = np.cumsum([0, *(len(one.places) for one in looked)])
+        batch = int(np.searchsorted(begins, number, side="right")) - 1
+        return looked[batch].estimates.tile(number - int(begins[batch]))
 
     def _looked_at(
         self, lanes: Sequence[int] | None, stagings: Sequence[Staging | None]

@@ -283,14 +283,13 @@ class Shaping:
         """
         by_dims = {l.dims: l for l in loops}
         traffic, chunks = self._traffic(stage, loops, tile)
-        groups, block = list(by_dims), Block(over.dims, over.step) if over is not None else None
-        question, once = (*traffic.question, *groups, chunks, block), self.choices.once
+        block = Block(over.dims, over.step) if over is not None else None
+        asked = list(by_dims), chunks, block, tile.cycles
+        question, once = (*traffic.question, *by_dims, *asked[1:]), self.choices.once
         order = self.choices.choose(
             f"order {stage.index}",
-            once(
-                ("order", *question), lambda: traffic.best_order(groups, chunks, block, tile.cycles)
-            ),
-            lambda: once(("orders", *question), lambda: traffic.other_orders(groups, chunks)),
+            once(("order", *question), lambda: traffic.best_order(*asked)),
+            lambda: once(("orders", *question), lambda: traffic.other_orders(*asked)),
         )
         return [by_dims[dims] for dims in order]
 

@@ -93,16 +93,19 @@ class Traffic:
                 best, least = order, cost.total
         if block is None:
             return best
-        inside = [(order, self.cycles(order, block)) for order, _ in self._orders(groups, 1)]
-        other, cost = min(inside, key=_cost)
+        other, cost = min(self._orders(groups, 1, block), key=_cost)
         saved = self.cycles(best, block).far - cost.far
         return other if saved > self.costs.better_inside * arithmetic else best
 
     def other_orders(
-        self, groups: Sequence[tuple[int, ...]], chunks: int = 1
+        self,
+        groups: Sequence[tuple[int, ...]],
+        chunks: int = 1,
+        block: Block | None = None,
+        arithmetic: float = 0.0,
     ) -> list[list[tuple[int, ...]]]:
-        """All orders but the best, those that move the least first."""
-        best = self.best_order(groups, chunks)
+        """All orders but `best_order`, those that move the least first."""
+        best = self.best_order(groups, chunks, block, arithmetic)
         found = sorted(self._orders(groups, chunks), key=_cost)
         return [order for order, _ in found if order != best]
 
@@ -141,16 +144,16 @@ class Traffic:
                 size *= 2
 
     def _orders(
-        self, groups: Sequence[tuple[int, ...]], chunks: int
+        self, groups: Sequence[tuple[int, ...]], chunks: int, block: Block | None = None
     ) -> Iterator[tuple[list[tuple[int, ...]], Cycles]]:
-        """The orders that are considered, and the cycles of each."""
+        """The orders that are considered, and the cycles of each, within a `block` if given."""
         idle = [g for g in groups if self._trips(g) <= 1]
         loops = [g for g in groups if g not in idle]
         head, tail = loops[:-MOST_PERMUTED], loops[-MOST_PERMUTED:]
         even = {g for g in tail if self._even_trips(g) >= chunks} if not head else set()
         for order in permutations(tail):
             if not even or order[0] in even:
-                yield [*idle, *head, *order], self.cycles([*head, *order])
+                yield [*idle, *head, *order], self.cycles([*head, *order], block)
 
     def _touched(self) -> float:
         return sum(self._footprint(i, self.extents) for i in range(len(self.accesses)))

@@ -75,7 +75,7 @@ def _through_rows(kernel: gpu.GPUFuncOp, read: vector.TransferRead) -> None:
     outwards = fastest_first(read, type.rank)
     order = list(reversed(outwards))
     shape = tuple(type.shape[d] for d in order)
-    entry = Builder.before_op(kernel.body.blocks[0].first)  # type: ignore[arg-type]
+    entry = Builder.at_start(kernel.body.blocks[0])
     memory = MemRefType(shape, type.element_type)
     buffer = entry.insert(memref.Alloca([], [], memref=memory)).results[0]
     at, users = Builder.after_op(read), list(value.uses)

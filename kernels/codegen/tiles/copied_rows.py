@@ -76,7 +76,7 @@ def _follows(access: Access, d: int) -> bool:
     return known and outer == inner * extent  # type: ignore[operator]
 
 
-def inner_elements(access: Access, group: Sequence[int]) -> list[int]:
+def _inner_elements(access: Access, group: Sequence[int]) -> list[int]:
     """For each dimension of a group, the elements of those inside of it."""
     shape = access.shape
     return [prod(shape[e] for e in group[i + 1 :]) for i in range(len(group))]  # type: ignore[misc]
@@ -89,7 +89,7 @@ def merged_sizes(sizes: Sequence[int], groups: Groups) -> list[int]:
 
 def merged_number(code: Code, access: Access, number: Number, group: Sequence[int]) -> Number:
     """A number of elements along the first dimension of a group, as elements of the group."""
-    return code.multiply(number, inner_elements(access, group)[0])
+    return code.multiply(number, _inner_elements(access, group)[0])
 
 
 def merged_subscripts(
@@ -99,7 +99,7 @@ def merged_subscripts(
     found = list[AffineExpr]()
     for group in groups:
         total: AffineExpr = exprs[group[-1]]
-        for d, each in zip(group[:-1], inner_elements(access, group)[:-1], strict=True):
+        for d, each in zip(group[:-1], _inner_elements(access, group)[:-1], strict=True):
             total = exprs[d] * each + total
         found.append(total)
     return tuple(found)
