@@ -22,6 +22,7 @@ MODULES = (
     "affine",
     "llvm",
     "gpu",
+    "amx",
     "nn",
     "schedule",
     "quant",

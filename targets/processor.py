@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from typing import ClassVar
 
@@ -13,6 +13,35 @@ from ..ir.location import Location
 from .attribute import target_of
 from .base import Target
 from .machine import Cache, Machine, Memory
+
+
+@dataclass(frozen=True)
+class TileRegisters:
+    """Registers that hold small matrices of bytes, and an instruction that multiplies them.
+
+    A product takes a tile of `rows` rows, another one of as many rows as there are words of 32 bits
+    in `row_bytes`, and adds to a tile of 32-bit sums. Units: bytes, cycles.
+    """
+
+    count: int = 0
+    """How many registers there are; 0 on processors without."""
+    rows: int = 16
+    row_bytes: int = 64
+    product_cycles: float = 16.0
+    """The throughput cost of a product of whole tiles."""
+    load_cycles: float = 60.0
+    """The cost of loading a whole tile beside products, which wait for it. Measured: 300 cycles for
+    four loads and four products on an Emerald Rapids whose other hyperthread is busy, where loads
+    alone take 25 each; Intel's manual has 8."""
+    product_latency: float = 52.0
+    """The cycles until another product can add to a product's sums."""
+    least_rows: int = 4
+    """The fewest rows for which a product is faster than one of vectors."""
+
+    @property
+    def words(self) -> int:
+        """The words of 32 bits in a row, and the sums."""
+        return self.row_bytes // 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +94,7 @@ class Processor(Machine):
     """The micro-operations of one vector load."""
     line_crossing: float = 1.0
     """The extra cost of a load that crosses the end of a cache line. Units: loads."""
+    tiles: TileRegisters = field(default_factory=TileRegisters)
     WHAT_IF: ClassVar[Mapping[str, str]] = {
         "memory_bandwidth": "memory bandwidth",
         "l3_bandwidth": "bandwidth of the L3 cache",

@@ -15,6 +15,7 @@ LOOPS = stage(
 VECTORS = stage(
     "vectors",
     "the same with vectors of register size, flat addresses, and elementary functions expanded",
+    ("lower-to-amx", "before lower-tiles, which cuts sums in vectors"),
     ("lower-tiles", "after plan-memory: temporaries are parts of the arena now"),
     ("forward-stores", "before flatten-addresses: subscripts distinguish rows"),
     ("flatten-addresses", "after lower-tiles, which finds neighbours by their subscripts"),

@@ -23,6 +23,7 @@ from ..model.plan import Loop
 from ..model.stages import Stage
 from ..model.steps import power_of_two, remainders
 from .bodies import body_work, makes_integers, products, steps_shared, widest_element
+from .matrix_tiles import MatrixTiles
 from .operands import Operand, operands
 from .overlap import Loads, Pass, Vectors
 from .unrolled import extents_of, unrolled_window
@@ -97,6 +98,7 @@ class TileEstimate:
         self.products = 0 if machine.has_fma else products(stage)
         self._looks_up = any(isinstance(op, memref.Load) for op in stage.body_ops())
         self.has_reduction = stage.has_reduction
+        self.matrices = MatrixTiles.of(stage, machine, self.inputs, loops)
         self.large = [
             o for o in self.inputs if self.has_reduction and self._bytes(o) > machine.l2_bytes
         ]
@@ -261,6 +263,8 @@ class TileEstimate:
         """
         machine, lane_dim = self.machine, tile.lane_dim
         vectors = self._vectors(tile, sizes)
+        if (found := self._in_tile_registers(tile, sizes, vectors)) is not None:
+            return found
         copies = prod(n for d, n in sizes.items() if d != lane_dim)
         arithmetic, operations = self._arithmetic(tile, sizes, vectors)
         near, far, held, least = 0.0, 0.0, 0, 0
@@ -305,6 +309,18 @@ class TileEstimate:
         busy["loops"] = self.costs.loop_cycles
         busy["registers"] = self.costs.spill_cycles * spill
         return Terms(busy), operations + held
+
+    def _in_tile_registers(
+        self, tile: Tile, sizes: Mapping[int, int], vectors: Vectors
+    ) -> tuple[Terms, float] | None:
+        """As `step_terms`, of products that tile registers take; None of others."""
+        count = len(vectors.widths)
+        shape = self.matrices and self.matrices.shape(tile.lane_dim, count, sizes)
+        if self.matrices is None or shape is None:
+            return None
+        right = max(self.inputs, key=lambda o: o.strides[tile.lane_dim or 0])
+        step = self.matrices.one_step(*shape, self._loads(right, tile, sizes, vectors))
+        return Terms(step.cycles(self.machine)), step.micro_ops
 
     def _arithmetic(
         self, tile: Tile, sizes: Mapping[int, int], vectors: Vectors

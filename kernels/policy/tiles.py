@@ -18,6 +18,8 @@ from .tile_costs import Tile, TileEstimate
 ALONG = (1, 2, 3, 4, 6, 8)
 ACROSS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 24, 28)
 """The numbers of copies that are tried, along the lanes' dimension and along others."""
+IN_TILES = (32, 48, 64)
+"""Those across the lanes that are tried too where products are computed in tile registers."""
 
 
 class TileModel(TileEstimate):
@@ -109,6 +111,8 @@ class TileModel(TileEstimate):
         limit = self.registers - self.costs.streaming_registers
         if lane_dim is not None and stage.kinds[lane_dim] == "reduction" and self.large:
             limit = self.costs.streams  # rows that come from memory
+        if self.matrices is not None:
+            limit = self.machine.tiles.rows * self.machine.tiles.count
         for along in self._factors(lane_dim, lanes, ALONG):
             start = {lane_dim: along} if lane_dim is not None else {}
             for group in groups:
@@ -156,7 +160,7 @@ class TileModel(TileEstimate):
             yield {}
             return
         head, *rest = group
-        for factor in self._factors(head, 1, ACROSS):
+        for factor in self._factors(head, 1, ACROSS + (IN_TILES if self.matrices else ())):
             if factor > limit:
                 break
             for inner in self._combinations(tuple(rest), limit // factor):

@@ -14,6 +14,7 @@ from . import (  # noqa: F401 - they fill LOWERINGS
     integers,
     loops,
     mathematics,
+    matrices,
     memory,
     products,
     reductions,

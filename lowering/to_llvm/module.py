@@ -22,6 +22,7 @@ from .entry import make_entry
 from .heap import CallHeap
 from .kernels import lower_kernels
 from .loops import bind_all
+from .matrices import ask_for_tiles
 from .memory import lower_global
 from .messages import make_failure
 from .offsets import keep_offsets
@@ -40,6 +41,7 @@ class ModuleLowering:
         self.compares_f64 = target.machine.widest_lane < 8
         self.system = target.system
         self.needed: dict[str, llvm.Func] = {}
+        ask_for_tiles(self)
         self.heap = CallHeap(module)
         self.checks = Checks(module)
 

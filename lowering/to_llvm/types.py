@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from ...dialects import llvm
+from ...dialects import amx, llvm
 from ...dialects.memref.layouts import open_parts
 from ...ir.core import Value
 from ...ir.diagnostics import NncError
@@ -111,6 +111,8 @@ def _scalar_type(type: Type, index: IntegerType) -> Type:
             return type
         case FunctionType():
             return llvm.ptr
+        case amx.TileType():
+            return llvm.X86AMXType()
     raise NncError(f"type {type} has no form in the llvm dialect")
 
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 import struct
 from functools import cache
 
-from ...dialects.llvm.types import ArrayType, LLVMFunctionType, PointerType, StructType, VoidType
+from ...dialects.llvm.types import (
+    ArrayType,
+    LLVMFunctionType,
+    PointerType,
+    StructType,
+    VoidType,
+    X86AMXType,
+)
 from ...ir.attributes import (
     ArrayAttr,
     Attribute,
@@ -36,6 +43,8 @@ def type_text(type: Type) -> str:
             return _FLOAT_NAMES[kind]
         case VectorType((int(size),), element) if not type.scalable:
             return f"<{size} x {type_text(element)}>"
+        case X86AMXType():
+            return "x86_amx"
         case PointerType(0):
             return "ptr"
         case PointerType(space):

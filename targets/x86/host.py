@@ -9,7 +9,9 @@ from dataclasses import replace
 from ..costs import OperationCosts
 from ..llvm.host import measured, memory_bandwidth
 from ..llvm.target import LlvmTarget
+from ..processor import TileRegisters
 from .levels import TARGETS
+from .tiles import may_use_tiles
 
 _NEEDS = {
     4: ("avx512f", "avx512vl", "avx512bw", "avx512cd", "avx512dq"),
@@ -109,8 +111,10 @@ def host() -> LlvmTarget | None:
     known = SERVER_BANDWIDTH if server and not has_matrices else None
     # Intel's servers have two full-width units, AMD's Zen 4 splits one vector over two halves.
     split = cpu.startswith("znver") and cpu <= "znver4"
+    has_tiles = has_matrices and features.get("amx-int8", False) and may_use_tiles()
     machine = replace(
         machine,
+        tiles=TileRegisters(8 if has_tiles else 0),
         full_width_units=1 if split and wide else 2,
         load_bytes_per_cycle=64 if split or not wide else 128,
         unit_bits=256 if split or found.level == 3 else machine.vector_bits,
