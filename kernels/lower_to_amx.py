@@ -85,12 +85,18 @@ class _Operand:
     along: int | None
     dimension: int | None
 
-    def load(self, b: Builder, view: Value, indices: Sequence[Value], at: int, type: Any) -> Value:
-        """Load the tile that begins at element `at` along `along`; `indices` are the read's."""
-        places = list(indices)
-        if at:
-            assert self.along is not None
-            places[self.along] = _moved(b, places[self.along], at)
+    def load(
+        self,
+        b: Builder,
+        view: Value,
+        indices: Sequence[Value],
+        at: Mapping[int | None, int],
+        type: amx.TileType,
+    ) -> Value:
+        """Load a tile; `indices` are the read's, `at` is how far from there it begins, for each
+        dimension of the memory.
+        """
+        places = _moved_along(b, indices, at)
         ordered = [places[d] for d in self.order]
         return b.insert(amx.TileLoad(view, ordered, None, res=type)).results[0]
 
@@ -220,11 +226,10 @@ class _Sum:
     def _fits(self, sums: VectorType) -> bool:
         """Whether the tiles of the sums, and those of both operands, are in registers at once."""
         rows, lanes = self._rows_of(sums), sums.shape[-1]
-        columns = sums.num_elements // (rows * lanes)
+        columns = sums.num_elements // (rows * lanes) * -(-lanes // self.tiles.words)
         needed = -(-rows // self.tiles.rows) * columns + columns + 1
         return (
-            lanes <= self.tiles.words
-            and rows >= self.tiles.least_rows
+            rows >= self.tiles.least_rows
             and needed <= self.tiles.count
             and constant_int(self.loops[0].inits[0]) == 0
         )
@@ -262,12 +267,18 @@ class _Sum:
     @property
     def places(self) -> list[_Place]:
         """The tiles of the sums, row after row."""
-        rows, lanes, most = self._rows_of(self.type), self.type.shape[-1], self.tiles.rows
-        columns = self.type.num_elements // (rows * lanes)
+        rows, lanes = self._rows_of(self.type), self.type.shape[-1]
+        most, words = self.tiles.rows, self.tiles.words
         return [
-            _Place(row, column, amx.TileType((min(most, rows - row), lanes), i32))
+            _Place(
+                row,
+                copy,
+                lane,
+                amx.TileType((min(most, rows - row), min(words, lanes - lane)), i32),
+            )
             for row in range(0, rows, most)
-            for column in range(columns)
+            for copy in range(self.type.num_elements // (rows * lanes))
+            for lane in range(0, lanes, words)
         ]
 
     def _leave(self, b: Builder, tiles: Mapping[_Place, Value]) -> None:
@@ -320,20 +331,20 @@ class _Sum:
         order = [*(d for d in range(memory.type.rank) if d not in ends), *ends]
         view = _ordered(b, memory, order)
         for place, tile in tiles.items():
-            at = list(indices)
-            for dimension, offset in ((rows, place.row), (columns, place.column)):
-                if offset:
-                    assert dimension is not None
-                    at[along[dimension]] = _moved(b, at[along[dimension]], offset)
+            moved = {along[rows]: place.row, along[-1]: place.lane}
+            if columns is not None:
+                moved[along[columns]] = place.copy
+            at = _moved_along(b, indices, moved)
             b.insert(amx.TileStore(view, [at[d] for d in order], tile, None))
 
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a tile is in the sums: its first row, and which vector of each row it has."""
+    """Where a tile is in the sums: its first row, which vector of each row, the first lane."""
 
     row: int
-    column: int
+    copy: int
+    lane: int
     type: amx.TileType
 
 
@@ -404,16 +415,18 @@ class _Writer:
             [_copied(b, index, loop.body_block, known) for index in side.read.indices]
             for side in (left, right)
         ]
-        lefts, rights, found = dict[int, Value](), dict[int, Value](), list[Value]()
+        lefts, rights, found = dict[int, Value](), dict[tuple[int, int], Value](), list[Value]()
         for place, tile in zip(self.sums.places, tiles, strict=True):
-            rows, lanes = place.type.shape
-            if place.column not in rights:
+            (rows, lanes), column = place.type.shape, (place.copy, place.lane)
+            if column not in rights:
                 type = amx.TileType((words, 4 * lanes), i8)
-                rights[place.column] = right.load(b, self.views[1], indices[1], place.column, type)
+                at = {right.along: place.copy, right.columns: place.lane}
+                rights[column] = right.load(b, self.views[1], indices[1], at, type)
             if place.row not in lefts:
                 type = amx.TileType((rows, 4 * words), i8)
-                lefts[place.row] = left.load(b, self.views[0], indices[0], place.row, type)
-            sides = lefts[place.row], rights[place.column]
+                at = {left.along: place.row}
+                lefts[place.row] = left.load(b, self.views[0], indices[0], at, type)
+            sides = lefts[place.row], rights[column]
             found.append(b.insert(amx.TileMulI(*sides, tile, isZextLhs=True)).results[0])
         return found
 
@@ -470,6 +483,13 @@ def _copy(b: Builder, op: Operation, block: Block, known: IRMapping) -> None:
 def _moved(b: Builder, index: Value, offset: int) -> Value:
     """An index plus a number."""
     return b.insert(arith.AddI(index, b.insert(arith.Constant.index(offset)).result)).results[0]
+
+
+def _moved_along(
+    b: Builder, indices: Sequence[Value], at: Mapping[int | None, int]
+) -> Sequence[Value]:
+    """Indices, those of some dimensions plus a number."""
+    return [_moved(b, index, at[d]) if at.get(d) else index for d, index in enumerate(indices)]
 
 
 def _ordered(b: Builder, memory: Value, order: Sequence[int]) -> Value:

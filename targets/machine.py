@@ -120,6 +120,13 @@ class Machine(ABC):
         return DeviceMemory()
 
     @property
+    def bytes_in_row(self) -> int:
+        """How many bytes of neighbouring channels products of bytes take at once, beyond a vector's
+        words; 0 if they take no more.
+        """
+        return 0
+
+    @property
     def has_tall_tiles(self) -> bool:
         """Whether a core has registers enough that products of halves fill its tiles as well as
         whole ones.

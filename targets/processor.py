@@ -174,6 +174,10 @@ class Processor(Machine):
         return min(far, near, key=lambda one: one[1])
 
     @property
+    def bytes_in_row(self) -> int:
+        return self.tiles.row_bytes if self.tiles.count else 0
+
+    @property
     def has_tall_tiles(self) -> bool:
         enough = self.vector_registers >= self.costs.algorithms.halved_registers
         return enough and self.lanes(4) > 1

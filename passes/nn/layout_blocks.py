@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...dialects import nn
@@ -48,7 +48,19 @@ class Layouts:
             for value, block in zip((conv.x, conv.out), blocks, strict=True):
                 if block != self.block_of(shape_of(value)[1]) and value not in wanted:
                     wanted.update(dict.fromkeys(same_channels(value), block))
+        for value in self._rows_of_words(convolutions):
+            if value not in wanted:
+                wanted.update(dict.fromkeys(same_channels(value), self.machine.bytes_in_row))
         return wanted
+
+    def _rows_of_words(self, convolutions: Sequence[nn.Conv]) -> Iterator[Value]:
+        """The tensors of products of bytes whose channels fill rows of tile registers."""
+        row = self.machine.bytes_in_row
+        for conv in convolutions if row else ():
+            words = self.integers.get(conv)
+            if words is not None and words.count == 4 and conv.groups == 1:
+                values = (conv.x, conv.out)
+                yield from (v for v in values if (shape_of(v)[1] or 1) % row == 0)
 
     def join(self, wanted: dict[Value, int], concatenations: Sequence[nn.Concat]) -> None:
         """Want the same block size for all tensors concatenated along the channels, and for the
