@@ -49,7 +49,7 @@ PASS_MODULES: dict[str, str] = {
     "outline-launches": "..memory.outline_launches",
     "outline-parallel": "..memory.outline_parallel",
     "overlap-loops": "..kernels.overlap_loops",
-    "lower-to-amx": "..kernels.lower_to_amx",
+    "lower-to-amx": "..kernels.codegen.matrices.lower_to_amx",
     "prove-kernels": "..kernels.proof.prove_kernels",
     "pad-channels": "..passes.nn.pad_channels",
     "parametrize-kernels": "..passes.nn.parametrize_kernels",

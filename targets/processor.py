@@ -23,7 +23,7 @@ class TileRegisters:
     in `row_bytes`, and adds to a tile of 32-bit sums. Units: bytes, cycles.
     """
 
-    count: int = 0
+    tile_registers: int = 0
     """How many registers there are; 0 on processors without."""
     rows: int = 16
     row_bytes: int = 64
@@ -175,7 +175,7 @@ class Processor(Machine):
 
     @property
     def bytes_in_row(self) -> int:
-        return self.tiles.row_bytes if self.tiles.count else 0
+        return self.tiles.row_bytes if self.tiles.tile_registers else 0
 
     @property
     def has_tall_tiles(self) -> bool:

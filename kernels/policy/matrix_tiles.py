@@ -33,7 +33,7 @@ class MatrixTiles:
     ) -> MatrixTiles | None:
         """Those of a stage; None if it has none, or the processor has no such registers."""
         steps = [l for l in loops if l.is_reduction and l.extent != 1]
-        if not machine.tiles.count or not steps or len(operands) != 2:
+        if not machine.tiles.tile_registers or not steps or len(operands) != 2:
             return None
         dots = [op for op in stage.body_ops() if isinstance(op, packed.Dot)]
         if [dot.packing for dot in dots] != ["u8s8"] or not isinstance(steps[-1].extent, int):
@@ -61,7 +61,7 @@ class MatrixTiles:
             return None
         tiles, across = self.machine.tiles, columns[0] if columns else 1
         needed = self.heights(rows[0]) * across + across + 1
-        fits = rows[0] >= tiles.least_rows and needed <= tiles.count
+        fits = rows[0] >= tiles.least_rows and needed <= tiles.tile_registers
         return (rows[0], across) if fits else None
 
     def heights(self, rows: int) -> int:

@@ -112,7 +112,7 @@ class TileModel(TileEstimate):
         if lane_dim is not None and stage.kinds[lane_dim] == "reduction" and self.large:
             limit = self.costs.streams  # rows that come from memory
         if self.matrices is not None:
-            limit = self.machine.tiles.rows * self.machine.tiles.count
+            limit = self.machine.tiles.rows * self.machine.tiles.tile_registers
         for along in self._factors(lane_dim, lanes, ALONG):
             start = {lane_dim: along} if lane_dim is not None else {}
             for group in groups:

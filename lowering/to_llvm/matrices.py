@@ -20,20 +20,18 @@ PERMISSION = "nnc_ask_for_tiles"
 used."""
 
 
+_PREFIX, _SUFFIX = "llvm.x86.", ".internal"
+
+
 def _sizes(f: FunctionLowering, tile: amx.TileType) -> list[Value]:
     """(rows, bytes of a row) of a tile."""
     return [f.integer(tile.shape[0], i16), f.integer(tile.row_bytes, i16)]
 
 
-def _call(f: FunctionLowering, name: str, args: list[Value], *, gives: bool = True) -> Value | None:
-    op = llvm.CallIntrinsic(
-        f"llvm.x86.{name}.internal",
-        args,
-        op_bundle_operands=(),
-        **({"res": llvm.X86AMXType()} if gives else {}),
-    )
-    f.append(op)
-    return op.results[0] if gives else None
+def _call(f: FunctionLowering, name: str, args: list[Value]) -> Value:
+    """The tile that an intrinsic makes."""
+    made = llvm.CallIntrinsic(f"{_PREFIX}{name}{_SUFFIX}", args, op_bundle_operands=(), res=llvm.X86AMXType())
+    return f.append(made).results[0]
 
 
 def _place(f: FunctionLowering, op: amx.TileLoad | amx.TileStore) -> list[Value]:
@@ -56,8 +54,8 @@ def _load(f: FunctionLowering, op: amx.TileLoad) -> None:
 
 @lowers(amx.TileStore)
 def _store(f: FunctionLowering, op: amx.TileStore) -> None:
-    sizes = _sizes(f, op.val.type)
-    _call(f, "tilestored64", [*sizes, *_place(f, op), f.value(op.val)], gives=False)
+    operands = [*_sizes(f, op.val.type), *_place(f, op), f.value(op.val)]
+    f.append(llvm.CallIntrinsic(f"{_PREFIX}tilestored64{_SUFFIX}", operands, op_bundle_operands=()))
 
 
 @lowers(amx.TileMulI, amx.TileMulF)
