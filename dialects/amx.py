@@ -57,6 +57,11 @@ class TileType(Type):
         return self.shape[1] * self.element_type.byte_width
 
     @property
+    def size(self) -> tuple[int, int]:
+        """(rows, bytes of a row)."""
+        return self.shape[0], self.row_bytes
+
+    @property
     def numpy(self) -> Any:
         """The NumPy type of the elements."""
         return type_to_numpy(self.element_type)
@@ -251,7 +256,8 @@ class TileMulI(Op, name="amx.tile_muli", traits=(Pure,)):
             for tile, zext in zip((lhs, rhs), unsigned, strict=True)
         )
         with np.errstate(over="ignore"):
-            return _summed(*(_parts(side, np.int32) for side in sides), acc)
+            left, right = (_parts(side, np.int32) for side in sides)
+            return _summed(left, right, acc)
 
 
 class TileMulF(Op, name="amx.tile_mulf", traits=(Pure,)):

@@ -43,6 +43,26 @@ class TileRegisters:
         """The words of 32 bits in a row, and the sums."""
         return self.row_bytes // 4
 
+    def steps(self, extent: int) -> tuple[int, int]:
+        """(the steps of a sum of `extent` words that one product takes, the steps that are left).
+
+        Fewer than a row has are better than some that are left, whose tiles have other shapes.
+        """
+        if extent <= self.words:
+            return extent, 0
+        even = (n for n in range(self.words, self.words // 2 - 1, -1) if extent % n == 0)
+        steps = next(even, self.words)
+        return steps, extent % steps
+
+    def needed(self, rows: int, vectors: int, extent: int) -> int:
+        """The registers for rows of several vectors of sums of `extent` words, and for the operands
+        of a product: the vectors, and a tile of each height that rows have.
+        """
+        _, rest = self.steps(extent)
+        sums = -(-rows // self.rows) * vectors
+        heights = (rows >= self.rows) + (rows % self.rows > 0)
+        return sums + (vectors + heights) * (2 if rest else 1)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Processor(Machine):

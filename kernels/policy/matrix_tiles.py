@@ -60,7 +60,7 @@ class MatrixTiles:
         if left.strides[step] != 1 or not known or len(rows) != 1 or len(columns) > 1:
             return None
         tiles, across = self.machine.tiles, columns[0] if columns else 1
-        needed = self.heights(rows[0]) * across + across + 1
+        needed = tiles.needed(rows[0], across, expected(self.step.extent))
         fits = rows[0] >= tiles.least_rows and needed <= tiles.tile_registers
         return (rows[0], across) if fits else None
 
@@ -71,7 +71,7 @@ class MatrixTiles:
     def one_step(self, rows: int, vectors: int, right: Loads) -> Pass:
         """What a step of the sum takes, its share of a product of tiles; `right` loads vectors."""
         tiles, height = self.machine.tiles, self.heights(rows)
-        steps = min(tiles.words, expected(self.step.extent))
+        steps, _ = tiles.steps(expected(self.step.extent))
         products, loads = height * vectors, height + vectors
         return Pass(
             arithmetic=products * tiles.product_cycles / steps,

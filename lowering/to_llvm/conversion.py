@@ -15,6 +15,7 @@ from ...ir.core import Block, Operation, Value
 from ...ir.diagnostics import NncError, PassError
 from ...ir.types import FloatType, IndexType, MemRefType, Type, VectorType, lane_type
 from .emitter import Emitter, Linear
+from .tile_registers import TileRegisters
 from .types import MemRef, dynamic_parts, memref_layout
 
 Lowering = Callable[["FunctionLowering", Any], None]
@@ -44,6 +45,8 @@ class FunctionLowering(Emitter):
         self.blocks: dict[Block, Block] = {}
         self.call_heap: Value | None = None
         """The address of the call's heap, in a function that uses it; see `heap.py`."""
+        self.tile_registers: TileRegisters | None = None
+        """The tile registers of the function, in one that uses them; see `matrices.py`."""
         self.heap: list[Value] = []
         """The buffers of C's heap that a check failing at this point has to free."""
         self.cleanups: dict[tuple[Value, ...], Block] = {}
@@ -120,7 +123,7 @@ class FunctionLowering(Emitter):
             for value in taken:
                 self.depths[value] = depth
             self.bind(old, self.memref_from(type, taken))
-        elif isinstance(type, VectorType) and len(type.shape) > 1:
+        elif not count or (isinstance(type, VectorType) and len(type.shape) > 1):
             self.bind(old, taken)
         else:
             self.bind(old, taken[0])

@@ -1,18 +1,21 @@
-"""Lowering of amx: tiles are values of a type of their own, for which LLVM has intrinsics."""
+"""Lowering of amx: intrinsics on the tile registers that `tile_registers.py` has chosen."""
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Sequence
 from typing import Any
 
 from ...dialects import amx, cf, func, llvm
-from ...ir.attributes import IntegerAttr
+from ...ir.attributes import DenseElements, IntegerAttr
 from ...ir.builder import Builder
 from ...ir.core import Operation, Value
-from ...ir.types import bf16, i1, i16, i64
+from ...ir.types import TensorType, bf16, i1, i8, i64
 from ...runtime.systems import LINUX
 from ...targets.x86.tiles import PERMISSION_CALL
 from ..entry_signature import entry_of
 from .conversion import FunctionLowering, lowers
+from .tile_registers import Stretch, TileRegisters
 from .types import byte_width
 
 PERMISSION = "nnc_ask_for_tiles"
@@ -20,18 +23,44 @@ PERMISSION = "nnc_ask_for_tiles"
 used."""
 
 
-_PREFIX, _SUFFIX = "llvm.x86.", ".internal"
+def _call(f: FunctionLowering, name: str, args: Sequence[Value | int]) -> None:
+    """Call an intrinsic, for whose immediate operands there are numbers."""
+    values = [f.integer(arg, i8) if isinstance(arg, int) else arg for arg in args]
+    f.append(llvm.CallIntrinsic(f"llvm.x86.{name}", values, op_bundle_operands=()))
 
 
-def _sizes(f: FunctionLowering, tile: amx.TileType) -> list[Value]:
-    """(rows, bytes of a row) of a tile."""
-    return [f.integer(tile.shape[0], i16), f.integer(tile.row_bytes, i16)]
+def _emit(f: FunctionLowering, op: Any, name: str, tiles: Sequence[Value], *args: Value) -> None:
+    """Call an intrinsic on the registers of tiles, in shapes that hold from here on or until here
+    where a stretch begins or ends.
+    """
+    registers = f.tile_registers
+    assert registers is not None
+    for stretch in registers.stretches:
+        if stretch.first is op:
+            _call(f, "ldtilecfg", [f.address_of(_shapes(f, stretch))])
+    _call(f, name, [*(registers.register[tile] for tile in tiles), *args])
+    if any(stretch.last is op for stretch in registers.stretches):
+        _call(f, "tilerelease", [])
+    for result in op.results:
+        f.bind(result, [])
 
 
-def _call(f: FunctionLowering, name: str, args: list[Value]) -> Value:
-    """The tile that an intrinsic makes."""
-    made = llvm.CallIntrinsic(f"{_PREFIX}{name}{_SUFFIX}", args, op_bundle_operands=(), res=llvm.X86AMXType())
-    return f.append(made).results[0]
+def _shapes(f: FunctionLowering, stretch: Stretch) -> str:
+    """The name of a constant that `ldtilecfg` reads: the bytes of rows, and rows, of registers."""
+    columns, rows = [0] * 16, [0] * 16
+    for number, type in stretch.shapes.items():
+        rows[number], columns[number] = type.size
+    data = struct.pack("<2B14x16H16B", 1, 0, *columns, *rows)
+    sizes = (f"_{rows[n]}x{columns[n]}" for n in range(max(stretch.shapes) + 1))
+    name = "nnc.tiles" + "".join(sizes)
+    numbers = DenseElements.from_list(
+        [byte - 256 * (byte > 127) for byte in data], TensorType((len(data),), i8)
+    )
+    type = llvm.ArrayType(len(data), i8)
+    f.module.needed[name] = llvm.Global(
+        name, type, numbers, linkage="internal", constant=True, unnamed_addr="none"
+    )
+    return name
 
 
 def _place(f: FunctionLowering, op: amx.TileLoad | amx.TileStore) -> list[Value]:
@@ -44,31 +73,35 @@ def _place(f: FunctionLowering, op: amx.TileLoad | amx.TileStore) -> list[Value]
 
 @lowers(amx.TileZero)
 def _zero(f: FunctionLowering, op: amx.TileZero) -> None:
-    f.bind(op.res, _call(f, "tilezero", _sizes(f, op.res.type)))
+    _emit(f, op, "tilezero", [op.res])
 
 
 @lowers(amx.TileLoad)
 def _load(f: FunctionLowering, op: amx.TileLoad) -> None:
-    f.bind(op.res, _call(f, "tileloadd64", [*_sizes(f, op.res.type), *_place(f, op)]))
+    _emit(f, op, "tileloadd64", [op.res], *_place(f, op))
 
 
 @lowers(amx.TileStore)
 def _store(f: FunctionLowering, op: amx.TileStore) -> None:
-    operands = [*_sizes(f, op.val.type), *_place(f, op), f.value(op.val)]
-    f.append(llvm.CallIntrinsic(f"{_PREFIX}tilestored64{_SUFFIX}", operands, op_bundle_operands=()))
+    _emit(f, op, "tilestored64", [op.val], *_place(f, op))
 
 
-@lowers(amx.TileMulI, amx.TileMulF)
-def _product(f: FunctionLowering, op: amx.TileMulI | amx.TileMulF) -> None:
-    if isinstance(op, amx.TileMulI):
-        signs = "".join("u" if zext else "s" for zext in (op.isZextLhs, op.isZextRhs))
-        name = f"tdpb{signs}d"
-    else:
-        name = "tdpbf16ps" if op.lhs.type.element_type is bf16 else "tdpfp16ps"
-    rows, columns = _sizes(f, op.acc.type)
-    steps = f.integer(op.lhs.type.row_bytes, i16)
-    tiles = [f.value(v) for v in (op.acc, op.lhs, op.rhs)]
-    f.bind(op.res, _call(f, name, [rows, columns, steps, *tiles]))
+@lowers(amx.TileMulI)
+def _integers(f: FunctionLowering, op: amx.TileMulI) -> None:
+    signs = "".join("u" if zext else "s" for zext in (op.isZextLhs, op.isZextRhs))
+    _emit(f, op, f"tdpb{signs}d", [op.res, op.lhs, op.rhs])
+
+
+@lowers(amx.TileMulF)
+def _floats(f: FunctionLowering, op: amx.TileMulF) -> None:
+    name = "tdpbf16ps" if op.lhs.type.element_type is bf16 else "tdpfp16ps"
+    _emit(f, op, name, [op.res, op.lhs, op.rhs])
+
+
+def tile_registers_of(function: func.FuncOp) -> TileRegisters | None:
+    """The tile registers of a function; None if it has no tiles."""
+    has_tiles = any(isinstance(op, amx.TileZero | amx.TileLoad) for op in function.walk())
+    return TileRegisters(function) if has_tiles else None
 
 
 def ask_for_tiles(lowering: Any) -> None:

@@ -22,7 +22,7 @@ from .entry import make_entry
 from .heap import CallHeap
 from .kernels import lower_kernels
 from .loops import bind_all
-from .matrices import ask_for_tiles
+from .matrices import ask_for_tiles, tile_registers_of
 from .memory import lower_global
 from .messages import make_failure
 from .offsets import keep_offsets
@@ -159,7 +159,7 @@ class ModuleLowering:
 
     def _body(self, op: func.FuncOp, made: llvm.Func) -> None:
         f = FunctionLowering(self, made)
-        f.loc = op.loc
+        f.loc, f.tile_registers = op.loc, tile_registers_of(op)
         entry = made.regions[0].blocks[0]
         if op.sym_name in self.heap.users:
             f.call_heap = entry.args[-1]

@@ -111,8 +111,6 @@ def _scalar_type(type: Type, index: IntegerType) -> Type:
             return type
         case FunctionType():
             return llvm.ptr
-        case amx.TileType():
-            return llvm.X86AMXType()
     raise NncError(f"type {type} has no form in the llvm dialect")
 
 
@@ -155,6 +153,8 @@ def is_rows(type: Type) -> bool:
 @cache
 def _flat_types(type: Type, index: IntegerType) -> tuple[Type, ...]:
     match type:
+        case amx.TileType():  # in a register that its function chooses
+            return ()
         case MemRefType():
             _check_size(type, index)
             return llvm.ptr, *[index] * len(dynamic_parts(type))

@@ -81,12 +81,12 @@ class Sums:
         ]
 
     def _fits(self) -> bool:
-        """Whether there are rows enough, and registers for all sums, the vectors and a row."""
-        places = self.places
-        vectors = sum(place.row == 0 for place in places)
+        """Whether rows are enough, and registers for all sums and the operands of a product."""
+        vectors = sum(place.row == 0 for place in self.places)
+        needed = self.tiles.needed(self.rows, vectors, extent(self.loops[-1]) or 0)
         return (
             self.rows >= self.tiles.least_rows
-            and len(places) + vectors + 1 <= self.tiles.tile_registers
+            and needed <= self.tiles.tile_registers
             and constant_int(self.loops[0].inits[0]) == 0
         )
 

@@ -54,20 +54,21 @@ class _Writer:
 
     def _steps(self, b: Builder, loop: scf.For, tiles: Sequence[Value]) -> Sequence[Value]:
         """Write the innermost loop: one over whole tiles, and a step for what they leave."""
-        words, count = self.sums.tiles.words, extent(loop) or 0
-        whole = count - count % words
+        count = extent(loop) or 0
+        words, rest = self.sums.tiles.steps(count)
+        whole = count - rest
         if whole:
             low, high, step = (b.insert(arith.Constant.index(n)).result for n in (0, whole, words))
             made = b.insert(scf.For.of(low, high, step, tiles))
             self._follow(made, loop)
             inner = Builder.at_end(made.body_block, loop.loc)
-            self._prefetch(inner, loop, made.induction_var)
+            self._prefetch(inner, loop, made.induction_var, words)
             found = self._step(inner, loop, made.induction_var, words, made.iter_args)
             inner.insert(scf.Yield(found))
             tiles = made.outs
-        if count > whole:
+        if rest:
             number = b.insert(arith.Constant.index(whole)).result
-            tiles = self._step(b, loop, number, count - whole, tiles)
+            tiles = self._step(b, loop, number, rest, tiles)
         return tiles
 
     def _follow(self, made: scf.For, loop: scf.For) -> None:
@@ -75,10 +76,10 @@ class _Writer:
         made.induction_var.name_hint = loop.induction_var.name_hint
         self.known[loop.induction_var] = made.induction_var
 
-    def _prefetch(self, b: Builder, loop: scf.For, number: Value) -> None:
-        """Prefetch what each of the steps did that are one now, from `number` on."""
+    def _prefetch(self, b: Builder, loop: scf.For, number: Value, words: int) -> None:
+        """Prefetch what each of the `words` steps did that are one now, from `number` on."""
         asked = [op for op in loop.body_block if isinstance(op, memref.Prefetch)]
-        for offset in range(self.sums.tiles.words if asked else 0):
+        for offset in range(words if asked else 0):
             known = IRMapping(self.known.values)
             known[loop.induction_var] = plus(b, number, offset)
             for one in asked:
