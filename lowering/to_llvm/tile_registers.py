@@ -48,6 +48,8 @@ class TileRegisters:
         """For each value that shares a register, the value that does so first."""
         for op in self._ops:
             self._join(op)
+        for op in self._ops:
+            self._check(op)
         self._allocate()
 
     # -- which values share a register -------------------------------------------------------
@@ -63,13 +65,17 @@ class TileRegisters:
             for init, argument, next, out in carried:
                 if isinstance(out.type, amx.TileType):
                     self._share(op, [init, argument, next, out])
-            roots = [self._root(v) for v in op.iter_args if isinstance(v.type, amx.TileType)]
-            if len(set(roots)) < len(roots):
-                raise PassError("two tiles that a loop carries change places", op.loc)
         elif not isinstance(op, _KNOWN) and any(
             isinstance(v.type, amx.TileType) for v in (*op.operands, *op.results)
         ):
             raise PassError(f"'{op.name}' has no lowering for tiles", op.loc)
+
+    def _check(self, op: Operation) -> None:
+        """Raise if a loop carries two tiles that share a register."""
+        if isinstance(op, scf.For):
+            roots = [self._root(v) for v in op.iter_args if isinstance(v.type, amx.TileType)]
+            if len(set(roots)) < len(roots):
+                raise PassError("two tiles that a loop carries change places", op.loc)
 
     def _share(self, op: Operation, values: Sequence[Value]) -> None:
         *old, _ = values

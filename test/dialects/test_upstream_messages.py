@@ -8,7 +8,7 @@ import pytest
 FOLDER = Path(__file__).resolve().parent.parent / "lit" / "dialects"
 DIALECTS = (
     *("builtin", "func", "cf", "arith", "math", "scf"),
-    *("linalg", "affine", "memref", "tensor", "gpu"),
+    *("linalg", "affine", "memref", "tensor", "gpu", "amx"),
 )
 FILES = [path for d in DIALECTS for path in sorted((FOLDER / d).glob("invalid*.mlir"))]
 
