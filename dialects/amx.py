@@ -15,6 +15,7 @@ from typing import ClassVar
 from ..ir.types import bf16, f16, f32, i8, i32
 from .vocabulary import *
 
+REGISTERS = 8
 MOST_ROWS = 16
 MOST_ROW_BYTES = 64
 

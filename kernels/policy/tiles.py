@@ -18,8 +18,6 @@ from .tile_costs import Tile, TileEstimate
 ALONG = (1, 2, 3, 4, 6, 8)
 ACROSS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 24, 28)
 """The numbers of copies that are tried, along the lanes' dimension and along others."""
-IN_TILES = (32, 48, 64)
-"""Those across the lanes that are tried too where products are computed in tile registers."""
 
 
 class TileModel(TileEstimate):
@@ -120,6 +118,12 @@ class TileModel(TileEstimate):
                     if self._rows(rest) <= self.costs.far_rows:
                         yield {d: n for d, n in {**start, **rest}.items() if n > 1}  # type: ignore[misc]
 
+    @property
+    def _across(self) -> tuple[int, ...]:
+        """The numbers of copies across the lanes: whole tiles, too, where registers hold these."""
+        rows = self.machine.tiles.rows
+        return (*ACROSS, *range(2 * rows, 5 * rows, rows)) if self.matrices else ACROSS
+
     def _rows(self, copies: dict[int, int]) -> int:
         """How many rows an elementwise stage writes at once."""
         if self.has_reduction:
@@ -160,7 +164,7 @@ class TileModel(TileEstimate):
             yield {}
             return
         head, *rest = group
-        for factor in self._factors(head, 1, ACROSS + (IN_TILES if self.matrices else ())):
+        for factor in self._factors(head, 1, self._across):
             if factor > limit:
                 break
             for inner in self._combinations(tuple(rest), limit // factor):

@@ -16,9 +16,6 @@ from ...ir.builder import Builder
 from ...ir.core import Operation, Value
 from ...ir.diagnostics import PassError
 
-COUNT = 8
-"""The registers that processors have."""
-
 
 _KNOWN = (amx.TileZero, amx.TileLoad, amx.TileStore, scf.Yield)
 
@@ -100,7 +97,7 @@ class TileRegisters:
         spans = sorted(self._spans().items(), key=lambda item: item[1])
         if not (self._fits(spans, spread=True) or self._fits(spans, spread=False)):
             loc = self._ops[spans[0][1][0]].loc
-            raise PassError(f"more than {COUNT} tile registers are needed", loc)
+            raise PassError(f"more than {amx.REGISTERS} tile registers are needed", loc)
         for value in self._first:
             self.register[value] = self.register[self._root(value)]
 
@@ -116,7 +113,7 @@ class TileRegisters:
             stretch, type = self.stretches[-1], root.type
             fits = [
                 number
-                for number in range(COUNT)
+                for number in range(amx.REGISTERS)
                 if held.get(number, -1) < start
                 and stretch.shapes.get(number, type).size == type.size
             ]
