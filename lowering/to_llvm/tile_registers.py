@@ -16,7 +16,6 @@ from ...ir.builder import Builder
 from ...ir.core import Operation, Value
 from ...ir.diagnostics import PassError
 
-
 _KNOWN = (amx.TileZero, amx.TileLoad, amx.TileStore, scf.Yield)
 
 
