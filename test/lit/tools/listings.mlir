@@ -11,7 +11,7 @@
 // PASSES:        --cse
 // PASSES:        --symbol-dce  (on builtin.module)
 
-// DIALECTS: Available Dialects: affine,arith,builtin,cf,chlo,func,gpu,linalg,llvm,math,memref,nn,packed,quant,scf,schedule,sdy,stablehlo,tensor,ub,vector
+// DIALECTS: Available Dialects: affine,amx,arith,builtin,cf,chlo,func,gpu,linalg,llvm,math,memref,nn,packed,quant,scf,schedule,sdy,stablehlo,tensor,ub,vector
 
 // HELP:      input and output:
 // HELP-NEXT:   -o, --output=FILE

@@ -1,3 +1,4 @@
+// What the verifier rejects, in upstream's words.
 // RUN: nn-opt %s --split-input-file --verify-diagnostics
 
 func.func @rows() {
