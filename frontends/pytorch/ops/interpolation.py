@@ -19,7 +19,7 @@ def _upsample(mode: str, transform: str, nearest: str = "floor", **how: Any) -> 
     ) -> Value:
         x = self if self is not None else input
         assert x is not None
-        given = scale_factors
+        given: Any = scale_factors
         if given is None:
             names = ("scales",) if x.type.rank == 3 else ("scales_d", "scales_h", "scales_w")
             given = [scales.get(name) for name in names[-(x.type.rank - 2) :]]
