@@ -215,7 +215,7 @@ def without_token(one: Node) -> list[Node]:
         return []
     if not kind.startswith(_ASSERTIONS) or not operands:
         return [one]
-    given = dict(zip(("self", "assert_msg"), operands, strict=False))
+    given: dict[str, Any] = dict(zip(("self", "assert_msg"), operands, strict=False))
     return [node(kind, one.name, [], given)]
 
 

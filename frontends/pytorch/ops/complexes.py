@@ -38,7 +38,7 @@ def spread_pair(n: AtenLayer, real: Term, imag: Term, *operands: Any) -> Pair:
     if all(isinstance(x, Pair) for x in operands):
         return pair(real, imag)
     if None not in real.shape:
-        return Pair(real.value, n.expand(imag.value, real.shape))
+        return Pair(real.value, broadcast(n, imag.value, real.shape))
     return Pair(real.value, broadcast_by(n, imag.value, n(nn.ShapeOf(real.value))))
 
 

@@ -73,7 +73,7 @@ def decomposed_cases(made: Any) -> dict[str, Any]:
     image = dict.fromkeys((2, 3), torch.export.Dim.AUTO)
     return {
         "resizes": (Decomposed(resizes), [made(1, 1, 4, 60)], ((image,),), [made(1, 1, 3, 100)]),
-        "resizes_known": (Decomposed(resizes_known), [made(1, 1, 4, 100)], None, []),
+        "resizes_known": (Decomposed(resizes_known), [made(1, 1, 4, 60)], None, []),
         "complex_sums": (
             Decomposed(complex_sums),
             [made(3, 4), made(3, 4)],
