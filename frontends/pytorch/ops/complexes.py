@@ -37,8 +37,9 @@ def spread_pair(n: AtenLayer, real: Term, imag: Term, *operands: Any) -> Pair:
     """
     if all(isinstance(x, Pair) for x in operands):
         return pair(real, imag)
-    if None not in real.shape:
-        return Pair(real.value, broadcast(n, imag.value, real.shape))
+    known = [d for d in real.shape if d is not None]
+    if len(known) == real.rank:
+        return Pair(real.value, broadcast(n, imag.value, known))
     return Pair(real.value, broadcast_by(n, imag.value, n(nn.ShapeOf(real.value))))
 
 
