@@ -24,7 +24,7 @@ from .arguments import ELEMENTS, GraphRef, Ref, words
 from .guards import Guards, guards_of, places_of
 from .layout import Layout
 from .pickled import Tensor, read_tensors
-from .program import Program, node, tensor_input
+from .program import WITH_EFFECTS, Program, node, tensor_input, without_token
 from .sizes import polynomial
 
 MAJOR = 8
@@ -251,7 +251,8 @@ class _Reader:
             elif kind in _SYMBOLIC and "as_name" in content:
                 found.inputs.append(tensor_input(content["as_name"], [], _SYMBOLIC[kind], ()))
         for i, one in enumerate(graph["nodes"]):
-            found.nodes.append(self.node(one, i))
+            made = self.node(one, i)
+            found.nodes += without_token(made) if made.kind == WITH_EFFECTS else [made]
         found.outputs = [self.argument(arg, {}) for arg in graph["outputs"]]
         return found
 

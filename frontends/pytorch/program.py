@@ -31,6 +31,12 @@ _ASSERTIONS = words(
     """
 )
 
+WITH_EFFECTS = "higher_order.with_effects"
+"""How `run_decompositions` writes an operator that must run in order, behind a token."""
+
+ERROR_CHECK = "aten._linalg_check_errors.default"
+"""What PyTorch calls after a factorization: it fails where a matrix is singular."""
+
 _SIZES = {"aten.view.default": "size", "aten.reshape.default": "shape"}
 
 
@@ -196,6 +202,21 @@ def _checked(
         )
         found[0] = name, made
     return left, found
+
+
+def without_token(one: Node) -> list[Node]:
+    """The assertion that a node of `WITH_EFFECTS` makes, if any, without the token that orders it.
+
+    Other operators are left as they are, and refused later.
+    """
+    _, called, *operands = one.attributes["arguments"]
+    kind = str(called).removeprefix("torch.ops.")
+    if kind == ERROR_CHECK:
+        return []
+    if not kind.startswith(_ASSERTIONS) or not operands:
+        return [one]
+    given: dict[str, Any] = dict(zip(("self", "assert_msg"), operands, strict=False))
+    return [node(kind, one.name, [], given)]
 
 
 def _is_of_extents(name: str, made_by: Mapping[str, Node]) -> bool:

@@ -111,9 +111,8 @@ def _called_by_names(function: Convert) -> Convert:
 
 def _has_complex(given: dict[str, Any]) -> bool:
     """Whether a complex number is combined with real tensors."""
-    operand = given.get("self", given.get("tensor1"))
-    numbers = [value for value in given.values() if isinstance(value, complex)]
-    return bool(numbers) and isinstance(operand, Value)
+    values = given.values()
+    return any(isinstance(v, complex) for v in values) and any(isinstance(v, Value) for v in values)
 
 
 def _of_pairs(n: Any, function: Convert, given: dict[str, Any]) -> Convert:

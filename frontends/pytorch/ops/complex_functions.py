@@ -8,7 +8,7 @@ from ...common.rows import Rows
 from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS, Row
-from .complexes import conjugate, parts_of, to, truth
+from .complexes import conjugate, parts_of, spread_pair, to, truth
 from .creation import created
 from .elementwise import atan2
 from .matrix_norms import linalg_norm
@@ -210,7 +210,7 @@ def power(n: AtenLayer, self: Any, exponent: Any) -> Pair:
 def rsub(n: AtenLayer, self: Any, other: Any, alpha: Any = 1) -> Pair:
     (a, b), (c, d) = parts_of(n, self, other)
     a, b = product((a, b), *parts_of(n, complex(alpha)))
-    return pair(c - a, d - b)
+    return spread_pair(n, c - a, d - b, self, other)
 
 
 @ROWS("complex.addcmul", "complex.addcdiv")
@@ -218,14 +218,14 @@ def addcmul(n: AtenLayer, self: Any, tensor1: Any, tensor2: Any, value: Any = 1)
     (a, b), x, y, factor = parts_of(n, self, tensor1, tensor2, value)
     made = product(x, y) if "addcmul" in n.kind else quotient(x, y)
     real, imag = product(made, factor)
-    return pair(a + real, b + imag)
+    return spread_pair(n, a + real, b + imag, self, tensor1, tensor2)
 
 
 @ROWS("complex.lerp")
 def lerp(n: AtenLayer, self: Any, end: Any, weight: Any) -> Pair:
     (a, b), (c, d), share = parts_of(n, self, end, weight)
     real, imag = product((c - a, d - b), share)
-    return pair(a + real, b + imag)
+    return spread_pair(n, a + real, b + imag, self, end)
 
 
 @ROWS("complex.logaddexp")

@@ -30,6 +30,19 @@ def parts_of(n: AtenLayer, *operands: Any) -> list[tuple[Term, Term]]:
     return [(term(a), term(b)) for a, b in zip(whole, imaginary, strict=True)]
 
 
+def spread_pair(n: AtenLayer, real: Term, imag: Term, *operands: Any) -> Pair:
+    """Parts that are made of operands as a complex tensor.
+
+    Real operands lack imaginary parts, so that the result's may lack dimensions of its real part.
+    """
+    if all(isinstance(x, Pair) for x in operands):
+        return pair(real, imag)
+    known = [d for d in real.shape if d is not None]
+    if len(known) == real.rank:
+        return Pair(real.value, broadcast(n, imag.value, known))
+    return Pair(real.value, broadcast_by(n, imag.value, n(nn.ShapeOf(real.value))))
+
+
 @ROWS("aten.view_as_complex")
 def view_as_complex(n: AtenLayer, self: Value) -> Pair:
     return as_complex(n, self)
@@ -131,7 +144,7 @@ def _sum(sign: int) -> Row:
             c, d = product((c, d), *parts_of(n, complex(alpha)))
         if sign < 0:
             c, d = -c, -d
-        return pair(a + c, b + d)
+        return spread_pair(n, a + c, b + d, self, other)
 
     return row
 
@@ -155,14 +168,16 @@ def div(n: AtenLayer, self: Any, other: Any) -> Pair:
 
 # -- transforms ------------------------------------------------------------------------------------
 
-Work = Sequence[tuple[int, int | None]]
-"""(axis, length) of each dimension of a transform; a length of None keeps the extent."""
+Work = Sequence[tuple[int, int | Term | None]]
+"""(axis, length) of each dimension of a transform; a length of None keeps the extent, and a term is
+a 0-d i64.
+"""
 
 
 def _transform(n: AtenLayer, x: Any, axes: Work, inverse: bool, half: bool, scale: Any) -> Any:
     """Fourier transforms along axes; with `half`, of real numbers along the last, or to them."""
     value: Complex = terms(n, x) if isinstance(x, Pair) else (Term(n, n.floating(x)), None)
-    sizes = [(axis, None if size is None else constant(n, size, i64)) for axis, size in axes]
+    sizes = [(i, constant(n, size, i64) if isinstance(size, int) else size) for i, size in axes]
     value = along_axes(value, sizes, inverse, half)
     if isinstance(scale, Term) or scale != 1:
         value = each(value, lambda part: part * scale)
@@ -183,18 +198,25 @@ def _axes(n: AtenLayer, x: Any, dim: Any, sizes: Any) -> Work:
         dim = range(rank) if sizes is None else range(rank - len(sizes), rank)
     found = [n.axis(d, rank) for d in (dim if isinstance(dim, list | tuple | range) else [dim])]
     given = sizes if isinstance(sizes, list | tuple) else [sizes] * len(found)
-    known = [None if s is None or n.int(s) == -1 else n.int(s) for s in given]
-    return list(zip(found, known, strict=True))
+    return list(zip(found, (_length(n, size) for size in given), strict=True))
+
+
+def _length(n: AtenLayer, size: Any) -> int | Term | None:
+    """A length of `Work`, from an argument that is a number, -1 for the extent, or absent."""
+    found = None if size is None else n.number(size)
+    return Term(n, found) if isinstance(found, Value) else None if found == -1 else found
 
 
 def _elements(n: AtenLayer, x: Any, axes: Work, back: bool) -> Any:
     """The number of elements that are transformed; with `back`, x has half of the last spectrum."""
     total: Any = 1
+    part = terms(n, x)[0] if isinstance(x, Pair) else Term(n, n.floating(x))
     for i, (axis, size) in enumerate(axes):
         own: Any = x.type.shape[axis]
         if own is None and size is None:
-            part = terms(n, x)[0] if isinstance(x, Pair) else Term(n, n.floating(x))
             own = extent(n, (part.value, axis)).cast(part.element)
+        if isinstance(size, Term):
+            size = size.cast(part.element)
         whole = (own or 1) * 2 - 2 if back and i == len(axes) - 1 else own
         total = total * (whole if size is None else size)
     return total
@@ -277,7 +299,7 @@ def complex_to_real(
     n: AtenLayer, self: Pair, dim: Any, normalization: int, last_dim_size: Any
 ) -> Value:
     *axes, (last, _) = _axes(n, self, dim, None)
-    axes.append((last, n.int(last_dim_size)))
+    axes.append((last, _length(n, last_dim_size)))
     scale = _factor(n, self, axes, normalization, True, True)
     return _transform(n, self, axes, True, True, scale)
 

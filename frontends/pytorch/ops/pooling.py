@@ -1,4 +1,4 @@
-"""Pooling by windows and to a given size, and interpolation."""
+"""Pooling by windows and to a given size."""
 
 from __future__ import annotations
 
@@ -143,88 +143,6 @@ for _count in (1, 2, 3):
             f"aten.adaptive_max_pool{_count}d": _adaptive(_count, True),
         }
     )
-
-
-# -- interpolation ---------------------------------------------------------------------------------
-
-
-def _upsample(mode: str, transform: str, nearest: str = "floor", **how: Any) -> Row:
-    def row(
-        n: AtenLayer,
-        self: Value | None = None,
-        output_size: Any = None,
-        align_corners: bool = False,
-        scale_factors: Any = None,
-        input: Value | None = None,
-        **scales: Any,
-    ) -> Value:
-        x = self if self is not None else input
-        assert x is not None
-        given = scale_factors
-        if given is None:
-            names = ("scales",) if x.type.rank == 3 else ("scales_d", "scales_h", "scales_w")
-            given = [scales[name] for name in names if scales.get(name) is not None] or None
-        kind = "align_corners" if align_corners else transform
-        if align_corners and how.get("antialias"):  # only the scale is that of corners
-            own = [n.int(d) for d in n.shape(x)[2:]]
-            wanted = [math.floor(d * s) for d, s in zip(own, given or (), strict=False)]
-            wanted = wanted if output_size is None else [n.int(s) for s in output_size]
-            ends = [(d - 1, s - 1) for d, s in zip(own, wanted, strict=True)]
-            output_size = wanted
-            given, kind = [s / d if d and s else 1.0 for d, s in ends], transform
-        options = {"mode": mode, "coordinate_transform": kind, "nearest_mode": nearest, **how}
-        return resampled(n, x, output_size, given, options)
-
-    return row
-
-
-def resampled(n: AtenLayer, x: Value, sizes: Any, factors: Any, how: dict[str, Any]) -> Value:
-    """x resized in its spatial dimensions, by the scales `factors`, or those of the sizes."""
-    own, element = x.type.shape[2:], x.type.element_type
-    if sizes is None and None not in own:
-        sizes = [math.floor(d * s) for d, s in zip(own, factors, strict=True)]
-    numbers = None if sizes is None else [n.number(size) for size in sizes]
-    if numbers is not None and None not in own and not any(isinstance(v, Value) for v in numbers):
-        scale = factors or [s / d for s, d in zip(numbers, own, strict=True)]
-        out = TensorType((*x.type.shape[:2], *numbers), element)
-        return n(nn.Resize(x, scales=(1.0, 1.0, *map(float, scale)), out=out, **how))
-    axes = tuple(range(2, x.type.rank))
-    extents = n.cast(n.vector(n.shape(x)[2:]), f32)
-    if sizes is None:
-        scales = n.constant(np.array(factors, np.float32))
-        whole = n(nn.Floor(n(nn.Mul(extents, scales))))
-        vector = n.cast(whole, n.constant(0).type.element_type)
-    else:
-        vector = n.vector(sizes)
-        if factors and how["coordinate_transform"] != "align_corners":
-            scales = n.constant(np.array(factors, np.float32))
-        else:
-            scales = n(nn.Div(n.cast(vector, f32), extents))
-    out = TensorType((*x.type.shape[:2], *(None,) * len(axes)), element)
-    return n(nn.ResizeDynamic(x, axes=axes, out=out, scales=scales, sizes=vector, roi=None, **how))
-
-
-for _count, _name in ((1, "linear1d"), (2, "bilinear2d"), (3, "trilinear3d")):
-    ROWS.add(
-        {
-            f"aten.upsample_{_name}": _upsample("linear", "half_pixel"),
-            f"aten.upsample_nearest{_count}d": _upsample("nearest", "asymmetric"),
-            f"aten._upsample_nearest_exact{_count}d": _upsample(
-                "nearest", "half_pixel", "round_prefer_ceil"
-            ),
-        }
-    )
-ROWS.add(
-    {
-        "aten.upsample_bicubic2d": _upsample("cubic", "half_pixel"),
-        "aten._upsample_bilinear2d_aa": _upsample(
-            "linear", "half_pixel", antialias=True, exclude_outside=True
-        ),
-        "aten._upsample_bicubic2d_aa": _upsample(
-            "cubic", "half_pixel", antialias=True, cubic_coeff_a=-0.5, exclude_outside=True
-        ),
-    }
-)
 
 
 @ROWS("aten.max_unpool2d", "aten.max_unpool3d")

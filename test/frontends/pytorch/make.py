@@ -20,6 +20,7 @@ from torch._higher_order_ops import scan, while_loop
 from torch.export import Dim
 from torch.utils._pytree import tree_leaves
 
+from .decomposed import Decomposed, decomposed_cases
 from .extremes import extreme_cases
 from .given import Trained, audio, into_parts
 from .opened import chosen, opened
@@ -393,7 +394,7 @@ def cases() -> dict[str, tuple[Any, Sequence[Any], Any, Sequence[Any]]]:
             ((dict.fromkeys(range(4), Dim.AUTO),) * 2,), [r(3, 2, 5, 7), r(3, 2, 3, 7)],
         ),
     }  # fmt: skip
-    return {**single, **whole}
+    return {**single, **whole, **decomposed_cases(r)}
 
 
 def _boxes() -> torch.Tensor:
@@ -414,6 +415,8 @@ def main(names: Sequence[str]) -> None:
         torch.manual_seed(len(name))
         model.eval()
         program = torch.export.export(model, tuple(inputs), dynamic_shapes=dynamic)
+        if isinstance(model, Decomposed):
+            program = program.run_decompositions()
         if name == "opened":
             program._guards_code = []  # the function takes sizes that a trace of it refuses
         data = older(program) if name == "older" else stripped(program)
