@@ -77,7 +77,7 @@ def layer(kind, inbound=(), name=None, **config):
     }
 
 
-def archive(config, weights=(), extra=None):
+def archive(config, weights=(), extra=None, version="3.9.0"):
     """The bytes of a `.keras` file."""
     data = io.BytesIO()
     with h5py.File(data, "w") as file:
@@ -85,7 +85,7 @@ def archive(config, weights=(), extra=None):
             file[path] = value
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as made:
-        made.writestr("metadata.json", '{"keras_version": "3.9.0"}')
+        made.writestr("metadata.json", json.dumps({"keras_version": version}))
         made.writestr("config.json", config if isinstance(config, str) else json.dumps(config))
         made.writestr("model.weights.h5", data.getvalue())
         for name, value in (extra or {}).items():
@@ -154,6 +154,9 @@ TEXTS = [
     ("TextVectorization", {**WORDS, "output_sequence_length": 2}, HELLO, [[2, 3], [1, 3], [0, 0]]),
     ("TextVectorization", {**WORDS, "output_mode": "count"}, HELLO,
      [[0, 1, 1, 1], [2, 0, 1, 0], [0, 0, 0, 0]]),
+    ("TextVectorization", {**WORDS, "output_mode": "multi_hot"}, ("", " "),
+     [[0, 0, 0, 0], [0, 0, 0, 0]]),
+    ("TextVectorization", {**WORDS, "ngrams": 2}, ("", " "), [[], []]),
     ("TextVectorization", {"vocabulary": ["hello world", "world"], "ngrams": 2}, HELLO,
      [[1, 3, 1, 2, 1], [1, 3, 1, 1, 1], [0, 0, 0, 0, 0]]),
     ("TextVectorization", {"vocabulary": ["l", "o"], "split": "character", "standardize": "lower",
@@ -232,6 +235,27 @@ def test_layers_of_images_make_floats_of_bytes(kind, config):
     found = nnc.compile(archive(net))(np.array([[[[0], [255]]]], np.uint8))
     assert found.dtype == np.float32
     assert np.array_equal(found, [[[[0], [255]]]])
+
+
+OLD_PICTURES = [
+    ("Resizing", {"height": 1, "width": 4, "interpolation": "bilinear",
+                  "crop_to_aspect_ratio": False}, [0, 63.75, 191.25, 255]),
+    ("RandomBrightness", {"factor": 0.5, "value_range": [0, 255], "seed": 1}, [0, 255]),
+    ("RandomContrast", {"factor": 0.5, "seed": 1}, [0, 255]),
+]  # fmt: skip
+"""Layers, and what Keras 2 makes of the integers 0 and 255: floats."""
+
+
+@pytest.mark.parametrize("kind, config, expected", OLD_PICTURES)
+def test_keras_2_makes_floats_of_pictures(kind, config, expected):
+    net = functional(layer(kind, ["x"], dtype="float32", **config))
+    net["config"]["layers"][0] = layer(
+        "InputLayer", name="x", batch_shape=[None, 1, 2, 1], dtype="uint8"
+    )
+    model = nnc.compile(archive(net, version="2.21.0"))
+    found = model(np.array([[[[0], [255]]]], np.uint8))
+    assert found.dtype == np.float32
+    assert found[0, 0, :, 0].tolist() == expected
 
 
 def test_all_missing_layers_are_in_one_error():
