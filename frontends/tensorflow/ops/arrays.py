@@ -193,7 +193,7 @@ def invert_permutation(n: TfLayer, x: Value) -> Value:
 
 @rows("UnravelIndex")
 def unravelled(n: TfLayer, indices: Value, dims: Value) -> Value:
-    """The positions [dimensions, ..] of elements that are counted along the last dimension first."""
+    """The positions [dimensions, ..] of elements that are counted along the last dimension."""
     sizes, place = n.known_ints(dims, "the dimensions"), Term(n, indices)
     axes = range(place.rank)
     is_inside = (place.largest(*axes) < math.prod(sizes)) & (place.least(*axes) >= 0)
