@@ -258,6 +258,30 @@ def test_keras_2_makes_floats_of_pictures(kind, config, expected):
     assert found[0, 0, :, 0].tolist() == expected
 
 
+def test_packed_weights_of_many_rows_whose_scales_are_rounded():
+    """Policy mixed_bfloat16: scales are bfloat16; 600 rows are in 5 groups."""
+    rng = np.random.default_rng(4)
+    numbers, groups = rng.integers(-8, 8, (600, 2)), np.arange(600) // 128
+    low, high = (numbers & 15).T
+    weights = {
+        "0": (low | high << 4).astype(np.uint8).view(np.int8)[:, None],
+        "1": rng.uniform(0.5, 1, (5, 2)).astype(np.float32),
+        "2": rng.integers(-3, 3, (5, 2)).astype(np.int8),
+        "3": groups.astype(np.float32),
+    }
+    policy = {"class_name": "Int4DTypePolicy",
+              "config": {"mode": "int4/128", "source_name": "mixed_bfloat16"}}  # fmt: skip
+    net = functional(layer("Dense", ["x"], use_bias=False, dtype=policy))
+    net["config"]["layers"][0] = layer("InputLayer", name="x", batch_shape=[None, 600])
+    model = nnc.compile(archive(net, {f"layers/dense/vars/{k}": v for k, v in weights.items()}))
+    x = rng.choice([-1.0, 0.0, 0.5, 2.0], (3, 600)).astype(np.float32)
+    scales = (weights["1"].view(np.uint32) + 0x7FFF + (weights["1"].view(np.uint32) >> 16 & 1)
+              & 0xFFFF0000).view(np.float32)  # fmt: skip
+    expected = x @ ((numbers - weights["2"][groups]) * scales[groups])
+    bound = np.abs(expected).max() * 2**-7
+    np.testing.assert_allclose(model(x).astype(np.float32), expected, rtol=0, atol=bound)
+
+
 def test_all_missing_layers_are_in_one_error():
     net = functional(layer("Foo", ["x"]), layer("Bar", ["foo"]), layer("Dense", ["bar"]))
     with pytest.raises(nnc.NncError) as error:
