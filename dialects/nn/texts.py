@@ -158,7 +158,7 @@ class StringNgrams(HostOp, name="nn.string_ngrams"):
         return [tensor((*x.shape[:-1], None), string), tensor(counts.shape, i64)]
 
     def evaluate(self, x, counts):
-        rows = x.reshape(-1, x.shape[-1])
+        rows = x.reshape(counts.size, x.shape[-1])
         pairs = zip(rows, counts.reshape(-1), strict=True)
         return filled_up([self._runs(list(row[:count])) for row, count in pairs], counts.shape)
 

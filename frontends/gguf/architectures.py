@@ -31,6 +31,8 @@ class Architecture:
     attention and of the layer are normalized."""
     second_norm: str = "ffn_norm"
     """The name of the norm that the feed-forward part reads."""
+    attention_norm: str = "post_attention_norm"
+    """The name of the norm of attention's result, where there is one."""
     head_norms_last: bool = False
     """Whether queries and keys are normalized after the rotation, not before it."""
     rotary: str | None = "halves"
@@ -61,6 +63,9 @@ class Architecture:
     """The base of the rotary embedding in layers with a window, if it differs from the others'."""
     plain_windows: bool = False
     """Whether layers with a window rotate by frequencies that are not scaled."""
+    halves_rotation: bool = False
+    """Whether layers without a window rotate half of the elements that the file tells, by the first
+    of its factors of frequencies."""
     wide_layers: int | None = None
     """The number of layers of the variant whose scores are scaled by the width of all heads, not of
     one."""
@@ -93,6 +98,8 @@ class Architecture:
     """Whether the weights of a token's experts are factors of what they read, not of results."""
     shared_factor: float = 1.0
     """The factor of the sum of the experts' results and those of a network that all tokens use."""
+    has_network_beside: bool = False
+    """Whether such a network's tensors have the names of one without experts."""
     expert_function: str | None = None
     """The activation of experts, if it is another than that of other networks."""
     gated_activation: str | None = None
@@ -204,6 +211,13 @@ ARCHITECTURES: Mapping[str, Architecture] = {
     ),
     "glm4": Architecture(rotary="pairs"),
     "glm4moe": Architecture(second_norm="post_attention_norm", gating=2, normalizes_experts=False),
+    "grok": Architecture(
+        activation="gelu", attention_norm="attn_output_norm", logits="times",
+        has_network_beside=True, shared_factor=0.5**0.5,
+        numbers={"logit_scale": 3**-0.5, "embedding_scale": 78.38367176906169,
+                 "attention.output_scale": 128**-0.5, "attn_logit_softcapping": 30.0,
+                 "rope.scaling.yarn_beta_fast": 8.0},
+    ),
     "gpt-oss": Architecture(
         second_norm="post_attention_norm", activation="clamped", gating=3, full_every=2, full_at=1,
         normalizes_experts=False,
@@ -296,6 +310,9 @@ ARCHITECTURES: Mapping[str, Architecture] = {
     "stablelm": Architecture(norm="layer", parallel=None),
     "starcoder": Architecture(**LAYER, rotary=None),
     "starcoder2": Architecture(**LAYER),
+    "step35": Architecture(
+        gating=2, normalizes_experts=False, plain_windows=True, halves_rotation=True,
+    ),
     "t5encoder": Architecture(
         rotary=None, is_relative=True, is_encoder=True, score_scale=1.0, activation="relu",
         gated=False, gated_activation="gelu", prefix="enc.",

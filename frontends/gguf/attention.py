@@ -124,11 +124,24 @@ class Attention(Nodes):
         if own and self.remembers:
             self.outputs += [(f"present.{i}.key", key), (f"present.{i}.value", value)]
         if gate is not None:
-            out = self.node("Gate", f"{lead}.attn_gated", (gate, out), function="sigmoid")
+            out = self.gated_heads(i, gate, out)
         if self.has(f"{lead}.attn_sub_norm.weight"):
             out = self.norm(f"{lead}.attn_sub_norm", out)
         out = self.linear(f"{lead}.attn_output", out)
         return self.scaled(f"{lead}.attn_output.scaled", out, "attention.value_scale")
+
+    def gated_heads(self, i: int, gate: str, out: str) -> str:
+        """The results of a layer's heads times the sigmoid of gates: of each element, or head."""
+        name, count = f"blk.{i}.attn_gate", self.heads(i).count
+        per_head = self.has(f"{name}.weight") and (
+            self.file.tensors[f"{name}.weight"].shape[0] == count
+        )
+        if per_head:
+            gate = self.node("Heads", f"{name}.heads", (gate,), heads=count)
+            out = self.node("Heads", f"{name}.out", (out,), heads=count)
+        given = {"function": "sigmoid", "limit": None}
+        out = self.node("Gate", f"blk.{i}.attn_gated", (gate, out), **given)
+        return self.node("JoinHeads", f"{name}.joined", (out,)) if per_head else out
 
     def products(self, i: int, x: str) -> Mapping[str, str]:
         """The queries `q` of x, and the keys `k` and values `v` of a layer that has its own."""
@@ -244,5 +257,7 @@ class Attention(Nodes):
         elif local is None and self.has("rope_freqs.weight"):
             inputs.append(self.weight("rope_freqs.weight"))
         original = self.get("rope.scaling.original_context_length")
-        self.node("Angles", name, inputs, 2, frequencies=frequencies, size=size, original=original)
+        given = {"frequencies": frequencies, "size": size, "original": original}
+        given["has_more"] = self.kind.halves_rotation
+        self.node("Angles", name, inputs, 2, **given)
         return names

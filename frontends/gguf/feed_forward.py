@@ -28,7 +28,9 @@ class FeedForward(Nodes):
             hidden = self.node("Activation", f"{lead}.ffn_act{of}", (up,), **given)
         elif self.has(f"{lead}.ffn_gate{of}.weight"):
             gate = self.sparse(lead, self.linear(f"{lead}.ffn_gate{of}", x))
-            hidden = self.node("Gate", f"{lead}.ffn_act{of}", (gate, up), function=activation)
+            limit = self.limit(lead, "swiglu_clamp_shexp")
+            given = {"function": activation, "limit": limit}
+            hidden = self.node("Gate", f"{lead}.ffn_act{of}", (gate, up), **given)
         else:
             half = self.file.tensors[f"{lead}.ffn_up{of}.weight"].shape[0] // 2
             parts = self.node("Split", f"{lead}.ffn_parts{of}", (up,), 2, sizes=(half, half))
@@ -36,6 +38,16 @@ class FeedForward(Nodes):
         if self.has(f"{lead}.ffn_sub_norm.weight") and not of:
             hidden = self.norm(f"{lead}.ffn_sub_norm", hidden)
         return self.linear(f"{lead}.ffn_down{of}", hidden)
+
+    def limit(self, lead: str, key: str) -> float | None:
+        """The largest result of a layer's gates, and size of what they let through; or None."""
+        given, i = self.get(key), int(lead.removeprefix("blk."))
+        limit = given[i] if isinstance(given, list) and i < len(given) else given
+        if not limit:
+            return None
+        if self.activation != "silu" or not isinstance(limit, float) or not 0 < limit < math.inf:
+            raise self.source.error(f"gates of layer {i} that are limited to {limit}")
+        return limit
 
     def sparse(self, lead: str, gate: str) -> str:
         """A layer's gates, of which only those far above the mean remain in sparse layers."""
@@ -100,9 +112,10 @@ class FeedForward(Nodes):
         out = self.chosen_experts(lead, sent, shares, count)
         if has_latent:
             out = self.linear(f"{latent}_up", out)
-        if not self.has(f"{lead}.ffn_up_shexp.weight"):
+        of = "" if self.kind.has_network_beside else "_shexp"
+        if not self.has(f"{lead}.ffn_up{of}.weight"):
             return out
-        shared = self.gated(lead, x, "_shexp")
+        shared = self.gated(lead, x, of)
         if self.has(f"{lead}.ffn_gate_inp_shexp.weight"):
             weight = self.weight(f"{lead}.ffn_gate_inp_shexp.weight")
             inputs = (x, shared, weight)
@@ -133,6 +146,7 @@ class FeedForward(Nodes):
         given = {"packings": [tensor.kind for tensor in tensors], "matrices": matrices}
         given["function"] = self.kind.expert_function or self.activation
         given["weighs_operands"] = self.kind.weighs_operands
+        given["limit"] = self.limit(lead, "swiglu_clamp_exp")
         scale = f"{stems[-1]}.scale"
         scales = self.weight(scale) if self.has(scale) else ""
         inputs = (x, shares, scales, *weights, *biases)

@@ -59,6 +59,8 @@ IGNORED = IgnoredFields(
     Ignored("*_lora_rank token_shift_count attention.head_count*", "as the tensors tell", "rwkv7"),
     Ignored("embedding_length_per_layer_input", "none", "gemma4", values=(0,)),
     Ignored("moe_latent_size", "as the tensors tell"),
+    Ignored("router_logit_softcapping attention.temperature_length", "llama.cpp does not", "grok"),
+    Ignored("rope.scaling.yarn_attn_factor", "default", "grok", values=(1, 1.0)),
     Ignored("ssm.group_count", "one", "mamba jamba", values=(0, 1)),
 )
 IGNORED_TENSORS = IgnoredFields(
@@ -281,6 +283,8 @@ class Hyperparameters:
         """The factor of a layer's attention scores."""
         if self.kind.score_scale is not None:
             return self.kind.score_scale
+        if self.get("attention.output_scale"):
+            return self.number("attention.output_scale")
         if self.get("attention.scale"):
             return self.number("attention.scale")
         wide = self.layers == self.kind.wide_layers
@@ -374,6 +378,8 @@ class Hyperparameters:
         count = self.integer("rope.dimension_count", size)
         if self.window(i) is not None:
             count = self.integer("rope.dimension_count_swa", count)
+        elif self.kind.halves_rotation:
+            count //= 2
         if count > size or count % 2:
             raise self.source.error(f"{count} of the {size} elements of a head turn in pairs")
         return count

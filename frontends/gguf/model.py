@@ -208,7 +208,7 @@ class _Decoder(AltUp):
         out = self.attention(i, first)
         second = f"{lead}.{kind.second_norm}"
         has_second = kind.bare_norms or self.has(f"{second}.weight")
-        after = f"{lead}.post_attention_norm"
+        after = f"{lead}.{kind.attention_norm}"
         if after != second and self.has_norm(after):
             out = self.norm(after, out)
         out = self.scaled(f"{lead}.attn_scaled", out, "residual_scale")
@@ -230,8 +230,10 @@ class _Decoder(AltUp):
         else:
             fed = self.norm(second, x) if kind.norms_first else x
             out = self.feed_forward(lead, fed, given)
-        if self.has_norm(f"{lead}.post_ffw_norm"):
-            out = self.norm(f"{lead}.post_ffw_norm", out)
+        own = () if kind.normalizes_results else ("layer_output_norm",)
+        for name in ("post_ffw_norm", *own):  # Grok's first files have the second name.
+            if self.has_norm(f"{lead}.{name}"):
+                out = self.norm(f"{lead}.{name}", out)
         out = self.scaled(f"{lead}.ffn_scaled", out, "residual_scale")
         out = self.node("Sum", f"{lead}.residual", (x, out))
         return self.norm(f"{lead}.layer_output_norm", out) if kind.normalizes_results else out

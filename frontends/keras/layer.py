@@ -81,6 +81,8 @@ FLOATING = {
     "RandomZoom", "Solarization", "UnitNormalization",
 }  # fmt: skip
 """Layers that take integers as floats."""
+FLOATING_IN_2 = {"RandomBrightness", "RandomContrast", "Resizing"}
+"""Those of Keras 2 that do so, too."""
 REQUIRED = object()
 MISFITS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 
@@ -173,7 +175,8 @@ class KerasLayer(NodeLayer):
 
     def _floating(self, x: Any) -> Any:
         """A tensor of integers as the floats that the layer makes of them."""
-        is_whole = self.kind in FLOATING and isinstance(x, Value)
+        kinds = FLOATING | FLOATING_IN_2 if self.is_old else FLOATING
+        is_whole = self.kind in kinds and isinstance(x, Value)
         is_whole = is_whole and isinstance(x.type.element_type, IntegerType)
         return self.cast(x, self.result) if is_whole and x.type.element_type is not i1 else x
 

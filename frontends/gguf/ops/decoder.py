@@ -29,12 +29,17 @@ def xielu(x: Term, negative: float, positive: float, linear: float, most: float)
     return (x > 0.0).choose(x * x * positive, below) + x * linear
 
 
-def let_through(function: str, gate: Term, up: Term) -> Term:
-    """The activation `function` of the gate times the values `up`: a gated feed-forward network."""
+def let_through(function: str, gate: Term, up: Term, limit: float | None = None) -> Term:
+    """The activation `function` of the gate times the values `up`: a gated feed-forward network.
+
+    With a limit, both factors are at most that, and `up` at least its negative.
+    """
     if function == "clamped":
         # Source: gpt-oss: values to 7, the gate's function as GELU's approximation by a sigmoid.
         gate, up = gate.min(7.0), up.min(7.0).max(-7.0)
         return gate * (gate * 1.702).function(nn.Sigmoid) * (up + 1.0)
+    if limit is not None:
+        return ACTIVATIONS[function](gate).min(limit) * up.min(limit).max(-limit)
     return ACTIVATIONS[function](gate) * up
 
 
@@ -169,7 +174,8 @@ rows.formulas(
 
 @rows("Gate")
 def gate(n: NodeLayer, x: Value, up: Value) -> Value:
-    return let_through(n.attributes["function"], Term(n, x), Term(n, up)).value
+    function, limit = n.attributes["function"], n.attributes.get("limit")
+    return let_through(function, Term(n, x), Term(n, up), limit).value
 
 
 def capped(x: Term, limit: float) -> Term:
@@ -202,10 +208,12 @@ def angles(n: NodeLayer, at: Value, first: Value | None = None, long: Value | No
     """Cosines and sines [positions, pairs] of the rotary embedding.
 
     Frequencies are divided by the factors `first`, or by `long`, if given, for texts longer than
-    those of the original training.
+    those of the original training. With `has_more`, the first factors count, and there may be more.
     """
     frequencies, size = n.attributes["frequencies"], n.attributes["size"]
     factors = [n.array(v) for v in (first, long) if v is not None]
+    if n.attributes["has_more"]:
+        factors = [None if one is None else one[: len(frequencies)] for one in factors]
     for factor in factors:
         if factor is None or factor.shape != frequencies.shape:
             raise n.error(f"expected {len(frequencies)} factors")

@@ -95,6 +95,7 @@ def experts(n: NodeLayer, x: Value, shares: Value, scales: Value | None, *tensor
 def _expert(n: NodeLayer, x: Term, tensors: Sequence[Value], number: int) -> Term:
     """The result of one expert for all tokens."""
     matrices, function = n.attributes["matrices"], n.attributes["function"]
+    limit = n.attributes["limit"]
 
     def product(name: str, x: Term) -> Term:
         k = matrices.index(name)
@@ -106,9 +107,9 @@ def _expert(n: NodeLayer, x: Term, tensors: Sequence[Value], number: int) -> Ter
     if "gate_up" in matrices:
         both = product("gate_up", x)
         half = (both.shape[2] or 0) // 2
-        hidden = let_through(function, both.part(2, 0, half), both.part(2, half, 2 * half))
+        hidden = let_through(function, both.part(2, 0, half), both.part(2, half, 2 * half), limit)
     elif "gate" in matrices:
-        hidden = let_through(function, product("gate", x), product("up", x))
+        hidden = let_through(function, product("gate", x), product("up", x), limit)
     else:
         hidden = ACTIVATIONS[function](product("up", x))
     return product("down", hidden)

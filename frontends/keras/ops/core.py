@@ -167,7 +167,11 @@ def encoded(n: KerasLayer, x: Value, depth: int, mode: str, weights: Value | Non
         column = reshape(n, weights, [*((weights, i) for i in range(weights.type.rank)), 1])
         hot = n(nn.Mul(hot, n.cast(column, hot.type.element_type)))
     reduce = nn.ReduceMax if mode == "multi_hot" else nn.ReduceSum
-    return reduced(n, hot, reduce, (min(1, rank - 1),)) if rank else hot
+    axes = (min(1, rank - 1),)
+    found = reduced(n, hot, reduce, axes) if rank else hot
+    may_be_empty = rank and x.type.shape[axes[0]] in (None, 0)
+    # The largest of nothing, as of a text without words, is the least number of the type.
+    return n(nn.Max(found, n.scalar(0, found))) if may_be_empty and mode == "multi_hot" else found
 
 
 @layer("Discretization")

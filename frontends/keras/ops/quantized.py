@@ -5,6 +5,7 @@ Source: keras.quantizers, and `_int8_call`, `_int4_call` and `_float8_call` of K
 
 from __future__ import annotations
 
+from ....ir.numpy_types import type_to_numpy
 from ...common.vocabulary import *
 from ..layer import KerasLayer
 
@@ -138,8 +139,10 @@ def _rounded(n: KerasLayer, x: Term, scale: Value) -> Value:
 
 
 def _array(n: KerasLayer, weight: Value) -> np.ndarray:
-    """The elements of a weight."""
-    found = n.array(weight)
+    """The elements of a weight, also of one that the layer's policy rounds."""
+    found, cast = n.array(weight), weight.defined_by(nn.Cast)
+    if found is None and cast is not None:
+        return _array(n, cast.x).astype(type_to_numpy(weight.type.element_type))
     assert found is not None
     return found
 

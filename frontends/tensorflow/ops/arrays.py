@@ -14,7 +14,7 @@ from ..variables import Variable
 
 
 @rows("Identity", "StopGradient", "PreventGradient", "Snapshot", "CheckNumerics",
-      "PlaceholderWithDefault", "Copy", "CopyHost")  # fmt: skip
+      "PlaceholderWithDefault", "Copy", "CopyHost", "GuaranteeConst")  # fmt: skip
 def identity(n: TfLayer, x: Any, *others: Any) -> Any:
     return x
 
@@ -189,6 +189,21 @@ def invert_permutation(n: TfLayer, x: Value) -> Value:
     places = reshape(n, tf.from_begin(n, x), [(x, 0), 1])
     own = counting(n, extent(n, (x, 0))).cast(x.type.element_type)
     return n(nn.ScatterNd(x, as_i64(n, places), own.value))
+
+
+@rows("UnravelIndex")
+def unravelled(n: TfLayer, indices: Value, dims: Value) -> Value:
+    """The positions [dimensions, ..] of elements that are counted along the last dimension."""
+    sizes, place = n.known_ints(dims, "the dimensions"), Term(n, indices)
+    axes = range(place.rank)
+    is_inside = (place.largest(*axes) < math.prod(sizes)) & (place.least(*axes) >= 0)
+    place = assured(place, is_inside, f"an index is not of an element of {list(sizes)}")
+    steps = [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
+    element = indices.type.element_type
+    by, modulus = (
+        constant(n, np.reshape(one, (-1, *[1] * place.rank)), element) for one in (steps, sizes)
+    )
+    return (place / by % modulus).value
 
 
 @rows("ListDiff")

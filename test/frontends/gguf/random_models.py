@@ -198,7 +198,7 @@ def _feed_forward(given: Mapping[str, Any], i: int, width: int) -> Shapes:
         yield "ffn_norm_exps.weight", (width,)
         for one in ("gate", "up", "down"):
             yield f"ffn_{one}.weight", (width, width)
-    if has_experts:
+    if has_experts and not given.get("beside"):
         return
     if given.get("joined"):
         yield "ffn_up.weight", (2 * HIDDEN, width)
@@ -236,7 +236,8 @@ def _attention(given: Mapping[str, Any], width: int) -> Shapes:
             shapes = {"same": (size,), "each": (count, SIZE), "whole": (count * SIZE,)}
             yield f"attn_{one}_norm.weight", shapes[given["head_norms"]]
     if given.get("opened"):
-        yield "attn_gate.weight", (heads * SIZE, width)
+        each = 1 if given["opened"] == "heads" else SIZE
+        yield "attn_gate.weight", (heads * each, width)
     if given.get("sinks"):
         yield "attn_sinks.weight", (heads,)
 

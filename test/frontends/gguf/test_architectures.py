@@ -58,6 +58,7 @@ IN_PARTS = [
     "smallthinker",
     "granite_swa",
     "rwkv7",
+    "step35",
 ]
 """Decoders of each kind of cache, which take a text in parts."""
 
@@ -152,6 +153,9 @@ def test_packed_matrices_of_heads():
             {"t5encoder.attention.relative_buckets_count": 7},
             "shape \\[8, 4\\], expected floats \\[7, 4\\]",
         ),
+        ("step35", {"step35.swiglu_clamp_exp": [-1.0] * 5}, "gates of layer 1 .* limited to -1.0"),
+        ("step35", {"step35.swiglu_clamp_shexp": "x"}, "gates of layer 0 .* limited to x"),
+        ("grok", {"grok.rope.scaling.yarn_attn_factor": 2.0}, "yarn_attn_factor' is 2.0, which is"),
         ("nanbeige", {"nanbeige.num_loops": 2}, "'nanbeige.num_loops' is 2, which is not supp"),
         ("hunyuan-dense", {"hunyuan-dense.rope.scaling.alpha": 2.0}, "which is not supported"),
     ],

@@ -77,7 +77,7 @@ def layer(kind, inbound=(), name=None, **config):
     }
 
 
-def archive(config, weights=(), extra=None):
+def archive(config, weights=(), extra=None, version="3.9.0"):
     """The bytes of a `.keras` file."""
     data = io.BytesIO()
     with h5py.File(data, "w") as file:
@@ -85,7 +85,7 @@ def archive(config, weights=(), extra=None):
             file[path] = value
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as made:
-        made.writestr("metadata.json", '{"keras_version": "3.9.0"}')
+        made.writestr("metadata.json", json.dumps({"keras_version": version}))
         made.writestr("config.json", config if isinstance(config, str) else json.dumps(config))
         made.writestr("model.weights.h5", data.getvalue())
         for name, value in (extra or {}).items():
@@ -154,6 +154,9 @@ TEXTS = [
     ("TextVectorization", {**WORDS, "output_sequence_length": 2}, HELLO, [[2, 3], [1, 3], [0, 0]]),
     ("TextVectorization", {**WORDS, "output_mode": "count"}, HELLO,
      [[0, 1, 1, 1], [2, 0, 1, 0], [0, 0, 0, 0]]),
+    ("TextVectorization", {**WORDS, "output_mode": "multi_hot"}, ("", " "),
+     [[0, 0, 0, 0], [0, 0, 0, 0]]),
+    ("TextVectorization", {**WORDS, "ngrams": 2}, ("", " "), [[], []]),
     ("TextVectorization", {"vocabulary": ["hello world", "world"], "ngrams": 2}, HELLO,
      [[1, 3, 1, 2, 1], [1, 3, 1, 1, 1], [0, 0, 0, 0, 0]]),
     ("TextVectorization", {"vocabulary": ["l", "o"], "split": "character", "standardize": "lower",
@@ -232,6 +235,51 @@ def test_layers_of_images_make_floats_of_bytes(kind, config):
     found = nnc.compile(archive(net))(np.array([[[[0], [255]]]], np.uint8))
     assert found.dtype == np.float32
     assert np.array_equal(found, [[[[0], [255]]]])
+
+
+OLD_PICTURES = [
+    ("Resizing", {"height": 1, "width": 4, "interpolation": "bilinear",
+                  "crop_to_aspect_ratio": False}, [0, 63.75, 191.25, 255]),
+    ("RandomBrightness", {"factor": 0.5, "value_range": [0, 255], "seed": 1}, [0, 255]),
+    ("RandomContrast", {"factor": 0.5, "seed": 1}, [0, 255]),
+]  # fmt: skip
+"""Layers, and what Keras 2 makes of the integers 0 and 255: floats."""
+
+
+@pytest.mark.parametrize("kind, config, expected", OLD_PICTURES)
+def test_keras_2_makes_floats_of_pictures(kind, config, expected):
+    net = functional(layer(kind, ["x"], dtype="float32", **config))
+    net["config"]["layers"][0] = layer(
+        "InputLayer", name="x", batch_shape=[None, 1, 2, 1], dtype="uint8"
+    )
+    model = nnc.compile(archive(net, version="2.21.0"))
+    found = model(np.array([[[[0], [255]]]], np.uint8))
+    assert found.dtype == np.float32
+    assert found[0, 0, :, 0].tolist() == expected
+
+
+def test_packed_weights_of_many_rows_whose_scales_are_rounded():
+    """Policy mixed_bfloat16: scales are bfloat16; 600 rows are in 5 groups."""
+    rng = np.random.default_rng(4)
+    numbers, groups = rng.integers(-8, 8, (600, 2)), np.arange(600) // 128
+    low, high = (numbers & 15).T
+    weights = {
+        "0": (low | high << 4).astype(np.uint8).view(np.int8)[:, None],
+        "1": rng.uniform(0.5, 1, (5, 2)).astype(np.float32),
+        "2": rng.integers(-3, 3, (5, 2)).astype(np.int8),
+        "3": groups.astype(np.float32),
+    }
+    policy = {"class_name": "Int4DTypePolicy",
+              "config": {"mode": "int4/128", "source_name": "mixed_bfloat16"}}  # fmt: skip
+    net = functional(layer("Dense", ["x"], use_bias=False, dtype=policy))
+    net["config"]["layers"][0] = layer("InputLayer", name="x", batch_shape=[None, 600])
+    model = nnc.compile(archive(net, {f"layers/dense/vars/{k}": v for k, v in weights.items()}))
+    x = rng.choice([-1.0, 0.0, 0.5, 2.0], (3, 600)).astype(np.float32)
+    scales = (weights["1"].view(np.uint32) + 0x7FFF + (weights["1"].view(np.uint32) >> 16 & 1)
+              & 0xFFFF0000).view(np.float32)  # fmt: skip
+    expected = x @ ((numbers - weights["2"][groups]) * scales[groups])
+    bound = np.abs(expected).max() * 2**-7
+    np.testing.assert_allclose(model(x).astype(np.float32), expected, rtol=0, atol=bound)
 
 
 def test_all_missing_layers_are_in_one_error():

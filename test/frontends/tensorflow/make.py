@@ -38,6 +38,7 @@ from operators import (
     reductions,
     slices,
     spectra,
+    unravelled,
     updates,
 )
 from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
@@ -373,6 +374,7 @@ def main():
     graph("complex_matrices", complex_matrices, z, x, shapes=[[2, None, 3], [3, 2]])
     graph("eigenvalues", eigenvalues, np.random.default_rng(0).normal(size=(2, 3, 3)).astype(F32))
     graph("projections", projections, normal(2, 6, 7, 2), shapes=[[None, None, None, 2]])
+    graph("unravelled", unravelled, np.array([0, 59, 23, 20, 4]), shapes=[[None]])
 
 
 if __name__ == "__main__":

@@ -248,6 +248,13 @@ def projections(x):
     )  # fmt: skip
 
 
+def unravelled(i):
+    return (
+        tf.unravel_index(i, [3, 4, 5]), tf.unravel_index(i[1], tf.constant([60], tf.int64)),
+        tf.unravel_index([7, 2], [2, 4]), tf.guarantee_const(tf.constant([1.0, 2.0])),
+    )  # fmt: skip
+
+
 def numbered(x, positions, data):
     """What tells positions and orders at run time: x [6], positions [5] below 8, data [5, 2]."""
     numbers = tf.constant([-0.0, -1, -2, -0.5, 1, 2, 3.5, 0.3, 9, np.inf])
