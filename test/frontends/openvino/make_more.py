@@ -340,6 +340,19 @@ def later() -> Group:
     on_off = g.k(3), g.k(2, "f4"), g.k(-1, "f4")
     for mode in ("ignore_negative", "normalize"):
         g.add(lambda a, m=mode: opset16.one_hot(a, *on_off, 1, negative_indices_mode=m), at)
+    for pad, strides, rates in (
+        ("same_upper", [2, 1], [1, 2]),
+        ("same_lower", [1, 2], [1, 1]),
+        ("valid", [2, 3], [2, 1]),
+    ):
+        given = [2, 3], strides, rates, pad
+        g.add(lambda a, k=given: opset3.extract_image_patches(a, *k), g.f(2, 3, 6, 7))
+    for mode in ("ZERO", "LOWEST"):
+        ids = g.k([0, 0, 1, 3])
+        g.add(
+            lambda a, i=ids, m=mode: opset16.segment_max(a, i, g.k(5), fill_mode=m), g.f(4, 3) - 2
+        )
+        g.add(lambda a, i=ids, m=mode: opset16.segment_max(a, i, fill_mode=m), g.f(4, 3) - 2)
     return g
 
 
