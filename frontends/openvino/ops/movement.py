@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...common.arrays import tile
 from ...common.blocks import mirrored_pad, mirrored_pad_by, pixel_unshuffle
+from ...common.gathering import counts_of_elements, reduced_elements
 from ...common.strided_slice import Masks, strided_slice
 from ...common.unique import unique_slices
 from ...common.vocabulary import *
@@ -259,12 +260,13 @@ def scatter(n: OpenvinoLayer, x: Value, indices: Value, updates: Value, axis: Va
 def scatter_elements(
     n: OpenvinoLayer, x: Value, indices: Value, updates: Value, axis: Value
 ) -> Value:
-    how, keeps = _reduction(n), n.flag("use_init_val", True)
-    if not keeps and how != "none":
-        raise n.error("updates that are combined without the old elements are not supported")
-    return n(
-        nn.ScatterElements(x, as_i64(n, indices), updates, axis=n.axis(x, axis), reduction=how)
-    )
+    is_mean, keeps = n.text("reduction", "none") == "mean", n.flag("use_init_val", True)
+    how = "add" if is_mean else _reduction(n)
+    given = x, n.axis(x, axis), as_i64(n, indices), updates
+    found = reduced_elements(n, *given, how, keeps)
+    if not is_mean:
+        return found.value
+    return (found / counts_of_elements(n, *given, keeps).cast(found.element)).value
 
 
 @rows("ScatterNDUpdate")

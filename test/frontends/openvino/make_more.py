@@ -340,6 +340,15 @@ def later() -> Group:
     on_off = g.k(3), g.k(2, "f4"), g.k(-1, "f4")
     for mode in ("ignore_negative", "normalize"):
         g.add(lambda a, m=mode: opset16.one_hot(a, *on_off, 1, negative_indices_mode=m), at)
+    into, places, source = g.f(4, 3), [[0, 1, -1], [0, 1, 0]], g.f(2, 3)
+    for kind in ("f4", "i4"):
+        own = (into * 9).astype(kind), (source * 9).astype(kind)
+        for how in ("sum", "prod", "min", "max", "mean"):
+            for keeps in (True, False):
+                given = g.k(places), g.k(0), how, keeps
+                g.add(
+                    lambda a, u, k=given: opset15.scatter_elements_update(a, k[0], u, *k[1:]), *own
+                )
     for pad, strides, rates in (
         ("same_upper", [2, 1], [1, 2]),
         ("same_lower", [1, 2], [1, 1]),
