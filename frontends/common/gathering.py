@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .movement import transposed
+from .shapes import limits_of
 from .words import *
 
 
@@ -69,3 +70,35 @@ def one_hot(n: Layer, indices: Value, depth: Value, values: Value, axis: int) ->
     shape.insert(axis, None if known is None else int(known))
     out = TensorType(tuple(shape), values.type.element_type)
     return n(nn.OneHot(as_i64(n, indices), depth, values, axis=axis, out=out))
+
+
+def reduced_elements(
+    n: Layer, x: Value, axis: int, places: Value, source: Value, reduction: str, with_own: bool
+) -> Term:
+    """x with a source reduced into it along an axis; `with_own` includes x's own elements.
+
+    `reduction` is one of `nn.scatter_elements`.
+    """
+    if not with_own and reduction != "none":
+        # The elements to write to start as the reduction's neutral element.
+        element = x.type.element_type
+        least, greatest = limits_of(element)
+        neutral = {"add": 0, "mul": 1, "max": least, "min": greatest}[reduction]
+        start = _filled(n, n.constant(neutral, element), source)
+        x = n(nn.ScatterElements(x, places, start, axis=axis, reduction="none"))
+    return Term(n, n(nn.ScatterElements(x, places, source, axis=axis, reduction=reduction)))
+
+
+def counts_of_elements(
+    n: Layer, x: Value, axis: int, places: Value, source: Value, with_own: bool
+) -> Term:
+    """The number of elements that `reduced_elements` reduces to each, in i64, and at least 1."""
+    start = _filled(n, n.constant(int(with_own), i64), x)
+    ones = _filled(n, n.constant(1, i64), source)
+    counts = nn.ScatterElements(start, places, ones, axis=axis, reduction="add")
+    return Term(n, n(counts)).max(1)
+
+
+def _filled(n: Layer, value: Value, like: Value) -> Value:
+    """A tensor of a scalar, as large as another tensor."""
+    return Term(n, value).filled(Term(n, shape_of(n, like))).value

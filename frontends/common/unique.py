@@ -10,7 +10,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .movement import FAR, slice_axis
+from .arrays import moveaxis
+from .gathering import gathered
+from .movement import FAR, slice_axis, transposed
+from .shapes import flatten
 from .words import *
 
 
@@ -39,6 +42,24 @@ def unique_rows(n: Layer, rows: Value, in_order: bool, equal_nan: bool = True) -
         first, counts = first.gather(by_place), counts.gather(by_place)
         inverse = _argsort(by_place).gather(inverse)
     return Unique(first.value, inverse.value, counts.value)
+
+
+def unique_slices(n: Layer, x: Value, axis: int | None, in_order: bool) -> tuple[Value, Unique]:
+    """The distinct slices of x along an axis, or without an axis its distinct elements (1-D)."""
+    rank = x.type.rank
+    if axis is None:
+        axis, rows = 0, flatten(n, x, rank)
+        slices = reshape(n, rows, [(rows, 0)])
+    else:
+        slices = _moved(n, x, axis, 0)
+        rows = flatten(n, slices, 1)
+    found = unique_rows(n, rows, in_order)
+    return _moved(n, gathered(n, slices, found.first), 0, axis), found
+
+
+def _moved(n: Layer, x: Value, source: int, target: int) -> Value:
+    """x with dimension `source` moved to position `target`."""
+    return transposed(n, x, moveaxis(x.type.rank, [source], [target]))
 
 
 def consecutive_rows(n: Layer, rows: Value) -> Unique:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .movement import padded_by
+from .movement import FAR, padded_by, slice_axis
 from .words import *
 
 Padding = Sequence[int] | str
@@ -60,6 +61,29 @@ def padded(
         return Padded(pad_by_vector(n, x, by, n.scalar(fill, x)), (0,) * 2 * count, by)
     known = [side for side in sides if side is not None]
     return Padded(x, (*(begin for begin, _ in known), *(end for _, end in known)))
+
+
+def elements_of_windows(
+    n: Layer,
+    x: Value,
+    first: int,
+    size: Sequence[int],
+    strides: Sequence[int],
+    rates: Sequence[int],
+) -> Iterator[tuple[tuple[int, ...], Value]]:
+    """For each place in a window, the elements of x there: one of each window.
+
+    x is padded already; the dimensions from `first` on are those that windows move along, with
+    `rates` between the elements of a window.
+    """
+    for place in np.ndindex(*size):
+        part = x
+        for axis, (at, k, rate, stride) in enumerate(
+            zip(place, size, rates, strides, strict=True), first
+        ):
+            begin = at * rate
+            part = slice_axis(n, part, axis, begin, begin - (k - 1) * rate or FAR, stride)
+        yield place, part
 
 
 def check_fit(n: Layer, x: Value, reach: Sequence[int], pads: Sequence[int]) -> None:

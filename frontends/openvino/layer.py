@@ -12,7 +12,7 @@ from .ports import Ports
 IGNORED = IgnoredFields(
     Ignored("opset", "the version of an operation, where it makes no difference"),
     Ignored("auto_broadcast", "as in NumPy, or shapes are equal", values=("numpy", "none")),
-    Ignored("index_element_type output_type", "as the type of the output tells"),
+    Ignored("index_element_type output_type count_element_type", "as the type of the output tells"),
     Ignored("rounding_type", "the default", values=("floor",)),
     Ignored("pads_begin pads_end", "padding that auto_pad tells"),
     Ignored("spatial_bins_x spatial_bins_y", "of interpolated regions", "PSROIPooling"),

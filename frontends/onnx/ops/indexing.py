@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ...common.arrays import moveaxis
-from ...common.unique import unique_rows
+from ...common.unique import unique_slices
 from ...common.vocabulary import *
 from ..node import Node
 from ..registry import add_rows, converter
@@ -98,19 +97,6 @@ def tensor_scatter(n: Node, cache: Value, update: Value, start: Value | None = N
 @converter("Unique")
 def unique(n: Node, x: Value) -> list[Value]:
     """The unique slices along the axis, or the unique elements, with indices and counts."""
-    rank = x.type.rank
-    if n.has("axis"):
-        axis = normalize_axis(n, n.int("axis"), rank)
-        slices = _moved(n, x, axis, 0)
-        rows = flatten(n, slices, 1)
-    else:
-        axis, rows = 0, flatten(n, x, rank)
-        slices = reshape(n, rows, [(rows, 0)])
-    found = unique_rows(n, rows, bool(n.int("sorted", 1)))
-    values = _moved(n, gathered(n, slices, found.first), 0, axis)
+    axis = normalize_axis(n, n.int("axis"), x.type.rank) if n.has("axis") else None
+    values, found = unique_slices(n, x, axis, bool(n.int("sorted", 1)))
     return [values, found.first, found.inverse, found.counts]
-
-
-def _moved(n: Node, x: Value, source: int, target: int) -> Value:
-    """x with dimension `source` moved to position `target`."""
-    return transposed(n, x, moveaxis(x.type.rank, [source], [target]))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from ...common.arrays import tile
-from ...common.blocks import pixel_unshuffle
+from ...common.blocks import mirrored_pad, mirrored_pad_by, pixel_unshuffle
+from ...common.gathering import counts_of_elements, reduced_elements
 from ...common.strided_slice import Masks, strided_slice
+from ...common.unique import unique_slices
 from ...common.vocabulary import *
 from ..layer import OpenvinoLayer, rows
 
@@ -47,10 +49,15 @@ def reshape_(n: OpenvinoLayer, x: Value, shape: Value) -> Value:
 
 @rows("Squeeze")
 def squeeze(n: OpenvinoLayer, x: Value, axes: Value | None = None) -> Value:
+    """x without axes of extent 1; of the axes that are told, others stay, as OpenVINO has it.
+
+    Whether an axis of unknown extent is to stay if its extent is not 1, `allow_axis_skip` tells.
+    """
+    may_stay = n.flag("allow_axis_skip")
     if axes is not None and n.array(axes) is not None and len(n.known_ints(axes, "axes")):
-        given = n.axes(x, axes)
-        if any(x.type.shape[axis] not in (1, None) for axis in given):
-            raise n.error(f"axes {list(given)} of '{x.type}' are not all of extent 1")
+        given = [i for i in n.axes(x, axes) if x.type.shape[i] in (1, None)]
+        if may_stay and any(x.type.shape[i] is None for i in given):
+            raise n.error(f"which axes of '{x.type}' have extent 1 must be known (allow_axis_skip)")
         return squeezed(n, x, *given)
     if (axes is not None and n.known(axes) is None) or None in x.type.shape:
         raise n.error("the axes must be known")
@@ -157,9 +164,14 @@ def broadcast_(n: OpenvinoLayer, x: Value, shape: Value, axes: Value | None = No
 @rows("Pad")
 def pad(n: OpenvinoLayer, x: Value, begins: Value, ends: Value, fill: Value | None = None) -> Value:
     mode = n.text("pad_mode", "constant")
-    if mode not in ("constant", "edge", "reflect"):
+    if mode not in ("constant", "edge", "reflect", "symmetric"):
         raise n.error(f"padding '{mode}' is not supported")
     pads = n(nn.Concat([as_i64(n, begins), as_i64(n, ends)], axis=0))
+    if mode == "symmetric":
+        if n.known(pads) is None:
+            return mirrored_pad_by(n, x, pads)
+        pairs = zip(n.known_ints(begins, "pads"), n.known_ints(ends, "pads"), strict=True)
+        return mirrored_pad(n, x, list(pairs))
     value = as_scalar(n, fill) if fill is not None and mode == "constant" else None
     return pad_by_vector(n, x, pads, value, mode)
 
@@ -174,10 +186,13 @@ def range_(n: OpenvinoLayer, start: Value, stop: Value, step: Value) -> Value:
 @rows("OneHot")
 def one_hot_(n: OpenvinoLayer, at: Value, depth: Value, on: Value, off: Value) -> Value:
     """Rows of `off`, with `on` at the indices; others than those of the rows are nowhere."""
-    if n.text("negative_indices_mode", "ignore_negative") != "ignore_negative":
-        raise n.error("indices that count from behind are not supported")
+    mode = n.text("negative_indices_mode", "ignore_negative")
+    if mode not in ("ignore_negative", "normalize"):
+        raise n.error(f"negative_indices_mode '{mode}' is not supported")
     index = Term(n, as_i64(n, at))
     count = Term(n, as_scalar(n, as_i64(n, depth)))
+    if mode == "normalize":
+        index = (index < 0).choose(index + count, index)
     inside = (index < 0).choose(count, index)
     values = n(nn.Concat([reshape(n, v, [1]) for v in (off, on)], axis=0))
     return one_hot(n, inside.value, depth, values, n.int("axis"))
@@ -214,6 +229,14 @@ def roll(n: OpenvinoLayer, x: Value, shift: Value, axes: Value) -> Value:
 _REDUCTIONS = {"none": "none", "sum": "add", "prod": "mul", "min": "min", "max": "max"}
 
 
+@rows("Unique")
+def unique(n: OpenvinoLayer, x: Value, axis: Value | None = None) -> list[Value]:
+    """Unique slices along an axis, or elements; first indices, the inverse, and counts."""
+    at = None if axis is None else n.axis(x, axis)
+    values, found = unique_slices(n, x, at, in_order=n.flag("sorted", True))
+    return [values, found.first, found.inverse, found.counts]
+
+
 def _reduction(n: OpenvinoLayer) -> str:
     name = n.text("reduction", "none")
     if name not in _REDUCTIONS:
@@ -237,12 +260,13 @@ def scatter(n: OpenvinoLayer, x: Value, indices: Value, updates: Value, axis: Va
 def scatter_elements(
     n: OpenvinoLayer, x: Value, indices: Value, updates: Value, axis: Value
 ) -> Value:
-    how, keeps = _reduction(n), n.flag("use_init_val", True)
-    if not keeps and how != "none":
-        raise n.error("updates that are combined without the old elements are not supported")
-    return n(
-        nn.ScatterElements(x, as_i64(n, indices), updates, axis=n.axis(x, axis), reduction=how)
-    )
+    is_mean, keeps = n.text("reduction", "none") == "mean", n.flag("use_init_val", True)
+    how = "add" if is_mean else _reduction(n)
+    given = x, n.axis(x, axis), as_i64(n, indices), updates
+    found = reduced_elements(n, *given, how, keeps)
+    if not is_mean:
+        return found.value
+    return (found / counts_of_elements(n, *given, keeps).cast(found.element)).value
 
 
 @rows("ScatterNDUpdate")

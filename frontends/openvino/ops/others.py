@@ -7,7 +7,7 @@ from ...common.arrays import searchsorted
 from ...common.columns import folded
 from ...common.fourier import Complex, along_axes
 from ...common.linear_algebra import identity_like, solve
-from ...common.segments import combined_segments, segment_means
+from ...common.segments import combined_segments, count_of, segment_means, sizes
 from ...common.vocabulary import *
 from ..layer import OpenvinoLayer, rows
 
@@ -155,6 +155,24 @@ def segment_bags(
     found = _weighted(n, table, indices, weights)
     number = Term(n, as_scalar(n, as_i64(n, count)))
     return _summed(n, table, found, Term(n, as_i64(n, ids)), number, default)
+
+
+@rows("SegmentMax")
+def largest_of_segments(
+    n: OpenvinoLayer, x: Value, ids: Value, count: Value | None = None
+) -> Value:
+    """The largest rows of each segment; one without rows is 0, or with LOWEST the least number."""
+    mode = n.text("fill_mode", "zero")
+    if mode not in ("zero", "lowest"):
+        raise n.error(f"fill_mode '{mode}' is not supported")
+    number = count_of(n, ids) if count is None else as_scalar(n, as_i64(n, count))
+    found = combined_segments(n, x, ids, number, "max")
+    if mode == "zero":
+        return found
+    is_float = isinstance(x.type.element_type, FloatType)
+    about: Any = (np.finfo if is_float else np.iinfo)(type_to_numpy(x.type.element_type))
+    empty = sizes(n, x, ids, number).equals(0)
+    return empty.choose(about.min, Term(n, found)).value
 
 
 def _summed(

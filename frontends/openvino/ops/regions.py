@@ -41,7 +41,9 @@ def roi_pooling(n: OpenvinoLayer, x: Value, rois: Value) -> Value:
     if n.text("method", "max") != "max":
         raise n.error("interpolated regions are not supported")
     scale = n.float("spatial_scale")
-    height, width = n.ints("output_size") or _bins(n)
+    # Files have the same size under one or more of these names, by the version that wrote them.
+    sizes = n.ints("output_roi"), n.ints("output_size"), [*n.ints("pooled_h"), *n.ints("pooled_w")]
+    height, width = next((size for size in sizes if len(size) == 2), None) or _bins(n)
     return regions.max_roi_pool(n, x, rois, bins=(height, width), scale=scale)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...common.vocabulary import *
-from ...common.windows import check_fit
+from ...common.windows import check_fit, elements_of_windows, padded
 from ..layer import OpenvinoLayer, rows
 
 
@@ -130,3 +130,13 @@ def _reaches_beyond(windows: Windows, extents: Sequence[Dim]) -> bool:
 def adaptive(n: OpenvinoLayer, x: Value, extents: Value) -> list[Value]:
     wanted = n.known_ints(extents, "extents")
     return [adaptive_pooled(n, x, wanted, n.kind == "AdaptiveMaxPool")]
+
+
+@rows("ExtractImagePatches")
+def patches(n: OpenvinoLayer, x: Value) -> Value:
+    """Windows as channels [N, h * w * C, ..], those of one element of the window side by side."""
+    size, strides, rates = (n.ints(name) for name in ("sizes", "strides", "rates"))
+    whole = padded(n, x, size, strides, rates, padding_of(n, 2))
+    pads = (0, 0, *whole.pads[:2], 0, 0, *whole.pads[2:])
+    given = whole.x if whole.by is not None else padded_by(n, x, pads)
+    return concat(n, [v for _, v in elements_of_windows(n, given, 2, size, strides, rates)], 1)

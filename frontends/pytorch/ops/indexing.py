@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...common import arrays
+from ...common.gathering import counts_of_elements, reduced_elements
 from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS
@@ -89,25 +90,10 @@ def _reduced(
     """x with a source reduced into it along an axis; `with_own` includes x's own elements."""
     if how not in _REDUCTIONS:
         raise n.error(f"reduction '{how}' is not supported")
-
-    def scattered(start: Value, source: Value, reduction: str) -> Term:
-        made = nn.ScatterElements(start, places, source, axis=axis, reduction=reduction)
-        return Term(n, n(made))
-
-    reduction = _REDUCTIONS[how]
-    if not with_own and how is not None:
-        # The elements to write to start as the reduction's neutral element.
-        element = x.type.element_type
-        least, greatest = limits_of(element)
-        neutral = {"add": 0, "mul": 1, "max": least, "min": greatest}
-        start = n.filled(n.as_value(neutral[reduction], element), n.shape(source))
-        x = scattered(x, start, "none").value
-    found = scattered(x, source, reduction)
+    found = reduced_elements(n, x, axis, places, source, _REDUCTIONS[how], with_own or how is None)
     if how != "mean":
         return found.value
-    zeros = n.filled(n.constant(int(with_own), i64), n.shape(x))
-    ones = n.filled(n.constant(1, i64), n.shape(source))
-    count = scattered(zeros, ones, "add").max(1)
+    count = counts_of_elements(n, x, axis, places, source, with_own)
     if isinstance(found.element, IntegerType):
         return floor_divide(n, found.value, n.cast(count.value, found.element))
     return (found / count.cast(found.element)).value

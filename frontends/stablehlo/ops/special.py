@@ -138,15 +138,30 @@ def bessel_i1e(x: Term) -> Term:
     return (size < 8.0).choose(near, far * x.function(nn.Sign))
 
 
+def _of_halves(formula: Callable[..., Term]) -> Callable[..., Term]:
+    """The formula computed in f32 where its operands have fewer bits, as XLA computes it.
+
+    Rounded after each operation, terms that cancel each other leave few correct digits.
+    """
+
+    def computed(*operands: Term) -> Term:
+        element = operands[0].element
+        if element in (f32, f64):
+            return formula(*operands)
+        return formula(*(x.cast(f32) for x in operands)).cast(element)
+
+    return computed
+
+
 _OPS = named("acos acosh asin asinh atan atanh cosh sinh tan erf erfc")
 _FORMULAS = {
     **{name: function(op) for name, op in _OPS.items()},
-    "erf_inv": erf_inv,
-    "lgamma": lgamma,
-    "digamma": digamma,
+    "erf_inv": _of_halves(erf_inv),
+    "lgamma": _of_halves(lgamma),
+    "digamma": _of_halves(digamma),
     "zeta": zeta,
-    "polygamma": polygamma,
-    "bessel_i1e": bessel_i1e,
+    "polygamma": _of_halves(polygamma),
+    "bessel_i1e": _of_halves(bessel_i1e),
     "next_after": nextafter,
     "is_inf": complex_functions.is_inf,
     "is_pos_inf": lambda x: x.equals(math.inf),

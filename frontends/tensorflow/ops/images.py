@@ -10,10 +10,11 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import FloatType
 from ...common import images
-from ...common.movement import FAR, padded_by, slice_axis
+from ...common.movement import padded_by
 from ...common.resampling import KERNELS, covered, sampled, sampled_late, weighted
 from ...common.shapes import as_i64
 from ...common.terms import Term, extent, joined
+from ...common.windows import elements_of_windows
 from ..layer import TfLayer, rows
 
 # -- colors ----------------------------------------------------------------------------------------
@@ -70,14 +71,7 @@ def _shifted(
             totals[i] = max((-(-d // s) - 1) * s + k - d, 0)
     pads = [0, *(t // 2 for t in totals), 0, 0, *(t - t // 2 for t in totals), 0]
     whole = padded_by(n, x, pads, fill)
-    for place in np.ndindex(*size):
-        part = whole
-        for axis, (at, rate, stride, k) in enumerate(
-            zip(place, rates, strides, reach, strict=True), 1
-        ):
-            begin = at * rate
-            part = slice_axis(n, part, axis, begin, begin - (k - 1) or FAR, stride)
-        yield place, part
+    return elements_of_windows(n, whole, 1, size, strides, rates)
 
 
 @rows("ExtractImagePatches", "ExtractVolumePatches")

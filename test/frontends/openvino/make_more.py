@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import openvino as ov
 from make import FILES, Group
-from openvino import opset1, opset3, opset8, opset9, opset11, opset13, opset14, opset15
+from openvino import opset1, opset3, opset8, opset9, opset11, opset13, opset14, opset15, opset16
 from openvino.utils.node_factory import NodeFactory
 
 o = opset13
@@ -319,8 +319,54 @@ def stored() -> Group:
     return g
 
 
+def later() -> Group:
+    """Forms that newer opsets have: axes that may stay, borders mirrored whole, distinct elements."""
+    g = Group("later", 18)
+    x = g.f(2, 1, 3, 1)
+    for axes in ([1], [-1, 0], [0]):
+        for may_stay in (False, True):
+            g.add(lambda a, k=axes, m=may_stay: opset15.squeeze(a, g.k(k), m), x)
+    g.add(lambda a: opset15.squeeze(a, None, True), x)
+    g.add(lambda a: opset1.squeeze(a, g.k([0, 3])), x)
+    borders = g.k([0, 3, 1]), g.k([2, 0, 4])
+    g.add(lambda a: o.pad(a, *borders, "symmetric"), g.f(2, 3, 4))
+    rows = g.random.integers(0, 2, (5, 2, 3)).astype(np.int64)
+    for axis, is_sorted in ((None, True), (None, False), (0, True), (2, False)):
+        k = None if axis is None else g.k(axis)
+        g.add(lambda a, k=k, s=is_sorted: opset11.unique(a, k, s), rows.astype("f4"))
+    boxes = np.float32([[0, 0, 0, 9, 9], [1, 3, 2, 11, 4]])
+    g.add(lambda a, b: o.roi_pooling(a, b, [2, 3], 0.5, "max"), g.f(2, 2, 6, 6), boxes)
+    at = np.array([0, -1, 2, -3, -4, 3])
+    on_off = g.k(3), g.k(2, "f4"), g.k(-1, "f4")
+    for mode in ("ignore_negative", "normalize"):
+        g.add(lambda a, m=mode: opset16.one_hot(a, *on_off, 1, negative_indices_mode=m), at)
+    into, places, source = g.f(4, 3), [[0, 1, -1], [0, 1, 0]], g.f(2, 3)
+    for kind in ("f4", "i4"):
+        own = (into * 9).astype(kind), (source * 9).astype(kind)
+        for how in ("sum", "prod", "min", "max", "mean"):
+            for keeps in (True, False):
+                given = g.k(places), g.k(0), how, keeps
+                g.add(
+                    lambda a, u, k=given: opset15.scatter_elements_update(a, k[0], u, *k[1:]), *own
+                )
+    for pad, strides, rates in (
+        ("same_upper", [2, 1], [1, 2]),
+        ("same_lower", [1, 2], [1, 1]),
+        ("valid", [2, 3], [2, 1]),
+    ):
+        given = [2, 3], strides, rates, pad
+        g.add(lambda a, k=given: opset3.extract_image_patches(a, *k), g.f(2, 3, 6, 7))
+    for mode in ("ZERO", "LOWEST"):
+        ids = g.k([0, 0, 1, 3])
+        g.add(
+            lambda a, i=ids, m=mode: opset16.segment_max(a, i, g.k(5), fill_mode=m), g.f(4, 3) - 2
+        )
+        g.add(lambda a, i=ids, m=mode: opset16.segment_max(a, i, fill_mode=m), g.f(4, 3) - 2)
+    return g
+
+
 if __name__ == "__main__":
     FILES.mkdir(exist_ok=True)
-    for make in (branches, loops, detectors, regions, resampling, others, stored):
+    for make in (branches, loops, detectors, regions, resampling, others, stored, later):
         if make.__name__ in (sys.argv[1:] or [make.__name__]):
             make().write()

@@ -1,5 +1,7 @@
 """Conversions and orders of floats, with what JAX computes."""
 
+import math
+
 import ml_dtypes
 import nnc
 import numpy as np
@@ -158,3 +160,35 @@ def test_bits_of_narrow_integers(given, kind, width):
     for op, numbers in wanted.items():
         found = nnc.compile(SAME.format(n=16, given=given, op=op).encode(), cache=False)(x)
         assert found.astype(np.int64).tolist() == numbers
+
+
+DIGAMMA = {0.5: -1.9635100260214235, 1.0: -0.5772156649015329, 2.0: 0.42278433509846714,
+           3.0: 0.9227843350984671, -0.5: 0.03648997397857652}  # fmt: skip
+I1E = {1.0: 0.2079104153497085, -1.0: -0.2079104153497085, 0.5: 0.1564208032, 4.0: 0.1787508395}
+"""Source: Abramowitz and Stegun, tables 6.1, 9.8 and formula 6.3.4"""
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers"),
+    [
+        ("lgamma", {x: math.lgamma(x) for x in (0.75, 1.25, 1.5, 1.75, 2.25, 2.5, 5.0, -0.75)}),
+        ("digamma", DIGAMMA),
+        ("bessel_i1e", I1E),
+    ],
+)
+@pytest.mark.parametrize(
+    ("element", "kind", "bits"), [("bf16", ml_dtypes.bfloat16, 8), ("f16", np.float16, 11)]
+)
+def test_special_functions_of_halves_are_computed_with_more_bits(
+    name, numbers, element, kind, bits
+):
+    """Each result is the function's, rounded once."""
+    tensor = f"tensor<{len(numbers)}x{element}>"
+    text = f"""module {{ func.func @main(%x: {tensor}) -> {tensor} {{
+      %y = chlo.{name} %x : {tensor} -> {tensor}
+      return %y : {tensor}
+    }} }}"""
+    found = nnc.compile(text.encode(), cache=False)(np.array(list(numbers), kind))
+    wanted = np.array(list(numbers.values()))
+    unit = 2.0 ** (np.floor(np.log2(np.abs(wanted))) + 1 - bits)
+    assert (np.abs(found.astype(np.float64) - wanted) <= 0.51 * unit).all()

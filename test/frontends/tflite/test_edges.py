@@ -37,3 +37,16 @@ def test_elements_that_do_not_divide_into_blocks():
     model = compile(FOLDER / "blocks_open.tflite")
     with pytest.raises(NncError, match="do not divide into blocks of 2"):
         model.run({model.input_names[0]: np.ones((2, 4, 4, 2), np.float32)})
+
+
+def test_cells_finer_than_the_kernels_are_computed_in_floats():
+    """Within a unit of the LSTM in float64, whose operands are the same integers.
+
+    The cell's scale is 2^-16, of which LiteRT's kernels have no tanh.
+    """
+    folder = FOLDER.parent / "cells"
+    with np.load(folder / "fine_cell.npz") as stored:
+        x, wanted = stored["x"], stored["wanted"]
+    found = compile(folder / "fine_cell.tflite")(x)
+    assert found.dtype == np.int8
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1)

@@ -51,7 +51,9 @@ def _scales(n: TfliteLayer) -> _Scales:
 
 @INTEGERS("UNIDIRECTIONAL_SEQUENCE_LSTM")
 def sequence_lstm(n: TfliteLayer, *operands: Value | None) -> Value:
-    """An LSTM; NotImplemented if it has coupled gates, peepholes or normalized sums."""
+    """An LSTM; NotImplemented if it has coupled gates, peepholes or normalized sums, or if its cell
+    has a scale that LiteRT's kernels do not compute.
+    """
     plain = all(x is not None for x in operands[1:9]) and not any(
         x is not None for x in (*operands[9:12], *operands[20:24])
     )
@@ -59,6 +61,9 @@ def sequence_lstm(n: TfliteLayer, *operands: Value | None) -> Value:
     if not plain or len(n.attributes.intermediates) < 5 or o.diagonal or o.activation != TANH:
         return NotImplemented
     scales = _scales(n)
+    if not 0 <= 15 + scales.cell <= 6:
+        # LiteRT's kernels have no tanh of such a cell: they leave memory as it was.
+        return NotImplemented
     x = operands[0]
     assert x is not None
     sequence = Term(n, by_time(n, centred(n, 0, x).value, n.options.time_major))
