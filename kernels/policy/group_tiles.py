@@ -94,8 +94,9 @@ class GroupTiles(GroupEstimate):
     ) -> GroupTile:
         """The tile of the least cost with any of `stagings`.
 
-        Of tiles whose costs differ by less than the model can tell, the one that wastes the fewest
-        cycles on parts of lines that no thread needs, whether or not other resources hide them.
+        Of tiles whose costs differ by less than the model can tell, those of products that keep the
+        device busy come first; among these, the one that wastes the fewest cycles on parts of lines
+        that no thread needs, whether or not other resources hide them.
         """
         looked = self._looked_at(lanes, stagings)
         if not looked:
@@ -108,11 +109,20 @@ class GroupTiles(GroupEstimate):
             return self.estimated(None, {}, 1)
         score = cycles
         if self.machine.together > 1:
-            score = np.where(cycles <= self.costs.alike * least, cycles + wasted, np.inf)
+            groups = np.concatenate([one.estimates.groups for one in looked])
+            idle = self.reuses() & (self._idle(groups) > self.costs.most_idle)
+            alike = cycles <= self.costs.alike * least
+            alike &= ~idle | bool(np.all(idle[alike]))
+            score = np.where(alike, cycles + wasted, np.inf)
         number = int(np.lexsort((places, score))[0])
         begins = np.cumsum([0, *(len(one.places) for one in looked)])
         batch = int(np.searchsorted(begins, number, side="right")) - 1
         return looked[batch].estimates.tile(number - int(begins[batch]))
+
+    def _idle(self, groups: np.ndarray) -> np.ndarray:
+        """The part of the cores without a group, on average over the time that tiles take."""
+        cores = self.machine.cores
+        return 1 - groups / np.maximum(1, cores * -(-groups // cores))
 
     def _looked_at(
         self, lanes: Sequence[int] | None, stagings: Sequence[Staging | None]
