@@ -201,7 +201,7 @@ class GroupTiles(GroupEstimate):
         The numbers of parts tried are powers of two, up to four for each core.
         """
         dim = self.step_dim
-        if dim is None or dim != self._split_sum() or not self.reuses():
+        if dim is None or dim != self._split_sum():
             return None
         whole, found = self.extents[dim], list[tuple[float, GroupTile]]()
         results = sum(o.access.element_bytes * self._whole(o) for o in self.outputs)
@@ -210,7 +210,7 @@ class GroupTiles(GroupEstimate):
             if -(-whole // steps) < parts or steps < 2 * self.width:
                 break
             self.extents[dim], self.parts = steps, parts
-            for staged in (False, True):
+            for staged in (False, True) if self.reuses() else (False,):
                 tile = self.best(staged=staged)
                 moved = (parts + 2) * results / (self.machine.cores * self.machine.memory_bandwidth)
                 found.append((tile.cycles + moved, tile))
