@@ -198,7 +198,9 @@ class GroupTiles(GroupEstimate):
     def best_split(self) -> GroupTile | None:
         """The best tile when several groups split the longest reduction; None if it can't be split.
 
-        The numbers of parts tried are powers of two, up to four for each core.
+        The numbers of parts tried are powers of two, up to four for each core. Of tiles whose costs
+        differ by less than the model can tell, one is taken that keeps the cores busy, and that has
+        the fewest parts.
         """
         dim = self.step_dim
         if dim is None or dim != self._split_sum():
@@ -215,7 +217,17 @@ class GroupTiles(GroupEstimate):
                 moved = (parts + 2) * results / (self.machine.cores * self.machine.memory_bandwidth)
                 found.append((tile.cycles + moved, tile))
         self.extents[dim], self.parts = whole, 1
-        return min(found, key=lambda one: one[0], default=(0.0, None))[1]
+        least = self.costs.alike * min((cycles for cycles, _ in found), default=0.0)
+        alike = [one for one in found if one[0] <= least] if self.machine.together > 1 else found
+        return min(alike, key=self._splits_worse, default=(0.0, None))[1]
+
+    def _splits_worse(self, one: tuple[float, GroupTile]) -> tuple[bool, int, float]:
+        """A key that is the least for the best way to split a sum; a way has cycles and a tile."""
+        cycles, tile = one
+        if self.machine.together == 1:
+            return False, 0, cycles
+        idle = float(self._idle(np.array(tile.groups))) > self.costs.most_idle
+        return idle, tile.parts, cycles
 
     def part_steps(self, whole: int, parts: int) -> int:
         """The number of steps in each of `parts` parts of a sum of `whole` steps.

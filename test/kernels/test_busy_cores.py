@@ -8,6 +8,7 @@ from nnc.ir.passes import PassManager
 from nnc.kernels.policy import groups
 from nnc.lowering.pipelines import pipeline
 from nnc.targets import base
+from nnc.targets.groups import GroupMachine
 
 from .test_groups import TO_SCHEDULES, for_device, product, results, schedule
 from .test_prove_kernels import prove
@@ -20,6 +21,7 @@ def chosen(text):
     module, _ = for_device("cuda", text)
     PassManager(pipeline(TO_SCHEDULES.replace(",choose-schedules", ""))).run(module)
     machine = base.target("cuda").machine
+    assert isinstance(machine, GroupMachine)
     kernels = [op for op in module.body_block if "nn.kernel" in op.attributes]
     return [
         groups.best(groups.candidates(op.sym_name, op.body.blocks[0], machine), machine)
@@ -77,6 +79,7 @@ def test_numbers_of_spread_rows(monkeypatch):
     mean, variance = (f(x, axis=2, keepdims=True) for f in (np.mean, np.var))
     wanted = (x - mean) / np.sqrt(variance + 1e-5) * scale[:, None] + bias[:, None]
     schedule(module)
-    (got,) = results(module, subject, inputs)
-    np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-5)
+    got = results(module, subject, inputs)
+    assert got is not None
+    np.testing.assert_allclose(got[0], wanted, rtol=1e-4, atol=1e-5)
     prove(module)
