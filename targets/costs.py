@@ -391,6 +391,9 @@ class GroupCosts:
     alike: float = 1.05
     """How much longer a tile may take by the model and still be as good as another one: of such
     tiles, one is taken that wastes few parts of the lines that its threads request."""
+    most_idle: float = 0.2
+    """The part of the cores that a product may leave without a group where a tile that is as good
+    leaves fewer."""
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ from .coalescing import (
     unit_dims,
     waste,
 )
+from .group_rows import most_rows, spans_of
 from .operands import Operand, operands
 from .tile_batches import (
     Estimates,
@@ -241,13 +242,8 @@ class GroupEstimate:
 
     def _resident(self, share: _Share) -> Numbers:
         """Groups that are resident on a core at once; 0 where not even one fits."""
-        machine, threads = self.machine, share.threads
-        words = max(1, self.bytes // 4) * product(share.each.values())
-        words = words + sum(elements_of(o, share.each) for o in self.inputs)
+        machine, threads, words = self.machine, share.threads, self._words(share)
         staged = self._staged_bytes(share)
-        if (staging := share.staging) is not None:  # Copies under way are in registers.
-            waiting = staged // (4 * threads * staging.buffers)
-            words = words + np.where(staging.buffers > 1, waiting, 0)
         most = machine.thread_registers * self.costs.registers_filled
         taken = np.minimum(machine.thread_registers, words / self.costs.registers_filled)
         fits = (words <= most) & (threads <= machine.group_threads)
@@ -261,6 +257,27 @@ class GroupEstimate:
         at_most = machine.core_workgroup_bytes // np.maximum(1, staged)
         found = np.where(staged > 0, np.minimum(found, at_most), found)
         return np.where(fits, np.maximum(1, found), 0)
+
+    def _words(self, share: _Share) -> Numbers:
+        """32-bit registers that a thread needs for elements, where it needs the most."""
+        word, threads = max(1, self.bytes // 4), share.threads
+        words = word * product(share.each.values())
+        words = words + sum(elements_of(o, share.each) for o in self.inputs)
+        if (staging := share.staging) is not None:  # Copies under way are in registers.
+            waiting = self._staged_bytes(share) // (4 * threads * staging.buffers)
+            words = words + np.where(staging.buffers > 1, waiting, 0)
+        return np.maximum(words, word * self._partial_sums(share))
+
+    def _partial_sums(self, share: _Share) -> Numbers:
+        """The number of partial sums of other subgroups that a thread reads at once to add them."""
+        sizes, threads, lane_dim = share.sizes, share.threads, share.lane_dim
+        if self.machine.together == 1 or not any(d in sizes for d in self.reductions):
+            return 0
+        own = product(n for d, n in share.each.items() if d in self.parallel)
+        if lane_dim in self.parallel:
+            own = np.maximum(own, np.minimum(self.width, sizes[lane_dim]))
+        rows = np.maximum(1, product(n for d, n in sizes.items() if d in self.parallel) // own)
+        return own * (threads // rows // np.maximum(1, self.machine.together // rows))
 
     def _rate(self, share: _Share, resident: Numbers) -> Numbers:
         """Operations that a core starts per cycle, limited by units and by dependent operations."""
@@ -311,9 +328,9 @@ class GroupEstimate:
         counts = {d: parts_of(self.extents[d], sizes.get(d, 1)) for d in self.parallel}
         running = np.minimum(groups, self.machine.cores * resident)
         least = sum(self._bytes(o, everything) for o in far)
-        most, best, chosen, rows = self._most_rows(counts, running), inf, 1, 1
+        most, best, chosen, rows = most_rows(counts, running), inf, 1, 1
         while rows == 1 or np.any(most >= rows):
-            spans = self._spans(counts, running, rows)
+            spans = spans_of(counts, running, rows)
             whole = dict(part)
             for d, n in spans.items():
                 whole[d] = np.minimum(self.extents[d], n * sizes.get(d, 1))
@@ -329,34 +346,6 @@ class GroupEstimate:
     def _bytes(operand: Operand, sizes: Sizes) -> Numbers:
         """Bytes of the part of an operand with these extents."""
         return operand.count * elements_of(operand, sizes) * operand.access.element_bytes
-
-    @staticmethod
-    def _most_rows(counts: Sizes, running: Numbers) -> Numbers:
-        """The largest number of rows of groups that can run at once."""
-        found: Numbers = 1.0
-        columns: Numbers = 0
-        for n in reversed(list(counts.values())):
-            rows = (columns > 0) * (found == 1) * (n > 1)
-            found = np.where(rows, np.minimum(n, running), found)
-            columns = columns + (n > 1)
-        return np.maximum(1.0, found)
-
-    @staticmethod
-    def _spans(counts: Sizes, running: Numbers, rows: int) -> dict[int, Numbers]:
-        """How many of the `running` groups lie along each dimension.
-
-        If `rows` > 1, they lie along the second to last dimension that has several groups.
-        """
-        spans: dict[int, Numbers] = {**dict.fromkeys(counts, 1.0)}
-        left, several = np.maximum(1, running // rows), np.zeros_like(running)
-        for d, n in reversed(list(counts.items())):
-            span = np.minimum(n, left)
-            if rows > 1:
-                span = np.where(several == 0, span, np.where(several == 1, rows, 1.0))
-            spans[d] = np.where(n > 1, span, 1.0)
-            left = np.maximum(1, left // np.maximum(1, spans[d]))
-            several = several + (n > 1)
-        return spans
 
     def _near(self, share: _Share, resident: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers]:
         """(bytes from the L1 cache, how many of them threads need, bytes in workgroup memory, bytes

@@ -66,6 +66,8 @@ class GroupHeuristics(Heuristics):
         """Whether groups copy operands of products to workgroup memory."""
         self.split = False
         """Whether several groups compute parts of one sum of a product."""
+        self.spreads = False
+        """Whether they do so with other reductions, too, where that takes less time."""
         self.waiting: set[Stage] = set()
         """Stages that share no loops with others, or that make inputs of products."""
 
@@ -196,12 +198,14 @@ class GroupHeuristics(Heuristics):
     def tiled(self, group: Group) -> None:
         """Schedule a product by tiles; with `split`, another launch adds partial sums of groups."""
         host = group.host
-        if not self.split or not has_reuse(host):
+        if not self.split or not (has_reuse(host) or self.spreads):
             super().tiled(group)
             return
         model = GroupTiles(host, self.device, self.writer.loops(host))
         tile = self.choices.once(("split", *model.question), model.best_split)
-        if tile is None:
+        if tile is None or (
+            self.spreads and self.best_of(model).cycles <= tile.cycles + self.launch
+        ):
             super().tiled(group)
             return
         self.chosen[host] = tile

@@ -94,8 +94,9 @@ class GroupTiles(GroupEstimate):
     ) -> GroupTile:
         """The tile of the least cost with any of `stagings`.
 
-        Of tiles whose costs differ by less than the model can tell, the one that wastes the fewest
-        cycles on parts of lines that no thread needs, whether or not other resources hide them.
+        Of tiles whose costs differ by less than the model can tell, those of products that keep the
+        device busy come first; among these, the one that wastes the fewest cycles on parts of lines
+        that no thread needs, whether or not other resources hide them.
         """
         looked = self._looked_at(lanes, stagings)
         if not looked:
@@ -108,11 +109,20 @@ class GroupTiles(GroupEstimate):
             return self.estimated(None, {}, 1)
         score = cycles
         if self.machine.together > 1:
-            score = np.where(cycles <= self.costs.alike * least, cycles + wasted, np.inf)
+            groups = np.concatenate([one.estimates.groups for one in looked])
+            idle = self.reuses() & (self._idle(groups) > self.costs.most_idle)
+            alike = cycles <= self.costs.alike * least
+            alike &= ~idle | bool(np.all(idle[alike]))
+            score = np.where(alike, cycles + wasted, np.inf)
         number = int(np.lexsort((places, score))[0])
         begins = np.cumsum([0, *(len(one.places) for one in looked)])
         batch = int(np.searchsorted(begins, number, side="right")) - 1
         return looked[batch].estimates.tile(number - int(begins[batch]))
+
+    def _idle(self, groups: np.ndarray) -> np.ndarray:
+        """The part of the cores without a group, on average over the time that tiles take."""
+        cores = self.machine.cores
+        return 1 - groups / np.maximum(1, cores * -(-groups // cores))
 
     def _looked_at(
         self, lanes: Sequence[int] | None, stagings: Sequence[Staging | None]
@@ -188,10 +198,12 @@ class GroupTiles(GroupEstimate):
     def best_split(self) -> GroupTile | None:
         """The best tile when several groups split the longest reduction; None if it can't be split.
 
-        The numbers of parts tried are powers of two, up to four for each core.
+        The numbers of parts tried are powers of two, up to four for each core. Of tiles whose costs
+        differ by less than the model can tell, one is taken that keeps the cores busy, and that has
+        the fewest parts.
         """
         dim = self.step_dim
-        if dim is None or dim != self._split_sum() or not self.reuses():
+        if dim is None or dim != self._split_sum():
             return None
         whole, found = self.extents[dim], list[tuple[float, GroupTile]]()
         results = sum(o.access.element_bytes * self._whole(o) for o in self.outputs)
@@ -200,12 +212,22 @@ class GroupTiles(GroupEstimate):
             if -(-whole // steps) < parts or steps < 2 * self.width:
                 break
             self.extents[dim], self.parts = steps, parts
-            for staged in (False, True):
+            for staged in (False, True) if self.reuses() else (False,):
                 tile = self.best(staged=staged)
                 moved = (parts + 2) * results / (self.machine.cores * self.machine.memory_bandwidth)
                 found.append((tile.cycles + moved, tile))
         self.extents[dim], self.parts = whole, 1
-        return min(found, key=lambda one: one[0], default=(0.0, None))[1]
+        least = self.costs.alike * min((cycles for cycles, _ in found), default=0.0)
+        alike = [one for one in found if one[0] <= least] if self.machine.together > 1 else found
+        return min(alike, key=self._splits_worse, default=(0.0, None))[1]
+
+    def _splits_worse(self, one: tuple[float, GroupTile]) -> tuple[bool, int, float]:
+        """A key that is the least for the best way to split a sum; a way has cycles and a tile."""
+        cycles, tile = one
+        if self.machine.together == 1:
+            return False, 0, cycles
+        idle = float(self._idle(np.array(tile.groups))) > self.costs.most_idle
+        return idle, tile.parts, cycles
 
     def part_steps(self, whole: int, parts: int) -> int:
         """The number of steps in each of `parts` parts of a sum of `whole` steps.

@@ -63,6 +63,30 @@ def partition(stages: Sequence[Stage], *, with_makers: bool = False) -> list[Gro
     return groups
 
 
+def spread(stages: Sequence[Stage]) -> list[Group]:
+    """Divide stages into groups that share no rows, so that each can use a whole device.
+
+    A reduction has loops with what initializes it and with stages over its results. Of the others,
+    those that follow one another over equal extents share loops.
+    """
+    groups: list[Group] = []
+    taken: set[Stage] = set()
+    for stage in stages:
+        if stage not in taken and stage.has_reduction:
+            group = _tile_group(stage, stages, taken)
+            group.feeders.clear()
+            groups.append(group)
+            taken.update(group.maps)
+    rest = [s for s in stages if s not in taken]
+    while rest:
+        run = _leading_run(rest)
+        alike = next((i for i, s in enumerate(run) if s.extents != run[0].extents), len(run))
+        group = _map_group(run[:alike])
+        groups.append(group)
+        rest = [s for s in rest if s not in group.maps]
+    return groups
+
+
 def _dims(stage: Stage, kind: str) -> list[int]:
     return [d for d, k in enumerate(stage.kinds) if k == kind]
 

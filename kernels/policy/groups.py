@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from ...dialects import memref
 from ...dialects.marks import COMPUTES_AGAIN
@@ -11,6 +12,7 @@ from ...ir.core import Block, Value
 from ...ir.decisions import Terms
 from ...targets.groups import GroupMachine
 from ..codegen.buffers import shrink_buffers
+from ..model.extents import expected
 from ..model.legality import IllegalScheduleError
 from ..model.nest import build_nest
 from ..model.places import place_nests
@@ -22,7 +24,7 @@ from .chains import chains
 from .choices import Choices
 from .copies import worth_inlining
 from .group_heuristics import GroupHeuristics
-from .grouping import Group, partition
+from .grouping import Group, partition, spread
 from .row_passes import PassWriter, row_passes
 from .tile_batches import GroupTile
 from .writer import ScheduleWriter
@@ -56,6 +58,8 @@ def candidates(
             found.append(writing.together(chained=True))
     if len(stages_of(block)) > 1:
         found.append(writing.apart())
+    if writing.has_few_rows:
+        found.append(writing.spread())
     if every or all(one.fault for one in found):
         found.append(writing.plain())
     return found
@@ -88,6 +92,8 @@ class Writing:
         """Whether some stages read elements more than once. Set by `together`."""
         self.has_chains = False
         """Whether a product needs only the same rows of another one's result. Set by `together`."""
+        self.has_few_rows = False
+        """Whether there are fewer rows to reduce than cores. Set by `together`."""
         self.has_passes = False
         """Whether groups can go over blocks of the columns of such rows. Set by `together`."""
 
@@ -109,6 +115,7 @@ class Writing:
             heuristics.waiting = _by_themselves(groups)
             self.has_feeders |= any(group.feeders for group in groups)
             self.has_products |= any(has_reuse(group.host) for group in groups)
+            self.has_few_rows |= any(self._has_few_rows(group) for group in groups)
             joined = [chain for chain in chains(groups, plan) if not chain.is_transform]
             self.has_chains |= bool(joined)
             self.has_passes |= self.computes_again and row_passes(groups, plan) is not None
@@ -142,6 +149,24 @@ class Writing:
 
         return self._candidate(IN_PASSES, write, hands_on=True)
 
+    def spread(self) -> GroupCandidate:
+        """A schedule in which all groups of the device share each reduction, in launches apart."""
+
+        def write(heuristics: GroupHeuristics) -> None:
+            self._inline(heuristics)
+            heuristics.split = heuristics.spreads = True
+            for group in spread(heuristics.writer.plan.stages):
+                heuristics.group(group)
+
+        return self._candidate("spread", write)
+
+    def _has_few_rows(self, group: Group) -> bool:
+        """Whether the rows that a group of stages reduces are fewer than the cores."""
+        host = group.host
+        rows = (e for e, kind in zip(host.extents, host.kinds, strict=True) if kind == "parallel")
+        known = all(isinstance(extent, int) for extent in host.extents)
+        return group.kind == "row" and known and prod(map(expected, rows)) < self.machine.cores
+
     def _inline(self, heuristics: GroupHeuristics) -> None:
         """Inline the stages for which that pays."""
         stages = heuristics.writer.plan.stages
@@ -156,6 +181,8 @@ class Writing:
                 return self.apart()
             case "plain":
                 return self.plain()
+            case "spread":
+                return self.spread()
             case _ if policy == IN_PASSES:
                 return self.in_passes()
         ways = policy.split(" and ")

@@ -34,4 +34,5 @@ class CudaThreads(Threads):
         return call(f, "llvm.nvvm.shfl.sync.idx.i32", args)
 
     def attributes(self, threads: int) -> list[tuple[str, str]]:
-        return [("nvvm.reqntid", f"{threads},1,1")]
+        # Told that one group is enough, ptxas does not spill to make room for more of them.
+        return [("nvvm.reqntid", f"{threads},1,1"), ("nvvm.minctasm", "1")]

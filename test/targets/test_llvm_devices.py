@@ -76,7 +76,7 @@ def test_ptx(tmp_path):
     assert main(["compile", str(source), "--target", "cuda-sm80", "-o", str(made), "--quiet"]) == 0
     text = made.read_text()
     assert ".version 7.0\n.target sm_80\n" in text
-    assert re.search(r"\.visible \.entry \w+\([^{]*\.reqntid \d+, 1, 1", text)
+    assert re.search(r"\.visible \.entry \w+\([^{]*\.reqntid \d+, 1, 1\n\.minnctapersm 1\n", text)
     assert not re.findall(r"\b(?:ld|st)\.[bfsuv]\d", text)
     assert "ld.global" in text and "st.global" in text and ".extern" not in text
 
