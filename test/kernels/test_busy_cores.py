@@ -38,10 +38,9 @@ def instance_norm(size):
       }}"""
 
 
-@pytest.mark.parametrize("shape", [(32, 3025, 128), (64, 3025, 256)])
-def test_tiles_that_fill_the_last_wave_come_first(shape):
+def test_tiles_that_fill_the_last_wave_come_first():
     """A tile of 1.02 times the cycles has 190 groups instead of 95, and 68 cores take 2 or 3."""
-    (found,) = chosen(product(*shape))
+    (found,) = chosen(product(32, 3025, 128))
     (tile,) = found.tiles
     assert tile.groups >= 0.8 * CORES * -(-tile.groups // CORES)
 

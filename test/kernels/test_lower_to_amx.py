@@ -95,7 +95,7 @@ CASES = list(
 )
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize(("rows", "columns", "steps", "outer", "scaled"), CASES)
 def test_tiles_give_the_sums(rows, columns, steps, outer, scaled):
     text, words, wanted = kernel(rows, *columns, steps, outer, scaled=scaled)

@@ -33,7 +33,7 @@ def test_outputs_are_those_of_keras(name):
     check_outputs(name, interpreted(FILES / name))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", MODELS)
 def test_outputs_of_machine_code(name):
     check_outputs(name, nnc.compile(FILES / name))

@@ -47,7 +47,7 @@ def test_model(name):
     check_model(name, interpreted(model_path(name)))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", sorted({*NAMES} - {*LARGE}))
 def test_machine_code(name):
     check_model(name, compile(model_path(name)))
