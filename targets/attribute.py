@@ -6,7 +6,8 @@
 
 The second form is what `host` becomes: the named target and all that differs from it. Another
 machine resumes with the same numbers; LLVM then makes code for the named target, and for the very
-processor if that is this machine's. See docs/decisions/0009-targets.md.
+processor if that is this machine's; only then with tile registers, which no named target has. See
+docs/decisions/0009-targets.md.
 """
 
 from __future__ import annotations
@@ -144,8 +145,10 @@ def from_attribute(written: Attribute, module: Operation) -> Target:
     except NncError as error:
         raise NncError(f"attribute '{TARGET}': {error.message}", module.loc) from None
     here = find_host() if found.processor else None
-    if here is None or (here.name, here.processor) != (found.name, found.processor):
+    if here is None:
         return found
+    if (here.name, here.processor) != (found.name, found.processor):
+        return replace(found, machine=found.machine.of_its_name())
     return here if here.machine == found.machine else replace(here, machine=found.machine)
 
 

@@ -119,6 +119,10 @@ class Machine(ABC):
         """What matters when threads access memory together; the most common values if unknown."""
         return DeviceMemory()
 
+    def of_its_name(self) -> Machine:
+        """The machine without what only code for one very processor can use."""
+        return self
+
     @property
     def bytes_in_row(self) -> int:
         """How many bytes of neighbouring channels products of bytes take at once, beyond a vector's

@@ -15,7 +15,7 @@ from ...ir.core import Block, Operation, Value
 from ...ir.diagnostics import NncError, PassError
 from ...ir.types import FloatType, IndexType, MemRefType, Type, VectorType, lane_type
 from .emitter import Emitter, Linear
-from .tile_registers import TileRegisters
+from .tile_registers import TileAllocation
 from .types import MemRef, dynamic_parts, memref_layout
 
 Lowering = Callable[["FunctionLowering", Any], None]
@@ -45,8 +45,8 @@ class FunctionLowering(Emitter):
         self.blocks: dict[Block, Block] = {}
         self.call_heap: Value | None = None
         """The address of the call's heap, in a function that uses it; see `heap.py`."""
-        self.tile_registers: TileRegisters | None = None
-        """The tile registers of the function, in one that uses them; see `matrices.py`."""
+        self.tiles: TileAllocation | None = None
+        """The register of each tile, in a function that has tiles; see `matrices.py`."""
         self.heap: list[Value] = []
         """The buffers of C's heap that a check failing at this point has to free."""
         self.cleanups: dict[tuple[Value, ...], Block] = {}

@@ -9,13 +9,14 @@ from typing import Any
 from ...dialects import amx, cf, func, llvm
 from ...ir.attributes import DenseElements, IntegerAttr
 from ...ir.builder import Builder
-from ...ir.core import Operation, Value
+from ...ir.core import Block, Operation, Value
+from ...ir.diagnostics import PassError
 from ...ir.types import TensorType, bf16, i1, i8, i64
 from ...runtime.systems import LINUX
 from ...targets.x86.tiles import PERMISSION_CALL
 from ..entry_signature import entry_of
 from .conversion import FunctionLowering, lowers
-from .tile_registers import Stretch, TileRegisters
+from .tile_registers import Stretch, TileAllocation
 from .types import byte_width
 
 PERMISSION = "nnc_ask_for_tiles"
@@ -33,13 +34,13 @@ def _emit(f: FunctionLowering, op: Any, name: str, tiles: Sequence[Value], *args
     """Call an intrinsic on the registers of tiles, in shapes that hold from here on or until here
     where a stretch begins or ends.
     """
-    registers = f.tile_registers
-    assert registers is not None
-    for stretch in registers.stretches:
+    allocation = f.tiles
+    assert allocation is not None
+    for stretch in allocation.stretches:
         if stretch.first is op:
             _call(f, "ldtilecfg", [f.address_of(_shapes(f, stretch))])
-    _call(f, name, [*(registers.register[tile] for tile in tiles), *args])
-    if any(stretch.last is op for stretch in registers.stretches):
+    _call(f, name, [*(allocation.register[tile] for tile in tiles), *args])
+    if any(stretch.last is op for stretch in allocation.stretches):
         _call(f, "tilerelease", [])
     for result in op.results:
         f.bind(result, [])
@@ -98,29 +99,53 @@ def _floats(f: FunctionLowering, op: amx.TileMulF) -> None:
     _emit(f, op, name, [op.res, op.lhs, op.rhs])
 
 
-def tile_registers_of(function: func.FuncOp) -> TileRegisters | None:
-    """The tile registers of a function; None if it has no tiles."""
-    has_tiles = any(isinstance(op, amx.TileZero | amx.TileLoad) for op in function.walk())
-    return TileRegisters(function) if has_tiles else None
+def tile_allocation(function: func.FuncOp) -> TileAllocation | None:
+    """The register of each tile of a function; None if it has no tiles."""
+    for value in (*function.args, *(out for op in function.walk() for out in op.results)):
+        if isinstance(value.type, amx.TileType):
+            return TileAllocation(function)
+    return None
 
 
-def ask_for_tiles(lowering: Any) -> None:
-    """Let a program that computes on tiles begin by asking the system for them, as Linux wants it
-    once for each process; it fails with a message where that is refused.
+def prepare_for_tiles(lowering: Any) -> None:
+    """Check that the target has tile registers, if the module computes on tiles; its program then
+    begins by asking the system for them, as Linux wants it once for each process, and fails with a
+    message where that is refused.
     """
     module: Operation = lowering.module
+    features = lowering.target.all_features
+    used = False
+    for op in module.walk():
+        if (feature := _feature_of(op)) is not None:
+            used = True
+            if feature not in features:
+                name = lowering.target.name
+                raise PassError(f"'{name}' has no tile registers for it ({feature})", op.loc)
     entry = entry_of(module)
-    used = any(isinstance(op, amx.TileZero | amx.TileLoad) for op in module.walk())
-    if entry is None or lowering.system != LINUX.name or not used:
-        return
-    lowering.need_function("syscall", [i64] * len(PERMISSION_CALL), i64)
-    module.body_block.append(_permission())
-    first = entry.regions[0].blocks[0].first
-    assert first is not None
+    if used and entry is not None and lowering.system == LINUX.name:
+        lowering.need_function("syscall", [i64] * len(PERMISSION_CALL), i64)
+        module.body_block.append(_permission())
+        _begin_by_asking(entry.regions[0].blocks[0])
+
+
+def _feature_of(op: Operation) -> str | None:
+    """The feature of a processor that an operation on tiles needs; None for other operations."""
+    match op:
+        case amx.TileMulI():
+            return "amx-int8"
+        case amx.TileMulF():
+            return "amx-bf16" if op.lhs.type.element_type is bf16 else "amx-fp16"
+        case amx.TileZero() | amx.TileLoad() | amx.TileStore():
+            return "amx-tile"
+    return None
+
+
+def _begin_by_asking(block: Block) -> None:
     message = "the processor's tile registers (AMX) are not there, or the system does not give them"
-    call = func.Call(PERMISSION, (), outs=(i1,))
+    first, call = block.first, func.Call(PERMISSION, (), outs=(i1,))
+    assert first is not None
     for op in (call, cf.Assert(call.results[0], message)):
-        entry.regions[0].blocks[0].insert_before(op, first)
+        block.insert_before(op, first)
 
 
 def _permission() -> llvm.Func:

@@ -22,7 +22,7 @@ from .entry import make_entry
 from .heap import CallHeap
 from .kernels import lower_kernels
 from .loops import bind_all
-from .matrices import ask_for_tiles, tile_registers_of
+from .matrices import prepare_for_tiles, tile_allocation
 from .memory import lower_global
 from .messages import make_failure
 from .offsets import keep_offsets
@@ -41,7 +41,7 @@ class ModuleLowering:
         self.compares_f64 = target.machine.widest_lane < 8
         self.system = target.system
         self.needed: dict[str, llvm.Func] = {}
-        ask_for_tiles(self)
+        prepare_for_tiles(self)
         self.heap = CallHeap(module)
         self.checks = Checks(module)
 
@@ -159,7 +159,7 @@ class ModuleLowering:
 
     def _body(self, op: func.FuncOp, made: llvm.Func) -> None:
         f = FunctionLowering(self, made)
-        f.loc, f.tile_registers = op.loc, tile_registers_of(op)
+        f.loc, f.tiles = op.loc, tile_allocation(op)
         entry = made.regions[0].blocks[0]
         if op.sym_name in self.heap.users:
             f.call_heap = entry.args[-1]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ...dialects import amx, scf
+from ...dialects import amx, func, scf
 from ...ir.builder import Builder
 from ...ir.core import Operation, Value
 from ...ir.diagnostics import PassError
@@ -30,10 +30,12 @@ class Stretch:
     shapes: dict[int, amx.TileType] = field(default_factory=dict)
 
 
-class TileRegisters:
-    """The tile registers of one function. Raises PassError where they do not suffice."""
+class TileAllocation:
+    """The register of each tile of one function. Raises PassError where there are not enough."""
 
-    def __init__(self, function: Operation) -> None:
+    def __init__(self, function: func.FuncOp) -> None:
+        if any(isinstance(arg.type, amx.TileType) for arg in function.args):
+            raise PassError("a function that takes tiles has no lowering", function.loc)
         self.register: dict[Value, int] = {}
         self.stretches: list[Stretch] = []
         for op in [op for op in function.walk() if isinstance(op, amx.TileZero)]:

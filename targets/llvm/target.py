@@ -133,12 +133,16 @@ class LlvmTarget(LlvmProcessor):
         lines, places = taken_apart(self.assembly_of(text).splitlines())
         return Listing(".s", lines, [None if one is None else one - 1 for one in places])
 
+    @property
+    def all_features(self) -> frozenset[str]:
+        """The features that its code may use beyond those of its processor's name."""
+        return have(self.features) | self.needs
+
     def dot(self, packing: str, lanes: int, *, accumulates: bool) -> Dot | None:
         """The target's dot product instruction on so many lanes; None if it has none."""
-        there = have(self.features) | self.needs
         for one in self.dots:
             known = (one.packing, one.lanes, one.accumulates) == (packing, lanes, accumulates)
-            if known and (not one.features or one.features & there):
+            if known and (not one.features or one.features & self.all_features):
                 return one if 32 * lanes <= self.machine.vector_bits else None
         return None
 

@@ -3,8 +3,11 @@
 import pytest
 from nnc.dialects import amx, func
 from nnc.ir.diagnostics import PassError
+from nnc.ir.passes import PassContext
 from nnc.ir.syntax.parser import parse_module
-from nnc.lowering.to_llvm.tile_registers import TileRegisters
+from nnc.lowering.to_llvm import LowerToLlvm
+from nnc.lowering.to_llvm.tile_registers import TileAllocation
+from nnc.targets.attribute import target_of
 
 BYTES, SUMS = "!amx.tile<16x64xi8>", "!amx.tile<16x16xi32>"
 
@@ -18,7 +21,7 @@ def registers(body):
     module = parse_module(text)
     module.verify()
     (function,) = (op for op in module.body_block if isinstance(op, func.FuncOp))
-    return TileRegisters(function), function
+    return TileAllocation(function), function
 
 
 def loads(*names, type=BYTES):
@@ -116,3 +119,37 @@ def test_equal_zeros_become_one_for_each_sum():
 def test_what_is_refused(body, message):
     with pytest.raises(PassError, match=message):
         registers(body)
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [("aarch64", "'aarch64' has no tile registers"), ("x86-64-v3", r"for it \(amx-tile\)")],
+)
+def test_targets_without_tile_registers(target, message):
+    text = f"""module attributes {{nnc.target = "{target}"}} {{
+  func.func @f(%y: memref<16x16xi32>, %i: index) {{
+    %t = amx.tile_zero : {SUMS}
+    amx.tile_store %y[%i, %i], %t : memref<16x16xi32>, {SUMS}
+    return
+  }}
+}}"""
+    module = parse_module(text)
+    with pytest.raises(PassError, match=message):
+        LowerToLlvm().run(module, PassContext())
+
+
+def test_functions_take_no_tiles():
+    module = parse_module(f"func.func @f(%t: {SUMS}) {{ return }}")
+    with pytest.raises(PassError, match="a function that takes tiles has no lowering"):
+        LowerToLlvm().run(module, PassContext())
+
+
+def test_another_machine_has_no_tile_registers_of_this_one():
+    """IR for a processor that is not this one resumes as code for the target that it names."""
+    text = """module attributes {nnc.target = {name = "x86-64-v4", processor = "PROCESSOR",
+      machine = {cores = 3, tiles = {tile_registers = 8}}}} {}"""
+    elsewhere = target_of(parse_module(text.replace("PROCESSOR", "another")))
+    assert elsewhere.machine.cores == 3
+    assert elsewhere.machine.tiles.tile_registers == 0
+    named = target_of(parse_module(text.replace('processor = "PROCESSOR",', "")))
+    assert named.machine.tiles.tile_registers == 8
