@@ -1,21 +1,24 @@
-"""The packed dialect: products of small integers that are packed in words of 32 bits.
+"""The packed dialect: products of small numbers that are packed in words of 32 bits.
 
-A word has four integers of 8 bits or two of 16, the first in the lowest bits, as in memory on a
-little-endian machine. Processors have an instruction that multiplies two vectors of words and adds
+A word has four integers of 8 bits, two of 16 or two bf16, the first in the lowest bits, as in
+memory on a little-endian machine. Processors have an instruction that multiplies two vectors of words and adds
 the products within each word. See docs/decisions/0024-integer-products.md.
 """
 
 from __future__ import annotations
 
+from ..ir.constraints import Derived
 from ..ir.packing import PACKINGS
 from ..ir.traits import Elementwise
+from ..ir.types import f32
 from .vocabulary import *
 
 Words = Constraint("32-bit words", lambda t: element_type(t) is i32)
 
+_INTEGERS = [name for name, one in PACKINGS.items() if one.sums is i32]
 _PACKING = AttrKind[str](
-    "string attribute, one of " + ", ".join(f'"{name}"' for name in PACKINGS),
-    lambda a: isinstance(a, StringAttr) and a.value in PACKINGS,
+    "string attribute, one of " + ", ".join(f'"{name}"' for name in _INTEGERS),
+    lambda a: isinstance(a, StringAttr) and a.value in _INTEGERS,
     lambda a: a.value,
     StringAttr,
 )
@@ -39,6 +42,24 @@ class Dot(Op, name="packed.dot", traits=(Pure, Elementwise)):
 
     def evaluate(self, lhs: Any, rhs: Any) -> Any:
         return PACKINGS[self.packing].dot(np.asarray(lhs), np.asarray(rhs))[()]
+
+
+def _as_sums(type: Type) -> Type:
+    return with_shape_of(type, f32)
+
+
+class DotF(Op, name="packed.dotf", traits=(Pure, Elementwise)):
+    """The sum, in f32, of the products of the two bf16 in two words."""
+
+    lhs: Operand = operand(Words)
+    rhs: Operand = operand(Same("lhs"))
+    out: Result = result(Derived("lhs", _as_sums, "f32 in the shape of lhs"))
+
+    format = "$lhs `,` $rhs attr-dict `:` type($lhs)"
+    example = "%0 = packed.dotf %a, %b : vector<16xi32>"
+
+    def evaluate(self, lhs: Any, rhs: Any) -> Any:
+        return PACKINGS["bf16"].dot(np.asarray(lhs), np.asarray(rhs))[()]
 
 
 registry.dialect("packed").doc = __doc__ or ""

@@ -34,6 +34,7 @@ from .comprehension_text import (
 from .conversions import CASTS
 from .definition import OpDefinition
 from .diagnostics import NncError
+from .packing import DOTS, PACKINGS
 from .types import Dim, FloatType, IntegerType, TensorType, Type, i1
 
 _COMPARE = ("eq", "ne", "lt", "le", "gt", "ge", "is_nan")
@@ -388,7 +389,8 @@ class Binder:
             return self.number(_FOLD[function](*(a.value for a in typed)), typed[0].type)  # type: ignore[union-attr]
         if function in FLOAT_FUNCTIONS and isinstance(typed[0].type, IntegerType):
             raise NncError(f"needs floats, but got '{typed[0].type}' (for '{function}')")
-        return Apply(function, typed, typed[0].type)
+        sums = PACKINGS[DOTS[function]].sums if function in DOTS else typed[0].type
+        return Apply(function, typed, sums)
 
     def _joint(self, args: tuple, wanted: Type) -> list[Scalar]:
         """Arguments in one type: that of the arguments that are not bare numbers, else `wanted`."""

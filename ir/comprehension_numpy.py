@@ -63,7 +63,7 @@ def evaluate(form: Comprehension, operands: Sequence[np.ndarray], dtype: np.dtyp
         elif _is_contraction(form, DOTS):
             packing = PACKINGS[DOTS[form.value.function]]  # type: ignore[union-attr]
             terms = [_contract(form, list(pair), sizes) for pair in packing.parts(*views)]
-            result = np.add.reduce(terms, dtype=np.int32)
+            result = np.add.reduce(terms, dtype=accumulator(dtype))
         else:
             result = _reduce(form, _scalar(form.value, views, sizes), sizes)
         kept = convert(result, numpy_to_type(dtype))

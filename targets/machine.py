@@ -124,6 +124,13 @@ class Machine(ABC):
         return self
 
     @property
+    def rows_of_halves(self) -> int:
+        """The fewest rows of bf16 whose products with a matrix are faster than those of f32; 0 if
+        none are.
+        """
+        return 0
+
+    @property
     def bytes_in_row(self) -> int:
         """How many bytes of neighbouring channels products of bytes take at once, beyond a vector's
         words; 0 if they take no more.

@@ -25,6 +25,8 @@ class TileRegisters:
 
     tile_registers: int = 0
     """How many registers there are; 0 on processors without."""
+    multiplies_halves: bool = False
+    """Whether there is a product of bf16, with sums in f32."""
     rows: int = 16
     row_bytes: int = 64
     product_cycles: float = 16.0
@@ -195,6 +197,10 @@ class Processor(Machine):
 
     def of_its_name(self) -> Processor:
         return replace(self, tiles=TileRegisters())
+
+    @property
+    def rows_of_halves(self) -> int:
+        return self.tiles.least_rows if self.tiles.multiplies_halves else 0
 
     @property
     def bytes_in_row(self) -> int:

@@ -18,9 +18,10 @@ class ProductOp(NnOp):
 
     @classmethod
     def result_element(cls, types, attrs):
-        return (
-            i32 if getattr(attrs, "packing", "") == SINGLE else super().result_element(types, attrs)
-        )
+        packing = getattr(attrs, "packing", "none")
+        if packing == "none":
+            return super().result_element(types, attrs)
+        return i32 if packing == SINGLE else PACKINGS[packing].sums
 
 
 SINGLE = "single"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...ir.types import Dim
+from ...ir.types import Dim, bf16
 from ..vocabulary import *
 from .base import NnOp, broadcast_shapes, known_product, shape_operand_length, tensor
 from .traits import Arranging, Fusion, Total
@@ -148,9 +148,10 @@ class ReshapeDynamic(NnOp, name="nn.reshape_dynamic"):
 
 
 class Words(NnOp, name="nn.words", traits=(Total, Arranging)):
-    """Each four neighbouring integers of 8 bits as one i32, the first in the lowest bits.
+    """Each four neighbouring integers of 8 bits, or two bf16, as one i32, the first in the lowest
+    bits.
 
-    It is a view: no bytes are moved. Shapes: x [.., N] -> out [.., N / 4].
+    It is a view: no bytes are moved. Shapes: x [.., N] -> out [.., N / 4], or [.., N / 2] of bf16.
     """
 
     x: Operand = operand(AnyRankedTensor)
@@ -162,11 +163,13 @@ class Words(NnOp, name="nn.words", traits=(Total, Arranging)):
     @classmethod
     def infer(cls, types, attrs):
         (x,) = types
-        if not isinstance(x.element_type, IntegerType) or x.element_type.width != 8:
-            raise NncError(f"expected integers of 8 bits, but got '{x}'")
-        if x.rank == 0 or x.shape[-1] is None or x.shape[-1] % 4:
-            raise NncError(f"the last dimension is not a multiple of 4: '{x}'")
-        return [tensor((*x.shape[:-1], x.shape[-1] // 4), i32)]
+        is_byte = isinstance(x.element_type, IntegerType) and x.element_type.width == 8
+        if not is_byte and x.element_type is not bf16:
+            raise NncError(f"expected integers of 8 bits or bf16, but got '{x}'")
+        count = 4 // x.element_type.byte_width
+        if x.rank == 0 or x.shape[-1] is None or x.shape[-1] % count:
+            raise NncError(f"the last dimension is not a multiple of {count}: '{x}'")
+        return [tensor((*x.shape[:-1], x.shape[-1] // count), i32)]
 
     def evaluate(self, x):
         return np.ascontiguousarray(x).view("<i4").astype(np.int32, copy=False)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ...dialects import packed
 from ...targets.processor import Processor
+from ..codegen.matrices.sums import PRODUCTS, is_of_tiles
 from ..model.extents import expected
 from ..model.plan import Loop
 from ..model.stages import Stage
@@ -35,8 +35,10 @@ class MatrixTiles:
         steps = [l for l in loops if l.is_reduction and l.extent != 1]
         if not machine.tiles.tile_registers or not steps or len(operands) != 2:
             return None
-        dots = [op for op in stage.body_ops() if isinstance(op, packed.Dot)]
-        if [dot.packing for dot in dots] != ["u8s8"] or not isinstance(steps[-1].extent, int):
+        dots = [op for op in stage.body_ops() if isinstance(op, PRODUCTS)]
+        if len(dots) != 1 or not is_of_tiles(dots[0], machine.tiles):
+            return None
+        if not isinstance(steps[-1].extent, int):
             return None
         return MatrixTiles(stage, machine, operands, steps[-1])
 

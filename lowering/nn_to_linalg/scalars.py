@@ -249,6 +249,12 @@ class Scalars:
         return e.insert(arith.Select(vanishes, zero, power)).result
 
 
+def _dot(packing: str, args: Sequence[Value]) -> packed.Dot | packed.DotF:
+    if packing == "bf16":
+        return packed.DotF(*args)
+    return packed.Dot(*args, packing=packing)
+
+
 def apply(e: Emitter, function: str, type: Type, args: Sequence[Value]) -> Value:
     """Emit a comprehension's function of values that are in the computing type of `type`.
 
@@ -267,7 +273,7 @@ def apply(e: Emitter, function: str, type: Type, args: Sequence[Value]) -> Value
     if function in _INTEGER_OPS:
         return e.insert(_INTEGER_OPS[function](*args)).result
     if function in DOTS:
-        return e.insert(packed.Dot(*args, packing=DOTS[function])).result
+        return e.insert(_dot(DOTS[function], args)).result
     if function in PARTS:
         return _part(e, PARTS[function], *args)
     special = _INTEGER_FUNCTIONS.get(function)

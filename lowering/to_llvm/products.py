@@ -7,7 +7,7 @@ from __future__ import annotations
 from ...dialects import arith, llvm, packed
 from ...ir.core import Value
 from ...ir.packing import PACKINGS
-from ...ir.types import IntegerType, Type, VectorType, i8, i32
+from ...ir.types import IntegerType, Type, VectorType, f32, i8, i32, with_shape_of
 from ...targets.llvm.dots import Dot
 from .conversion import FunctionLowering, lowers
 from .elementwise import by_rows
@@ -51,6 +51,21 @@ def _call(f: FunctionLowering, dot: Dot, total: Value, a: Value, b: Value) -> Va
 def _intrinsic(f: FunctionLowering, name: str, args: list[Value], type: Type) -> Value:
     op = f.append(llvm.CallIntrinsic(name, args, op_bundle_operands=(), res=type))
     return op.results[0]
+
+
+@lowers(packed.DotF)
+def _dot_of_halves(f: FunctionLowering, op: packed.DotF) -> None:
+    by_rows(f, op, lambda a, b: _halves_multiplied(f, a, b))
+
+
+def _halves_multiplied(f: FunctionLowering, a: Value, b: Value) -> Value:
+    """The sum of the products of the bf16 in words: halves are the upper bits of f32."""
+    wide = with_shape_of(a.type, f32)
+    high, half = f.integer(-(1 << 16), a.type), f.integer(16, a.type)
+    lower = [f.emit(llvm.Bitcast, [f.emit(llvm.Shl, [v, half], v.type)], wide) for v in (a, b)]
+    upper = [f.emit(llvm.Bitcast, [f.emit(llvm.And, [v, high], v.type)], wide) for v in (a, b)]
+    first = f.emit(llvm.FMul, lower, wide)
+    return f.emit(llvm.IntrFMulAdd, [*upper, first], wide)
 
 
 @lowers(packed.Dot)

@@ -43,6 +43,7 @@ from .grouped_layouts import (
     shuffled,
     unshuffle_result,
 )
+from .half_products import multiplies_halves, pack_half_matmul
 from .integer_products import (
     IntegerProduct,
     integer_conv,
@@ -114,6 +115,10 @@ class ChooseLayouts(
                 block_conv(conv, *found, costs, integers.get(conv))
                 context.statistic("convolutions-blocked")
         for product, options in packed.items():
+            if multiplies_halves(product, machine) and not is_strict(op):
+                pack_half_matmul(product, layouts.block)
+                context.statistic("matrices-packed")
+                continue
             columns = options.blocks[context.decide(options.decision).taken]
             if options.words is not None:
                 pack_integer_matmul(product, options.words, *columns)

@@ -23,6 +23,7 @@ from ...targets.machine import Machine
 from ...targets.roofline import F32, Roofline
 from .building import cast, element_of, shape_of, widen
 from .fold_batch_norm import is_made_of_constants
+from .half_products import multiplies_halves
 from .work import Work, work_of
 
 
@@ -63,6 +64,8 @@ class WidenProducts(
         for product in products:
             weights = product.operands[1]
             if not (is_processor or isinstance(product, nn.Conv)):
+                continue
+            if isinstance(product, nn.Matmul) and multiplies_halves(product, work.machine):
                 continue
             decided = precision(
                 work.machine,

@@ -114,7 +114,7 @@ def host() -> LlvmTarget | None:
     has_tiles = has_matrices and features.get("amx-int8", False) and may_use_tiles()
     machine = replace(
         machine,
-        tiles=TileRegisters(8 if has_tiles else 0),
+        tiles=TileRegisters(8 if has_tiles else 0, has_tiles and features.get("amx-bf16", False)),
         full_width_units=1 if split and wide else 2,
         load_bytes_per_cycle=64 if split or not wide else 128,
         unit_bits=256 if split or found.level == 3 else machine.vector_bits,

@@ -1,4 +1,4 @@
-"""--lower-to-amx: sums of products of bytes are computed in tile registers."""
+"""--lower-to-amx: sums of products of bytes and halves are computed in tile registers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class LowerToAmx(
     anchor="builtin.module",
     statistics={"sums": "Number of sums that are computed in tile registers"},
 ):
-    """Compute sums of products of bytes in tile registers, on processors that have these.
+    """Compute sums of products of bytes and bf16 in tile registers, where processors have these.
 
         %s = scf.for %k = 0 to 192 step 1 (%acc = zeros) {         vectors of 32x2x16 sums
           %a = vector.transfer_read %x[%i, %k]                     32 words, one of each row
@@ -33,7 +33,7 @@ class LowerToAmx(
           amx.tile_muli %a0, %b0, %acc#0                           and so on for the others
         }
 
-    The loop may be in others that carry its sums. What the last whole tile leaves is a step of its
+    Words of two bf16, `packed.dotf`, become `amx.tile_mulf`. The loop may be in others that carry its sums. What the last whole tile leaves is a step of its
     own. Sums that are stored as they are leave the tiles for where they are wanted; others are read
     again as vectors, from a buffer on the stack.
 

@@ -7,21 +7,30 @@ from dataclasses import dataclass
 
 from ....dialects import amx, arith, memref, packed, scf, vector
 from ....ir.core import BlockArgument, Operation, Value
-from ....ir.rewriting import constant_int
+from ....ir.rewriting import constant_int, constant_number
 from ....ir.traits import Pure
-from ....ir.types import VectorType, i32
+from ....ir.types import VectorType
 from ....targets.processor import TileRegisters
 from .operands import Operand, rows_of_words, vectors_of_words
 
+PRODUCTS = (packed.Dot, packed.DotF)
 _ADDING = (
     arith.AddI,
-    packed.Dot,
+    arith.AddF,
+    *PRODUCTS,
     vector.TransferRead,
     vector.Broadcast,
     vector.ShapeCast,
     memref.Prefetch,
     scf.Yield,
 )
+
+
+def is_of_tiles(dot: Operation, tiles: TileRegisters) -> bool:
+    """Whether tile registers multiply the words of a product."""
+    if isinstance(dot, packed.DotF):
+        return tiles.multiplies_halves
+    return isinstance(dot, packed.Dot) and dot.packing == "u8s8"
 
 
 @dataclass(frozen=True)
@@ -47,7 +56,7 @@ class Sums:
     def of(loop: scf.For, tiles: TileRegisters) -> Sums | None:
         """The sums that a loop adds to, if tile registers take them."""
         dot = _product(loop)
-        if dot is None or extent(loop) is None:
+        if dot is None or not is_of_tiles(dot, tiles) or extent(loop) is None:
             return None
         type, number = loop.outs[0].type, loop.induction_var
         left = rows_of_words(dot.lhs, type, number)
@@ -72,8 +81,9 @@ class Sums:
     def places(self) -> list[Place]:
         """The tiles of the sums, row after row."""
         lanes, most, words = self.type.shape[-1], self.tiles.rows, self.tiles.words
+        element = self.type.element_type
         return [
-            Place(row, copy, lane, amx.TileType((height, min(words, lanes - lane)), i32))
+            Place(row, copy, lane, amx.TileType((height, min(words, lanes - lane)), element))
             for row in range(0, self.rows, most)
             for height in (min(most, self.rows - row),)
             for copy in range(self.type.num_elements // (self.rows * lanes))
@@ -87,7 +97,7 @@ class Sums:
         return (
             self.rows >= self.tiles.least_rows
             and needed <= self.tiles.tile_registers
-            and constant_int(self.loops[0].inits[0]) == 0
+            and constant_number(self.loops[0].inits[0]) == 0
         )
 
 
@@ -98,21 +108,21 @@ def extent(loop: scf.For) -> int | None:
     return constant_int(loop.upper)
 
 
-def _product(loop: scf.For) -> packed.Dot | None:
-    """The product of bytes that a loop adds to the one thing that it carries, if it does no more
+def _product(loop: scf.For) -> packed.Dot | packed.DotF | None:
+    """The product of words that a loop adds to the one thing that it carries, if it does no more
     than that and prefetching.
     """
     last = loop.body_block.last
     if len(loop.outs) != 1 or last is None or not all(map(_is_adding, loop.body_block)):
         return None
     type, carried = loop.outs[0].type, loop.iter_args[0]
-    total = last.operands[0].defined_by(arith.AddI)
-    if total is None or not isinstance(type, VectorType) or type.element_type is not i32:
+    total = last.operands[0].defining_op
+    if not isinstance(total, arith.AddI | arith.AddF) or not isinstance(type, VectorType):
         return None
     if carried not in total.operands or not carried.has_one_use or not total.results[0].has_one_use:
         return None
-    found = (value.defined_by(packed.Dot) for value in total.operands)
-    return next((dot for dot in found if dot is not None and dot.packing == "u8s8"), None)
+    found = (value.defining_op for value in total.operands)
+    return next((dot for dot in found if isinstance(dot, PRODUCTS)), None)
 
 
 def _is_adding(op: Operation) -> bool:

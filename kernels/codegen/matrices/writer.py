@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ....dialects import amx, arith, func, memref, scf, vector
+from ....dialects import amx, arith, func, memref, scf, ub, vector
 from ....ir.affine import AffineDim
-from ....ir.attributes import IntegerAttr
 from ....ir.builder import Builder
 from ....ir.core import Block, Operation, Value
-from ....ir.types import MemRefType, i8, i32
+from ....ir.types import MemRefType, bf16, f32, i8
 from ....ir.values import IRMapping
 from .operands import moved, ordered, plus
 from .sums import Place, Sums, extent
@@ -102,16 +101,27 @@ class _Writer:
             (height, lanes), column = place.type.shape, (place.copy, place.lane)
             if column not in vectors:
                 at = {right.along: place.copy, right.columns: place.lane}
-                type = amx.TileType((words, 4 * lanes), i8)
+                type = self._operand(words, lanes)
                 vectors[column] = right.load(b, self.views[1], indices[1], at, type)
             if place.row not in rows:
-                type = amx.TileType((height, 4 * words), i8)
+                type = self._operand(height, words)
                 rows[place.row] = left.load(
                     b, self.views[0], indices[0], {left.along: place.row}, type
                 )
             sides = rows[place.row], vectors[column]
-            found.append(b.insert(amx.TileMulI(*sides, tile, isZextLhs=True)).res)
+            found.append(b.insert(self._product(*sides, tile)).res)
         return found
+
+    def _operand(self, rows: int, words: int) -> amx.TileType:
+        """The type of a tile of words."""
+        if self.sums.type.element_type is f32:
+            return amx.TileType((rows, 2 * words), bf16)
+        return amx.TileType((rows, 4 * words), i8)
+
+    def _product(self, left: Value, right: Value, sums: Value) -> amx.TileMulF | amx.TileMulI:
+        if self.sums.type.element_type is f32:
+            return amx.TileMulF(left, right, sums)
+        return amx.TileMulI(left, right, sums, isZextLhs=True)
 
 
 # -- what becomes of the sums ----------------------------------------------------------------------
@@ -125,11 +135,12 @@ def _leave(b: Builder, sums: Sums, tiles: Mapping[Place, Value]) -> None:
         _store(Builder.before_op(user), sums, tiles, user.base, user.indices, along)
         user.erase()
         return
-    type = MemRefType(sums.type.shape, i32)
+    element = sums.type.element_type
+    type = MemRefType(sums.type.shape, element)
     buffer = Builder.at_start(_frame(sums.loops[0])).insert(memref.Alloca([], [], memref=type))
     zeros = [b.insert(arith.Constant.index(0)).result] * type.rank
     _store(b, sums, tiles, buffer.results[0], zeros, range(type.rank))
-    padding = b.insert(arith.Constant(IntegerAttr(0, i32))).result
+    padding = b.insert(ub.Poison(out=element)).out
     read = b.insert(vector.TransferRead.of(buffer.results[0], zeros, padding, sums.type))
     old.replace_all_uses_with(read.vector)
 

@@ -1,0 +1,69 @@
+"""Products of bf16 on words of two, against NumPy, and which ones become so."""
+
+import numpy as np
+import pytest
+from nnc.ir.passes import PassManager
+from nnc.ir.syntax.parser import parse_module
+from nnc.lowering.pipelines import pipeline
+from nnc.numerics.interpreter import Interpreter
+
+TILES = "tiles = {tile_registers = 8, multiplies_halves = true}"
+
+
+def module(rows, steps, columns, weights, machine=TILES, element="bf16", strict=False):
+    numbers = ", ".join(
+        "[" + ", ".join(f"{float(n):.8e}" for n in row) + "]" for row in weights
+    )  # fmt: skip
+    kind = f"tensor<{steps}x{columns}x{element}>"
+    x, y = (f"tensor<{rows}x{n}x{element}>" for n in (steps, columns))
+    marks = ", nnc.strict_math" if strict else ""
+    target = f'nnc.target = {{name = "x86-64-v4", machine = {{{machine}}}}}'
+    return parse_module(f"""
+module attributes {{{target}{marks}}} {{
+  func.func @f(%x: {x}) -> {y} {{
+    %w = nn.constant dense<[{numbers}]> : {kind}
+    %y = nn.matmul %x, %w : ({x}, {kind}) -> {y}
+    return %y : {y}
+  }}
+}}""")
+
+
+def rounded(numbers, dtype):
+    return np.asarray(numbers, np.float32).astype(dtype)
+
+
+@pytest.fixture
+def bf16():
+    from nnc.ir.numpy_types import type_to_numpy
+    from nnc.ir.types import bf16
+
+    return type_to_numpy(bf16)
+
+
+@pytest.mark.parametrize("shape", [(4, 6, 16), (5, 7, 3), (17, 33, 40)])
+def test_numbers(shape, bf16):
+    rows, steps, columns = shape
+    rng = np.random.default_rng(0)
+    x = rounded(rng.standard_normal((rows, steps)), bf16)
+    w = rounded(rng.standard_normal((steps, columns)), bf16)
+    found = module(rows, steps, columns, w)
+    PassManager(pipeline("widen-products,choose-layouts,fold-constants")).run(found)
+    assert 'packing = "bf16"' in str(found)
+    (y,) = Interpreter(found).call("f", [x])
+    wanted = x.astype(np.float64) @ w.astype(np.float64)
+    np.testing.assert_allclose(y.astype(np.float64), wanted, rtol=2**-8, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"rows": 3},  # too few
+        {"rows": "?"},  # which the run counts
+        {"machine": "tiles = {tile_registers = 8}"},  # bytes alone
+        {"element": "f16"},
+    ],
+)
+def test_others_are_computed_on_f32(given):
+    found = module(**{"rows": 16, "steps": 4, "columns": 16, "weights": np.ones((4, 16)), **given})
+    PassManager(pipeline("widen-products,choose-layouts")).run(found)
+    assert "packing" not in str(found)
