@@ -1,24 +1,23 @@
 """The packed dialect: products of small numbers that are packed in words of 32 bits.
 
 A word has four integers of 8 bits, two of 16 or two bf16, the first in the lowest bits, as in
-memory on a little-endian machine. Processors have an instruction that multiplies two vectors of words and adds
-the products within each word. See docs/decisions/0024-integer-products.md.
+memory on a little-endian machine. Processors have an instruction that multiplies two vectors of
+words and adds the products within each word. See docs/decisions/0024-integer-products.md.
 """
 
 from __future__ import annotations
 
 from ..ir.constraints import Derived
-from ..ir.packing import PACKINGS
+from ..ir.packing import HALVES, INTEGERS, PACKINGS
 from ..ir.traits import Elementwise
 from ..ir.types import f32
 from .vocabulary import *
 
 Words = Constraint("32-bit words", lambda t: element_type(t) is i32)
 
-_INTEGERS = [name for name, one in PACKINGS.items() if one.sums is i32]
 _PACKING = AttrKind[str](
-    "string attribute, one of " + ", ".join(f'"{name}"' for name in _INTEGERS),
-    lambda a: isinstance(a, StringAttr) and a.value in _INTEGERS,
+    "string attribute, one of " + ", ".join(f'"{name}"' for name in INTEGERS),
+    lambda a: isinstance(a, StringAttr) and a.value in INTEGERS,
     lambda a: a.value,
     StringAttr,
 )
@@ -41,7 +40,7 @@ class Dot(Op, name="packed.dot", traits=(Pure, Elementwise)):
     example = '%0 = packed.dot "u8s8" %a, %b : vector<16xi32>'
 
     def evaluate(self, lhs: Any, rhs: Any) -> Any:
-        return PACKINGS[self.packing].dot(np.asarray(lhs), np.asarray(rhs))[()]
+        return INTEGERS[self.packing].dot(np.asarray(lhs), np.asarray(rhs))[()]
 
 
 def _as_sums(type: Type) -> Type:
@@ -59,7 +58,7 @@ class DotF(Op, name="packed.dotf", traits=(Pure, Elementwise)):
     example = "%0 = packed.dotf %a, %b : vector<16xi32>"
 
     def evaluate(self, lhs: Any, rhs: Any) -> Any:
-        return PACKINGS["bf16"].dot(np.asarray(lhs), np.asarray(rhs))[()]
+        return PACKINGS[HALVES].dot(np.asarray(lhs), np.asarray(rhs))[()]
 
 
 registry.dialect("packed").doc = __doc__ or ""

@@ -4,59 +4,76 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 from .lazy import np
-from .types import FloatType, IntegerType, Type, bf16, f32, i32
+from .types import IntegerType, Type, f32, i32
 
 
 @dataclass(frozen=True)
 class Packing:
-    """The types of the numbers packed into the words of a product's two operands."""
+    """The integer types packed into the words of a product's two operands."""
 
-    lhs: IntegerType | FloatType
-    rhs: IntegerType | FloatType
+    lhs: IntegerType
+    rhs: IntegerType
+    sums: ClassVar[Type] = i32
+    """The type of the sums of products, which wrap."""
 
     @property
     def count(self) -> int:
-        """The number of numbers in a word."""
+        """The number of integers in a word."""
         return 32 // self.lhs.width
 
-    @property
-    def sums(self) -> Type:
-        """The type of the sum of the products of two words' numbers: i32, which wraps, or f32."""
-        return f32 if isinstance(self.lhs, FloatType) else i32
-
     def dot(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """For each pair of words the dot product of their numbers, in the type of sums."""
+        """For each pair of words the dot product of their integers, as i32 with wraparound."""
         with np.errstate(over="ignore"):
-            found = sum(x * y for x, y in self.parts(a, b))
-        return found.astype(np.float32 if self.sums is f32 else np.int32)  # type: ignore[union-attr]
+            return sum(x * y for x, y in self.parts(a, b)).astype(np.int32)  # type: ignore[union-attr]
 
     def parts(self, a: np.ndarray, b: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield the first numbers of all words of a and b in the type of sums, then the second
-        ones, ..
-        """
+        """Yield the first integers of all words of a and b as i32, then the second ones, .."""
         for number in range(self.count):
             yield part(a, number, self.lhs), part(b, number, self.rhs)
 
 
-def part(words: np.ndarray, number: int, type: IntegerType | FloatType) -> np.ndarray:
-    """Number `number` of each word, as i32, or as f32 where words hold bf16."""
+@dataclass(frozen=True)
+class HalfPacking:
+    """Two bf16 packed into each word of a product's operands."""
+
+    sums: ClassVar[Type] = f32
+    count: ClassVar[int] = 2
+
+    def dot(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """For each pair of words the dot product of their bf16, in f32."""
+        (a0, b0), (a1, b1) = self.parts(a, b)
+        return a0 * b0 + a1 * b1
+
+    def parts(self, a: np.ndarray, b: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield the first bf16 of all words of a and b as f32, then the second ones."""
+        for up in (16, 0):  # A bf16 is the upper half of an f32.
+            yield _upper_half(a, up), _upper_half(b, up)
+
+
+def _upper_half(words: np.ndarray, up: int) -> np.ndarray:
+    return ((words.view(np.uint32) << up) & np.uint32(0xFFFF0000)).view(np.float32)
+
+
+def part(words: np.ndarray, number: int, type: IntegerType) -> np.ndarray:
+    """Integer `number` of each word, as i32."""
     up = 32 - type.width * (number + 1)
-    if isinstance(type, FloatType):
-        high = np.uint32(0xFFFF0000)
-        return ((words.view(np.uint32) << up) & high).view(np.float32)
     bits = words.view(np.uint32 if type.signedness == "u" else np.int32)
     return ((bits << up) >> (32 - type.width)).view(np.int32)
 
 
-PACKINGS = {
+INTEGERS = {
     "u8s8": Packing(IntegerType(8, "u"), IntegerType(8)),
     "s8": Packing(IntegerType(8), IntegerType(8)),
     "s16": Packing(IntegerType(16), IntegerType(16)),
-    "bf16": Packing(bf16, bf16),
 }
-"""The packings by name."""
+"""The packings of integers by name."""
+
+HALVES = "bf16"
+PACKINGS: dict[str, Packing | HalfPacking] = {**INTEGERS, HALVES: HalfPacking()}
+"""All packings by name."""
 
 PARTS = {f"part_u{bits}": bits for bits in (2, 4, 8)}
 """The functions of comprehensions that extract one unsigned integer of a word, and its bits. They

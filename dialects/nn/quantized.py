@@ -8,7 +8,7 @@ bits. See docs/decisions/0025-packed-weights.md.
 from __future__ import annotations
 
 from ...ir.comprehension import Comprehension
-from ...ir.packing import PACKINGS, PARTS, unsigned_part
+from ...ir.packing import INTEGERS, PARTS, unsigned_part
 from ...ir.types import f32
 from ..vocabulary import *
 from .base import NnOp
@@ -197,7 +197,7 @@ class QuantizedByteMatmul(ProductOp, name="nn.quantized_byte_matmul"):
         lhs, weight, start = types[:3]
         if any(t.element_type is not i32 for t in (lhs, weight, start)):
             raise NncError(f"expected integers of i32, but got '{lhs}', '{weight}' and '{start}'")
-        if f"part_u{attrs.bits}" not in PARTS or attrs.packing not in PACKINGS:
+        if f"part_u{attrs.bits}" not in PARTS or attrs.packing not in INTEGERS:
             raise NncError(f"{attrs.bits} bits as '{attrs.packing}' are not multiplied")
         if lhs.rank < 5 or lhs.shape[-1] != 8 // attrs.bits:
             raise NncError(f"'{lhs}' does not hold the bytes for integers of {attrs.bits} bits")

@@ -14,7 +14,7 @@ from ...ir.comprehension import Apply, Load, Number, Position, Scalar
 from ...ir.conversions import CASTS, PLAIN, Conversion, is_small, is_small_float, is_small_integer
 from ...ir.core import Value
 from ...ir.diagnostics import PassError
-from ...ir.packing import DOTS, PARTS
+from ...ir.packing import DOTS, HALVES, PARTS
 from ...ir.types import ComplexType, FloatType, IntegerType, Type, f32, f64, i1
 from .emitter import Emitter
 from .float_codes import decode, encode
@@ -250,7 +250,7 @@ class Scalars:
 
 
 def _dot(packing: str, args: Sequence[Value]) -> packed.Dot | packed.DotF:
-    if packing == "bf16":
+    if packing == HALVES:
         return packed.DotF(*args)
     return packed.Dot(*args, packing=packing)
 

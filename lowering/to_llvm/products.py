@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ...dialects import arith, llvm, packed
 from ...ir.core import Value
-from ...ir.packing import PACKINGS
+from ...ir.packing import INTEGERS
 from ...ir.types import IntegerType, Type, VectorType, f32, i8, i32, with_shape_of
 from ...targets.llvm.dots import Dot
 from .conversion import FunctionLowering, lowers
@@ -79,7 +79,7 @@ def _spelled_out(f: FunctionLowering, packing: str, a: Value, b: Value) -> Value
     if not isinstance(a.type, VectorType):
         row = _spelled_out(f, packing, from_scalars(f, [a]), from_scalars(f, [b]))
         return element(f, row, 0)
-    kind, lanes = PACKINGS[packing], a.type.shape[0]
+    kind, lanes = INTEGERS[packing], a.type.shape[0]
     found = f.module.target.dot(packing, lanes, accumulates=False)
     if found is not None:
         halves = VectorType((2 * lanes,), kind.lhs)

@@ -9,6 +9,7 @@ from math import prod
 
 from ...dialects import nn
 from ...ir.builder import Builder
+from ...ir.packing import HALVES
 from ...ir.types import TensorType, bf16, f32
 from ...targets.machine import Machine
 from .building import cast, element_of, reshape, shape_of
@@ -37,7 +38,7 @@ def pack_half_matmul(product: nn.Matmul, block: int) -> None:
     x = behind(b, product.lhs, (*(0,) * (rank - 1), 2 * pairs - K))
     rows = b.insert(nn.Words(x)).result
     weights = reshape(b, words, (blocks, pairs, block))
-    out = b.insert(nn.PackedMatmul(rows, weights, packing="bf16")).result
+    out = b.insert(nn.PackedMatmul(rows, weights, packing=HALVES)).result
     lead = shape_of(product.out)[:-1]
     out = b.insert(nn.Reshape(out, out=TensorType((*lead, blocks * block), f32))).result
     if blocks * block != N:

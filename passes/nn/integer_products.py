@@ -19,7 +19,7 @@ from ...dialects.nn.products import SINGLE
 from ...ir.builder import Builder
 from ...ir.core import Operation, Value
 from ...ir.lazy import np
-from ...ir.packing import PACKINGS, Packing
+from ...ir.packing import INTEGERS, Packing
 from ...ir.types import IntegerType, TensorType, f32, i8, i32
 from ...targets.machine import Machine
 from .building import cast, element_of, reshape, scalar, shape_of
@@ -92,7 +92,7 @@ class IntegerProduct:
     @property
     def packing(self) -> Packing | None:
         """How integers are packed in words; None if they are multiplied one by one."""
-        return PACKINGS.get(self.name)
+        return INTEGERS.get(self.name)
 
     @property
     def count(self) -> int:

@@ -33,9 +33,10 @@ class LowerToAmx(
           amx.tile_muli %a0, %b0, %acc#0                           and so on for the others
         }
 
-    Words of two bf16, `packed.dotf`, become `amx.tile_mulf`. The loop may be in others that carry its sums. What the last whole tile leaves is a step of its
-    own. Sums that are stored as they are leave the tiles for where they are wanted; others are read
-    again as vectors, from a buffer on the stack.
+    Words of two bf16, `packed.dotf`, become `amx.tile_mulf`. The loop may be in others that carry
+    its sums. What the last whole tile leaves is a step of its own. Sums that are stored as they are
+    leave the tiles for where they are wanted; others are read again as vectors, from a buffer on
+    the stack.
 
     The rows and vectors of the sums are the schedule's. A loop stays as it is where they need more
     tile registers than there are, where rows are fewer than pays (`TileRegisters`), or where words
