@@ -124,11 +124,9 @@ class Machine(ABC):
         return self
 
     @property
-    def rows_of_halves(self) -> int:
-        """The fewest rows of bf16 whose products with a matrix are faster than those of f32; 0 if
-        none are.
-        """
-        return 0
+    def multiplies_halves(self) -> bool:
+        """Whether products of bf16 are faster than those of f32."""
+        return False
 
     @property
     def bytes_in_row(self) -> int:

@@ -199,8 +199,8 @@ class Processor(Machine):
         return replace(self, tiles=TileRegisters())
 
     @property
-    def rows_of_halves(self) -> int:
-        return self.tiles.least_rows if self.tiles.multiplies_halves else 0
+    def multiplies_halves(self) -> bool:
+        return self.tiles.multiplies_halves
 
     @property
     def bytes_in_row(self) -> int:

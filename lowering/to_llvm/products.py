@@ -6,19 +6,19 @@ from __future__ import annotations
 
 from ...dialects import arith, llvm, packed
 from ...ir.core import Value
-from ...ir.packing import INTEGERS
-from ...ir.types import IntegerType, Type, VectorType, f32, i8, i32, with_shape_of
+from ...ir.packing import HALVES, INTEGERS
+from ...ir.types import IntegerType, Type, VectorType, bf16, f32, i8, i32, with_shape_of
 from ...targets.llvm.dots import Dot
-from .conversion import FunctionLowering, lowers
+from .conversion import LOWERINGS, FunctionLowering, lowers
 from .elementwise import by_rows
 from .rearrange import element, from_scalars, shuffle
 
 
-def accumulated(f: FunctionLowering, op: arith.AddI) -> bool:
+def accumulated(f: FunctionLowering, op: arith.AddI | arith.AddF) -> bool:
     """Lower a sum along with a dot product that only it uses; False if it has no such operand."""
     for number, value in enumerate(op._operands):
-        dot = value.defined_by(packed.Dot)
-        if dot is None or (found := _joins(f, dot)) is None:
+        dot = value.defining_op
+        if not isinstance(dot, _DOTS) or (found := _joins(f, dot)) is None:
             continue
         operands = (op._operands[1 - number], *dot._operands)
         by_rows(f, op, lambda *row, found=found: _call(f, found, *row), operands)
@@ -26,7 +26,10 @@ def accumulated(f: FunctionLowering, op: arith.AddI) -> bool:
     return False
 
 
-def _joins(f: FunctionLowering, dot: packed.Dot) -> Dot | None:
+_DOTS = (packed.Dot, packed.DotF)
+
+
+def _joins(f: FunctionLowering, dot: packed.Dot | packed.DotF) -> Dot | None:
     """The instruction that computes a dot product and the only sum that uses it;
     None if none does.
     """
@@ -35,16 +38,19 @@ def _joins(f: FunctionLowering, dot: packed.Dot) -> Dot | None:
         return None
     (user,) = dot.out.users
     # Of a sum of two such products, the first one joins and the other stays.
-    first = next((v for v in user._operands if v.defined_by(packed.Dot)), None)
-    if not isinstance(user, arith.AddI) or first is not dot.out:
+    first = next((v for v in user._operands if isinstance(v.defining_op, _DOTS)), None)
+    if not isinstance(user, arith.AddI | arith.AddF) or first is not dot.out:
         return None
     lanes: int = type.shape[-1]
-    return f.module.target.dot(dot.packing, lanes, accumulates=True)
+    packing = HALVES if isinstance(dot, packed.DotF) else dot.packing
+    return f.module.target.dot(packing, lanes, accumulates=True)
 
 
 def _call(f: FunctionLowering, dot: Dot, total: Value, a: Value, b: Value) -> Value:
     if dot.takes_bytes:
         a, b = (f.emit(llvm.Bitcast, [v], VectorType((4 * dot.lanes,), i8)) for v in (a, b))
+    if dot.packing == HALVES:
+        a, b = (f.emit(llvm.Bitcast, [v], VectorType((2 * dot.lanes,), bf16)) for v in (a, b))
     return _intrinsic(f, dot.intrinsic, [total, a, b], total.type)
 
 
@@ -53,9 +59,19 @@ def _intrinsic(f: FunctionLowering, name: str, args: list[Value], type: Type) ->
     return op.results[0]
 
 
+_plain_sum = LOWERINGS[arith.AddF]
+
+
+@lowers(arith.AddF)
+def _sum(f: FunctionLowering, op: arith.AddF) -> None:
+    if not accumulated(f, op):
+        _plain_sum(f, op)
+
+
 @lowers(packed.DotF)
 def _dot_of_halves(f: FunctionLowering, op: packed.DotF) -> None:
-    by_rows(f, op, lambda a, b: _halves_multiplied(f, a, b))
+    if _joins(f, op) is None:
+        by_rows(f, op, lambda a, b: _halves_multiplied(f, a, b))
 
 
 def _halves_multiplied(f: FunctionLowering, a: Value, b: Value) -> Value:

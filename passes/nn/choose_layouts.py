@@ -116,7 +116,7 @@ class ChooseLayouts(
                 context.statistic("convolutions-blocked")
         for product, options in packed.items():
             if multiplies_halves(product, machine) and not is_strict(op):
-                pack_half_matmul(product, layouts.block)
+                pack_half_matmul(product, layouts.columns_of(product))
                 context.statistic("matrices-packed")
                 continue
             columns = options.blocks[context.decide(options.decision).taken]

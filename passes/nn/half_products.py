@@ -5,8 +5,6 @@ x @ w  ->  bf16(packed(words(x), words(w)))    sums in f32
 
 from __future__ import annotations
 
-from math import prod
-
 from ...dialects import nn
 from ...ir.builder import Builder
 from ...ir.packing import HALVES
@@ -17,13 +15,13 @@ from .integer_products import behind
 
 
 def multiplies_halves(product: nn.Matmul, machine: Machine) -> bool:
-    """Whether a product is of rows of bf16 by a constant matrix, and tile registers take them."""
+    """Whether a product is of bf16 by a constant matrix, on a machine that multiplies halves."""
     lhs, rhs = shape_of(product.lhs), shape_of(product.rhs)
-    least = machine.rows_of_halves
-    if not least or len(lhs) < 2 or len(rhs) != 2 or 0 in rhs or None in (*lhs, *rhs):
+    if not machine.multiplies_halves or element_of(product.lhs) is not bf16:
         return False
-    is_constant = product.rhs.defined_by(nn.Constant) is not None
-    return is_constant and element_of(product.lhs) is bf16 and prod(lhs[:-1]) >= least
+    if len(lhs) < 2 or len(rhs) != 2 or 0 in rhs or None in (lhs[-1], *rhs):
+        return False
+    return product.rhs.defined_by(nn.Constant) is not None
 
 
 def pack_half_matmul(product: nn.Matmul, block: int) -> None:
@@ -40,7 +38,7 @@ def pack_half_matmul(product: nn.Matmul, block: int) -> None:
     weights = reshape(b, words, (blocks, pairs, block))
     out = b.insert(nn.PackedMatmul(rows, weights, packing=HALVES)).result
     lead = shape_of(product.out)[:-1]
-    out = b.insert(nn.Reshape(out, out=TensorType((*lead, blocks * block), f32))).result
+    out = reshape(b, out, (*lead, blocks * block))
     if blocks * block != N:
         out = b.insert(nn.Slice(out, (0,) * rank, out=TensorType((*lead, N), f32))).result
     product.replace_with(cast(b, out, bf16))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ...ir.packing import HALVES
 from ...runtime.systems import MACOS, WINDOWS
 from ..costs import Costs, LoopCosts, OperationCosts, TileCosts
 from ..emulator import Emulator, Wine
@@ -88,6 +89,13 @@ _DOTS = (
     *(
         Dot("u8s8", bits // 32, f"llvm.x86.avx512.vpdpbusd.{bits}", _VNNI, accumulates=True)
         for bits in (128, 256, 512)
+    ),
+    Dot(
+        HALVES,
+        16,
+        "llvm.x86.avx512bf16.dpbf16ps.512",
+        frozenset(("avx512bf16",)),
+        accumulates=True,
     ),
     Dot("s16", 4, "llvm.x86.sse2.pmadd.wd"),
     Dot("s16", 8, "llvm.x86.avx2.pmadd.wd"),

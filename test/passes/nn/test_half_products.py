@@ -40,7 +40,7 @@ def bf16():
     return type_to_numpy(bf16)
 
 
-@pytest.mark.parametrize("shape", [(4, 6, 16), (5, 7, 3), (17, 33, 40)])
+@pytest.mark.parametrize("shape", [(1, 6, 16), (5, 7, 3), (17, 33, 40)])
 def test_numbers(shape, bf16):
     rows, steps, columns = shape
     rng = np.random.default_rng(0)
@@ -57,8 +57,6 @@ def test_numbers(shape, bf16):
 @pytest.mark.parametrize(
     "given",
     [
-        {"rows": 3},  # too few
-        {"rows": "?"},  # which the run counts
         {"machine": "tiles = {tile_registers = 8}"},  # bytes alone
         {"element": "f16"},
     ],
