@@ -43,6 +43,8 @@ class LowerToAmx(
     do not lie side by side.
     """
 
+    numerics = "rounding"
+
     target: str = option("", help="a target's name (default: the module's)", alias="machine")
 
     def run(self, op: Operation, context: PassContext) -> None:
