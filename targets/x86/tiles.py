@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import sys
 
 PERMISSION_CALL = (158, 0x1023, 18)
@@ -18,4 +17,6 @@ def may_use_tiles() -> bool:
     """
     if sys.platform != "linux" or sys.maxsize < 1 << 32:
         return False
+    import ctypes  # most commands do without
+
     return ctypes.CDLL(None).syscall(*PERMISSION_CALL) == 0
