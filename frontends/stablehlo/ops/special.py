@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import wraps
+
 from ...common import complex_functions
 from ...common.complexes import product
 from ...common.formulas import nextafter
@@ -144,6 +146,7 @@ def _of_halves(formula: Callable[..., Term]) -> Callable[..., Term]:
     Rounded after each operation, terms that cancel each other leave few correct digits.
     """
 
+    @wraps(formula)
     def computed(*operands: Term) -> Term:
         element = operands[0].element
         if element in (f32, f64):
