@@ -32,9 +32,10 @@ class TileRegisters:
     product_cycles: float = 16.0
     """The throughput cost of a product of whole tiles."""
     load_cycles: float = 60.0
-    """The cost of loading a whole tile beside products, which wait for it. Measured: 300 cycles for
-    four loads and four products on an Emerald Rapids whose other hyperthread is busy, where loads
-    alone take 25 each; Intel's manual has 8."""
+    """The cost of loading a whole tile where products wait for it. Measured: 300 cycles for four
+    loads and four products on an Emerald Rapids whose other hyperthread is busy, 64 where it is
+    idle, as Intel's manual has it (8 for a load). Square tiles, which load the least, are as good
+    as others on an idle one."""
     product_latency: float = 52.0
     """The cycles until another product can add to a product's sums."""
     least_rows: int = 4
