@@ -41,6 +41,10 @@ class TileRegisters:
     least_rows: int = 4
     """The fewest rows for which a product is faster than one of vectors."""
 
+    def __post_init__(self) -> None:
+        if self.rows < 1 or self.row_bytes < 4 or self.row_bytes % 4:
+            raise NncError("tile registers have rows of whole words of 32 bits")
+
     @property
     def words(self) -> int:
         """The words of 32 bits in a row, and the sums."""

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ...ir.decisions import Terms
 from ...targets.processor import Processor
 from ..codegen.matrices.sums import PRODUCTS, is_of_tiles
 from ..model.extents import expected
@@ -65,6 +66,22 @@ class MatrixTiles:
         needed = tiles.needed(rows[0], across, expected(self.step.extent))
         fits = rows[0] >= tiles.least_rows and needed <= tiles.tile_registers
         return (rows[0], across) if fits else None
+
+    def terms(
+        self,
+        lane: int | None,
+        vectors: int,
+        sizes: Mapping[int, int],
+        loads: Callable[[Operand], Loads],
+    ) -> tuple[Terms, float] | None:
+        """(cycles by resource, instructions) of one step of the sum in a tile as in `shape`; None
+        if its products are not computed in tile registers. `loads` has those of an operand.
+        """
+        shape = self.shape(lane, vectors, sizes)
+        if shape is None or lane is None:
+            return None
+        step = self.one_step(*shape, loads(max(self.operands, key=lambda o: o.strides[lane])))
+        return Terms(step.cycles(self.machine)), step.micro_ops
 
     def heights(self, rows: int) -> int:
         """How many tile registers so many rows take."""

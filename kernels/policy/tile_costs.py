@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from math import inf, prod, sqrt
 from typing import Any
@@ -263,8 +264,11 @@ class TileEstimate:
         """
         machine, lane_dim = self.machine, tile.lane_dim
         vectors = self._vectors(tile, sizes)
-        if (found := self._in_tile_registers(tile, sizes, vectors)) is not None:
-            return found
+        if self.matrices is not None:
+            loads = partial(self._loads, tile=tile, sizes=sizes, vectors=vectors)
+            found = self.matrices.terms(lane_dim, len(vectors.widths), sizes, loads)
+            if found is not None:
+                return found
         copies = prod(n for d, n in sizes.items() if d != lane_dim)
         arithmetic, operations = self._arithmetic(tile, sizes, vectors)
         near, far, held, least = 0.0, 0.0, 0, 0
@@ -309,18 +313,6 @@ class TileEstimate:
         busy["loops"] = self.costs.loop_cycles
         busy["registers"] = self.costs.spill_cycles * spill
         return Terms(busy), operations + held
-
-    def _in_tile_registers(
-        self, tile: Tile, sizes: Mapping[int, int], vectors: Vectors
-    ) -> tuple[Terms, float] | None:
-        """As `step_terms`, of products that tile registers take; None of others."""
-        count = len(vectors.widths)
-        shape = self.matrices and self.matrices.shape(tile.lane_dim, count, sizes)
-        if self.matrices is None or shape is None:
-            return None
-        right = max(self.inputs, key=lambda o: o.strides[tile.lane_dim or 0])
-        step = self.matrices.one_step(*shape, self._loads(right, tile, sizes, vectors))
-        return Terms(step.cycles(self.machine)), step.micro_ops
 
     def _arithmetic(
         self, tile: Tile, sizes: Mapping[int, int], vectors: Vectors

@@ -16,7 +16,7 @@ from ...runtime.systems import LINUX
 from ...targets.x86.tiles import PERMISSION_CALL
 from ..entry_signature import entry_of
 from .conversion import FunctionLowering, lowers
-from .tile_registers import Stretch, TileAllocation
+from .tile_registers import Stretch
 from .types import byte_width
 
 PERMISSION = "nnc_ask_for_tiles"
@@ -99,45 +99,39 @@ def _floats(f: FunctionLowering, op: amx.TileMulF) -> None:
     _emit(f, op, name, [op.res, op.lhs, op.rhs])
 
 
-def tile_allocation(function: func.FuncOp) -> TileAllocation | None:
-    """The register of each tile of a function; None if it has no tiles."""
-    for value in (*function.args, *(out for op in function.walk() for out in op.results)):
-        if isinstance(value.type, amx.TileType):
-            return TileAllocation(function)
-    return None
+_OPS = {amx.TileZero, amx.TileLoad, amx.TileStore, amx.TileMulI, amx.TileMulF}
 
 
-def prepare_for_tiles(lowering: Any) -> None:
+def prepare_for_tiles(lowering: Any) -> bool:
     """Check that the target has tile registers, if the module computes on tiles; its program then
     begins by asking the system for them, as Linux wants it once for each process, and fails with a
-    message where that is refused.
+    message where that is refused. Returns whether a function has tiles.
     """
     module: Operation = lowering.module
-    features = lowering.target.all_features
-    used = False
-    for op in module.walk():
-        if (feature := _feature_of(op)) is not None:
-            used = True
-            if feature not in features:
-                name = lowering.target.name
-                raise PassError(f"'{name}' has no tile registers for it ({feature})", op.loc)
+    used = [op for op in module.walk() if op.__class__ in _OPS]
+    for op in used:
+        if (feature := _feature_of(op)) not in lowering.target.all_features:
+            name = lowering.target.name
+            raise PassError(f"'{name}' has no tile registers for it ({feature})", op.loc)
     entry = entry_of(module)
     if used and entry is not None and lowering.system == LINUX.name:
         lowering.need_function("syscall", [i64] * len(PERMISSION_CALL), i64)
         module.body_block.append(_permission())
         _begin_by_asking(entry.regions[0].blocks[0])
+    functions = (op for op in module.body_block if isinstance(op, func.FuncOp))
+    return bool(used) or any(
+        isinstance(t, amx.TileType) for op in functions for t in op.function_type.inputs
+    )
 
 
-def _feature_of(op: Operation) -> str | None:
-    """The feature of a processor that an operation on tiles needs; None for other operations."""
+def _feature_of(op: Operation) -> str:
+    """The feature of a processor that an operation on tiles needs."""
     match op:
         case amx.TileMulI():
             return "amx-int8"
         case amx.TileMulF():
             return "amx-bf16" if op.lhs.type.element_type is bf16 else "amx-fp16"
-        case amx.TileZero() | amx.TileLoad() | amx.TileStore():
-            return "amx-tile"
-    return None
+    return "amx-tile"
 
 
 def _begin_by_asking(block: Block) -> None:

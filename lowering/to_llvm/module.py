@@ -22,11 +22,12 @@ from .entry import make_entry
 from .heap import CallHeap
 from .kernels import lower_kernels
 from .loops import bind_all
-from .matrices import prepare_for_tiles, tile_allocation
+from .matrices import prepare_for_tiles
 from .memory import lower_global
 from .messages import make_failure
 from .offsets import keep_offsets
 from .prepare import make_prepare
+from .tile_registers import TileAllocation
 from .types import TypeConverter
 
 
@@ -41,7 +42,7 @@ class ModuleLowering:
         self.compares_f64 = target.machine.widest_lane < 8
         self.system = target.system
         self.needed: dict[str, llvm.Func] = {}
-        prepare_for_tiles(self)
+        self.has_tiles = prepare_for_tiles(self)
         self.heap = CallHeap(module)
         self.checks = Checks(module)
 
@@ -159,7 +160,8 @@ class ModuleLowering:
 
     def _body(self, op: func.FuncOp, made: llvm.Func) -> None:
         f = FunctionLowering(self, made)
-        f.loc, f.tiles = op.loc, tile_allocation(op)
+        f.loc = op.loc
+        f.tiles = TileAllocation(op) if self.has_tiles else None
         entry = made.regions[0].blocks[0]
         if op.sym_name in self.heap.users:
             f.call_heap = entry.args[-1]

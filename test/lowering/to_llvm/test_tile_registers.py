@@ -2,7 +2,7 @@
 
 import pytest
 from nnc.dialects import amx, func
-from nnc.ir.diagnostics import PassError
+from nnc.ir.diagnostics import NncError, PassError
 from nnc.ir.passes import PassContext
 from nnc.ir.syntax.parser import parse_module
 from nnc.lowering.to_llvm import LowerToLlvm
@@ -153,3 +153,11 @@ def test_another_machine_has_no_tile_registers_of_this_one():
     assert elsewhere.machine.tiles.tile_registers == 0
     named = target_of(parse_module(text.replace('processor = "PROCESSOR",', "")))
     assert named.machine.tiles.tile_registers == 8
+
+
+@pytest.mark.parametrize("numbers", ["row_bytes = 2", "row_bytes = 66"])
+def test_rows_that_are_no_words(numbers):
+    text = f"""module attributes {{nnc.target = {{name = "x86-64-v4",
+      machine = {{tiles = {{tile_registers = 8, {numbers}}}}}}}}} {{}}"""
+    with pytest.raises(NncError, match="rows of whole words of 32 bits"):
+        target_of(parse_module(text))
