@@ -63,10 +63,30 @@ enum { COUNT = sizeof levels / sizeof *levels, OTHER_PROCESSOR = 6 /* as context
 
 static int has(unsigned found, unsigned wanted) { return (found & wanted) == wanted; }
 
+#ifdef __linux__
+#include <unistd.h>
+
+/* Whether the system lets this process use the tile registers: ARCH_REQ_XCOMP_PERM of arch_prctl
+   (Linux, Documentation/arch/x86/xstate.rst). */
+static int may_use_tiles(void) { return syscall(158, 0x1023, 18) == 0; }
+#else
+static int may_use_tiles(void) { return 0; }
+#endif
+
+/* Whether a processor of level 4 has what code for `sapphirerapids` uses: AVX512_VNNI, AVX512_BF16,
+   AMX-TILE, AMX-INT8, AMX-BF16, and both parts of the tiles' state, `kept` by the system. */
+static int has_tiles(unsigned kept) {
+    unsigned a, b, c, d, halves, e;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return 0;
+    if (!__get_cpuid_count(7, 1, &halves, &b, &e, &a)) return 0;
+    return has(c, 1u << 11) && has(halves, 1u << 5) && has(d, 1u << 22 | 1u << 24 | 1u << 25) &&
+        has(kept, 0x60000) && may_use_tiles();
+}
+
 /* The level of x86-64 of the processor and of the system, which has to keep its registers: that
    says XGETBV (Intel, Architectures Software Developer's Manual 1, 13.3 and 14.3; levels: System V
    ABI for x86-64, 3.1.1). macOS keeps those of AVX-512 only from their first use on, and counts
-   as level 3. */
+   as level 3. Level 5 is that of `sapphirerapids`. */
 static int processor(void) {
     unsigned a, b, c, d, wide = 0, more = 0;
     if (!__get_cpuid(1, &a, &b, &c, &d)) return 1;
@@ -81,12 +101,14 @@ static int processor(void) {
     __asm__("xgetbv" : "=a"(kept), "=d"(high) : "c"(0));
     if (!has(kept, 0x6)) return 2;
     const unsigned v4 = bit_AVX512F | bit_AVX512DQ | bit_AVX512CD | bit_AVX512BW | bit_AVX512VL;
-    return has(kept, 0xe6) && has(wide, v4) ? 4 : 3;
+    if (!has(kept, 0xe6) || !has(wide, v4)) return 3;
+    return has_tiles(kept) ? 5 : 4;
 }
 
 /* The number of a level by its name, or -1. */
 static int level_named(const char *name) {
     static const char family[] = "x86-64";
+    if (!strcmp(name, "sapphirerapids")) return 5;
     for (int i = 0; i < COUNT; i++)
         if (!strcmp(name, levels[i].target)) return levels[i].number;
     if (strncmp(name, family, sizeof family - 1)) return -1;

@@ -145,10 +145,8 @@ def from_attribute(written: Attribute, module: Operation) -> Target:
     except NncError as error:
         raise NncError(f"attribute '{TARGET}': {error.message}", module.loc) from None
     here = find_host() if found.processor else None
-    if here is None:
+    if here is None or (here.name, here.processor) != (found.name, found.processor):
         return found
-    if (here.name, here.processor) != (found.name, found.processor):
-        return replace(found, machine=found.machine.of_its_name())
     return here if here.machine == found.machine else replace(here, machine=found.machine)
 
 

@@ -119,10 +119,6 @@ class Machine(ABC):
         """What matters when threads access memory together; the most common values if unknown."""
         return DeviceMemory()
 
-    def of_its_name(self) -> Machine:
-        """The machine without what only code for one very processor can use."""
-        return self
-
     @property
     def multiplies_halves(self) -> bool:
         """Whether products of bf16 are faster than those of f32."""

@@ -24,7 +24,14 @@ LEVELS = {
     "znver4": 4,
 }
 
-_TYPICAL = {0: "native", 1: "x86-64", 2: "nehalem", 3: "haswell", 4: "skylake-avx512"}
+_TYPICAL = {
+    0: "native",
+    1: "x86-64",
+    2: "nehalem",
+    3: "haswell",
+    4: "skylake-avx512",
+    5: "skylake-avx512",  # tile registers are hidden, as few machines have them
+}
 _CORES = 2
 _machine_level: int | None = None  # before another was pretended
 

@@ -1,7 +1,7 @@
 // nn-opt --lower-to-amx
 #rows = affine_map<(r, k) -> (r, 0)>
 #vector = affine_map<(k, n) -> (n)>
-module attributes {nnc.target = {name = "x86-64-v4", machine = {tiles = {tile_registers = 8}}}} {
+module attributes {nnc.target = "sapphirerapids"} {
   func.func @product(%x: memref<16x40xi32>, %w: memref<40x16xi32>, %y: memref<16x16xi32>) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

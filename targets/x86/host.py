@@ -6,75 +6,25 @@ import platform
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ..costs import OperationCosts
 from ..llvm.host import measured, memory_bandwidth
 from ..llvm.target import LlvmTarget
-from ..processor import TileRegisters
 from .levels import TARGETS
+from .servers import (
+    SERVER_BANDWIDTH,
+    SERVER_L2_BANDWIDTH,
+    SERVER_L3_BANDWIDTH,
+    SERVER_OPERATIONS,
+    SERVERS,
+)
 from .tiles import may_use_tiles
 
 _NEEDS = {
+    5: ("amx-tile", "amx-int8", "amx-bf16", "avx512vnni", "avx512bf16"),
     4: ("avx512f", "avx512vl", "avx512bw", "avx512cd", "avx512dq"),
     3: ("avx2", "fma", "bmi", "bmi2", "f16c", "lzcnt", "movbe"),
     2: ("sse4.2", "ssse3", "popcnt", "cx16", "sahf"),
 }
 """The CPU features that each level adds to those below it."""
-
-
-SERVERS = (
-    "skylake-avx512", "cascadelake", "cooperlake", "icelake-server", "sapphirerapids",
-    "emeraldrapids", "graniterapids", "graniterapids-d", "sierraforest", "clearwaterforest",
-)  # fmt: skip
-"""Intel's processors for servers, by LLVM's names. A hypervisor may hide the model; from Sapphire
-Rapids on, matrix units tell.
-"""
-
-SERVER_BANDWIDTH = 11.0
-"""The memory bandwidth of one core of the processors in `SERVERS`. Units: GB/s.
-
-It is limited by the lines in flight over a latency of some 100 ns, not by the memory's channels.
-Desktops have a shorter latency, and AMD's cores more lines in flight: the levels of `levels.py`
-assume 21 GB/s. Source: measured on a virtual machine of two such cores; for the reason and other
-processors, J. McCalpin, "The evolution of single-core bandwidth in multicore processors", 2023.
-
-It is not used for processors with matrix units: two cores of such a server (15 GB/s from memory)
-run ResNet-18 and VGG-16 7 to 17 % faster by the schedules that 21 GB/s lead to, as their last
-caches hold the weights of most models.
-"""
-
-SERVER_L3_BANDWIDTH = 30.0
-"""What one core of the processors in `SERVERS` reads from the last cache. Units: GB/s.
-
-That cache lies behind a mesh, and a core keeps as few lines in flight there as to memory. Source:
-measured on a virtual machine of two Sapphire Rapids cores, 29 to 32 GB/s from 8 to 64 MB.
-"""
-
-
-SERVER_L2_BANDWIDTH = 50.0
-"""What one core of the processors in `SERVERS` reads from its second cache. Units: bytes per cycle.
-
-Source: `nnc calibrate` on an Emerald Rapids, 49.4 to 50.1.
-"""
-
-SERVER_OPERATIONS = OperationCosts(
-    sqrt=21,
-    rsqrt=42,
-    exp=19,
-    log=31,
-    tanh=30,
-    erf=38,
-    sin=26,
-    cos=26,
-    powf=129,
-    other_math=27,
-    divf=18,
-)
-"""The costs of functions on processors in `SERVERS` that have AVX-512. Units: additions.
-
-Two of their units add vectors of full width, of which Zen 4, whose numbers are the levels' own, has
-one: a function takes the time of more additions here. Source: `nnc calibrate` on an Emerald Rapids,
-within 2 % in its runs.
-"""
 
 
 SPLIT_ATTAINED = 0.9
@@ -104,20 +54,21 @@ def host() -> LlvmTarget | None:
     import llvmlite.binding as llvm  # type: ignore[import-not-found]
 
     features, cpu = llvm.get_host_cpu_features(), llvm.get_host_cpu_name()
-    found = measured(TARGETS[level_of(features) - 1], cpu, features.flatten())
-    wide, machine = found.level == 4, found.machine
+    level = level_of(features)
+    if level > 4 and not may_use_tiles():
+        level = 4
+    found = measured(TARGETS[level - 1], cpu, features.flatten())
+    wide, machine = level >= 4, found.machine
     has_matrices = features.get("amx-tile", False)
     server = cpu in SERVERS or has_matrices
     known = SERVER_BANDWIDTH if server and not has_matrices else None
     # Intel's servers have two full-width units, AMD's Zen 4 splits one vector over two halves.
     split = cpu.startswith("znver") and cpu <= "znver4"
-    has_tiles = has_matrices and features.get("amx-int8", False) and may_use_tiles()
     machine = replace(
         machine,
-        tiles=TileRegisters(8 if has_tiles else 0, has_tiles and features.get("amx-bf16", False)),
         full_width_units=1 if split and wide else 2,
         load_bytes_per_cycle=64 if split or not wide else 128,
-        unit_bits=256 if split or found.level == 3 else machine.vector_bits,
+        unit_bits=256 if split or level == 3 else machine.vector_bits,
         memory_bandwidth=memory_bandwidth(machine, known),
         has_byte_products=bool(features.get("avx512vnni" if wide else "avxvnni")),
     )

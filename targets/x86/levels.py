@@ -10,8 +10,9 @@ from ..costs import Costs, LoopCosts, OperationCosts, TileCosts
 from ..emulator import Emulator, Wine
 from ..llvm.dots import Dot
 from ..llvm.target import LlvmTarget
-from ..processor import Processor
+from ..processor import Processor, TileRegisters
 from .names import X86_NAMES
+from .servers import SERVER_L2_BANDWIDTH, SERVER_L3_BANDWIDTH, SERVER_OPERATIONS
 
 _AVX512 = Processor(
     vector_bits=512,
@@ -35,6 +36,22 @@ _AVX512 = Processor(
     cores=4,
     gigahertz=3.5,
 )
+
+_SAPPHIRE_RAPIDS = replace(
+    _AVX512,
+    full_width_units=2,
+    unit_bits=512,
+    load_bytes_per_cycle=128,
+    has_byte_products=True,
+    tiles=TileRegisters(8, multiplies_halves=True),
+    l1_bytes=48 << 10,
+    l2_bytes=2 << 20,
+    l3_bytes=60 << 20,
+    l2_bandwidth=SERVER_L2_BANDWIDTH,
+    l3_bandwidth=SERVER_L3_BANDWIDTH / _AVX512.gigahertz,
+    costs=Costs(operations=SERVER_OPERATIONS),
+)
+"""Caches are those of an Intel Xeon Gold 6430, whose cores share the last one."""
 
 _AVX2_FUNCTIONS = OperationCosts(
     sqrt=8, rsqrt=15, exp=23, log=43, tanh=25, erf=49, sin=29, cos=30, powf=139, other_math=30
@@ -106,6 +123,11 @@ _EMULATOR = Emulator("qemu-x86_64", "max", "x86_64-linux-gnu", "amd64")
 """QEMU has no AVX-512."""
 
 
+_TILE_FEATURES = "+avx512vnni,+avx512bf16,+amx-tile,+amx-int8,+amx-bf16"
+"""What code for `sapphirerapids` may use beyond AVX-512. LLVM's processor of that name has more,
+which a hypervisor may hide."""
+
+
 def _level(number: int, name: str, machine: Processor, summary: str, *aliases: str) -> LlvmTarget:
     one = LlvmTarget(
         name=name,
@@ -120,14 +142,26 @@ def _level(number: int, name: str, machine: Processor, summary: str, *aliases: s
         dots=_DOTS,
         level=number,
         has_half=number >= 3,  # F16C
-        emulator=None if number == 4 else _EMULATOR,
+        emulator=None if number >= 4 else _EMULATOR,
     )
     return replace(one, variants=(one.under(WINDOWS, Wine(processor=name)), one.under(MACOS)))
 
+
+_AVX512_LEVEL = _level(4, "x86-64-v4", _AVX512, "servers since 2017, Zen 4: AVX-512", "avx512")
 
 TARGETS = (
     _level(1, "x86-64", _SSE, "any 64-bit x86: SSE2", "sse"),
     _level(2, "x86-64-v2", _SSE, "x86 since about 2009: SSE4.2"),
     _level(3, "x86-64-v3", _AVX2, "x86 since about 2013: AVX2 and FMA", "avx2"),
-    _level(4, "x86-64-v4", _AVX512, "servers since 2017, Zen 4: AVX-512", "avx512"),
+    _AVX512_LEVEL,
+    replace(
+        _AVX512_LEVEL,
+        name="sapphirerapids",
+        summary="Intel's servers since 2023, under Linux: AVX-512, tile registers (AMX)",
+        machine=_SAPPHIRE_RAPIDS,
+        aliases=(),
+        features=_TILE_FEATURES,
+        level=5,
+        variants=(),
+    ),
 )

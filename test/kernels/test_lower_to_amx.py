@@ -11,8 +11,8 @@ from nnc.ir.syntax.parser import parse_module
 from nnc.kernels.codegen.matrices.lower_to_amx import LowerToAmx
 from nnc.numerics.interpreter import Interpreter
 
-TARGET = """{name = "x86-64-v4", machine = {has_byte_products = true, tiles = {tile_registers = 8,
-  multiplies_halves = true}}}"""
+TARGET = '"sapphirerapids"'
+FEW = '{name = "sapphirerapids", machine = {tiles = {tile_registers = 4}}}'
 
 
 def kernel(
@@ -154,7 +154,7 @@ def test_each_step_prefetches_as_before():
     ("old", "new"),
     [
         ('"u8s8"', '"s8"'),  # other bytes
-        ("tile_registers = 8", "tile_registers = 4"),  # too few
+        (TARGET, FEW),  # too few registers
         ("dense<0>", "dense<1>"),  # sums that begin elsewhere
         ("%x[%o, %c0, %k]", "%x[%o, %k, %k]"),  # rows that move with the step
         ("[true, true], permutation_map = #rows", "[false, true], permutation_map = #rows"),

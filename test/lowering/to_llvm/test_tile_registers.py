@@ -8,6 +8,7 @@ from nnc.ir.syntax.parser import parse_module
 from nnc.lowering.to_llvm import LowerToLlvm
 from nnc.lowering.to_llvm.tile_registers import TileAllocation
 from nnc.targets.attribute import target_of
+from nnc.targets.llvm.target import LlvmTarget
 
 BYTES, SUMS = "!amx.tile<16x64xi8>", "!amx.tile<16x16xi32>"
 
@@ -144,15 +145,16 @@ def test_functions_take_no_tiles():
         LowerToLlvm().run(module, PassContext())
 
 
-def test_another_machine_has_no_tile_registers_of_this_one():
+def test_tiles_are_the_name_s():
     """IR for a processor that is not this one resumes as code for the target that it names."""
-    text = """module attributes {nnc.target = {name = "x86-64-v4", processor = "PROCESSOR",
-      machine = {cores = 3, tiles = {tile_registers = 8}}}} {}"""
-    elsewhere = target_of(parse_module(text.replace("PROCESSOR", "another")))
-    assert elsewhere.machine.cores == 3
-    assert elsewhere.machine.tiles.tile_registers == 0
-    named = target_of(parse_module(text.replace('processor = "PROCESSOR",', "")))
-    assert named.machine.tiles.tile_registers == 8
+    text = """module attributes {nnc.target = {name = "NAME", processor = "another",
+      machine = {cores = 3}}} {}"""
+    for name, registers in (("sapphirerapids", 8), ("x86-64-v4", 0)):
+        found = target_of(parse_module(text.replace("NAME", name)))
+        assert isinstance(found, LlvmTarget)
+        assert found.machine.cores == 3
+        assert found.machine.tiles.tile_registers == registers
+        assert ("amx-int8" in found.all_features) == (registers > 0)
 
 
 @pytest.mark.parametrize("numbers", ["row_bytes = 2", "row_bytes = 66"])
