@@ -71,6 +71,8 @@ class TileCosts:
     sum_bodies: int = 1
     """The most copies of a body in straight-line code over several steps of a sum: cores that issue
     in order compute one step while the operands of the next one are loaded."""
+    long_sum: int = 2
+    """The fewest steps of a loop over a sum for which several are in straight-line code."""
     streams: int = 16
     """The most vectors loaded side by side from a large operand: more rows confuse prefetchers."""
     far_rows: int = 4

@@ -197,7 +197,7 @@ class Shaping:
     def _steps(self, loop: Loop, bodies: int) -> int:
         """How many steps of a sum are unrolled around `bodies` bodies; it divides the extent."""
         costs, extent = self.costs.tiles, loop.extent
-        if not isinstance(extent, int):
+        if not isinstance(extent, int) or extent < costs.long_sum:
             return 1
         most = min(costs.sum_bodies // bodies, costs.unrolled_window)
         return next((n for n in range(most, 1, -1) if extent % n == 0), 1)

@@ -14,6 +14,7 @@ from .servers import (
     SERVER_L2_BANDWIDTH,
     SERVER_L3_BANDWIDTH,
     SERVER_OPERATIONS,
+    SERVER_TILES,
     SERVERS,
 )
 from .tiles import may_use_tiles
@@ -75,7 +76,7 @@ def host() -> LlvmTarget | None:
     if server:
         machine = replace(machine, l3_bandwidth=SERVER_L3_BANDWIDTH / machine.gigahertz)
     if server and wide:
-        costs = replace(machine.costs, operations=SERVER_OPERATIONS)
+        costs = replace(machine.costs, operations=SERVER_OPERATIONS, tiles=SERVER_TILES)
         machine = replace(machine, l2_bandwidth=SERVER_L2_BANDWIDTH, costs=costs)
     if split and wide:
         bandwidth = machine.memory_bandwidth * machine.gigahertz / SPLIT_GIGAHERTZ

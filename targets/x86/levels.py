@@ -12,7 +12,7 @@ from ..llvm.dots import Dot
 from ..llvm.target import LlvmTarget
 from ..processor import Processor, TileRegisters
 from .names import X86_NAMES
-from .servers import SERVER_L2_BANDWIDTH, SERVER_L3_BANDWIDTH, SERVER_OPERATIONS
+from .servers import SERVER_L2_BANDWIDTH, SERVER_L3_BANDWIDTH, SERVER_OPERATIONS, SERVER_TILES
 
 _AVX512 = Processor(
     vector_bits=512,
@@ -49,7 +49,7 @@ _SAPPHIRE_RAPIDS = replace(
     l3_bytes=60 << 20,
     l2_bandwidth=SERVER_L2_BANDWIDTH,
     l3_bandwidth=SERVER_L3_BANDWIDTH / _AVX512.gigahertz,
-    costs=Costs(operations=SERVER_OPERATIONS),
+    costs=Costs(operations=SERVER_OPERATIONS, tiles=SERVER_TILES),
 )
 """Caches are those of an Intel Xeon Gold 6430, whose cores share the last one."""
 
