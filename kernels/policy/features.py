@@ -26,8 +26,8 @@ from ..primitives.primitive import carry_out
 from .bodies import widest_element, work_per_point
 from .candidates import discard_made
 from .level_features import level_features, log_ratio
+from .register_tile import Tile
 from .score import host_of, tile_of
-from .tile_costs import Tile
 from .work import bytes_moved
 
 Features = Mapping[str, float]

@@ -30,8 +30,8 @@ from .choices import Choices
 from .group_tiles import GroupTiles, lanes_of
 from .grouping import Group
 from .heuristics import Heuristics
+from .register_tile import Tile
 from .tile_batches import GroupTile
-from .tile_costs import Tile
 from .writer import ScheduleWriter
 
 AXES = "zyx"

@@ -19,10 +19,10 @@ from .chains import Chain
 from .choices import Choices
 from .copies import order_of_copy, worthwhile
 from .grouping import Group
+from .register_tile import Tile
 from .squares import copy_by_squares
 from .stream_shaping import StreamShaping
 from .streaming import Stream
-from .tile_costs import Tile
 from .tiles import TileModel
 from .work import even_share
 from .writer import ScheduleWriter

@@ -14,7 +14,7 @@ from ...targets.machine import Machine
 from ..model.extents import expected
 from ..model.plan import Loop, iterations
 from ..model.stages import Stage
-from .tile_costs import Tile
+from .register_tile import Tile
 
 
 def level_features(

@@ -13,7 +13,8 @@ from ..model.plan import Plan
 from ..model.reuse import Reuse
 from ..model.stages import Stage
 from .bodies import widest_element, work_per_point
-from .tile_costs import Tile, TileEstimate
+from .register_tile import Tile
+from .tile_costs import TileEstimate
 from .work import even_share, moving_terms
 
 

@@ -20,7 +20,7 @@ from ..primitives.vectorize import vectorize
 from .blocked import Blocked
 from .choices import Choices
 from .grouping import Group
-from .tile_costs import Tile
+from .register_tile import Tile
 from .tiles import TileModel
 from .traffic import Block, Traffic
 from .unrolled import unrolled_window

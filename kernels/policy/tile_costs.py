@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
 from math import inf, prod, sqrt
@@ -27,26 +26,8 @@ from .bodies import body_work, makes_integers, products, steps_shared, widest_el
 from .matrix_tiles import MatrixTiles
 from .operands import Operand, operands
 from .overlap import Loads, Pass, Vectors
+from .register_tile import Tile
 from .unrolled import extents_of, unrolled_window
-
-
-@dataclass(frozen=True)
-class Tile:
-    """A register tile: lanes along `lane_dim` (None: scalars), copies by dimension, cycles."""
-
-    lane_dim: int | None
-    lanes: int
-    copies: dict[int, int] = field(default_factory=dict)
-    cycles: float = 0.0
-
-    def size(self, dim: int) -> int:
-        """Elements of a dimension in the tile."""
-        return self.copies.get(dim, 1) * (self.lanes if dim == self.lane_dim else 1)
-
-    def __str__(self) -> str:
-        dims = sorted({*self.copies, self.lane_dim} - {None})
-        sizes = "x".join(str(self.size(dim)) for dim in dims)
-        return f"{sizes} in vectors of {self.lanes}" if self.lane_dim is not None else sizes or "1"
 
 
 class TileEstimate:

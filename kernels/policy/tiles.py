@@ -13,7 +13,8 @@ from math import prod
 
 from ..model.steps import power_of_two
 from .operands import form_of
-from .tile_costs import Tile, TileEstimate
+from .register_tile import Tile
+from .tile_costs import TileEstimate
 
 ALONG = (1, 2, 3, 4, 6, 8)
 ACROSS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 24, 28)
