@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import ClassVar
 
@@ -199,6 +199,11 @@ class Processor(Machine):
         is_held = bytes <= filled * self.l3_bytes
         far = ("l3", self.l3_bandwidth) if is_held else ("memory", self.memory_bandwidth)
         return min(far, near, key=lambda one: one[1])
+
+    @property
+    def without_tiles(self) -> Processor:
+        """This processor, for code that has no words for tile registers."""
+        return replace(self, tiles=TileRegisters())
 
     @property
     def multiplies_halves(self) -> bool:

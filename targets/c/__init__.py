@@ -51,10 +51,15 @@ def _own(name: str, summary: str, machine: Processor, bits: int) -> CTarget:
 
 def _targets() -> Iterator[CTarget]:
     all_rows = (row for family in FAMILIES if family != "c" for row in module_of(family).TARGETS)
-    rows = (row for row in all_rows if isinstance(row.machine, Processor))
     others = tuple(
-        _own(f"c-{row.name}", f"C99 for {row.summary}", row.machine, row.pointer_bits)
-        for row in rows
+        _own(
+            f"c-{row.name}",
+            f"C99 for {row.summary}",
+            row.machine.without_tiles,
+            row.pointer_bits,
+        )
+        for row in all_rows
+        if isinstance(row.machine, Processor)
     )
     plain = replace(_CORE, cores=4, costs=Costs(loops=LoopCosts(prefetch_passes=0)))
     this = _own(HERE, "C99 for this machine; c-NAME for another", plain, 64)

@@ -15,6 +15,7 @@ from ...ir.files import Part, write_together
 from ...ir.stages import Stage, stage
 from ...ir.timing import Timed, untimed
 from ..base import Listing, Symbols, Target, find_host, host, target, target_names
+from ..processor import Processor
 from ..stages import LOOPS, VECTORS
 
 if TYPE_CHECKING:
@@ -55,7 +56,10 @@ class CTarget(Target):
         if self.name != HERE:
             return self
         found = host()
-        return replace(self, machine=found.machine, pointer_bits=found.pointer_bits)
+        machine = found.machine
+        if isinstance(machine, Processor):
+            machine = machine.without_tiles
+        return replace(self, machine=machine, pointer_bits=found.pointer_bits)
 
     def has_pool(self, module: Operation) -> bool:
         return any(PARALLEL in op.attributes for op in module.walk())

@@ -287,6 +287,20 @@ def test_vectors_of_three_lanes(compiler, build):
     np.testing.assert_array_equal(found, [[0, 0, 0], [0, 0, 2]])
 
 
+def test_products_with_the_numbers_of_a_processor_with_tile_registers(build):
+    """C has no words for them."""
+    build("gcc", SANITIZED)
+    rng = np.random.default_rng(8)
+    rows, weights = rng.integers(0, 256, (40, 64)), rng.integers(-128, 128, (64, 48))
+    node = helper.make_node("MatMulInteger", ["x", "w"], ["y"])
+    x = helper.make_tensor_value_info("x", TensorProto.UINT8, rows.shape)
+    y = helper.make_tensor_value_info("y", TensorProto.INT32, [40, 48])
+    constant = numpy_helper.from_array(weights.astype(np.int8), "w")
+    model = helper.make_model(helper.make_graph([node], "product", [x], [y], [constant]))
+    program = nnc.compile(model, target="c-sapphirerapids", cache=False)
+    np.testing.assert_array_equal(program(rows.astype(np.uint8)), rows @ weights)
+
+
 def test_copies_without_a_heap(build):
     """A loop's values, which are copied whole."""
     body = helper.make_graph(
