@@ -10,7 +10,8 @@ from __future__ import annotations
 from ..ir.constraints import Derived
 from ..ir.packing import HALVES, INTEGERS, PACKINGS
 from ..ir.traits import Elementwise
-from ..ir.types import f32
+from ..ir.types import bf16, f32
+from .memref.aliasing import ViewLike
 from .vocabulary import *
 
 Words = Constraint("32-bit words", lambda t: element_type(t) is i32)
@@ -59,6 +60,38 @@ class DotF(Op, name="packed.dotf", traits=(Pure, Elementwise)):
 
     def evaluate(self, lhs: Any, rhs: Any) -> Any:
         return PACKINGS[HALVES].dot(np.asarray(lhs), np.asarray(rhs))[()]
+
+
+def _as_words(type: Type) -> Type:
+    assert isinstance(type, MemRefType)
+    *outer, inner = type.shape
+    return MemRefType((*outer, inner // 2), i32, None, type.memory_space)
+
+
+RowsOfHalves = Constraint(
+    "contiguous memref of rows of an even, known number of bf16",
+    lambda t: (
+        isinstance(t, MemRefType)
+        and t.element_type is bf16
+        and t.layout is None
+        and t.rank > 0
+        and t.shape[-1] is not None
+        and t.shape[-1] % 2 == 0
+    ),
+)
+
+
+class HalfWords(Op, name="packed.half_words", traits=(Pure, ViewLike)):
+    """The same memory as words of two neighbours of a row each; a view that copies nothing."""
+
+    source: Operand = operand(RowsOfHalves)
+    result: Result = result(Derived("source", _as_words, "words of two neighbours each"))
+
+    format = "$source attr-dict `:` type($source)"
+    example = "%w = packed.half_words %x : memref<?x8xbf16>"
+
+    def evaluate(self, source: Any) -> Any:
+        return source.view(np.int32)
 
 
 registry.dialect("packed").doc = __doc__ or ""

@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from math import gcd
 
-from ..dialects import arith, func, gpu, memref
+from ..dialects import arith, func, gpu, memref, packed
 from ..dialects.marks import ARENA, ENTRY
 from ..ir.attributes import ArrayAttr, DictAttr, I64Attr
 from ..ir.core import BlockArgument, Operation, Value
@@ -88,7 +88,12 @@ class _Alignments:
                 shift = view.byte_shift.defined_by(arith.Constant)
                 known = getattr(shift.value, "value", 1) if shift is not None else 1
                 return gcd(self.of(view.source), known)
-            case memref.Cast() | memref.ExpandShape() | memref.CollapseShape() as op:
+            case (
+                memref.Cast()
+                | memref.ExpandShape()
+                | memref.CollapseShape()
+                | packed.HalfWords() as op
+            ):
                 return self.of(op._operands[0])
             case memref.ReinterpretCast() as op if memref.begins_alike(op):
                 return self.of(op.source)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ...dialects import arith, memref, nn
+from ...dialects import arith, memref, nn, packed
 from ...dialects.nn.views import copied_axes
 from ...ir.core import Value
-from ...ir.types import MemRefType, i1
+from ...ir.types import MemRefType, bf16, i1
 from .emitter import Emitter, buffer_type
 from .extents import Size
 from .table import lowers
@@ -108,8 +108,11 @@ def lower_reshape(e: Emitter, op: nn.Reshape) -> None:
 
 @lowers(nn.Words)
 def lower_words(e: Emitter, op: nn.Words) -> None:
-    """A view of the same bytes."""
+    """A view of the same memory."""
     buffer = e.buffer(op.x)
+    if buffer.type.element_type is bf16:
+        e.bind(op.out, e.insert(packed.HalfWords(buffer)).result)
+        return
     shape = buffer_type(op.out.type).shape
     total = e.product(e.sizes(buffer))
     flat = reinterpreted(e, buffer, [total])

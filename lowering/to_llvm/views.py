@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dialects import llvm, memref
+from ...dialects import llvm, memref, packed
 from ...dialects.index_lists import mix
 from ...dialects.memref.layouts import collapse, expand
 from ...ir.core import Value
@@ -25,6 +25,13 @@ def _view(f: FunctionLowering, op: memref.View) -> None:
     memref_layout(type)
     pointer = f.step(f.memref(op.source).pointer, f.linear(op.byte_shift), IntegerType(8))
     f.bind(op.results[0], contiguous(f, pointer, sizes_of(type, op.sizes, f)))
+
+
+@lowers(packed.HalfWords)
+def _half_words(f: FunctionLowering, op: packed.HalfWords) -> None:
+    source = f.memref(op.source)
+    sizes = (*source.sizes[:-1], op.result.type.shape[-1])
+    f.bind(op.result, contiguous(f, source.pointer, sizes))
 
 
 @lowers(memref.SubView)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from nnc.driver.compile import mark_entry, run_stages
 from nnc.ir.passes import PassManager
 from nnc.ir.syntax.parser import parse_module
 from nnc.lowering.pipelines import pipeline
@@ -65,3 +66,20 @@ def test_others_are_computed_on_f32(given):
     found = module(**{"rows": 16, "steps": 4, "columns": 16, "weights": np.ones((4, 16)), **given})
     PassManager(pipeline("widen-products,choose-layouts")).run(found)
     assert "packing" not in str(found)
+
+
+@pytest.mark.parametrize("rows", [3, 17, "?"])
+def test_every_stage_is_read_back(rows, bf16):
+    """Each pass leaves valid IR, and its text is valid IR, too."""
+    weights = rounded(np.random.default_rng(0).standard_normal((32, 40)), bf16)
+    text = str(module(rows, 32, 40, weights)).replace("x86-64-v4", "sapphirerapids")
+    found = parse_module(text)
+    mark_entry(found)
+    seen = []
+
+    def read_back(stage, op):
+        parse_module(str(op)).verify()
+        seen.append(stage)
+
+    run_stages(found, verify_each=True, after_stage=read_back)
+    assert seen[-1] == "llvm"
