@@ -21,6 +21,7 @@ from nnc.ir.diagnostics import NncError
 from nnc.ir.files import write_whole
 from nnc.targets.base import Target, all_targets
 from nnc.targets.llvm.target import LlvmTarget
+from nnc.test.processor import LEVELS, typical
 
 from .command import model_file, run
 
@@ -100,7 +101,9 @@ def rows(model: Path) -> Iterator[str]:
             if any(one.name in getattr(sample, kind) for sample in SAMPLES.values())
         ]
         if one.obstacle() is None:
-            runs, tests = "any x86 of the level", ["all tests, or a sample"]
+            runs = "any x86 of the level"
+            if one.level <= LEVELS[typical()]:
+                tests = ["all tests, or a sample"]
         cells = [
             ", ".join(f"`{name}`" for name in (one.name, *one.aliases)),
             one.summary,
