@@ -135,6 +135,8 @@ def _of_channels(
     def parameter(value: Value | None, fill: int) -> Value:
         if value is not None:
             return n.cast(value, element)
+        if count is None and others:
+            return (Term(n, n.cast(others[0], element)).zeros() + fill).value
         return n.constant(np.full(n.extent(x, 1) if count is None else count, fill), element)
 
     return [parameter(scale, 1), parameter(bias, 0)]

@@ -90,7 +90,7 @@ BY_PARTS = frozenset(
         moveaxis put take index_copy index_fill scatter
         upsample_nearest1d upsample_nearest2d upsample_nearest3d alias trace diagflat
         feature_dropout alpha_dropout feature_alpha_dropout new_empty_strided
-        _unsafe_masked_index _unsafe_masked_index_put_accumulate assured guarded
+        _unsafe_masked_index _unsafe_masked_index_put_accumulate assured
         """
     )
 )

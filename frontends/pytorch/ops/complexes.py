@@ -12,7 +12,7 @@ from ...common.vocabulary import *
 from ..layer import AtenLayer, common_element
 from ..rows import ROWS, Row, table
 from .elementwise import atan2
-from .views import broadcast_tensors, view_of_bits
+from .views import broadcast_tensors, numel, sym_size, sym_stride, view_of_bits
 
 # -- numbers ---------------------------------------------------------------------------------------
 
@@ -93,6 +93,20 @@ def conjugate(n: AtenLayer, self: Pair) -> Pair:
 
 
 ROWS.add({"complex.resolve_conj": _same, "complex.resolve_neg": _same})
+
+
+def _of_extents(row: Row) -> Row:
+    """The converter of what extents tell, which both parts of a tensor have in common."""
+
+    def of_real(n: AtenLayer, self: Pair, **how: Any) -> Value:
+        return row(n, self.real, **how)
+
+    return of_real
+
+
+_EXTENTS = {"size": sym_size, "stride": sym_stride, "numel": numel}
+ROWS.add({f"complex.{name}": _of_extents(row) for name, row in _EXTENTS.items()})
+ROWS.add({f"complex.sym_{name}": _of_extents(row) for name, row in _EXTENTS.items()})
 
 
 @ROWS("complex.to", "complex._to_copy", "complex.type_as")

@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import partial, reduce
 from typing import NamedTuple
 
+from ...common.complexes import Pair
 from ...common.movement import as_vector
 from ...common.vocabulary import *
 from ..guards import normal_form
@@ -64,6 +65,15 @@ def guarded(n: AtenLayer, self: Value, guards: list[str], sources: dict[str, Val
         condition = n(nn.Holds(numbers, code=conditions.code(holds)))
         self = n(nn.Assume(self, condition, _EXPORTED + text))
     return self
+
+
+@ROWS("complex.guarded")
+def guarded_complex(n: AtenLayer, self: Any, guards: list[str], sources: dict[str, Any]) -> Any:
+    """`guarded` where some tensors are complex; guards are about extents, which parts share."""
+    real = {name: v.real if isinstance(v, Pair) else v for name, v in sources.items()}
+    if not isinstance(self, Pair):
+        return guarded(n, self, guards, real)
+    return Pair(*(guarded(n, part, guards, real) for part in (self.real, self.imag)))
 
 
 def _shown(text: str) -> str:

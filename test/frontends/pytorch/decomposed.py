@@ -1,4 +1,4 @@
-"""Resizes, complex sums and checks, as programs of core operators have them."""
+"""Resizes, complex tensors, norms and checks, as programs of core operators have them."""
 
 from __future__ import annotations
 
@@ -49,6 +49,21 @@ def complex_sums(a: torch.Tensor, b: torch.Tensor) -> Any:
     ]
 
 
+def complex_extents(z: torch.Tensor) -> Any:
+    """Sizes that are asked of complex tensors: of an input, and of what is computed from it."""
+    turned = z.transpose(0, 1)
+    flat = turned.reshape(-1)
+    rows = torch.fft.fft(turned).reshape(z.shape[1] * 2, -1)
+    found = [flat * z.shape[0], rows + rows.numel(), flat[: z.numel() // 2]]
+    return [*map(torch.view_as_real, found), torch.arange(flat.shape[0])]
+
+
+def instances(x: torch.Tensor) -> Any:
+    """Instance normalization, which becomes batch normalization of a row of all channels."""
+    scale = torch.arange(4.0) + 1
+    return F.instance_norm(x), F.instance_norm(x, None, None, scale, scale - 3)
+
+
 def tokens(x: torch.Tensor) -> Any:
     """Factorizations and an assertion, which `run_decompositions` orders by tokens."""
     torch._assert_async(x.sum() > 0, "the sum is not positive")
@@ -81,4 +96,16 @@ def decomposed_cases(made: Any) -> dict[str, Any]:
             [made(5, 8), made(5, 8)],
         ),
         "tokens": (Decomposed(tokens), [made(2, 3, 3).abs()], None, []),
+        "complex_extents": (
+            Decomposed(complex_extents),
+            [torch.complex(made(4, 6), made(4, 6))],
+            ((both,),),
+            [torch.complex(made(6, 10), made(6, 10))],
+        ),
+        "instances": (
+            Decomposed(instances),
+            [made(2, 4, 5, 3)],
+            (({0: torch.export.Dim.AUTO} | image,),),
+            [made(3, 4, 6, 7)],
+        ),
     }
