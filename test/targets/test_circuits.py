@@ -1,0 +1,75 @@
+"""Circuits of networks of integers: CIRCT makes them, Verilator runs them, to the processor's bits."""
+
+from __future__ import annotations
+
+import shutil
+from importlib.util import find_spec
+
+import nnc
+import numpy as np
+import pytest
+from nnc.dialects import func, memref
+from nnc.driver.compile import load_module, run_stages
+from nnc.ir.attributes import ArrayAttr
+from nnc.ir.core import Operation
+from nnc.ir.diagnostics import NncError
+from nnc.ir.passes import PassManager
+from nnc.lowering.pipelines import CIRCUIT, pipeline_of
+
+from .circuits import simulated, verilog
+from .integer_networks import NETWORKS, WHOLE
+
+
+def circuit(model) -> tuple[Operation, dict[str, np.ndarray]]:
+    """A module that CIRCT reads, and the elements of its constants."""
+    module = run_stages(load_module(model), target="hls")
+    constants = {
+        op.sym_name: op.initial_value.to_numpy()
+        for op in module.body_block
+        if isinstance(op, memref.Global)
+    }
+    PassManager(pipeline_of(CIRCUIT)).run(module)
+    return module, constants
+
+
+def test_memories():
+    """One function, whose arguments are the input, the result and the constants."""
+    module, constants = circuit(WHOLE["row"]())
+    (function,) = module.body_block
+    assert isinstance(function, func.FuncOp)
+    names = function.attributes["argNames"]
+    assert isinstance(names, ArrayAttr)
+    assert [one.value for one in names] == ["x", "add_8", *constants, "start"]  # type: ignore[attr-defined]
+    found = {str(type) for type in function.function_type.inputs}
+    assert found == {
+        f"memref<{n}xi{bits}>" for n, bits in ((8, 8), (4, 32), (48, 32), (6, 32), (24, 32))
+    }
+    assert "nn." not in str(module)
+
+
+def test_floats():
+    """What rounds floats between its layers has no circuit, and the error names the node."""
+    with pytest.raises(
+        NncError, match=r"n_quantizelinear_0.*'arith.constant' on f32 has no circuit"
+    ):
+        circuit(NETWORKS["table"]())
+
+
+@pytest.mark.emulated
+@pytest.mark.skipif(not find_spec("pycde"), reason="CIRCT is not installed")
+@pytest.mark.skipif(not shutil.which("verilator"), reason="Verilator is not installed")
+@pytest.mark.parametrize("name", ["row", pytest.param("image", marks=pytest.mark.thorough)])
+def test_network(name: str, tmp_path):
+    """Runs one after the other, the last ones on the least and largest inputs."""
+    model = WHOLE[name]()
+    module, constants = circuit(model)
+    output = model.graph.output[0].name
+    shape = [d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim]
+    inputs = [np.random.default_rng(seed).integers(-128, 128, shape) for seed in range(3)]
+    inputs += [np.full(shape, -128), np.full(shape, 127)]
+    runs = [{"x": x.astype(np.int8), output: np.zeros(4, np.int32), **constants} for x in inputs]
+    found = simulated(verilog(str(module)), runs, output, tmp_path)
+    processor = nnc.compile(model, target="host", cache=False)
+    for run, (cycles, numbers) in zip(runs, found, strict=True):
+        assert numbers.tolist() == processor(run["x"]).reshape(-1).tolist()
+        assert cycles > 100
