@@ -13,13 +13,14 @@ from ..ir.core import Operation, Value
 from ..ir.diagnostics import PassError
 from ..ir.passes import Pass, PassContext
 from ..ir.types import FunctionType, IndexType, IntegerType, MemRefType, Type
+from ..kernels.codegen.addresses.flatten_addresses import flatten
 from .entry_signature import entry_of, signature_of
 
 _TAKEN: frozenset[str] = frozenset(
     f"arith.{name}"
     for name in (
         *("constant", "addi", "subi", "muli", "andi", "ori", "xori", "shli", "shrsi", "shrui"),
-        *("cmpi", "select", "extsi", "extui", "trunci", "index_cast"),
+        *("remsi", "remui", "cmpi", "select", "extsi", "extui", "trunci", "index_cast"),
     )
 ) | frozenset(
     (
@@ -32,8 +33,8 @@ _TAKEN: frozenset[str] = frozenset(
         "func.return",
     )
 )
-"""The operations for which CIRCT's Handshake has hardware; it exchanges signed and unsigned
-division, which therefore is not among them."""
+"""The operations for which CIRCT's Handshake has hardware. Quotients are not among them: CIRCT of
+PyCDE 0.12.1 divides signed integers as unsigned ones, and unsigned ones as signed ones."""
 
 _CHOICES: dict[type[Operation], str] = {
     arith.MaxSI: "sgt",
@@ -59,11 +60,11 @@ class LowerToCircuit(
 
         func.func @main(%x: memref<2x4xi8>, %y: memref<2xi32>) attributes {nn.entry, ..} {
           %w = memref.get_global @w : memref<4xi8>
-          %a = memref.load %x[%i, %k]                         (as flatten-addresses leaves it)
+          %a = memref.load %x[%i, %k] : memref<2x4xi8>
     ->
         func.func @main(%x: memref<8xi8>, %y: memref<2xi32>, %w: memref<4xi8>)
             attributes {argNames = ["x", "y", "w", "start"], resNames = ["done"]} {
-          %a = memref.load %x[%j]
+          %a = memref.load %x[%j] : memref<8xi8>
 
     Buffers have one dimension. Constants become arguments: memories outside of the circuit, each
     with the name and the numbers of its `memref.global`. `argNames` are the names of the ports.
@@ -85,6 +86,7 @@ class LowerToCircuit(
         signature = signature_of(entry)
         for inner in list(entry.walk()):
             _simplify(inner)
+        flatten(entry)
         constants = _constants_to_arguments(op, entry)
         context.statistic("constants", len(constants))
         _flatten(entry)

@@ -98,11 +98,9 @@ CIRCUIT = stage(
     ("inline{kernels=true}", "a circuit is one function, for its memories are no operands"),
     "canonicalize",
     ("forward-stores", "an access of memory takes several cycles"),
-    ("flatten-addresses", "memories have one dimension"),
-    "canonicalize",
-    "cse",
     "lower-to-circuit",
     "canonicalize",
+    ("cse", "addresses"),
     ("convert-scf-to-cf", "circuits are made of blocks and branches"),
 )
 """The way to CIRCT, which makes circuits of modules for `hls`."""

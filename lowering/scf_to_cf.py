@@ -78,11 +78,10 @@ def _for(op: scf.For, region: Region) -> list[Block]:
     block, rest = _split(op, region)
     head = region.insert(Block([v.type for v in (lower, *inits)]), region.blocks.index(rest))
     body = _moved(op.body, region, rest)
-    yielded = list(body.last.operands) if body.last is not None else []
     for old, new in zip(body.args, head.args, strict=True):
         new.name_hint = old.name_hint
         old.replace_all_uses_with(new)
-    yielded = [dict(zip(body.args, head.args, strict=True)).get(v, v) for v in yielded]
+    yielded = list(body.last.operands) if body.last is not None else []
     body.args.clear()
     for old, new in zip(op.outs, head.args[1:], strict=True):
         old.replace_all_uses_with(new)
@@ -102,17 +101,22 @@ def _for(op: scf.For, region: Region) -> list[Block]:
 def _if(op: scf.If, region: Region) -> list[Block]:
     """One or two branches, and what follows both."""
     block, rest = _split(op, region)
-    for result in op.results:
-        result.replace_all_uses_with(rest.add_arg(result.type, op.loc))
+    end = rest
+    if op.results:
+        # As upstream: the results have a block of their own.
+        end = region.insert(Block(), region.blocks.index(rest))
+        for result in op.results:
+            result.replace_all_uses_with(end.add_arg(result.type, op.loc))
+        end.append(cf.Br(rest, [], loc=op.loc))
     branches = []
     for source in op.regions:
         if source.blocks:
-            one = _moved(source, region, rest)
-            _end(one, cf.Br(rest, list(one.last.operands) if one.last else []))
+            one = _moved(source, region, end)
+            _end(one, cf.Br(end, list(one.last.operands) if one.last else []))
             branches.append(one)
     condition, loc = op.operands[0], op.loc
     op.erase()
-    then, otherwise = branches if len(branches) == 2 else (branches[0], rest)
+    then, otherwise = branches if len(branches) == 2 else (branches[0], end)
     block.append(cf.CondBr(condition, then, [], otherwise, [], loc=loc))
     return [*branches, rest]
 
@@ -122,11 +126,11 @@ def _while(op: scf.While, region: Region) -> list[Block]:
     inits, loc = list(op.inits), op.loc
     block, rest = _split(op, region)
     before, after = (_moved(source, region, rest) for source in (op.before, op.after))
-    for result in op.outs:
-        result.replace_all_uses_with(rest.add_arg(result.type, loc))
     assert before.last is not None and after.last is not None
     condition, *passed = before.last.operands
-    _end(before, cf.CondBr(condition, after, passed, rest, passed))
+    for result, value in zip(op.outs, passed, strict=True):
+        result.replace_all_uses_with(value)
+    _end(before, cf.CondBr(condition, after, passed, rest, []))
     _end(after, cf.Br(before, list(after.last.operands)))
     op.erase()
     block.append(cf.Br(before, inits, loc=loc))

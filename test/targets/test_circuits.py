@@ -16,6 +16,7 @@ from nnc.ir.diagnostics import NncError
 from nnc.ir.passes import PassManager
 from nnc.lowering.pipelines import CIRCUIT, pipeline_of
 
+from ..conftest import skip_unless_ci
 from .circuits import simulated, verilog
 from .integer_networks import NETWORKS, WHOLE
 
@@ -56,11 +57,13 @@ def test_floats():
 
 
 @pytest.mark.emulated
-@pytest.mark.skipif(not find_spec("pycde"), reason="CIRCT is not installed")
-@pytest.mark.skipif(not shutil.which("verilator"), reason="Verilator is not installed")
 @pytest.mark.parametrize("name", ["row", pytest.param("image", marks=pytest.mark.thorough)])
 def test_network(name: str, tmp_path):
     """Runs one after the other, the last ones on the least and largest inputs."""
+    if not find_spec("pycde"):
+        skip_unless_ci("CIRCT is not installed")
+    if not shutil.which("verilator"):
+        skip_unless_ci("Verilator is not installed")
     model = WHOLE[name]()
     module, constants = circuit(model)
     output = model.graph.output[0].name
