@@ -7,6 +7,7 @@ from math import prod
 
 from ..artifacts.bindings.names import identifiers, snake_case
 from ..dialects import arith, func, memref, scf
+from ..dialects.marks import PORT_NAMES, PORT_RESULTS
 from ..ir.attributes import ArrayAttr, StringAttr
 from ..ir.builder import Builder
 from ..ir.core import Operation, Value
@@ -96,8 +97,8 @@ class LowerToCircuit(
         _remove_marks(op, entry)
         names = [*signature.input_names, *signature.output_names, *constants]
         ports = [*identifiers(names, "port", snake_case, _PORTS), "start"]
-        entry.attributes["argNames"] = ArrayAttr(tuple(map(StringAttr, ports)))
-        entry.attributes["resNames"] = ArrayAttr((StringAttr("done"),))
+        entry.attributes[PORT_NAMES] = ArrayAttr(tuple(map(StringAttr, ports)))
+        entry.attributes[PORT_RESULTS] = ArrayAttr((StringAttr("done"),))
 
 
 def _simplify(op: Operation) -> None:

@@ -9,12 +9,14 @@ import nnc
 import numpy as np
 import pytest
 from nnc.dialects import func, memref
+from nnc.dialects.marks import PORT_NAMES
 from nnc.driver.compile import load_module, run_stages
 from nnc.ir.attributes import ArrayAttr
 from nnc.ir.core import Operation
 from nnc.ir.diagnostics import NncError
 from nnc.ir.passes import PassManager
 from nnc.lowering.pipelines import CIRCUIT, pipeline_of
+from nnc.numerics.interpreter import Interpreter
 
 from ..conftest import skip_unless_ci
 from .circuits import simulated, verilog
@@ -33,12 +35,19 @@ def circuit(model) -> tuple[Operation, dict[str, np.ndarray]]:
     return module, constants
 
 
+def inputs_of(model) -> list[np.ndarray]:
+    """Inputs at random, and the least and the largest."""
+    shape = [d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim]
+    found = [np.random.default_rng(seed).integers(-128, 128, shape) for seed in range(3)]
+    return [x.astype(np.int8) for x in (*found, np.full(shape, -128), np.full(shape, 127))]
+
+
 def test_memories():
     """One function, whose arguments are the input, the result and the constants."""
     module, constants = circuit(WHOLE["row"]())
     (function,) = module.body_block
     assert isinstance(function, func.FuncOp)
-    names = function.attributes["argNames"]
+    names = function.attributes[PORT_NAMES]
     assert isinstance(names, ArrayAttr)
     assert [one.value for one in names] == ["x", "add_8", *constants, "start"]  # type: ignore[attr-defined]
     found = {str(type) for type in function.function_type.inputs}
@@ -46,6 +55,19 @@ def test_memories():
         f"memref<{n}xi{bits}>" for n, bits in ((8, 8), (4, 32), (48, 32), (6, 32), (24, 32))
     }
     assert "nn." not in str(module)
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_numbers(name: str):
+    """The function itself, interpreted, on the least, the largest and random inputs."""
+    model = WHOLE[name]()
+    module, constants = circuit(model)
+    processor = nnc.compile(model, target="host", cache=False)
+    for x in inputs_of(model):
+        y = np.zeros(4, np.int32)
+        buffers = [x.reshape(-1), y, *(one.reshape(-1) for one in constants.values())]
+        Interpreter(module).call("main", buffers)
+        assert y.tolist() == processor(x).reshape(-1).tolist()
 
 
 def test_floats():
@@ -67,10 +89,7 @@ def test_network(name: str, tmp_path):
     model = WHOLE[name]()
     module, constants = circuit(model)
     output = model.graph.output[0].name
-    shape = [d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim]
-    inputs = [np.random.default_rng(seed).integers(-128, 128, shape) for seed in range(3)]
-    inputs += [np.full(shape, -128), np.full(shape, 127)]
-    runs = [{"x": x.astype(np.int8), output: np.zeros(4, np.int32), **constants} for x in inputs]
+    runs = [{"x": x, output: np.zeros(4, np.int32), **constants} for x in inputs_of(model)]
     found = simulated(verilog(str(module)), runs, output, tmp_path)
     processor = nnc.compile(model, target="host", cache=False)
     for run, (cycles, numbers) in zip(runs, found, strict=True):
