@@ -103,15 +103,12 @@ class LowerToCircuit(
 
 def _simplify(op: Operation) -> None:
     """Replace copies by loops, and the larger or smaller of two integers by a choice."""
-    b = Builder.before_op(op) if op.parent is not None else None
-    relation = _CHOICES.get(type(op))
-    if relation is not None:
-        assert b is not None
+    if (relation := _CHOICES.get(type(op))) is not None:
+        b = Builder.before_op(op)
         chosen = b(arith.CmpI(relation, *op.operands)).result
         op.replace_with(b(arith.Select(chosen, *op.operands)).result)
-    elif isinstance(op, memref.Copy):
-        assert b is not None
-        _copy(b, op.source, op.target)
+    elif isinstance(op, memref.Copy) and op.source.type.has_static_shape:
+        _copy(Builder.before_op(op), op.source, op.target)
         op.erase()
 
 

@@ -15,7 +15,8 @@ from nnc.ir.attributes import ArrayAttr
 from nnc.ir.core import Operation
 from nnc.ir.diagnostics import NncError
 from nnc.ir.passes import PassManager
-from nnc.lowering.pipelines import CIRCUIT, pipeline_of
+from nnc.ir.syntax.parser import parse_module
+from nnc.lowering.pipelines import CIRCUIT, pipeline, pipeline_of
 from nnc.numerics.interpreter import Interpreter
 
 from ..conftest import skip_unless_ci
@@ -76,6 +77,31 @@ def test_floats():
         NncError, match=r"n_quantizelinear_0.*'arith.constant' on f32 has no circuit"
     ):
         circuit(NETWORKS["table"]())
+
+
+_OPEN = """
+func.func private @kernel(%x: memref<{n}xi8>, %y: memref<{n}xi8>) {{
+  memref.copy %x, %y : memref<{n}xi8> to memref<{n}xi8>
+  return
+}}
+func.func @main(%x: memref<{n}xi8>, %y: memref<{n}xi8>) {mark} {{
+  call @kernel(%x, %y) : (memref<{n}xi8>, memref<{n}xi8>) -> ()
+  return
+}}
+"""
+
+_ENTRY = "attributes {nn.entry, nn.inputs = [tensor<?xi8>, tensor<?xi8>], nn.outputs = []}"
+
+
+@pytest.mark.parametrize(("passes", "n", "mark", "said"), [
+    ("lower-to-circuit", "4", "attributes {nn.entry}", "one function, but @kernel is called"),
+    ("inline,lower-to-circuit", "?", _ENTRY, r"'memref.copy' on memref<\?xi8>"),
+    ("inline,lower-to-circuit", "4", "", "no function is marked nn.entry"),
+])  # fmt: skip
+def test_other_modules(passes: str, n: str, mark: str, said: str):
+    module = parse_module(_OPEN.format(n=n, mark=mark))
+    with pytest.raises(NncError, match=said):
+        PassManager(pipeline(f"builtin.module({passes})")).run(module)
 
 
 @pytest.mark.emulated
