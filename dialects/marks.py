@@ -73,6 +73,11 @@ SAMPLES = "nn.samples"
 RANGE = "nn.range"
 """On an argument of a kernel: the least and the largest of its elements with the sample inputs."""
 
+PORT_NAMES = "argNames"
+"""On a function that becomes a circuit: the names of its arguments' ports. CIRCT's name."""
+PORT_RESULTS = "resNames"
+"""The same for its results."""
+
 REPLACED = "nn.replaced"
 """On a kernel's function that is called through the table of addresses: its index in the table."""
 IN_PLACE = "nn.in_place"

@@ -92,6 +92,19 @@ GRAPH_STAGES: tuple[Stage, ...] = (
 )
 """From the graph to the schedule: the same stages for all targets, whose costs decide in them."""
 
+CIRCUIT = stage(
+    "circuit",
+    "hardware-loops of integers as one function that CIRCT reads, for its Handshake dialect",
+    ("inline{kernels=true}", "a circuit is one function, for its memories are no operands"),
+    "canonicalize",
+    ("forward-stores", "an access of memory takes several cycles"),
+    "lower-to-circuit",
+    "canonicalize",
+    ("cse", "addresses"),
+    ("convert-scf-to-cf", "circuits are made of blocks and branches"),
+)
+"""The way to CIRCT, which makes circuits of modules for `hls`."""
+
 # What the stage-jumping flags run: everything from the graph to the named level.
 _LEVELS = {"lower-to-loops": "loops", "lower-all": None}
 
@@ -156,6 +169,7 @@ def _all_stages(first: Target) -> Iterator[Stage]:
         further = [one for one in target.stages if one not in found]
         yield from further
         found |= dict.fromkeys(further)
+    yield CIRCUIT
 
 
 def lookup(name: str, target: str = DEFAULT) -> type[Pass] | Sequence[Pass | Pipeline] | None:

@@ -9,7 +9,7 @@ from ..dialects.func import Call, FuncOp, Return, functions_by_name
 from ..dialects.marks import KERNEL
 from ..ir.core import IRMapping, Operation
 from ..ir.diagnostics import NncError
-from ..ir.passes import Pass, PassContext
+from ..ir.passes import Pass, PassContext, option
 from .dead_code import symbol_references
 
 MOST = 1_000_000
@@ -34,9 +34,12 @@ class Inline(
         %b = call @twice(%a) : (f32) -> f32    ->    %b = arith.addf %a, %a : f32
 
     A function of one block is inlined, unless it is a kernel (nn.kernel), recursive, or marked
-    `no_inline`; the mark may also be on the call. Private functions that nothing refers to
-    afterwards are erased. It is an error if calls would become more than a million operations.
+    `no_inline`; the mark may also be on the call. With `kernels`, kernels are inlined, too. Private
+    functions that nothing refers to afterwards are erased. It is an error if calls would become
+    more than a million operations.
     """
+
+    kernels: bool = option(False, help="inline kernels, too")
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Inline called functions before their callers, so that each body is final when it is
@@ -47,7 +50,11 @@ class Inline(
             name: {c.callee for c in calls_of(f) if c.callee in functions}
             for name, f in functions.items()
         }
-        inlinable = {f.sym_name for f in functions.values() if _is_inlinable(f, callees)}
+        inlinable = {
+            f.sym_name
+            for f in functions.values()
+            if (self.kernels or KERNEL not in f.attributes) and _is_inlinable(f, callees)
+        }
         order = _callees_first(callees)
         calls = {
             name: [c for c in calls_of(f) if not c.no_inline and c.callee in inlinable]
@@ -103,7 +110,7 @@ def _check_sizes(
 
 
 def _is_inlinable(callee: FuncOp, callees: dict[str, set[str]]) -> bool:
-    if callee.no_inline or KERNEL in callee.attributes or len(callee.body.blocks) != 1:
+    if callee.no_inline or len(callee.body.blocks) != 1:
         return False
     if not isinstance(callee.body.block.last, Return):
         return False

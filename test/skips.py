@@ -35,6 +35,8 @@ ALLOWED: dict[str, str] = {
     "Chromium is not installed": "install chromium; an error in CI",
     "QEMU* is not installed": "install what .ci/run targets does; an error in CI",
     "hls4ml is not installed": "pip install --no-deps hls4ml; AMD's ap_int.h and ap_fixed.h are in it",
+    "CIRCT is not installed": "pip install -e .[fpga]; an error in CI",
+    "Verilator is not installed": "install verilator; an error in CI",
     "Keras is not installed": "pip install keras tensorflow-cpu; models in memory need it",
     "the engine paddle is not installed": "pip install paddlepaddle, of some 190 MB",
     "the engine * is not installed": "pip install -e .[models,engines]; CI's slow step has it",

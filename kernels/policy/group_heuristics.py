@@ -62,6 +62,10 @@ class GroupHeuristics(Heuristics):
         self.others: list[Stage] = []
         self.fed = False
         """Whether groups compute their inputs themselves, in workgroup memory."""
+        self.leaves_feeders = False
+        """Whether some inputs that groups were to compute themselves have launches of their own."""
+        self.only_cycles = False
+        """Whether tiles are compared by cycles alone, and not by what else is as good."""
         self.staged = False
         """Whether groups copy operands of products to workgroup memory."""
         self.split = False
@@ -82,6 +86,7 @@ class GroupHeuristics(Heuristics):
             self.launched.append(self.chosen[group.host])
         for stage in group.feeders:
             if stage not in self.writer.plan.sharing and not self.is_gone(stage):
+                self.leaves_feeders = True
                 self.alone(stage)
 
     def beside(self, stages: list[Stage]) -> None:
@@ -270,6 +275,7 @@ class GroupHeuristics(Heuristics):
         self, model: GroupTiles, lanes: Sequence[int] | None = None, staged: bool = False
     ) -> GroupTile:
         """The best tile of a model, which is found once for all schedules of the kernel."""
+        model.only_cycles = self.only_cycles
         key = ("tile", None if lanes is None else tuple(lanes), staged, *model.question)
         return self.choices.once(key, lambda: model.best(lanes, staged))
 
@@ -277,6 +283,7 @@ class GroupHeuristics(Heuristics):
         """The cost model of a stage's tiles; in a chain, of one group's part of the stage."""
         model = GroupTiles(stage, self.device, roots, self.others)
         model.parts, model.fixed_threads = self.around, self.fixed_threads
+        model.only_cycles = self.only_cycles
         return model
 
     def row_tile(self, group: Group, roots: list[Loop]) -> Tile:

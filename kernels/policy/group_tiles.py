@@ -42,6 +42,8 @@ class GroupTiles(GroupEstimate):
 
     fixed_threads: int | None = None
     """The number of threads of a group if it is given; None if it is to be chosen."""
+    only_cycles: bool = False
+    """Whether tiles are compared by cycles alone, and not by what else is as good."""
 
     @property
     def question(self) -> tuple[Hashable, ...]:
@@ -57,6 +59,7 @@ class GroupTiles(GroupEstimate):
             self.in_turn,
             self.row_bytes,
             self.fixed_threads,
+            self.only_cycles,
         )
 
     def hand_on(self, values: Container[Value]) -> None:
@@ -108,7 +111,7 @@ class GroupTiles(GroupEstimate):
         if not isfinite(least):
             return self.estimated(None, {}, 1)
         score = cycles
-        if self.machine.together > 1:
+        if self.machine.together > 1 and not self.only_cycles:
             groups = np.concatenate([one.estimates.groups for one in looked])
             idle = self.reuses() & (self._idle(groups) > self.costs.most_idle)
             alike = cycles <= self.costs.alike * least

@@ -105,11 +105,17 @@ class Writing:
         `fed`: producers of their inputs share the loops, too. Products: if `staged`, they copy
         operands into workgroup memory; if `split`, several groups share each sum; if `chained`,
         they pass their rows to the next product in workgroup memory.
-        """
 
-        def write(heuristics: GroupHeuristics) -> None:
+        Of tiles that are as good, the one that wastes fewest lines may have parts of rows, whose
+        producers then need launches of their own. The tile of the least cycles is compared, too.
+        """
+        leaves_feeders = False
+
+        def write(heuristics: GroupHeuristics, only_cycles: bool = False) -> None:
+            nonlocal leaves_feeders
             plan = heuristics.writer.plan
             self._inline(heuristics)
+            heuristics.only_cycles = only_cycles
             heuristics.fed, heuristics.staged, heuristics.split = fed, staged, split
             groups = partition(plan.stages)
             heuristics.waiting = _by_themselves(groups)
@@ -130,11 +136,17 @@ class Writing:
             for stages in parts:
                 left = [stage for stage in stages if not heuristics.is_gone(stage)]
                 if left:
+                    heuristics.leaves_feeders = True
                     heuristics.beside(left)
+            leaves_feeders = heuristics.leaves_feeders
 
         names = {"fed": fed, "staged": staged, "split": split, "chained": chained}
         name = " and ".join(name for name, is_so in names.items() if is_so)
-        return self._candidate(name or "grouped", write, hands_on=fed or chained)
+        found = self._candidate(name or "grouped", write, hands_on=fed or chained)
+        if not (fed and leaves_feeders and self.machine.together > 1):
+            return found
+        other = self._candidate(name, lambda h: write(h, only_cycles=True), hands_on=True)
+        return other if not other.fault and (found.fault or other.cycles < found.cycles) else found
 
     def in_passes(self) -> GroupCandidate:
         """A schedule with one launch, whose groups go over blocks of columns of their rows."""

@@ -18,7 +18,17 @@ from typing import Any
 import numpy as np
 
 from ...dialects import func, llvm
-from ...dialects.marks import ARENA, ENTRY, INPUTS, OUTPUTS, POOL, PREPARED, SCRATCH, WEIGHTS
+from ...dialects.marks import (
+    ARENA,
+    ENTRY,
+    INPUTS,
+    OUTPUTS,
+    POOL,
+    PORT_NAMES,
+    PREPARED,
+    SCRATCH,
+    WEIGHTS,
+)
 from ...ir.attributes import ArrayAttr
 from ...ir.core import Operation
 from ...ir.numpy_types import type_to_numpy
@@ -133,6 +143,10 @@ class Convention:
         """How to call a function. Raises NncError if it cannot be called with the
         subject's inputs.
         """
+        if PORT_NAMES in op.attributes:
+            raise CannotInterpretError(
+                f"'@{subject.name}' is a circuit, whose constants are memories outside"
+            )
         made = Convention(subject, op.function_type, special_arguments(op), weights or {})
         made.outs  # noqa: B018 - raises
         return made

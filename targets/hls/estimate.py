@@ -8,7 +8,7 @@ at 200 to 300 MHz on UltraScale+.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,7 +47,7 @@ class Sum:
 
 @dataclass
 class Kernel:
-    """The estimate for one function."""
+    """The estimate for one function; its cycles include those of the functions that it calls."""
 
     name: str
     node: str
@@ -110,35 +110,42 @@ class Report:
 
 def estimated(module: Operation, ranges: Ranges, machine: FpgaMachine) -> Report:
     """The estimate for a module after the last stage."""
-    functions = [f for f in module.body_block if isinstance(f, func.FuncOp)]
-    by_name = {f.sym_name: f for f in functions}
-    entry = next(f for f in functions if ENTRY in f.attributes)
-    kernels, cycles = {}, 0
-    for function in functions:
-        node = node_of(function.loc) or ""
-        one = kernels[function.sym_name] = Kernel(function.sym_name, node)
-        walk = _Estimate(ranges, one)
-        one.cycles = walk.block(function.body.blocks[0], 1)
-        for buffer in walk.arrays(function):
-            one.memory_bits += block_bits(ranges.of(buffer), buffer.type.num_elements)
-    for op in entry.walk():
-        if isinstance(op, func.Call) and op.callee in by_name:
-            cycles += kernels[op.callee].cycles + 1
-    cycles += kernels[entry.sym_name].cycles
+    by_name = func.functions_by_name(module)
+    entry = next(f for f in by_name.values() if ENTRY in f.attributes)
+    kernels: dict[str, Kernel] = {}
+
+    def cycles_of(name: str) -> int:
+        """The cycles of a function, with those of what it calls."""
+        if name not in kernels:
+            function = by_name[name]
+            one = kernels[name] = Kernel(name, node_of(function.loc) or "")
+            walk = _Estimate(ranges, one, cycles_of)
+            one.cycles = walk.block(function.body.blocks[0], 1)
+            for buffer in walk.arrays(function):
+                one.memory_bits += block_bits(ranges.of(buffer), buffer.type.num_elements)
+        return kernels[name].cycles
+
+    for name in by_name:
+        cycles_of(name)
+    cycles = kernels[entry.sym_name].cycles
     constants = [g for g in module.body_block if isinstance(g, memref.Global)]
     bits = sum(one.memory_bits for one in kernels.values())
     for one in constants:
         found = ranges.constant(one.sym_name)
         bits += block_bits(found, one.type.num_elements) if found is not None else 0
-    own = [one for name, one in kernels.items() if by_name[name] is not entry or one.cycles]
+    own = [
+        kernels[name]
+        for name, function in by_name.items()
+        if function is not entry or any(isinstance(op, scf.For) for op in function.walk())
+    ]
     return Report(machine, own, cycles, bits)
 
 
 class _Estimate:
     """Estimates the cycles and the hardware of one function."""
 
-    def __init__(self, ranges: Ranges, kernel: Kernel) -> None:
-        self.ranges, self.kernel = ranges, kernel
+    def __init__(self, ranges: Ranges, kernel: Kernel, cycles_of: Callable[[str], int]) -> None:
+        self.ranges, self.kernel, self.cycles_of = ranges, kernel, cycles_of
 
     def arrays(self, function: func.FuncOp) -> Iterator[Value]:
         """A function's local arrays; records those that hold sums."""
@@ -156,7 +163,7 @@ class _Estimate:
 
     def block(self, block: Block, copies: int) -> int:
         """The cycles of a block, whose hardware exists `copies` times."""
-        cycles, ready = 0, dict[Value, int]()
+        cycles, depth, ready = 0, 0, dict[Value, int]()
         for op in block:
             match op:
                 case scf.For():
@@ -166,11 +173,14 @@ class _Estimate:
                     cycles += max(parts, default=0) + 1
                 case memref.Copy():
                     cycles += op.source.type.num_elements + 2
+                case func.Call():
+                    cycles += self.cycles_of(op.callee) + 1
                 case _:
                     self.kernel.dsps += copies * self.dsps(op)
-                    start = max((ready.get(v, 0) for v in op.operands), default=0)
-                    ready.update({v: start + _latency(op) for v in op.results})
-        return cycles + max(ready.values(), default=0)
+                    end = max((ready.get(v, 0) for v in op.operands), default=0) + _latency(op)
+                    ready.update(dict.fromkeys(op.results, end))
+                    depth = max(depth, end)
+        return cycles + depth
 
     def loop(self, op: scf.For, copies: int) -> int:
         """The cycles of a loop."""

@@ -1,9 +1,11 @@
-"""Networks of integers of 8 bits between steps of quantization: digits, keywords, a table's rows."""
+"""Networks of integers of 8 bits between steps of quantization: digits, keywords, a table's rows;
+and two small ones that have no floats at all."""
 
 from __future__ import annotations
 
 import numpy as np
 import onnx
+from onnx import TensorProto
 
 from ..models.small_models import GraphMaker
 
@@ -75,3 +77,48 @@ def table() -> onnx.ModelProto:
 
 
 NETWORKS = {"lenet": lenet, "keywords": keywords, "table": table}
+
+
+class Whole:
+    """Layers of integers of 8 bits whose sums are shifted to 8 bits again, without floats."""
+
+    def __init__(self, seed: int) -> None:
+        self.g = GraphMaker(seed)
+
+    def layer(self, op: str, x: str, shape: tuple[int, ...], bias: tuple[int, ...], **how) -> str:
+        """The sums of `MatMulInteger` or `ConvInteger`, and a bias."""
+        g = self.g
+        weights = g.constant(g.random.integers(-127, 128, shape).astype(np.int8))
+        y = g.op(op, x, weights, **how)
+        return g.op("Add", y, g.constant(g.random.integers(-2000, 2001, bias).astype(np.int32)))
+
+    def narrowed(self, x: str, shift: int) -> str:
+        """Sums divided by a power of two, between 0 and 127."""
+        g = self.g
+        x = g.op("Cast", g.op("Max", x, g.constant(np.int32(0))), to=TensorProto.UINT32)
+        x = g.op("BitShift", x, g.constant(np.uint32(shift)), direction="RIGHT")
+        return g.op("Cast", g.op("Min", x, g.constant(np.uint32(127))), to=TensorProto.INT8)
+
+    def model(self, shape: tuple[int, ...], output: str) -> onnx.ModelProto:
+        made = self.g.model({"x": shape}, output, TensorProto.INT8)
+        made.graph.output[0].type.tensor_type.elem_type = TensorProto.INT32
+        return made
+
+
+def whole_row() -> onnx.ModelProto:
+    """Two dense layers."""
+    w = Whole(4)
+    x = w.narrowed(w.layer("MatMulInteger", "x", (8, 6), (6,)), 8)
+    return w.model((1, 8), w.layer("MatMulInteger", x, (6, 4), (4,)))
+
+
+def whole_image() -> onnx.ModelProto:
+    """A convolution with padding, pooling and a dense layer."""
+    w = Whole(5)
+    x = w.layer("ConvInteger", "x", (3, 1, 3, 3), (3, 1, 1), pads=[1] * 4)
+    x = w.g.op("MaxPool", w.narrowed(x, 9), kernel_shape=[2, 2], strides=[2, 2])
+    x = w.g.op("Flatten", x)
+    return w.model((1, 1, 6, 6), w.layer("MatMulInteger", x, (27, 4), (4,)))
+
+
+WHOLE = {"row": whole_row, "image": whole_image}

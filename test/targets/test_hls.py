@@ -194,6 +194,41 @@ def test_what_no_hardware_takes(model, said, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+_CALLED = """
+module attributes {nn.inputs = [tensor<16xsi32>], nn.outputs = []} {
+  func.func private @kernel(%x: memref<16xi32>) attributes {nn.kernel} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    scf.for %i = %c0 to %c16 step %c1 {
+      %a = memref.load %x[%i] : memref<16xi32>
+      %b = arith.addi %a, %a : i32
+      memref.store %b, %x[%i] : memref<16xi32>
+    } {nn.pipeline = 1 : i64}
+    func.return
+  }
+  func.func @main(%x: memref<16xi32>) attributes {nn.entry} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c10 = arith.constant 10 : index
+    scf.for %i = %c0 to %c10 step %c1 {
+      func.call @kernel(%x) : (memref<16xi32>) -> ()
+    }
+    func.return
+  }
+}
+"""
+
+
+def test_cycles():
+    """By hand: a read of 2 cycles, a sum and a write; 15 more starts; and all that ten times."""
+    module = parse_module(_CALLED)
+    found = estimated(module, Ranges(module), ZU7EV)
+    kernel = 2 + 1 + 1 + 15 + 2
+    assert [one.cycles for one in found.kernels] == [kernel, 10 * (kernel + 1 + 2)]
+    assert found.cycles == 10 * (kernel + 1 + 2)
+
+
 def floats(scale: float = 1.0) -> onnx.ModelProto:
     """A convolution, a dense layer and softmax of floats."""
     g = GraphMaker(0)

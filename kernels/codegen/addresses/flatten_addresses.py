@@ -33,7 +33,12 @@ class FlattenAddresses(
 
     def run(self, op: Operation, context: PassContext) -> None:
         for function in gpu.functions_with_code(op):
-            context.statistic("accesses", _Flattening(function).run())
+            context.statistic("accesses", flatten(function))
+
+
+def flatten(function: gpu.FunctionWithCode) -> int:
+    """Give the accesses of a function flat addresses; gives their number."""
+    return _Flattening(function).run()
 
 
 class _Flattening:
