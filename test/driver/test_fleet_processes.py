@@ -152,6 +152,23 @@ def test_a_scheduler_that_is_killed_ends_the_search_with_what_was_found(tmp_path
     check_schedules(tmp_path)
 
 
+def test_temporary_files_of_a_worker_that_is_killed_are_removed_by_the_next(tmp_path, monkeypatch):
+    """Those of one that runs stay."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    with members(tmp_path, 2) as (_, address, (one, two)):
+        folders = {*temporary.iterdir()}
+        assert len(folders) == 2
+        one.kill()
+        assert {*temporary.iterdir()} == folders
+        three = worker(tmp_path, address)
+        stayed = folders & {*temporary.iterdir()}
+        assert len(stayed) == 1 and len([*temporary.iterdir()]) == 2
+        assert two.end() == three.end() == (0, "")
+    assert [*temporary.iterdir()] == []
+
+
 def test_servers_end_when_they_are_asked_to(tmp_path):
     with members(tmp_path, 1) as (scheduler, _, (one,)):
         assert one.end() == (0, "")

@@ -73,7 +73,7 @@ def check_all(names: list[str], form: str = "as it is") -> None:
     assert not failures, f"{len(failures)} cases fail:\n" + "\n".join(failures)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_each_operator(shard: int) -> None:
     check_all(first_of_each_operator()[shard::SHARDS])

@@ -189,6 +189,7 @@ def test_every_network(name, compiler, build):
 
 
 @pytest.mark.emulated
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_defined_behaviour(name, build):
     build("gcc", SANITIZED)

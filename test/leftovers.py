@@ -1,0 +1,37 @@
+"""A folder for what tests, and processes that they kill, leave in the system's temporary folder.
+
+`tmp_path` stays where it is, for one looks into it after a test has failed. What is kept from run
+to run lies beside it, see `lasting`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+_OWN = "PYTEST_DEBUG_TEMPROOT"
+"""The variable by which pytest is told where `tmp_path` is."""
+
+
+class Scratch:
+    """`TMPDIR` of this process and of those that it starts, until it is removed."""
+
+    def __init__(self) -> None:
+        os.environ.setdefault(_OWN, tempfile.gettempdir())
+        self.path = Path(tempfile.mkdtemp(prefix="nnc-tests-"))
+        self.path.chmod(0o755)  # confined commands read code there, as another user
+        os.environ["TMPDIR"] = str(self.path)
+        tempfile.tempdir = None
+
+    def remove(self) -> None:
+        """Remove all that is there."""
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def lasting(name: str) -> Path:
+    """A folder that the next run finds again."""
+    folder = Path(os.environ.get(_OWN) or tempfile.gettempdir()) / name
+    folder.mkdir(exist_ok=True)
+    return folder
