@@ -157,16 +157,19 @@ def test_temporary_files_of_a_worker_that_is_killed_are_removed_by_the_next(tmp_
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     monkeypatch.setenv("TMPDIR", str(temporary))
+
+    def folders():
+        return {*temporary.glob("nnc-*")}
+
     with members(tmp_path, 2) as (_, address, (one, two)):
-        folders = {*temporary.iterdir()}
-        assert len(folders) == 2
+        before = folders()
+        assert len(before) == 2
         one.kill()
-        assert {*temporary.iterdir()} == folders
+        assert folders() == before
         three = worker(tmp_path, address)
-        stayed = folders & {*temporary.iterdir()}
-        assert len(stayed) == 1 and len([*temporary.iterdir()]) == 2
+        assert len(folders()) == 2 and len(folders() & before) == 1
         assert two.end() == three.end() == (0, "")
-    assert [*temporary.iterdir()] == []
+    assert folders() == set()
 
 
 def test_servers_end_when_they_are_asked_to(tmp_path):
