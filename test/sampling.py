@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from heapq import heapify, heappop, heapreplace
 from itertools import combinations
 from typing import Any
 from zlib import crc32
@@ -24,34 +25,44 @@ Case = tuple[str, Mapping[str, Any]]
 def left_out(cases: Sequence[Case], others: Iterable[Case] = ()) -> set[str]:
     """The names of cases that show nothing new, besides those that `others` and the rest show.
 
-    Names decide their order: to take every other case would leave out a value of a parameter of two.
-    Of cases of one parameter each shows a value of its own, which is then no reason to run it.
+    The case that shows most is taken first, and names decide between equals: to take every other
+    case would leave out a value of a parameter of two.
     """
     others = list(others)
     varying = _varying([values for _, values in (*cases, *others)])
     shown = {one for _, values in others for one in _shown(values, varying)}
-    kept, dropped = 0, []
-    for name, values in sorted(cases, key=lambda case: (crc32(case[0].encode()), case[0])):
-        if new := _shown(values, varying) - shown:
-            shown |= new
-            kept += 1
+    shows = {name: _shown(values, varying) for name, values in cases}
+    ranks = {name: (crc32(name.encode()), name) for name in shows}
+    queue = [(-len(shows[name]), rank) for name, rank in ranks.items()]
+    heapify(queue)
+    kept = 0
+    while queue:
+        count, rank = queue[0]
+        name = rank[1]
+        new = shows[name] - shown
+        if not new:
+            heappop(queue)
+        elif len(new) < -count:  # when it was put there, less was shown
+            heapreplace(queue, (-len(new), rank))
         else:
-            dropped.append(name)
+            heappop(queue)
+            shown |= new
+            del ranks[name]
+            kept += 1
+    dropped = sorted(ranks, key=lambda name: ranks[name])
     return set(dropped[max(0, -(-len(cases) // ONE_IN) - kept) :])
 
 
 def _varying(all_values: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The parameters that have several values."""
+    """The parameters that have several values, and not another one in each case, as a name is."""
     found: dict[str, set[str]] = defaultdict(set)
     for values in all_values:
         for name, value in values.items():
             found[name].add(repr(value))
-    return sorted(name for name, values in found.items() if len(values) > 1)
+    return sorted(name for name, values in found.items() if 1 < len(values) < len(all_values))
 
 
 def _shown(values: Mapping[str, Any], varying: Sequence[str]) -> set[tuple[tuple[str, str], ...]]:
     """What a case shows: values of parameters, or pairs of them."""
-    if len(varying) < 2:
-        return set()
     one_each = [(name, repr(values[name])) for name in varying if name in values]
     return set(combinations(one_each, 2 if len(varying) > 2 else 1))

@@ -38,6 +38,14 @@ def test_what_others_show_need_not_be_shown_again():
     assert len(thorough) - len(dropped) == 2  # one shows the value; there is one in three at least
 
 
+def test_what_each_case_has_of_its_own_is_no_reason_to_run_it():
+    """Such as a text, beside which stands one of two results."""
+    every = [(f"test[{i}]", {"text": f"text {i}", "is_right": i % 4 == 0}) for i in range(12)]
+    dropped = left_out(every)
+    kept = [values["is_right"] for name, values in every if name not in dropped]
+    assert len(kept) == 12 / ONE_IN and {*kept} == {True, False}
+
+
 def test_the_choice_follows_names_not_places():
     every = cases(4, 4)
     assert left_out(every) == left_out(every[::-1])
