@@ -154,7 +154,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Of a test marked `sampled(n)`, all cases but one in n are thorough."""
     seen: Counter[str] = Counter()
     for item in items:
@@ -163,7 +163,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if seen[name] % mark.args[0]:
                 item.add_marker(pytest.mark.thorough)
             seen[name] += 1
-    _leave_to_combinations(items)
+    if "exhaustive" in config.option.markexpr:
+        _leave_to_combinations(items)
 
 
 def _leave_to_combinations(items: list[pytest.Item]) -> None:

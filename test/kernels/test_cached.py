@@ -99,7 +99,7 @@ def test_convolutions(places, inputs, outputs, stride, dilation, buffers):
     check(text, [x, w], convolved(x, w, stride, dilation), threads=4)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("buffers", [1, 2])
 @pytest.mark.parametrize(("inputs", "outputs"), [(4, 8), (3, 7), (5, 5)])
 def test_windows_are_rows_of_their_copies(inputs, outputs, buffers):

@@ -167,7 +167,7 @@ def check(name: str) -> None:
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("name", ["lstm", "quantized", "forest"])
+@pytest.mark.parametrize("name", ["forest", "lstm", "quantized"])
 def test_networks(name, build):
     check(name)
 
@@ -260,6 +260,7 @@ def test_movement(target, build):
     )
 
 
+@pytest.mark.sampled(2)
 @TARGETS
 def test_truth_values(target, build):
     build("gcc", SANITIZED)
