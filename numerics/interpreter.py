@@ -371,6 +371,10 @@ def _as_tuple(outcome: Any) -> tuple[Any, ...]:
 
 def _as_results(op: Operation, outcome: Any) -> list[Any]:
     """The results as a list, each of the form that its type prescribes."""
+    if outcome.__class__ is np.ndarray and len(op.results) == 1:
+        type = op.results[0].type
+        if isinstance(type, VectorType) and _is_of(outcome, type):
+            return [outcome]
     if outcome is None:
         results: list[Any] = []
     elif isinstance(outcome, list | tuple):
@@ -386,6 +390,15 @@ def _as_results(op: Operation, outcome: Any) -> list[Any]:
         to_value(value, result.type, f"result {result.index} of '{op.name}'", op.loc)
         for value, result in zip(results, op.results, strict=True)
     ]
+
+
+def _is_of(array: np.ndarray, type: VectorType) -> bool:
+    """Whether an array is already what `to_value` would make of it."""
+    return (
+        array.shape == type.shape
+        and array.flags.c_contiguous
+        and array.dtype == type_to_numpy(type.element_type)
+    )
 
 
 def _loc_of(block: Block) -> Location | None:

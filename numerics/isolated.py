@@ -34,11 +34,13 @@ def run_isolated(work: Callable[[], Any], *, seconds: float = 60.0) -> Done:
     sys.stdout.flush()
     sys.stderr.flush()
     reading, writing = os.pipe()
-    with tempfile.TemporaryFile() as output:
+    # Of a child that is killed, or leaves without a look back, this process removes what it made.
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryDirectory(prefix="nnc-") as scratch:
         child = os.fork()
         if child == 0:
             faulthandler.disable()  # a crash is told by its signal
             os.close(reading)
+            tempfile.tempdir = os.environ["TMPDIR"] = scratch
             _work_and_leave(work, writing, output)
         os.close(writing)
         data = _read_all(reading, child, seconds)

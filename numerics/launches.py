@@ -22,7 +22,7 @@ from ..ir.core import BlockArgument, Operation
 from ..ir.diagnostics import Diagnostic, NncError
 from ..ir.traits import WritesMemory
 from .races import Memory
-from .threads import Axes, Group, Runner, Thread, Waiting
+from .threads import Axes, Gate, Group, Runner, Thread, Waiting
 
 _MEETING = (gpu.Barrier, gpu.Shuffle, gpu.SubgroupReduce)
 
@@ -129,7 +129,7 @@ class _Together:
         self.members = [Thread(group, i, together=self) for i in range(group.size)]
         self.group = group
         self._body = body
-        self._back = threading.Semaphore(0)
+        self._back = Gate()
         self._cancelled = False
 
     def run(self) -> None:
@@ -148,12 +148,12 @@ class _Together:
         finally:
             self._cancelled = True
             for thread in self.members:
-                thread.go.release()
+                thread.go.open()
             for worker in workers:
                 worker.join()
 
     def _work(self, thread: Thread) -> None:
-        thread.go.acquire()
+        thread.go.enter()
         try:
             if not self._cancelled:
                 self._body(thread)
@@ -162,13 +162,13 @@ class _Together:
         except BaseException as error:
             thread.error = error
         thread.ended = True
-        self._back.release()
+        self._back.open()
 
     def _resume(self, thread: Thread) -> None:
         """Let a thread run until it waits or ends."""
         self.runner.thread = thread
-        thread.go.release()
-        self._back.acquire()
+        thread.go.open()
+        self._back.enter()
         if isinstance(thread.error, NncError):
             raise _in_thread(thread.error, thread) from thread.error
         if thread.error is not None:
@@ -177,8 +177,8 @@ class _Together:
     def wait(self, thread: Thread, waiting: Waiting) -> Any:
         """Called by the running thread: wait until all threads that it must meet have arrived."""
         thread.waiting = waiting
-        self._back.release()
-        thread.go.acquire()
+        self._back.open()
+        thread.go.enter()
         if self._cancelled:
             raise _Cancelled
         return waiting.answer

@@ -14,7 +14,6 @@ from functools import cache
 from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
-from zlib import crc32
 
 import pytest
 from hypothesis import settings
@@ -22,12 +21,11 @@ from hypothesis.internal.conjecture import providers
 from nnc.ir.collection import collect_rarely
 
 from .diagnostics.recorder import Recorder
+from .leftovers import Scratch
 from .processor import pretend, typical
+from .sampling import MANY_CASES, Case, left_out
 from .selection import is_selectable
 from .skips import is_allowed
-
-MANY_CASES = 8
-"""From so many thorough cases of a test on, `.ci/run` leaves about half to `combinations`."""
 
 IN_CI = os.environ.get("CI", "").lower() in ("1", "true")
 
@@ -156,7 +154,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Of a test marked `sampled(n)`, all cases but one in n are thorough."""
     seen: Counter[str] = Counter()
     for item in items:
@@ -165,22 +163,28 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if seen[name] % mark.args[0]:
                 item.add_marker(pytest.mark.thorough)
             seen[name] += 1
-    _leave_to_combinations(items)
+    if "exhaustive" in config.option.markexpr:
+        _leave_to_combinations(items)
 
 
 def _leave_to_combinations(items: list[pytest.Item]) -> None:
-    """Of a test with many thorough cases, about half are exhaustive.
-
-    Names decide which: to take every other case would leave out a value of a parameter of two.
-    """
+    """Of a test with many thorough cases, those are exhaustive that `sampling.py` leaves out."""
     tests: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("thorough") and not item.get_closest_marker("slow"):
+        if not item.get_closest_marker("slow"):
             tests[item.nodeid.partition("[")[0]].append(item)
     for cases in tests.values():
-        for case in cases if len(cases) >= MANY_CASES else ():
-            if crc32(case.nodeid.encode()) % 2:
-                case.add_marker(pytest.mark.exhaustive)
+        thorough = [one for one in cases if one.get_closest_marker("thorough")]
+        if len(thorough) >= MANY_CASES:
+            others = [one for one in cases if not one.get_closest_marker("thorough")]
+            dropped = left_out(_parameters(thorough), _parameters(others))
+            for one in thorough:
+                if one.nodeid in dropped:
+                    one.add_marker(pytest.mark.exhaustive)
+
+
+def _parameters(cases: list[pytest.Item]) -> list[Case]:
+    return [(one.nodeid, getattr(one, "callspec").params) for one in cases]  # noqa: B009 - no type
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -246,10 +250,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 _recorder = pytest.StashKey[Recorder]()
+_scratch = pytest.StashKey[Scratch]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Watch errors from the start, where that is asked for."""
+    """Have a folder for what is left over, and watch errors where that is asked for."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        config.stash[_scratch] = Scratch()
     if config.getoption("--record-diagnostics"):
         config.stash[_recorder] = recorder = Recorder()
         recorder.install()
@@ -265,3 +272,5 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         config.stash[_recorder].write(Path(config.getoption("--record-diagnostics")))
     gc.collect()
     gc.freeze()
+    if _scratch in config.stash:
+        config.stash[_scratch].remove()

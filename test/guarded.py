@@ -11,7 +11,7 @@ import ctypes
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -61,10 +61,11 @@ class Guarded:
     """The library, and arrays in its blocks."""
 
     def __init__(self) -> None:
-        path = Path(mkdtemp(prefix="nnc-guarded-")) / "guarded.so"
-        command = ["cc", "-O2", "-shared", "-fPIC", "-pthread", str(_SOURCE), "-o", str(path)]
-        subprocess.run(command, check=True)
-        self.code = ctypes.CDLL(str(path))
+        with TemporaryDirectory(prefix="nnc-guarded-") as folder:
+            path = Path(folder) / "guarded.so"
+            command = ["cc", "-O2", "-shared", "-fPIC", "-pthread", str(_SOURCE), "-o", str(path)]
+            subprocess.run(command, check=True)
+            self.code = ctypes.CDLL(str(path))
         for name in ("alloc", "take"):
             getattr(self.code, f"guarded_{name}").restype = ctypes.c_void_p
         self.code.guarded_alloc.argtypes = [ctypes.c_size_t, ctypes.c_size_t]

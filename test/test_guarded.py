@@ -34,7 +34,7 @@ print("returned")
 ROOT = Path(__file__).resolve().parent.parent
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("at", "to"), [(0, 1023), (1024, 0), (-1, 0), (0, 1024), (0, -1)])
 def test_elements_that_are_not_there(at: int, to: int) -> None:
     command = [sys.executable, "-c", PROGRAM, str(at), str(to)]

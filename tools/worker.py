@@ -23,10 +23,11 @@ _PORTS = range(1 << 16)
 def worker(args: argparse.Namespace, streams: Streams) -> int:
     """Run experiments, and jobs of services, until Ctrl-C."""
     from ..delivery.carrying import desk
+    from ..driver.tuning.fleet_scratch import worker_scratch
     from ..driver.tuning.fleet_server import serve_worker
 
     target = find_target(args.target)
-    with ExitStack() as opened:
+    with worker_scratch(), ExitStack() as opened:
 
         def also(worker: Any, board: Board) -> None:
             made = opened.enter_context(closing(desk.Desk(board, unconfined=args.unconfined)))

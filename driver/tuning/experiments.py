@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from tempfile import mkdtemp, mkstemp
+from tempfile import mkdtemp
 from typing import IO
 
 from ...ir.diagnostics import NncError, signal_name
@@ -205,10 +205,12 @@ class _Process:
     """A worker process, and its messages."""
 
     def __init__(self, command: Command, folder: Path) -> None:
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        number, name = mkstemp(dir=folder, prefix="said-")
-        self._said = Path(name)
-        with os.fdopen(number, "wb") as said:
+        # Of its own, so that nothing is left of what it had begun if it is killed.
+        self._scratch = Path(mkdtemp(dir=folder, prefix="scratch-"))
+        path = os.pathsep.join(filter(None, sys.path))
+        environment = {**os.environ, "PYTHONPATH": path, "TMPDIR": str(self._scratch)}
+        self._said = self._scratch / "said"
+        with self._said.open("wb") as said:
             # In a session of its own, Ctrl-C does not reach it, and its children end with it.
             self._child = subprocess.Popen(
                 command,
@@ -221,7 +223,7 @@ class _Process:
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
         assert self._child.stdout is not None
         threading.Thread(target=_read, args=(self._child.stdout, self._lines), daemon=True).start()
-        self.end = weakref.finalize(self, _end, self._child, self._said)
+        self.end = weakref.finalize(self, _end, self._child, self._scratch)
         """Ends the process and its children, if it still runs."""
 
     @property
@@ -274,8 +276,8 @@ def _read(pipe: IO[bytes], lines: queue.SimpleQueue[str]) -> None:
     lines.put("")
 
 
-def _end(child: subprocess.Popen, said: Path) -> None:
-    """End a worker and its child processes, and remove its log file."""
+def _end(child: subprocess.Popen, scratch: Path) -> None:
+    """End a worker and its child processes, and remove its temporary files."""
     if child.poll() is None:
         with suppress(OSError):
             if hasattr(os, "killpg"):
@@ -287,5 +289,4 @@ def _end(child: subprocess.Popen, said: Path) -> None:
         assert pipe is not None
         with suppress(OSError):
             pipe.close()
-    with suppress(OSError):
-        said.unlink()
+    shutil.rmtree(scratch, ignore_errors=True)

@@ -60,7 +60,7 @@ def test_seconds_say_how_long_each_runs(tmp_path: Path) -> None:
     assert slow.seconds == near(1) and fast.seconds == near(1)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "options, reason",
     [

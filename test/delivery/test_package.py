@@ -113,6 +113,7 @@ def test_the_library_gives_the_outputs(made: tuple[Path, str]) -> None:
         np.testing.assert_array_equal(found[name], want)
 
 
+@pytest.mark.thorough
 def test_commands_of_the_readme_repeat(made: tuple[Path, str]) -> None:
     """Each line is run by a shell in the package's folder, with the model in it."""
     folder = made[0]

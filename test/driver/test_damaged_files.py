@@ -66,6 +66,7 @@ def entry(folder: Path) -> Path:
     return made
 
 
+@pytest.mark.thorough
 def test_each_change_of_an_entry_is_found(entry: Path, tmp_path: Path):
     """Two thousand changes of its files: what is found is what was written, or nothing is."""
     cache = ModelCache(tmp_path / "changed")

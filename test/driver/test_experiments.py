@@ -297,13 +297,13 @@ def test_experiments_go_on_after_they_were_stopped(tmp_path):
         ),
         pytest.param(
             "import time; name == 'bad' and time.sleep(1000)",
-            r"it took more than 10 s",
+            r"it took more than 5 s",
             marks=pytest.mark.thorough,
         ),
     ],
 )
 def test_the_candidate_that_ends_the_process_is_known(prepared, tmp_path, check, fault):
-    made = experiments(tmp_path, check, limit=10.0 if "sleep" in check else 60.0)
+    made = experiments(tmp_path, check, limit=5.0 if "sleep" in check else 60.0)
     answer = made.run(schedules(prepared, "good", "bad"))
     made.close()
     assert answer.faults == {"key of bad": fault} and len(answer.whole) == 1
@@ -321,6 +321,21 @@ def test_a_process_that_is_ended_from_outside_is_lost(tmp_path):
     made = experiments(tmp_path, run="import signal; os.kill(os.getpid(), signal.SIGKILL)")
     with pytest.raises(LostError, match="SIGKILL"):
         made.run({})
+
+
+@pytest.mark.parametrize("end", ["time.sleep(1000)", "os.abort()"])
+def test_temporary_files_of_a_process_that_is_killed_are_removed(tmp_path, monkeypatch, end):
+    temporary, folder = tmp_path / "temporary", tmp_path / "folder"
+    temporary.mkdir()
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    begun = "import tempfile, time; open(tempfile.mkdtemp() + '/model.o', 'w').close()"
+    made = experiments(folder, run=f"{begun}; {end}", limit=5.0 if "sleep" in end else 60.0)
+    with pytest.raises(ExperimentError):
+        made.run({})
+    made.close()
+    assert [*temporary.iterdir()] == []
+    assert [one.name for one in folder.iterdir()] == ["kernels.pickle"]
 
 
 def test_an_answer_that_cannot_be_read_fails(tmp_path):

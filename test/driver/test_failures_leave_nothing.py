@@ -47,6 +47,7 @@ def bytes_in_use() -> int:
     return use.uordblks + use.hblkhd
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_buffers_are_freed_where_a_later_node_fails(threads):
     """Two buffers of 4 MB are alive when the shape is refused; neither stays."""

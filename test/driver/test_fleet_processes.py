@@ -152,6 +152,26 @@ def test_a_scheduler_that_is_killed_ends_the_search_with_what_was_found(tmp_path
     check_schedules(tmp_path)
 
 
+def test_temporary_files_of_a_worker_that_is_killed_are_removed_by_the_next(tmp_path, monkeypatch):
+    """Those of one that runs stay."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+
+    def folders():
+        return {*temporary.glob("nnc-*")}
+
+    with members(tmp_path, 2) as (_, address, (one, two)):
+        before = folders()
+        assert len(before) == 2
+        one.kill()
+        assert folders() == before
+        three = worker(tmp_path, address)
+        assert len(folders()) == 2 and len(folders() & before) == 1
+        assert two.end() == three.end() == (0, "")
+    assert folders() == set()
+
+
 def test_servers_end_when_they_are_asked_to(tmp_path):
     with members(tmp_path, 1) as (scheduler, _, (one,)):
         assert one.end() == (0, "")

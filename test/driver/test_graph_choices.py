@@ -405,6 +405,7 @@ def test_ctrl_c_keeps_what_was_found():
     assert kept.was_stopped and not search(some("a1"), lambda *_: sure(1.0), seconds=1).was_stopped
 
 
+@pytest.mark.thorough
 def test_an_experiment_measures_the_whole_model_in_a_process(tmp_path):
     module = load_module(network(tmp_path))
     attach(module, target_of(module))

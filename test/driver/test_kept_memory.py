@@ -62,6 +62,7 @@ int main(void) {
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("targets", [["host"], runnable("x86-64", "x86-64-v2")])
 def test_outputs_come_again_and_nothing_leaks(targets: list[str], tmp_path: Path):
     """For one target as for several levels; the sanitizer sees leaks, and use of what is freed."""

@@ -50,6 +50,7 @@ def expected(proto, x) -> np.ndarray:
     return np.asarray(y)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("shape", [(4, 300), ("n", 300)])
 @pytest.mark.parametrize("cache", [False, True])
 def test_another_process_computes_the_same(tmp_path, shape, cache):

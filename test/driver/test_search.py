@@ -226,6 +226,7 @@ def patient(monkeypatch):
     monkeypatch.setattr("nnc.driver.tuning.search.PATIENCE", 10_000)
 
 
+@pytest.mark.thorough
 def test_the_luckiest_of_many_that_are_no_faster_is_not_kept(patient):
     found = [raced(seed, [1.0] * 100) for seed in range(60)]
     # By the first measurement alone something looked 3 % faster in each search.

@@ -48,6 +48,7 @@ def spills(kernel, told, random):
 # -- what is believed ------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_fault_that_kernels_share_is_learned_and_transfers():
     said = []
     learned = Learned(measurements(16, 12, spills), said.append)

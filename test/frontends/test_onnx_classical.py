@@ -282,6 +282,7 @@ def chains(count, length):
     return trees
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("length", [2, 40])
 @pytest.mark.parametrize("element", [np.float32, np.float64])
 def test_trees_of_any_depth_on_any_number_of_rows(length, element):

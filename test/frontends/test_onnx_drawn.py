@@ -39,6 +39,7 @@ def test_corners_of_regions_are_rounded_away_from_zero(rng):
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("parts", [1, 2])
 def test_a_signal_may_turn_out_to_be_complex(rng, parts):
     signal = rng.standard_normal((1, 15, parts)).astype(np.float32)
@@ -123,6 +124,7 @@ def test_steps_of_a_slice_may_be_a_vector_of_open_length():
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "computed",
     [

@@ -116,7 +116,7 @@ def test_deformable_convolution():
     check(text, *[(x, moves, (x[0], 8, *moves[2:])) for x, moves in shapes])
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("group", [1, 2])
 def test_deformable_convolution_by_a_weight_of_the_run(group):
     check(

@@ -65,7 +65,7 @@ def matrix(arrays: dict, bits: int, block: int) -> np.ndarray:
     return (numbers - zeros[:, groups]) * arrays["scales"].astype(np.float64)[:, groups]
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("bits", [2, 4, 8])
 @pytest.mark.parametrize(
     "given",
@@ -103,7 +103,7 @@ def test_as_onnxruntime(zeros, width):
     np.testing.assert_allclose(compile_model(made)(x), wanted, rtol=0, atol=1e-4)
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("bits", [2, 4, 8])
 @pytest.mark.parametrize(
     "given",

@@ -29,6 +29,7 @@ def averaged(op, shape, kind, scale, zero, **attributes):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=9)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", BYTES)
 @pytest.mark.parametrize("batch", [2, "n"])
 @pytest.mark.parametrize("kernel", [2, 6])

@@ -25,6 +25,7 @@ def test_as_the_reference_draws(op, shape):
         assert found.dtype == expected.dtype
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("op", ["RandomUniformLike", "RandomNormalLike"])
 def test_shapes_known_at_run_time_only(op):
     ranges = {"low": 0.0, "high": 1.0} if op == "RandomUniformLike" else {"mean": 0.0, "scale": 1.0}

@@ -156,7 +156,7 @@ OPEN_CASES = [
 ]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("op_type", GATES)
 @pytest.mark.parametrize("case", OPEN_CASES, ids=str)
 def test_open_length(op_type, case):

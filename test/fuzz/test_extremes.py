@@ -44,6 +44,7 @@ def test_nested_regions(kind: str) -> None:
     assert time.process_time() - start < SECONDS
 
 
+@pytest.mark.thorough
 def test_nested_regions_are_printed_and_read_again() -> None:
     text = '"t.r"() ({\n' * 1000 + '"t.u"() : () -> ()\n' + "}) : () -> ()\n" * 1000
     printed = print_op(parse_module(text, allow_unregistered=True))

@@ -88,6 +88,7 @@ def test_types_and_attributes_of_a_dialect_import_it(cache):
     assert {"nnc.dialects.llvm", "nnc.dialects.arith"} <= {*modules}
 
 
+@pytest.mark.thorough
 def test_damaged_cache_is_made_again(cache, tmp_path):
     folder = tmp_path / "nnc"
     folder.mkdir()

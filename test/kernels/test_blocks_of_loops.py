@@ -160,6 +160,7 @@ def test_blocks_do_not_depend_on_fast_caches(l3_bandwidth: float, memory_bandwid
     assert found is not None and found.dims == (2,)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("channels, side, results", [(1024, 61, 48), (528, 67, 80), (512, 64, 256)])
 def test_numbers(channels: int, side: int, results: int):
     """Blocks with a rest, behind a change of layout that is carried out in them."""

@@ -67,6 +67,7 @@ def test_few_long_rows_are_reduced_by_all_groups():
     assert found.policy != "spread", "a launch takes longer than a short row"
 
 
+@pytest.mark.thorough
 def test_numbers_of_spread_rows(monkeypatch):
     """Against NumPy, and proven; sizes that no number of parts divides."""
     best = lambda found, machine: next(one for one in found if one.policy == "spread")  # noqa: E731

@@ -44,7 +44,7 @@ VARIANTS = {
 }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("name", VARIANTS)
 @pytest.mark.parametrize("extents", [(12, 16, 22), (7, 9, 3), (1, 1, 1), (13, 19, 17)], ids=str)
 def test_products(name, extents):
@@ -86,7 +86,7 @@ CONVOLUTION = """schedule.reorder %oo, %ho, %io, %ii, %a, %b, %hi, %oi, %w
 """
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("places", "inputs", "outputs", "stride", "dilation", "buffers"),
     [(6, 4, 8, 1, 1, 1), (5, 3, 7, 2, 1, 2), (4, 5, 4, 1, 2, 3), (5, 2, 5, 3, 2, 1)],
@@ -99,7 +99,7 @@ def test_convolutions(places, inputs, outputs, stride, dilation, buffers):
     check(text, [x, w], convolved(x, w, stride, dilation), threads=4)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("buffers", [1, 2])
 @pytest.mark.parametrize(("inputs", "outputs"), [(4, 8), (3, 7), (5, 5)])
 def test_windows_are_rows_of_their_copies(inputs, outputs, buffers):

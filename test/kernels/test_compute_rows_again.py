@@ -124,8 +124,15 @@ def test_proven(sizes, target):
 
 
 @pytest.mark.emulated
-@pytest.mark.parametrize("sizes", [(70, 300), (None, None)])
-@pytest.mark.parametrize("name", ["emulated-cuda-sm80", "emulated-amd-gfx90a"])
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [
+        ("emulated-cuda-sm80", (None, None)),
+        ("emulated-amd-gfx90a", (70, 300)),
+        pytest.param("emulated-cuda-sm80", (70, 300), marks=pytest.mark.thorough),
+        pytest.param("emulated-amd-gfx90a", (None, None), marks=pytest.mark.thorough),
+    ],
+)
 def test_emulated(sizes, name, emulated):  # noqa: F811
     check_numbers(sizes, name)
 

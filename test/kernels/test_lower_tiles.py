@@ -70,6 +70,7 @@ def test_lowered_tiles_compute_the_same(name, target):
         check(kernel, found, wanted)
 
 
+@pytest.mark.thorough
 def test_mlir_opt_prints_what_comes_out(mlir_opt):
     """Both forms after the tiles are upstream's own language."""
     parts = []

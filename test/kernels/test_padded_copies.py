@@ -93,7 +93,7 @@ def inputs_of(places, inputs, outputs, stride, dilation, pads, number=0.0):
     return [x, w], convolved(whole, w, stride, dilation)
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize("schedule", [PADDED, PARTS], ids=["rows", "parts"])
 @pytest.mark.parametrize("buffers", [1, 2])
 @pytest.mark.parametrize("number", ["0.0", "-2.5"])

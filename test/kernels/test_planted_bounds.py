@@ -117,7 +117,7 @@ def planted(text, rng):
     return text[:start] + kernels[: place.start(1)] + new + kernels[place.end(1) :] + text[end:]
 
 
-@pytest.mark.sampled(20)
+@pytest.mark.sampled(26)
 @pytest.mark.parametrize("name, seed", [(n, s) for n in KERNELS for s in range(SEEDS.get(n, 12))])
 def test_planted_faults_are_found(name, seed, texts):
     module = parse_module(planted(texts[name], random.Random(f"{name}{seed}")))

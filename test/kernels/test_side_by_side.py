@@ -42,12 +42,12 @@ def running_sums():
 
 
 def best():
-    x = RNG.integers(-9, 9, (3, 20, 4))
-    places = np.argsort(-x, axis=1, kind="stable")[:, :6]
+    x = RNG.integers(-9, 9, (3, 8, 4))
+    places = np.argsort(-x, axis=1, kind="stable")[:, :3]
     wanted = [np.take_along_axis(x, places, 1), places]
     text = "nn.top_k %x, %k {axis = 1 : i64} : "
-    of = "tensor<3x6x4xf32>", "tensor<3x6x4xi64>"
-    return text, "xk", ("tensor<3x20x4xf32>", "tensor<1xi64>"), of, [x, [6]], wanted, 3 * 4
+    of = "tensor<3x3x4xf32>", "tensor<3x3x4xi64>"
+    return text, "xk", ("tensor<3x8x4xf32>", "tensor<1xi64>"), of, [x, [3]], wanted, 3 * 4
 
 
 def sorted_rows():

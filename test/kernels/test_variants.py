@@ -46,6 +46,7 @@ def test_the_first_variant_is_the_default(name):
     assert variants.default.told == {} and str(variants.default) == "default"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["matmul", "conv", "softmax", "attention"])
 def test_what_models_found_for_one_schedule_is_right_for_the_next(name):
     """Variants of one kernel share what models have found; alone, each finds it by itself."""

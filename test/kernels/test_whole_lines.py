@@ -89,7 +89,7 @@ def pooled(n, c, h, w):
       }}"""
 
 
-SHAPES = [(1, 3, 7, 7), (2, 2, 5, 9), (1, 2, 1, 31), (1, 5, 31, 1), (1, 1, 7, 7), (3, 2, 1, 1)]
+SHAPES = [(1, 3, 7, 7), (2, 2, 5, 9), (1, 2, 1, 31), (1, 2, 31, 1), (1, 1, 7, 7), (3, 2, 1, 1)]
 """Rows that are put apart, of images side by side too; one row, one column, one pixel."""
 
 

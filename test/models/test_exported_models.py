@@ -12,7 +12,12 @@ import onnxruntime
 import pytest
 
 TINY = ["resnet18", "resnet50", "vgg16", "mobilenet_v2", "bert_base", "gpt2", "gpt2_step"]
-FULL = ["resnet18", "mobilenet_v2", "bert_base", "gpt2"]
+FULL = [
+    pytest.param("resnet18", marks=pytest.mark.exhaustive),
+    "mobilenet_v2",
+    "bert_base",
+    "gpt2",
+]
 EXPORTERS = ["dynamo", "torchscript"]
 
 

@@ -111,7 +111,7 @@ CONVOLUTIONS = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", TARGETS)
 @pytest.mark.parametrize("kind, zero, w_zero, shape, weight, pad, stride, groups", CONVOLUTIONS)
 def test_convolutions_are_exact(name, kind, zero, w_zero, shape, weight, pad, stride, groups):

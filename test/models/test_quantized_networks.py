@@ -155,7 +155,7 @@ def lstm(x, w, r, b, w_scale, r_scale, zero):
     return np.stack(out)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("steps", [4, 40])  # unrolled, and a loop
 @pytest.mark.parametrize("kind, zero", [(np.int8, 0), (np.uint8, 128)])
 def test_dynamically_quantized_lstms(steps, kind, zero):

@@ -19,6 +19,8 @@ from ..models.small_models import SMALL_MODELS
 LIT = Path(__file__).parent.parent / "lit"
 FOLDERS = ("passes", "lowering", "dialects/arith", "dialects/nn", "dialects/memref", "dialects/scf")
 SLOW = ("winograd", "matmul", "conv")
+LONG = ("cache-workgroup",)
+"""Kernels of as many threads as devices have; `test_groups.py` has them with fewer."""
 
 
 def steps_of(text: str) -> list[str]:
@@ -76,7 +78,8 @@ def test_there_are_cases() -> None:
             path,
             steps,
             id=str(path.relative_to(LIT)),
-            marks=pytest.mark.slow if path.stem.startswith(SLOW) else (),
+            marks=[pytest.mark.slow] * path.stem.startswith(SLOW)
+            + [pytest.mark.exhaustive] * path.stem.startswith(LONG),
         )
         for path, steps in CASES
     ],
@@ -97,12 +100,15 @@ def check_model(model, options: NumericsOptions = NumericsOptions()) -> CheckNum
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SMALL_MODELS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.exhaustive] * (name == "cnn")) for name in SMALL_MODELS],
+)
 def test_a_small_model(name: str) -> None:
     check_model(SMALL_MODELS[name]())
 
 
-EXPORTED = ["mobilenet_v2", "bert_base", "gpt2_step"]
+EXPORTED = [pytest.param("mobilenet_v2", marks=pytest.mark.exhaustive), "bert_base", "gpt2_step"]
 """One network of each kind, on ordinary and special values; the small models above have all kinds."""
 
 

@@ -302,7 +302,7 @@ CASES = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "name, plant, text, passes, function, op",
     CASES,

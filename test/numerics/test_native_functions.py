@@ -1,7 +1,9 @@
 """Functions of the llvm dialect called with any types; work in a process of its own."""
 
 import os
+import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -100,3 +102,23 @@ def test_isolated_work_may_fail_in_every_way() -> None:
         run_isolated(lambda: time.sleep(30), seconds=0.2)
     with pytest.raises(NncError, match="ended the process with 3"):
         run_isolated(lambda: os._exit(3))
+
+
+def test_temporary_files_of_isolated_work_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where it ends in a way in which nothing of its own is done any more."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def leaves() -> str:
+        return tempfile.mkdtemp()
+
+    def hangs() -> None:
+        tempfile.mkdtemp()
+        time.sleep(30)
+
+    made = Path(run_isolated(leaves).value)
+    assert made.is_relative_to(tmp_path)
+    with pytest.raises(NncError, match="did not end"):
+        run_isolated(hangs, seconds=0.2)
+    assert [*tmp_path.iterdir()] == []

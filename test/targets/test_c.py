@@ -167,7 +167,7 @@ def check(name: str) -> None:
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("name", ["lstm", "quantized", "forest"])
+@pytest.mark.parametrize("name", ["forest", "lstm", "quantized"])
 def test_networks(name, build):
     check(name)
 
@@ -189,6 +189,7 @@ def test_every_network(name, compiler, build):
 
 
 @pytest.mark.emulated
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_defined_behaviour(name, build):
     build("gcc", SANITIZED)
@@ -259,6 +260,7 @@ def test_movement(target, build):
     )
 
 
+@pytest.mark.sampled(2)
 @TARGETS
 def test_truth_values(target, build):
     build("gcc", SANITIZED)

@@ -43,7 +43,7 @@ def network(name: str):
     return model, inputs, expected(model, inputs), nnc.compile(model)(**inputs)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", sampled("networks"))
 @pytest.mark.parametrize("kind", NETWORKS)
 def test_networks(kind: str, name: str):

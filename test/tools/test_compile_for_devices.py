@@ -93,6 +93,7 @@ extents with a point may be open.
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("is_open", [False, True], ids=["fixed", "open"])
 @pytest.mark.parametrize("name", LOOPS)
 def test_loops_for_all_threads_are_proven(tmp_path, capsys, name, is_open):

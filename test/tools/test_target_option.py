@@ -59,7 +59,7 @@ def test_every_stage_goes_on_without_flags(folder: Path) -> None:
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("name", "suffix"),
-    [("opencl", ".cl"), ("webgpu", ".wgsl"), ("cuda", ".ptx"), ("metal", ".metal"), ("c", ".c")],
+    [("cuda", ".ptx"), ("opencl", ".cl"), ("webgpu", ".wgsl"), ("metal", ".metal"), ("c", ".c")],
 )
 def test_every_stage_of_other_targets_goes_on(folder: Path, name: str, suffix: str) -> None:
     """Stages that a file is past are not run again, and the numbers are those of the whole way."""

@@ -111,6 +111,7 @@ def test_small_elements_are_bytes(type: str) -> None:
         assert any(BYTES[type] in text for text in made.values())
 
 
+@pytest.mark.thorough
 def test_json_has_names_of_dimensions(tmp_path: Path) -> None:
     model = tmp_path / "model.onnx"
     onnx.save(every_type(), model)

@@ -96,7 +96,7 @@ def chunks(items: list, size: int = 8) -> list[list]:
     return [items[i : i + size] for i in range(0, len(items), size)]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("group", chunks(elementwise(UnaryOp)), ids=lambda g: g[0].name)
 def test_unary(group: list[type[Operation]]) -> None:
     calls, types = [], []

@@ -94,6 +94,7 @@ func.func @main(%x: tensor<{rows}x64xf32>) -> tensor<{rows}x40xf32> {{
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("bits", [2, 4, 8])
 @pytest.mark.parametrize("rows", ["?", 37])
 def test_compiled_for_any_number_of_rows(rng, rows, bits, tmp_path):

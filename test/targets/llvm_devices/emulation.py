@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from hashlib import sha256
 from os import getpid
 from pathlib import Path
-from tempfile import gettempdir
 
 from nnc.ir.diagnostics import NncError
 from nnc.runtime.program import LinkedCode
@@ -29,9 +28,12 @@ from nnc.targets.llvm.target import LlvmTarget
 
 from bench.kernels import usages
 
+from ...leftovers import lasting
+
 HERE = Path(__file__).parent
 COMPILER = shutil.which("g++")
 C_COMPILER = shutil.which("gcc")
+_FOLDER = "nnc-llvm-emulation"
 _FLAGS = ["-std=c++17", "-O1", "-fPIC", "-w"]
 
 _KERNEL = re.compile(r"^define (?:dso_local )?(?:ptx|amdgpu)_kernel void @(\w+)\((.*)\).*\{$", re.M)
@@ -76,12 +78,6 @@ def _without_brackets(text: str) -> str:
     return text
 
 
-def _folder() -> Path:
-    folder = Path(gettempdir()) / "nnc-llvm-emulation"
-    folder.mkdir(exist_ok=True)
-    return folder
-
-
 def _made(path: Path, command: list[str | Path]) -> Path:
     """A file that a command makes, once."""
     if not path.exists():
@@ -98,8 +94,8 @@ def compiled(text: str) -> Path:
     assert COMPILER is not None
     parts = [HERE / "threads.cpp", HERE.parent / "fibers" / "fibers.h"]
     own = sha256(b"".join(part.read_bytes() for part in parts)).hexdigest()[:24]
-    threads = _made(_folder() / f"{own}.o", [COMPILER, *_FLAGS, "-c", parts[0]])
-    library = _folder() / f"{sha256(text.encode()).hexdigest()[:24]}-{own[:8]}.so"
+    threads = _made(lasting(_FOLDER) / f"{own}.o", [COMPILER, *_FLAGS, "-c", parts[0]])
+    library = lasting(_FOLDER) / f"{sha256(text.encode()).hexdigest()[:24]}-{own[:8]}.so"
     if not library.exists():
         here = base.host()
         assert isinstance(here, LlvmTarget)
@@ -116,7 +112,7 @@ def load_driver(name: str, *flags: str) -> None:
     assert C_COMPILER is not None
     own = sha256((HERE / "driver.c").read_bytes() + name.encode()).hexdigest()[:24]
     options = ["-O1", "-fPIC", "-shared", f"-Wl,-soname,{name}", *flags]
-    path = _made(_folder() / f"{own}.so", [C_COMPILER, *options, HERE / "driver.c", "-ldl"])
+    path = _made(lasting(_FOLDER) / f"{own}.so", [C_COMPILER, *options, HERE / "driver.c", "-ldl"])
     CDLL(str(path), mode=RTLD_GLOBAL)
 
 

@@ -14,12 +14,13 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from os import getpid
 from pathlib import Path
-from tempfile import gettempdir
 
 from nnc.ir.core import Operation
 from nnc.ir.diagnostics import NncError
 from nnc.targets.metal import MetalTarget, devices
 from nnc.targets.source.kernels import Kernels
+
+from ...leftovers import lasting
 
 HERE = Path(__file__).parent
 FIBERS = HERE.parent / "fibers"
@@ -95,8 +96,7 @@ def compiled(text: str) -> Path:
     cpp = as_cpp(text)
     parts = [(HERE / "metal_stdlib").read_bytes(), (FIBERS / "fibers.h").read_bytes()]
     stamp = sha256(b"".join([cpp.encode(), *parts])).hexdigest()[:24]
-    folder = Path(gettempdir()) / "nnc-metal-emulation"
-    folder.mkdir(exist_ok=True)
+    folder = lasting("nnc-metal-emulation")
     library = folder / f"{stamp}.so"
     if not library.exists():
         if CLANG is not None and (fault := fault_of_spaces(text)):
