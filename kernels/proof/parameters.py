@@ -15,6 +15,8 @@ from .polynomials import Monomial, Polynomial
 _PARAMETER = re.compile(r"\bp\d+\b")
 _NAME = re.compile(r"\b[vp]\d+\b")
 _ALTERNATIVES = re.compile(r"\b(?:or|not)\b|!=")
+_MOST = 1 << 63
+"""More than any product of extents, since indices have 64 bits."""
 _POLYNOMIAL = re.compile(r"(?:p\d+|\d+|[\s()+*-])+")
 """Matches text that consists of sums and products of parameters."""
 
@@ -109,6 +111,15 @@ class Parameters:
         self.definitions[defines] = name
         self.suppose(defines)
         return name
+
+    def expression(self, form: Form, is_count: bool) -> Polynomial:
+        """The parameter for an expression of parameters that is no polynomial, as a quotient of a
+        maximum; if it `is_count`, it is known not to be negative.
+        """
+        name = self.defined(form.text, f"@ = {form.text}")
+        if is_count:
+            self.count(name)
+        return Polynomial({(name,): 1})
 
     def switch(self, where: Form) -> Polynomial:
         """The parameter that is 0 where a condition on parameters holds, else 1."""
@@ -205,6 +216,10 @@ class Parameters:
             self.factors[product] = names
             if all(name in self.counts for name in names):
                 self.count(product)
+                for name in dict.fromkeys(names):  # It is 0 where a factor is.
+                    above = f"{product} <= {_MOST}*{name}"
+                    self.definitions[above] = product
+                    self.suppose(above)
         return product
 
 
