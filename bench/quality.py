@@ -30,6 +30,7 @@ from nnc.dialects import arith, func, gpu, math, vector
 from nnc.driver.compile import load_module, run_stages
 from nnc.ir.core import Operation
 from nnc.ir.rewriting import constant_int
+from nnc.ir.traits import ReadsMemory
 from nnc.ir.types import MemRefType
 from nnc.ir.values import Value
 from nnc.kernels.choose_schedules import choose
@@ -157,8 +158,21 @@ def multiplies(launch: gpu.LaunchFunc, module: Operation) -> bool:
     """Whether a launch computes products, rather than only adding up what others have computed."""
     kernel = gpu.find_kernel(module, launch.kernel)
     assert kernel is not None
-    kinds = vector.Contract | vector.Fma | math.Fma | arith.MulF
-    return any(isinstance(op, kinds) for op in kernel.walk())
+    kinds = vector.Contract | vector.Fma | math.Fma
+    return any(
+        isinstance(op, kinds) or (isinstance(op, arith.MulF) and all(map(_is_read, op.operands)))
+        for op in kernel.walk()
+    )
+
+
+def _is_read(value: Value) -> bool:
+    """Whether a number is from memory, maybe changed by functions, and no constant and no sum."""
+    op = value.defining_op
+    if op is None or op.has_trait(ReadsMemory):
+        return True
+    if isinstance(op, arith.Constant | arith.AddF | arith.SubF):
+        return False
+    return all(_is_read(operand) for operand in op.operands)
 
 
 def count_waves(launch: gpu.LaunchFunc, machine: GroupMachine, counts: Counts) -> None:
