@@ -225,7 +225,7 @@ class Forms:
         extent, b3 stands for the quotient and the axis's own variable for the remainder.
         """
         self.grid = (*grid, number(1))
-        sizes = [self.polynomial(size) for size in grid]
+        sizes = [self._sum_of(size) for size in grid]
         found = parted(kernel, sizes, self._polynomial, self.parameters.is_natural)
         if found is None:
             return
@@ -277,16 +277,7 @@ class Forms:
         if not parts or len(parts) < len(of) or len(either) < 2:
             return None
         define = partial(extreme_of, relation) if relation else choice_of
-        name = self.parameters.defined(*define(*parts))
-        itself, is_least = Polynomial({(name,): 1}), relation == "<="
-        for each in either if relation else ():
-            above = each - itself if is_least else itself - each
-            if not self.parameters.is_natural(above):
-                self.parameters.naturals.append(above)
-        enough = any if relation == ">=" else all
-        if enough(map(self.parameters.is_natural, either)):
-            self.parameters.count(name)
-        return name
+        return self.parameters.chosen_of(*define(*parts), relation, either)
 
     # -- arithmetic ----------------------------------------------------------------------------
 
@@ -321,14 +312,21 @@ class Forms:
         Another expression of parameters, such as a quotient, becomes one parameter; so does a value
         that the host computes in another way, of which nothing is known.
         """
-        form, op = self.of(value), self.arguments.get(value, value).defining_op
-        found, natural = self.fixed(form), is_natural(self.bounds(form))
-        known = None if found is None else self.parameters.polynomial(found)
-        if known is not None or op is None:
-            return known
-        if found is None or is_condition(found) or (found.wanted and not natural):
-            return self.parameters.polynomial(self._unknown_of(op))
-        return self.parameters.expression(found, natural)
+        found, op = self._sum_of(self.of(value)), self.arguments.get(value, value).defining_op
+        if found is not None or op is None:
+            return found
+        return self.parameters.polynomial(self._unknown_of(op))
+
+    def _sum_of(self, form: Form) -> Polynomial | None:
+        """A form as a polynomial whose quotients are parameters; None if it is not constant."""
+        found = self.fixed(form)
+        if found is None or is_condition(found):
+            return None
+        is_sound = not found.wanted or is_natural(self.bounds(found))
+        natural = lambda text: is_natural(self.bounds(Form(text)))  # noqa: E731
+        return self.parameters.polynomial(found) or (
+            self.parameters.total_of(found.text, natural) if is_sound else None
+        )
 
     def bounds(self, form: Form) -> Bounds:
         """(least value, greatest value) of a number; None for an end that is not known."""

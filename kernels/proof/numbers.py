@@ -1,7 +1,8 @@
 """Index values of a launched kernel in its first subgroup, as arrays over the threads.
 
-Loops are in their first iteration, in which they carry what they begin with. Unknown extents and other numbers of the host are taken to be
-one constant, a multiple of lines and vectors, since distances between rows depend on them.
+Loops are in their first iteration, in which they carry what they begin with. Unknown extents and
+other numbers of the host are taken to be one constant, a multiple of lines and vectors, since
+distances between rows depend on them.
 """
 
 from __future__ import annotations

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 
 from ...ir.core import Value
-from .expressions import Form, choice_of, is_fixed, is_number, number, sum_of
+from .expressions import Form, choice_of, is_fixed, is_number, number, parts_of, sum_of
 from .polynomials import Monomial, Polynomial
 
 _PARAMETER = re.compile(r"\bp\d+\b")
@@ -112,14 +112,37 @@ class Parameters:
         self.suppose(defines)
         return name
 
-    def expression(self, form: Form, is_count: bool) -> Polynomial:
-        """The parameter for an expression of parameters that is no polynomial, as a quotient of a
-        maximum; if it `is_count`, it is known not to be negative.
+    def chosen_of(
+        self, value: str, condition: str, relation: str, among: Sequence[Polynomial]
+    ) -> str:
+        """The parameter for a minimum ("<="), a maximum (">=") or another choice ("") `among` two
+        polynomials; `value` and `condition` define it, see `defined`.
         """
-        name = self.defined(form.text, f"@ = {form.text}")
-        if is_count:
+        name = self.defined(value, condition)
+        itself = Polynomial({(name,): 1})
+        for each in among if relation else ():
+            above = each - itself if relation == "<=" else itself - each
+            if not self.is_natural(above):
+                self.naturals.append(above)
+        enough = any if relation == ">=" else all
+        if enough(map(self.is_natural, among)):
             self.count(name)
-        return Polynomial({(name,): 1})
+        return name
+
+    def total_of(self, text: str, is_natural: Callable[[str], bool]) -> Polynomial:
+        """The polynomial of a sum, in which a term that is none, such as a quotient of a maximum,
+        is a parameter; one that `is_natural` is known not to be negative.
+        """
+        total = Polynomial({})
+        for times, term in parts_of(text):
+            found = self.polynomial(Form(term))
+            if found is None:
+                name = self.defined(term, f"@ = {term}")
+                if is_natural(term):
+                    self.count(name)
+                found = Polynomial({(name,): 1})
+            total = total + found * times
+        return total
 
     def switch(self, where: Form) -> Polynomial:
         """The parameter that is 0 where a condition on parameters holds, else 1."""

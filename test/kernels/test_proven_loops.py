@@ -78,7 +78,10 @@ CASES = {
         f"scf.for %j = %c0 to %n step %c4 {{\n{loop('%more', lower='%j', at='%j')}\n}}",
         True,
     ),
-    "the other counter": (f"scf.for %j = %c0 to %more step %c4 {{\n{loop('%c2', at='%j')}\n}}", False),
+    "the other counter": (
+        f"scf.for %j = %c0 to %more step %c4 {{\n{loop('%c2', at='%j')}\n}}",
+        False,
+    ),
     "in a branch": (THEN.format("%many").format(AT_5), True),
     "in the other one": (ELSE.format("%few").format(AT_5), True),
     "in a wrong one": (ELSE.format("%many").format(AT_5), False),
