@@ -35,6 +35,8 @@ class Parameters:
     """For each known condition that only defines a parameter: the parameter's name."""
     quotients: dict[str, str] = field(default_factory=dict)
     """The same of conditions that define a parameter as a quotient."""
+    of_products: dict[str, None] = field(default_factory=dict)
+    """The known conditions that relate products to their factors, which few questions need."""
     switches: dict[str, Form] = field(default_factory=dict)
     """For each parameter that is 0 where a condition on parameters holds, else 1: the condition."""
     counts: dict[str, None] = field(default_factory=dict)
@@ -78,9 +80,10 @@ class Parameters:
         """(parameters in texts and those that they depend on, the known conditions on these).
 
         Integer sets with few parameters are much faster. With `is_plain`, there are no conditions
-        that are alternatives, each of which may double the time that a set takes, and no quotients
-        of parameters that are not in the texts themselves, unless `with_quotients`: a set from
-        which one is subtracted needs what is known of the other's parameters.
+        that are alternatives, each of which may double the time that a set takes, none that relate
+        products to factors, and no quotients of parameters that are not in the texts themselves,
+        unless `with_quotients`: a set from which one is subtracted needs what is known of the
+        other's parameters.
         """
         found = {name for text in texts for name in _parameters_in(text)}
         is_less = is_plain and not with_quotients
@@ -88,7 +91,7 @@ class Parameters:
         known = {
             one: (names, {defined[one]} if one in defined else names)
             for one in self.known
-            if not (is_plain and _ALTERNATIVES.search(one))
+            if not (is_plain and (one in self.of_products or _ALTERNATIVES.search(one)))
             for names in (_parameters_in(one),)
         }
         while True:
@@ -242,6 +245,7 @@ class Parameters:
                 for name in dict.fromkeys(names):  # It is 0 where a factor is.
                     above = f"{product} <= {_MOST}*{name}"
                     self.definitions[above] = product
+                    self.of_products[above] = None
                     self.suppose(above)
         return product
 
