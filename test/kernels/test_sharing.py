@@ -7,14 +7,18 @@ from pathlib import Path
 
 import pytest
 from nnc.dialects import gpu, vector
+from nnc.ir.values import Value
 from nnc.targets import base
+from nnc.targets.groups import GroupMachine
 
 from bench.quality import quality_of
 from bench.sharing import Sharing, running_groups
 
 from ..numerics.test_launches import SHARED, module_of
 
-MACHINE = replace(base.target("cuda").machine, cores=4)
+CUDA = base.target("cuda").machine
+assert isinstance(CUDA, GroupMachine)
+MACHINE = replace(CUDA, cores=4)
 GROUPS, THREADS = (8, 4, 1), (64, 1, 1)
 IN_LOOP = """%c9 = arith.constant 9 : index
 scf.for %i = %x to %c9 step %c1 {
@@ -44,7 +48,7 @@ def launched(body, machine, buffers=""):
     kernel = gpu.find_kernel(module, launch.kernel)
     assert kernel is not None
     (read,) = (op for op in kernel.walk() if isinstance(op, vector.Load))
-    arguments = dict(zip(kernel.args, launch.kernelOperands, strict=True))
+    arguments: dict[Value, Value] = dict(zip(kernel.args, launch.kernelOperands, strict=True))
     return read, Sharing(kernel, arguments, THREADS, GROUPS, machine), kernel
 
 
