@@ -104,7 +104,8 @@ def test_operands_that_groups_share_come_from_memory_once(rows, tmp_path: Path):
     x, w, y = f"tensor<{rows}x3072xf32>", "tensor<3072x768xf32>", f"tensor<{rows}x768xf32>"
     path.write_text(f"""
       func.func @main(%x: {x}, %w: {w}) -> {y} {{
-        %y = nn.matmul %x, %w : ({x}, {w}) -> {y}
+        %z = nn.matmul %x, %w : ({x}, {w}) -> {y}
+        %y = nn.mul %z, %z : ({y}, {y}) -> {y}
         func.return %y : {y}
       }}""")
     found = quality_of(path, "cuda")
@@ -112,5 +113,6 @@ def test_operands_that_groups_share_come_from_memory_once(rows, tmp_path: Path):
     result = 4 * rows * 768
     parts = (product.bytes - found.least) / result + 1  # Each group's sums are written.
     assert parts == int(parts) >= 1 and product.asked > 2 * product.bytes
-    for one in others:  # They are added up: read, and the result written.
+    assert product.groups and others
+    for one in others:  # They are added up: read, and the result written. That is no product.
         assert one.bytes == (parts + 1) * result and one.groups == 0
