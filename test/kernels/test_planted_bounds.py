@@ -47,12 +47,15 @@ KERNELS = {
         f"""%y = nn.resize %x {{scales = array<f32: 1.0, 1.0, 2.0, 2.0>, mode = "linear"}}
           : ({IMAGE}) -> {IMAGE}""",
     ),
+}
+IN_BLOCKS = {
     "suppress": (
         f"(%b: {BOXES}, %e: tensor<2x?xi1>, %n: tensor<i64>, %t: tensor<f32>) -> tensor<2x?xi1>",
         f"""%y = nn.suppress %b, %e, %n, %t
           : ({BOXES}, tensor<2x?xi1>, tensor<i64>, tensor<f32>) -> tensor<2x?xi1>""",
     ),
 }
+"""What the host launches in a loop over blocks."""
 SEEDS = {"matmul": 3}
 """How many faults are planted in a kernel, where it is not twelve: proofs of products take long."""
 
@@ -64,12 +67,6 @@ INPUTS = {
     "matmul": lambda rng: [rng.normal(size=(3, 7)), rng.normal(size=(7, 5))],
     "relative": lambda _: [np.arange(3.0)[:, None], np.arange(4.0)[None, :]],
     "resize": lambda rng: [rng.normal(size=(1, 2, 5, 4))],
-    "suppress": lambda rng: [
-        np.sort(rng.integers(0, 9, size=(2, 70, 2, 2)), axis=2).reshape(2, 70, 4).astype(float),
-        rng.random((2, 70)) < 0.8,
-        np.int64(50),
-        np.array(0.5),
-    ],
 }
 
 
@@ -83,7 +80,7 @@ def threads(name):
             found.append(module.clone())
             PassManager(pipeline(passes)).run(found[0])
 
-    signature, body = KERNELS[name]
+    signature, body = {**KERNELS, **IN_BLOCKS}[name]
     result = signature.partition("-> ")[2]
     text = f"func.func @main{signature} {{\n{body}\nreturn %y : {result}\n}}"
     run_stages(parse_module(text), target="opencl", after_stage=deal_out)
@@ -119,7 +116,14 @@ def is_proven(module):
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels_are_proven_as_threads(name, texts):
-    assert is_proven(parse_module(texts[name]))
+    module = parse_module(texts[name])
+    found = results(module, name)
+    assert is_proven(module) and found is not None and not are_unset(found)
+
+
+@pytest.mark.parametrize("name", IN_BLOCKS)
+def test_launches_in_loops_of_the_host_are_proven(name):
+    assert is_proven(parse_module(threads(name)))
 
 
 def planted(text, rng):
