@@ -2,23 +2,27 @@
 
     python -m bench.quality MODEL.onnx|FILE.mlir.. [--target opencl] [--kernels]
 
-For each model, and with `--kernels` for each launch: the bytes of global memory relative to the
-least, the part of the transferred bytes that threads use, and the cycles of memory banks relative
-to those without conflicts; for kernels with products also the part of the cores that have groups,
-and for models the number of launches of products that leave more than a fifth of the cores idle.
+For each model, and with `--kernels` for each launch: the bytes that come from memory, the same
+relative to the least, and those that threads ask the caches for relative to it; the part of these
+that threads use; and the cycles of memory banks relative to those without conflicts. For kernels
+with products also the part of the cores that have groups, and for models the number of launches of
+products that leave more than a fifth of the cores idle, and for how many of them there is another
+schedule that does not, and is expected to take no longer (`alike`).
+
 The least is every operand and result of the model's kernels once, before schedules divide them;
-launches move their buffers once, and again what does not fit the second cache and is read by later
-groups. Accesses are counted for the first threads that run in
-lockstep, in the first iteration of each loop, and multiplied by the iterations of the first group.
+launches move their buffers once, and what does not fit the second cache again for each set of
+groups that run at the same time (`sharing.py`). Accesses are counted for the first threads that run
+in lockstep, in the first iteration of each loop, and multiplied by the iterations of the first
+group.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from math import prod
+from math import inf, prod
 from pathlib import Path
 
 import numpy as np
@@ -26,16 +30,21 @@ from nnc.dialects import arith, func, gpu, math, vector
 from nnc.driver.compile import load_module, run_stages
 from nnc.ir.core import Operation
 from nnc.ir.rewriting import constant_int
+from nnc.ir.traits import ReadsMemory
 from nnc.ir.types import MemRefType
 from nnc.ir.values import Value
+from nnc.kernels.choose_schedules import choose
 from nnc.kernels.kernel_costs import buffer_bytes, kernel_cost
 from nnc.kernels.model.extents import UNKNOWN_EXTENT
 from nnc.kernels.model.stages import has_reuse, stages_of
 from nnc.kernels.model.trips import trips
+from nnc.kernels.policy.tile_batches import GroupTile
 from nnc.kernels.proof.counting import Counting
 from nnc.kernels.proof.numbers import NotKnownError, Numbers
 from nnc.targets.attribute import target_of
 from nnc.targets.groups import GroupMachine
+
+from .sharing import Sharing
 
 MOST_IDLE = 0.2
 """The part of a device's cores that a product may leave without a group."""
@@ -46,6 +55,9 @@ class Counts:
     """The memory accesses of launches. Units: bytes, cache lines, cycles of banks (`turns`)."""
 
     bytes: int = 0
+    """Those that come from memory."""
+    asked: int = 0
+    """Those that threads ask the caches for, in whole lines."""
     lines: int = 0
     lines_needed: int = 0
     turns: int = 0
@@ -57,6 +69,8 @@ class Counts:
     """The number of groups that the cores would run in the same number of turns."""
     idle: int = 0
     """The number of launches of products that leave more than a fifth of the cores idle."""
+    avoidable: int = 0
+    """Those among them for which another schedule is as good and keeps the cores busy."""
     unknown: int = 0
     """The number of accesses with unknown addresses, which are not counted."""
 
@@ -68,17 +82,19 @@ class Counts:
     def row(self, name: str, least: int | None) -> str:
         """A row of the table."""
         over = f"{self.bytes / least:.2f}" if least else ""
+        asked = f"{self.asked / least:.2f}" if least else ""
         coalesced = f"{self.lines_needed / self.lines:.0%}" if self.lines else ""
         banks = f"{self.turns / self.turns_needed:.2f}" if self.turns_needed else ""
         if least is None:
             busy = f"{self.groups / self.places:.0%}" if self.places else ""
         else:
-            busy = f"{self.idle} idle"
+            busy = f"{self.idle} idle, {self.avoidable} avoidable"
         cells = (
             name,
             str(self.launches),
             f"{self.bytes:,}",
             over,
+            asked,
             coalesced,
             banks,
             busy,
@@ -101,10 +117,14 @@ def quality_of(model: Path, target: str) -> Quality:
     """Compile a model down to kernels of threads, and count."""
     module, found = load_module(model), Quality()
 
+    scheduled: list[Operation] = []
+
     def after(stage: str, module: Operation) -> None:
         if stage == "bufferize":
             found.least = least_bytes(module)
             found.products = products_of(module)
+        elif stage == "schedule":
+            scheduled.append(module.clone())
 
     run_stages(module, target=target, last="shares", after_stage=after)
     machine = target_of(module).machine
@@ -118,6 +138,8 @@ def quality_of(model: Path, target: str) -> Quality:
         counts = counted(launch, module, machine, times)
         if function.sym_name in found.products and multiplies(launch, module):
             count_waves(launch, machine, counts)
+            if counts.idle and avoids_idle(function.sym_name, scheduled[0], machine):
+                counts.avoidable = counts.idle
         found.launches.setdefault(str(launch.kernel), Counts()).add(counts)
     return found
 
@@ -136,8 +158,21 @@ def multiplies(launch: gpu.LaunchFunc, module: Operation) -> bool:
     """Whether a launch computes products, rather than only adding up what others have computed."""
     kernel = gpu.find_kernel(module, launch.kernel)
     assert kernel is not None
-    kinds = vector.Contract | vector.Fma | math.Fma | arith.MulF
-    return any(isinstance(op, kinds) for op in kernel.walk())
+    kinds = vector.Contract | vector.Fma | math.Fma
+    return any(
+        isinstance(op, kinds) or (isinstance(op, arith.MulF) and all(map(_is_read, op.operands)))
+        for op in kernel.walk()
+    )
+
+
+def _is_read(value: Value) -> bool:
+    """Whether a number is from memory, maybe changed by functions, and no constant and no sum."""
+    op = value.defining_op
+    if op is None or op.has_trait(ReadsMemory):
+        return True
+    if isinstance(op, arith.Constant | arith.AddF | arith.SubF):
+        return False
+    return all(_is_read(operand) for operand in op.operands)
 
 
 def count_waves(launch: gpu.LaunchFunc, machine: GroupMachine, counts: Counts) -> None:
@@ -146,10 +181,37 @@ def count_waves(launch: gpu.LaunchFunc, machine: GroupMachine, counts: Counts) -
     if not all(sizes):
         return
     groups = prod(size or 1 for size in sizes)
-    places = -(-groups // machine.cores) * machine.cores
     counts.groups += groups * counts.launches
-    counts.places += places * counts.launches
-    counts.idle += counts.launches * (groups < (1 - MOST_IDLE) * places)
+    counts.places += places_for(groups, machine) * counts.launches
+    counts.idle += counts.launches * is_idle(groups, machine)
+
+
+def avoids_idle(kernel: str, scheduled: Operation, machine: GroupMachine) -> bool:
+    """Whether a kernel has a schedule whose longest launch keeps the cores busy, and that is as
+    good by the model as the one that is chosen.
+    """
+    function = func.functions_by_name(scheduled)[kernel]
+    found, chosen = choose(function, target_of(function).policy, machine, every=True)
+    able = [one for one in found if not one.fault and not leaves_idle(one.tiles, machine)]
+    least = min((one.cycles for one in able), default=inf)
+    return least <= machine.costs.groups.alike * chosen.cycles
+
+
+def leaves_idle(tiles: Sequence[object], machine: GroupMachine) -> bool:
+    """Whether the longest of launches leaves more than a fifth of the cores without a group."""
+    own = [tile for tile in tiles if isinstance(tile, GroupTile)]
+    longest = max(own, key=lambda tile: tile.cycles, default=GroupTile(None))
+    return is_idle(longest.groups, machine)
+
+
+def is_idle(groups: int, machine: GroupMachine) -> bool:
+    """Whether so many groups leave more than a fifth of the cores without one."""
+    return groups < (1 - MOST_IDLE) * places_for(groups, machine)
+
+
+def places_for(groups: int, machine: GroupMachine) -> int:
+    """The number of groups that the cores would run in the same number of turns."""
+    return -(-groups // machine.cores) * machine.cores
 
 
 def calls_of(module: Operation) -> Counter[str]:
@@ -178,14 +240,17 @@ def counted(launch: gpu.LaunchFunc, module: Operation, machine: GroupMachine, ti
     kernel = gpu.find_kernel(module, launch.kernel)
     assert kernel is not None
     threads = [constant_int(size) or 1 for size in launch.block]
-    grid = prod(constant_int(size) or UNKNOWN_EXTENT for size in launch.grid)
+    sides = [constant_int(size) or UNKNOWN_EXTENT for size in launch.grid]
+    grid = prod(sides)
     arguments: dict[Value, Value] = dict(zip(kernel.args, launch.kernelOperands, strict=True))
     memory = target_of(kernel).machine.device_memory
     numbers = Numbers(arguments, threads, gpu.subgroup_size(kernel), memory.together)
     steps = grid * -(-prod(threads) // numbers.thread.size) * times
     found = Counts(launches=times)
-    read: Counter[Value] = Counter()
+    asked: Counter[Value] = Counter()
+    apart: Counter[Value] = Counter()
     counting = Counting(numbers, memory)
+    sharing = Sharing(kernel, arguments, threads, sides, machine)
 
     def bound(value: Value) -> int | None:
         try:
@@ -203,14 +268,19 @@ def counted(launch: gpu.LaunchFunc, module: Operation, machine: GroupMachine, ti
         found.lines_needed += often * count.least
         for value in count.op.operands:
             if isinstance(value.type, MemRefType):
-                read[numbers.whole(value)] += often * count.taken * memory.line_bytes
+                bytes = often * count.taken * memory.line_bytes
+                asked[numbers.whole(value)] += bytes
+                apart[numbers.whole(value)] += round(bytes * sharing.part(count.op))
     found.unknown = len(counting.unknown)
-    found.bytes = sum(_moved(buffer, bytes, machine, times) for buffer, bytes in read.items())
+    found.asked = sum(asked.values())
+    found.bytes = sum(_moved(buffer, bytes, machine, times) for buffer, bytes in apart.items())
     return found
 
 
 def _moved(buffer: Value, asked: int, machine: GroupMachine, times: int) -> int:
-    """The bytes of a buffer that come from memory if threads request `asked` bytes of it."""
+    """The bytes of a buffer that come from memory if threads that run at the same time request
+    `asked` bytes of it, each of them once.
+    """
     assert isinstance(buffer.type, MemRefType)
     once = times * (buffer_bytes(buffer.type, UNKNOWN_EXTENT) or 0)
     return min(asked, once) if once <= times * machine.l2_bytes else asked
@@ -234,7 +304,7 @@ def main() -> None:
     parser.add_argument("--kernels", action="store_true", help="a row for each kernel as well")
     args = parser.parse_args()
     columns = (
-        *("launches", "bytes", "over the least", "coalesced", "turns of banks"),
+        *("launches", "bytes", "over the least", "asked", "coalesced", "turns of banks"),
         *("busy cores", "not counted"),
     )
     print(f"| {args.target} | {' | '.join(columns)} |")

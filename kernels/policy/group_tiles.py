@@ -229,7 +229,7 @@ class GroupTiles(GroupEstimate):
         cycles, tile = one
         if self.machine.together == 1:
             return False, 0, cycles
-        idle = float(self._idle(np.array(tile.groups))) > self.costs.most_idle
+        idle = tile.idle(self.machine.cores) > self.costs.most_idle
         return idle, tile.parts, cycles
 
     def part_steps(self, whole: int, parts: int) -> int:

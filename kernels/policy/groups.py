@@ -29,7 +29,7 @@ from .row_passes import PassWriter, row_passes
 from .tile_batches import GroupTile
 from .writer import ScheduleWriter
 
-best, margin = fewest_cycles, any_fewer
+margin = any_fewer
 IN_PASSES = "in passes"
 """The name of the schedule whose groups go over blocks of columns of their rows."""
 
@@ -70,9 +70,33 @@ class GroupCandidate(Candidate):
     """A schedule for a device, with the tiles of its launches."""
 
     tiles: tuple[GroupTile, ...] = ()
+    has_products: bool = False
+    """Whether some stages read elements more than once."""
 
     def __str__(self) -> str:
         return "; ".join((super().__str__(), *map(str, self.tiles)))
+
+    def leaves_idle(self, machine: GroupMachine) -> bool:
+        """Whether the longest launch of products leaves many cores without a group."""
+        longest = max(self.tiles, key=lambda tile: tile.cycles, default=None)
+        most = machine.costs.groups.most_idle
+        return self.has_products and longest is not None and longest.idle(machine.cores) > most
+
+
+def best(found: Sequence[GroupCandidate], machine: GroupMachine) -> GroupCandidate:
+    """The legal candidate of the fewest cycles; if its products leave many cores without a group,
+    another one that is as good and leaves few, if it has no more launches.
+
+    One in which groups share sums has: its partial sums are written and read, so that it would take
+    as long and move more.
+    """
+    fastest = fewest_cycles(found, machine)
+    if machine.together == 1 or not fastest.leaves_idle(machine):
+        return fastest
+    most, launches = machine.costs.groups.alike * fastest.cycles, len(fastest.tiles)
+    legal = [one for one in found if one.cycles <= most and len(one.tiles) <= launches]
+    busy = [one for one in legal if not one.leaves_idle(machine)]
+    return fewest_cycles(busy or [fastest], machine)
 
 
 class Writing:
@@ -243,7 +267,8 @@ class Writing:
             terms = Terms.sum(tile.terms for tile in (*launched, *heuristics.continued))
             terms = terms.plus("launches", heuristics.launch * len(launched))
             tiles, cores = tuple(launched), self.machine.cores
-            return GroupCandidate(name, writer.op, terms.cycles, "", terms, tiles, cores)
+            own = name, writer.op, terms.cycles, "", terms
+            return GroupCandidate(*own, tiles, cores, self.has_products)
         except IllegalScheduleError as error:
             return GroupCandidate(name, writer.op, fault=error.message)
         finally:

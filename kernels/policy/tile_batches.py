@@ -70,6 +70,10 @@ class GroupTile:
         """Elements in all."""
         return prod(self.sizes.values())
 
+    def idle(self, cores: int) -> float:
+        """The part of the cores without a group, on average over the time that the tiles take."""
+        return 1 - self.groups / max(1, cores * -(-self.groups // cores))
+
     def __str__(self) -> str:
         each = -(-self.elements // self.threads)
         size = "x".join(str(n) for _, n in sorted(self.sizes.items())) or "1"

@@ -71,15 +71,22 @@ class Unknown:
 
 @dataclass
 class Accesses:
-    """All accesses of a kernel, in order; `unknown` has operations that are not understood."""
+    """All accesses of a kernel, in order; `unknown` has operations that are not understood.
+
+    The kernel is launched only where `happens` holds.
+    """
 
     forms: Forms
+    happens: Form = field(default_factory=lambda: number(0))
     found: list[Access] = field(default_factory=list)
     unknown: list[Unknown] = field(default_factory=list)
-    _holds: Form = field(default_factory=lambda: number(0))
+    _holds: Form = field(init=False)
     _barriers: Form = field(default_factory=lambda: number(0))
     _parting: list[Operation] = field(default_factory=list)
     """The enclosing branches and loops whose condition may differ between threads of a group."""
+
+    def __post_init__(self) -> None:
+        self._holds = self.happens
 
     def read(self, kernel: gpu.GPUFuncOp) -> None:
         """Collect the accesses of a kernel. Raises NncError where threads diverge at a barrier."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Mapping, Sequence
 
-from .expressions import Form, parts_of
+from .expressions import Form, is_closed, parts_of
+
+_QUOTIENT = re.compile(r"floor\((\(.*\))/(\d+)\)")
 
 Bounds = tuple[int | None, int | None]
 """(least value, greatest value); None where there is none, or none is known."""
@@ -28,11 +31,20 @@ def bounds_of(text: str, counts: Container[str], extremes: _Extremes) -> Bounds:
     return low, high
 
 
+def is_natural(bounds: Bounds) -> bool:
+    """Whether a number with these bounds is known not to be negative."""
+    return bounds[0] is not None and bounds[0] >= 0
+
+
 def _of_term(term: str, counts: Container[str], extremes: _Extremes) -> Bounds:
     if term == "1":
         return 1, 1
     if term in counts:
         return 0, None
+    if (quotient := _QUOTIENT.fullmatch(term)) is not None and is_closed(quotient[1]):
+        by = int(quotient[2])
+        low, high = bounds_of(quotient[1], counts, extremes)
+        return None if low is None else low // by, None if high is None else high // by
     if term not in extremes:
         return None, None
     relation, *forms = extremes[term]

@@ -55,9 +55,6 @@ class Counting:
     def block(self, block: Block) -> Iterator[Count]:
         """The cost of each access in a block."""
         for op in block:
-            if isinstance(op, scf.For | scf.Parallel):
-                for counter, lower in zip(op.regions[0].blocks[0].args, op.operands, strict=False):
-                    self._begin(counter, lower)
             active = self._active
             for i, region in enumerate(op.regions):
                 if isinstance(op, scf.If):
@@ -67,12 +64,6 @@ class Counting:
             self._active = active
             if not op.regions and (op.has_trait(ReadsMemory) or op.has_trait(WritesMemory)):
                 yield from self._operation(op)
-
-    def _begin(self, counter: Value, lower: Value) -> None:
-        try:
-            self.numbers.set(counter, self.numbers.of(lower))
-        except NotKnownError:
-            return
 
     def _taken(self, condition: Value, wanted: bool) -> Any:
         """The threads in which a branch is taken, as an array; all if that is not known."""
@@ -96,6 +87,19 @@ class Counting:
             yield Count(op, is_global, *self._count(access, is_global))
         except NotKnownError:
             self.unknown.append(op)
+
+    def first(self, op: Operation) -> Any:
+        """The place of the first element that an access of each thread touches, in its buffer.
+
+        One for all, or one for each thread. Raises NotKnownError.
+        """
+        access = _access_of(op)
+        if access is None:
+            raise NotKnownError
+        place, strides = self.numbers.strides(access.buffer)
+        for index, stride in zip(access.indices, strides, strict=True):
+            place = place + self.numbers.of(index) * stride
+        return place
 
     def _count(self, access: _Access, is_global: bool) -> tuple[int, int]:
         rank = len(access.shape)

@@ -171,7 +171,7 @@ def parts_of(text: str, times: int = 1) -> Iterator[tuple[int, str]]:
         yield times * constant, "1"
     for term in _terms(rest) if rest else ():
         product = _PRODUCT.fullmatch(term)
-        if product is not None and _is_closed(product[2]):
+        if product is not None and is_closed(product[2]):
             yield from parts_of(product[2], times * int(product[1]))
         elif term != text and _parts(term) != (term, 0):
             yield from parts_of(term, times)
@@ -183,7 +183,7 @@ def _terms(text: str) -> list[str]:
     """The terms of a sum without its parentheses."""
     terms: list[str] = []
     for piece in text.split(" + "):
-        if terms and not _is_closed(terms[-1]):
+        if terms and not is_closed(terms[-1]):
             terms[-1] += f" + {piece}"
         else:
             terms.append(piece)
@@ -192,7 +192,7 @@ def _terms(text: str) -> list[str]:
 
 def _negated(term: str) -> str:
     inner = re.fullmatch(r"-1\*\((.*)\)", term)
-    return inner[1] if inner is not None and _is_closed(inner[1]) else f"-1*({term})"
+    return inner[1] if inner is not None and is_closed(inner[1]) else f"-1*({term})"
 
 
 _PRODUCT = re.compile(r"(-?\d+)\*\((.*)\)")
@@ -205,12 +205,12 @@ def _parts(text: str) -> tuple[str, int]:
     if text.lstrip("-").isdigit():
         return "", int(text)
     found = _SUM.fullmatch(text)
-    if found is None or not _is_closed(found[1]):
+    if found is None or not is_closed(found[1]):
         return text, 0
     return found[1], int(found[2] + found[3])
 
 
-def _is_closed(text: str) -> bool:
+def is_closed(text: str) -> bool:
     """Whether the parentheses in a text are balanced."""
     depth = 0
     for sign in text:

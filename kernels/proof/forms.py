@@ -25,7 +25,7 @@ from ...ir.core import BlockArgument, Operation, Value
 from ...ir.rewriting import constant_int
 from ...ir.traits import ReadsMemory, is_pure
 from ...ir.types import MemRefType, i1
-from .bounds import Bounds, bounds_of
+from .bounds import Bounds, bounds_of, is_natural
 from .expressions import (
     ALWAYS,
     NEVER,
@@ -225,8 +225,8 @@ class Forms:
         extent, b3 stands for the quotient and the axis's own variable for the remainder.
         """
         self.grid = (*grid, number(1))
-        sizes = [self.polynomial(size) for size in grid]
-        found = parted(kernel, sizes, self._known_polynomial, self.parameters.is_natural)
+        sizes = [self._sum_of(size) for size in grid]
+        found = parted(kernel, sizes, self._polynomial, self.parameters.is_natural)
         if found is None:
             return
         axis, by, times = found
@@ -234,12 +234,9 @@ class Forms:
         inner = [self.parted[1] if i == axis else own for i, own in enumerate(grid)]
         self.grid = (*inner, self.parameters.form(times))
 
-    def _known_polynomial(self, value: Value) -> Polynomial | None:
-        return self.polynomial(self.of(value))
-
     def _part(self, op: Operation) -> Form:
         """A quotient or remainder by an unknown extent; exact only for a group's id (`parted`)."""
-        of = divided_id(op, self._known_polynomial)
+        of = divided_id(op, self._polynomial)
         if self.parted is None or of is None or of[0] != self.parted[0]:
             return self._unknown_of(op)
         return Form("b3" if isinstance(op, QUOTIENTS) else of[1])
@@ -280,16 +277,7 @@ class Forms:
         if not parts or len(parts) < len(of) or len(either) < 2:
             return None
         define = partial(extreme_of, relation) if relation else choice_of
-        name = self.parameters.defined(*define(*parts))
-        itself, is_least = Polynomial({(name,): 1}), relation == "<="
-        for each in either if relation else ():
-            above = each - itself if is_least else itself - each
-            if not self.parameters.is_natural(above):
-                self.parameters.naturals.append(above)
-        enough = any if relation == ">=" else all
-        if enough(map(self.parameters.is_natural, either)):
-            self.parameters.count(name)
-        return name
+        return self.parameters.chosen_of(*define(*parts), relation, either)
 
     # -- arithmetic ----------------------------------------------------------------------------
 
@@ -321,14 +309,24 @@ class Forms:
     def _polynomial(self, value: Value) -> Polynomial | None:
         """The polynomial of a value that is constant during a launch.
 
-        A value that the host computes in another way, such as a selection, becomes a parameter of
-        which nothing is known.
+        Another expression of parameters, such as a quotient, becomes one parameter; so does a value
+        that the host computes in another way, of which nothing is known.
         """
-        found = self.polynomial(self.of(value))
-        op = self.arguments.get(value, value).defining_op
+        found, op = self._sum_of(self.of(value)), self.arguments.get(value, value).defining_op
         if found is not None or op is None:
             return found
         return self.parameters.polynomial(self._unknown_of(op))
+
+    def _sum_of(self, form: Form) -> Polynomial | None:
+        """A form as a polynomial whose quotients are parameters; None if it is not constant."""
+        found = self.fixed(form)
+        if found is None or is_condition(found):
+            return None
+        is_sound = not found.wanted or is_natural(self.bounds(found))
+        natural = lambda text: is_natural(self.bounds(Form(text)))  # noqa: E731
+        return self.parameters.polynomial(found) or (
+            self.parameters.total_of(found.text, natural) if is_sound else None
+        )
 
     def bounds(self, form: Form) -> Bounds:
         """(least value, greatest value) of a number; None for an end that is not known."""
@@ -348,7 +346,7 @@ class Forms:
             low, high = (None if end is None else (end + more) // by for end in self.bounds(a))
             if low is not None and low == high:
                 return found.saying(str(low))
-            return found.saying(f"floor(({a.text} + {more})/{by})")
+            return found.saying(f"floor(({a.text} + {more})/{by})" if by > 1 else a.text)
         return found.saying(self.parameters.form(self.parameters.floor(fixed + more, by)).text)
 
     def remainder(self, op: Any) -> Form:
@@ -381,6 +379,8 @@ class Forms:
         """The form of a minimum or maximum."""
         a, b = self.of(op.operands[0]), self.of(op.operands[1])
         first, second = self.parameters.polynomial(a), self.parameters.polynomial(b)
+        if relation == ">=" and b.text == "0" and is_natural(self.bounds(a)):
+            return a
         if first is not None and second is not None:
             small, large = (a, b) if relation == "<=" else (b, a)
             if self.parameters.is_natural(second - first):
@@ -438,10 +438,8 @@ class Forms:
 
     def logical(self, op: Any, word: str) -> Form:
         """The conjunction or disjunction (`word`) of two conditions."""
-        if op.results[0].type is not i1:
-            return self._unknown()
         a, b = (self.of(v) for v in op.operands)
-        if not (is_condition(a) and is_condition(b)):
+        if op.results[0].type is not i1 or not (is_condition(a) and is_condition(b)):
             return self._unknown()
         return (a + b).saying(f"({a.text}) {word} ({b.text})")
 

@@ -1,7 +1,8 @@
 """Index values of a launched kernel in its first subgroup, as arrays over the threads.
 
-Loops are in their first iteration. Unknown extents and other numbers of the host are taken to be
-one constant, a multiple of lines and vectors, since distances between rows depend on them.
+Loops are in their first iteration, in which they carry what they begin with. Unknown extents and
+other numbers of the host are taken to be one constant, a multiple of lines and vectors, since
+distances between rows depend on them.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from ...dialects import arith, gpu, memref
+from ...dialects import arith, gpu, memref, scf
 from ...dialects.index_lists import mix
-from ...ir.core import Operation, Value
+from ...ir.core import BlockArgument, Operation, Value
 from ...ir.lazy import np
 from ...ir.rewriting import constant_int
 from ...ir.traits import AllocatesMemory
@@ -37,12 +38,9 @@ class Numbers:
         self._arguments = arguments
         self._subgroup = subgroup
         self._threads = threads
+        self.group: Sequence[Any] = (0, 0, 0)
         self.thread = np.arange(min(max(subgroup, together), prod(threads)))
         self._known: dict[Value, Any] = {}
-
-    def set(self, value: Value, number: Any) -> None:
-        """Set the number of a value."""
-        self._known[value] = number
 
     def of(self, value: Value) -> Any:
         """A number for each thread, or one for all. Raises NotKnownError."""
@@ -56,6 +54,9 @@ class Numbers:
             return constant
         if value in self._arguments:
             return self.of(self._arguments[value])
+        begins = _in_first_iteration(value)
+        if begins is not None:
+            return self.of(begins)
         op = value.defining_op
         made = _NUMBERS.get(type(op)) if op is not None else None
         if made is not None:
@@ -71,6 +72,10 @@ class Numbers:
     def along(self, op: Any) -> Any:
         """The thread's id along an axis."""
         return self.thread // prod(self._threads[: op.axis]) % self._threads[op.axis]
+
+    def along_all(self, op: Any) -> Any:
+        """The thread's id among all threads of all groups along an axis."""
+        return self.group[op.axis] * self._threads[op.axis] + self.along(op)
 
     def extents(self, buffer: Value) -> list[int]:
         """The extents of a buffer."""
@@ -132,6 +137,38 @@ class Numbers:
         return [m if isinstance(m, int) else self.of(m) for m in mix(static, values)]
 
 
+class FirstThreads(Numbers):
+    """The values of a kernel in the first thread of each subgroup of the groups with `numbers`.
+
+    Groups are numbered along x first, then y and z, in the order in which devices start them.
+    """
+
+    def __init__(
+        self,
+        arguments: Mapping[Value, Value],
+        threads: Sequence[int],
+        subgroup: int,
+        grid: Sequence[int],
+        numbers: Any,
+    ) -> None:
+        super().__init__(arguments, threads, subgroup)
+        first = np.arange(0, prod(threads), self.thread.size)
+        self.thread = np.tile(first, len(numbers))
+        own, (x, y, _) = np.repeat(numbers, len(first)), grid
+        self.group = (own % x, own // x % y, own // (x * y))
+
+
+def _in_first_iteration(value: Value) -> Value | None:
+    """What a counter or a value that a loop carries is in its first iteration; else None."""
+    loop = value.owner.parent_op if isinstance(value, BlockArgument) else None
+    match loop:
+        case scf.For():
+            return loop.lower if value.index == 0 else loop.inits[value.index - 1]  # type: ignore[attr-defined]
+        case scf.Parallel():
+            return loop.lower[value.index]  # type: ignore[attr-defined]
+    return None
+
+
 def _binary(function: Callable[[Any, Any], Any]) -> Any:
     return lambda n, op: function(n.of(op.operands[0]), n.of(op.operands[1]))
 
@@ -177,8 +214,8 @@ _NUMBERS: dict[type[Operation], Callable[[Numbers, Any], Any]] = {
     arith.CmpI: _compared,
     memref.Dim: _extent,
     gpu.ThreadId: Numbers.along,
-    gpu.GlobalId: Numbers.along,
-    gpu.BlockId: lambda n, op: 0,
+    gpu.GlobalId: Numbers.along_all,
+    gpu.BlockId: lambda n, op: n.group[op.axis],
     gpu.GridDim: lambda n, op: UNKNOWN_EXTENT,
     gpu.BlockDim: lambda n, op: n._threads[op.axis],
     gpu.LaneId: lambda n, op: n.thread % n._subgroup,

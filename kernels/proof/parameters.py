@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 
 from ...ir.core import Value
-from .expressions import Form, choice_of, is_fixed, is_number, number, sum_of
+from .expressions import Form, choice_of, is_fixed, is_number, number, parts_of, sum_of
 from .polynomials import Monomial, Polynomial
 
 _PARAMETER = re.compile(r"\bp\d+\b")
 _NAME = re.compile(r"\b[vp]\d+\b")
 _ALTERNATIVES = re.compile(r"\b(?:or|not)\b|!=")
+_MOST = 1 << 63
+"""More than any product of extents, since indices have 64 bits."""
 _POLYNOMIAL = re.compile(r"(?:p\d+|\d+|[\s()+*-])+")
 """Matches text that consists of sums and products of parameters."""
 
@@ -33,6 +35,8 @@ class Parameters:
     """For each known condition that only defines a parameter: the parameter's name."""
     quotients: dict[str, str] = field(default_factory=dict)
     """The same of conditions that define a parameter as a quotient."""
+    of_products: dict[str, None] = field(default_factory=dict)
+    """The known conditions that relate products to their factors, which few questions need."""
     switches: dict[str, Form] = field(default_factory=dict)
     """For each parameter that is 0 where a condition on parameters holds, else 1: the condition."""
     counts: dict[str, None] = field(default_factory=dict)
@@ -76,9 +80,10 @@ class Parameters:
         """(parameters in texts and those that they depend on, the known conditions on these).
 
         Integer sets with few parameters are much faster. With `is_plain`, there are no conditions
-        that are alternatives, each of which may double the time that a set takes, and no quotients
-        of parameters that are not in the texts themselves, unless `with_quotients`: a set from
-        which one is subtracted needs what is known of the other's parameters.
+        that are alternatives, each of which may double the time that a set takes, none that relate
+        products to factors, and no quotients of parameters that are not in the texts themselves,
+        unless `with_quotients`: a set from which one is subtracted needs what is known of the
+        other's parameters.
         """
         found = {name for text in texts for name in _parameters_in(text)}
         is_less = is_plain and not with_quotients
@@ -86,7 +91,7 @@ class Parameters:
         known = {
             one: (names, {defined[one]} if one in defined else names)
             for one in self.known
-            if not (is_plain and _ALTERNATIVES.search(one))
+            if not (is_plain and (one in self.of_products or _ALTERNATIVES.search(one)))
             for names in (_parameters_in(one),)
         }
         while True:
@@ -109,6 +114,38 @@ class Parameters:
         self.definitions[defines] = name
         self.suppose(defines)
         return name
+
+    def chosen_of(
+        self, value: str, condition: str, relation: str, among: Sequence[Polynomial]
+    ) -> str:
+        """The parameter for a minimum ("<="), a maximum (">=") or another choice ("") `among` two
+        polynomials; `value` and `condition` define it, see `defined`.
+        """
+        name = self.defined(value, condition)
+        itself = Polynomial({(name,): 1})
+        for each in among if relation else ():
+            above = each - itself if relation == "<=" else itself - each
+            if not self.is_natural(above):
+                self.naturals.append(above)
+        enough = any if relation == ">=" else all
+        if enough(map(self.is_natural, among)):
+            self.count(name)
+        return name
+
+    def total_of(self, text: str, is_natural: Callable[[str], bool]) -> Polynomial:
+        """The polynomial of a sum, in which a term that is none, such as a quotient of a maximum,
+        is a parameter; one that `is_natural` is known not to be negative.
+        """
+        total = Polynomial({})
+        for times, term in parts_of(text):
+            found = self.polynomial(Form(term))
+            if found is None:
+                name = self.defined(term, f"@ = {term}")
+                if is_natural(term):
+                    self.count(name)
+                found = Polynomial({(name,): 1})
+            total = total + found * times
+        return total
 
     def switch(self, where: Form) -> Polynomial:
         """The parameter that is 0 where a condition on parameters holds, else 1."""
@@ -205,6 +242,11 @@ class Parameters:
             self.factors[product] = names
             if all(name in self.counts for name in names):
                 self.count(product)
+                for name in dict.fromkeys(names):  # It is 0 where a factor is.
+                    above = f"{product} <= {_MOST}*{name}"
+                    self.definitions[above] = product
+                    self.of_products[above] = None
+                    self.suppose(above)
         return product
 
 

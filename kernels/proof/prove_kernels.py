@@ -14,6 +14,7 @@ from ...ir.types import MemRefType
 from ...targets.attribute import target_of
 from ..model.origins import origins
 from .accesses import VIEW_UNKNOWN, Access, Accesses, Unknown
+from .around import around
 from .cases import Extents, cases, cases_of, in_all
 from .counting import Counting
 from .enumeration import Enumeration
@@ -201,8 +202,9 @@ class ProveKernels(
         subgroup = gpu.subgroup_size(kernel)
         forms = Forms(arguments, (x, y, z), subgroup, calls=whole.calls, parameters=parameters)
         _suppose(forms, launch)
+        happens = around(forms, launch)
         forms.number_groups(kernel, [forms.of(size) for size in launch.grid])
-        accesses = Accesses(forms)
+        accesses = Accesses(forms, happens)
         accesses.read(kernel)
         context.statistic("accesses", len(accesses.found))
         if self.counts and gpu.is_by_thread(kernel):

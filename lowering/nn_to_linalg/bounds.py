@@ -62,7 +62,14 @@ def within(e: Emitter, at: Value, extent: Size) -> Size:
 
     On a device, which does not wait for the check, an index out of range becomes 0.
     """
-    at = wrapped(e, at, extent)
+    return inside(e, wrapped(e, at, extent), extent)
+
+
+def inside(e: Emitter, at: Value, extent: Size) -> Size:
+    """An index that was read from memory; on a device, one out of range becomes 0.
+
+    So its kernels touch no memory that is not theirs, whatever another one has written.
+    """
     return e.select(e.compare("ult", at, extent), at, 0) if e.globals.has_groups else at
 
 

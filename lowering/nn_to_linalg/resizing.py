@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from ...dialects import arith, math, nn
+from ...dialects import arith, math, memref, nn
 from ...dialects.nn.resize import Resampling
 from ...ir.affine import AffineDim, AffineMap
 from ...ir.attributes import DenseElements
 from ...ir.core import Value
 from ...ir.lazy import np
 from ...ir.types import FloatType, IntegerType, Type, f32, f64
+from .bounds import inside
 from .emitter import Emitter
 from .extents import Size
 from .sampling import Along, ratio, sampling_tables, scaled_extent
@@ -106,8 +107,10 @@ def _resize_by_scales(e: Emitter, op: nn.Resize, moving: list[int]) -> None:
         extent, length = e.size(source, d), op.out.type.shape[d]
         scale = None if op.scales is None else e.constant(op.scales[d], f64)
         if length is None:
-            assert scale is not None
-            length = scaled_extent(e, extent, scale)
+            assert scale is not None and op.scales is not None
+            by = op.scales[d]
+            # As `symbolic_results` says, which others know the extent by.
+            length = e.mul(extent, int(by)) if by == int(by) else scaled_extent(e, extent, scale)
         scale = ratio(e, length, extent) if scale is None else scale
         begin, end = (e.constant(number, f64) for number in op.region(d))
         along.append(Along(d, extent, length, scale, (begin, end)))
@@ -209,7 +212,7 @@ def _stage(e, op: Resampling, tables: list[Taps], source, target, element, wide)
     Along several dimensions, the sums over those of the first one are innermost.
     """
     buffer, kind = source
-    rank = buffer.type.rank
+    rank, sizes = buffer.type.rank, e.sizes(buffer)
     smooth = op.mode != "nearest"
     is_final = target.type.element_type is storage_type(element)
 
@@ -222,6 +225,8 @@ def _stage(e, op: Resampling, tables: list[Taps], source, target, element, wide)
 
         def tap(t) -> Value:
             place = e.load_index(taps.places, [t, where[axis]])
+            if taps.places.defined_by(memref.GetGlobal) is None:
+                place = e.value(inside(e, place, sizes[axis]))
             value = total(e, [*at[:axis], place, *at[axis + 1 :]], where, rest)
             if taps.weights is None:
                 return value

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from ...dialects import arith, nn, scf
 from ...ir.core import Value
 from ...ir.types import IntegerType, MemRefType, i1, i32, i64, index
+from .bounds import inside
 from .emitter import Emitter
 from .extents import Size
 from .ranks import all_threads_pay
@@ -162,7 +163,7 @@ def _one_by_one(e: Emitter, op: nn.Suppress, out: Value) -> None:
             counts = e.insert(arith.AndI(room, e.load(eligible, [*where, i]))).result
             with e.when(counts):
                 box = _box(e, op, [*where, i])
-                used = e.load(number, own)
+                used = inside(e, e.load(number, own), count)
                 hit = _overlaps(e, box, kept, own, used, threshold)
                 free = e.insert(arith.XOrI(hit, e.constant(1, i1))).result
                 with e.when(free):
@@ -182,7 +183,7 @@ def _overlaps(
     box: Sequence[Value],
     kept: Value,
     own: Sequence[Size],
-    used: Value,
+    used: Size,
     threshold: Value,
 ) -> Value:
     """Whether a box overlaps by more than the threshold with a box kept so far.
@@ -197,7 +198,8 @@ def _overlaps(
         e.insert(scf.Condition(goes_on, [i, hit]))
     with e.inside(loop.after.block):
         i = loop.after.block.args[0]
-        other = [e.load(kept, [*own, i, c]) for c in range(4)]
+        at = inside(e, i, e.size(kept, len(own)))
+        other = [e.load(kept, [*own, at, c]) for c in range(4)]
         found = _is_over(e, box, other, threshold)
         e.insert(scf.Yield([e.value(e.add(i, 1)), found]))
     return loop.outs[1]

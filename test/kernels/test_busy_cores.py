@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from nnc.dialects import schedule as schedule_of
+from nnc.ir.decisions import Terms
 from nnc.ir.passes import PassManager
 from nnc.kernels.policy import groups
+from nnc.kernels.policy.tile_batches import GroupTile
 from nnc.lowering.pipelines import pipeline
 from nnc.targets import base
 from nnc.targets.groups import GroupMachine
@@ -54,6 +57,32 @@ def test_threads_have_registers_for_the_sums_of_other_subgroups(steps):
     rows = max(1, parallel // 4)
     subgroups = tile.threads // rows // max(1, 32 // rows)
     assert 4 * subgroups * tile.threads <= 0.6 * 65536
+
+
+@pytest.mark.parametrize(
+    ("cycles", "counts", "has_products", "taken"),
+    [
+        (104, [136], True, 1),
+        (106, [136], True, 0),  # That takes longer.
+        (104, [96], True, 0),  # It has no more work for the last cores.
+        (104, [136, 1], True, 0),  # It has a launch more.
+        (104, [136], False, 0),
+        (99, [96], True, 1),
+    ],
+)
+def test_schedules_that_keep_cores_busy_come_first(cycles, counts, has_products, taken):
+    """Beside one of 96 groups on 68 cores, which takes 100 cycles."""
+    machine = base.target("cuda").machine
+    assert isinstance(machine, GroupMachine) and machine.cores == CORES
+
+    def candidate(cycles, counts):
+        share = Terms({"memory": cycles / len(counts)})
+        tiles = tuple(GroupTile(None, terms=share, groups=count) for count in counts)
+        own = "", schedule_of.For, cycles, "", None
+        return groups.GroupCandidate(*own, tiles, CORES, has_products)  # type: ignore[arg-type]
+
+    found = [candidate(100, [96]), candidate(cycles, counts)]
+    assert groups.best(found, machine) is found[taken]
 
 
 def test_few_long_rows_are_reduced_by_all_groups():

@@ -23,7 +23,7 @@ from .test_prove_planted_faults import are_unset
 
 pytest.importorskip("islpy")
 
-F = "tensor<?x?xf32>"
+F, IMAGE, BOXES = "tensor<?x?xf32>", "tensor<1x2x?x?xf32>", "tensor<2x?x4xf32>"
 KERNELS = {
     "gather": (
         f"(%x: {F}, %i: tensor<?xi64>) -> {F}",
@@ -36,7 +36,26 @@ KERNELS = {
         f"%y = nn.transpose %x {{permutation = array<i64: 1, 0>}} : ({F}) -> {F}",
     ),
     "matmul": (f"(%x: {F}, %z: {F}) -> {F}", f"%y = nn.matmul %x, %z : ({F}, {F}) -> {F}"),
+    "relative": (
+        "(%a: tensor<?x1xf32>, %b: tensor<1x?xf32>) -> tensor<?x?x?xf32>",
+        f"""%d = nn.sub %a, %b : (tensor<?x1xf32>, tensor<1x?xf32>) -> {F}
+        %i = nn.cast %d : ({F}) -> tensor<?x?xi64>
+        %y = nn.gather %d, %i {{axis = 0 : i64}} : ({F}, tensor<?x?xi64>) -> tensor<?x?x?xf32>""",
+    ),
+    "resize": (
+        f"(%x: {IMAGE}) -> {IMAGE}",
+        f"""%y = nn.resize %x {{scales = array<f32: 1.0, 1.0, 2.0, 2.0>, mode = "linear"}}
+          : ({IMAGE}) -> {IMAGE}""",
+    ),
 }
+IN_BLOCKS = {
+    "suppress": (
+        f"(%b: {BOXES}, %e: tensor<2x?xi1>, %n: tensor<i64>, %t: tensor<f32>) -> tensor<2x?xi1>",
+        f"""%y = nn.suppress %b, %e, %n, %t
+          : ({BOXES}, tensor<2x?xi1>, tensor<i64>, tensor<f32>) -> tensor<2x?xi1>""",
+    ),
+}
+"""What the host launches in a loop over blocks."""
 SEEDS = {"matmul": 3}
 """How many faults are planted in a kernel, where it is not twelve: proofs of products take long."""
 
@@ -46,6 +65,8 @@ INPUTS = {
     "softmax": lambda rng: [rng.normal(size=(3, 7))],
     "transpose": lambda rng: [rng.normal(size=(3, 7))],
     "matmul": lambda rng: [rng.normal(size=(3, 7)), rng.normal(size=(7, 5))],
+    "relative": lambda _: [np.arange(3.0)[:, None], np.arange(4.0)[None, :]],
+    "resize": lambda rng: [rng.normal(size=(1, 2, 5, 4))],
 }
 
 
@@ -59,8 +80,9 @@ def threads(name):
             found.append(module.clone())
             PassManager(pipeline(passes)).run(found[0])
 
-    signature, body = KERNELS[name]
-    text = f"func.func @main{signature} {{\n{body}\nreturn %y : {F}\n}}"
+    signature, body = {**KERNELS, **IN_BLOCKS}[name]
+    result = signature.partition("-> ")[2]
+    text = f"func.func @main{signature} {{\n{body}\nreturn %y : {result}\n}}"
     run_stages(parse_module(text), target="opencl", after_stage=deal_out)
     return str(found[0])
 
@@ -94,7 +116,14 @@ def is_proven(module):
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels_are_proven_as_threads(name, texts):
-    assert is_proven(parse_module(texts[name]))
+    module = parse_module(texts[name])
+    found = results(module, name)
+    assert is_proven(module) and found is not None and not are_unset(found)
+
+
+@pytest.mark.parametrize("name", IN_BLOCKS)
+def test_launches_in_loops_of_the_host_are_proven(name):
+    assert is_proven(parse_module(threads(name)))
 
 
 def planted(text, rng):
