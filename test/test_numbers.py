@@ -33,6 +33,7 @@ EXPLAINED = {
     ("kernels/proof/cases.py", "_MOST"): "time to prove",
     ("kernels/proof/cases.py", "_MOST_OF_LAUNCH"): "time to prove",
     ("kernels/proof/enumeration.py", "MOST_POINTS"): "memory to prove",
+    ("kernels/proof/parameters.py", "_MOST"): "indices have 64 bits",
     ("kernels/proof/sets.py", "OPERATIONS"): "time to prove",
     ("kernels/proof/sets.py", "EQUALITIES"): "time to prove",
     ("passes/inline.py", "MOST"): "time and memory to compile",
