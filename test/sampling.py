@@ -15,7 +15,7 @@ from zlib import crc32
 
 MANY_CASES = 4
 """From so many thorough cases of a test on, some of them are left to `combinations`."""
-ONE_IN = 3
+ONE_IN = 4
 """At least one in so many cases runs, also of those that show nothing new."""
 
 Case = tuple[str, Mapping[str, Any]]

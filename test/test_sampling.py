@@ -35,7 +35,7 @@ def test_what_others_show_need_not_be_shown_again():
     others = [one for one in every if one[1]["a"] != 2]
     thorough = [one for one in every if one[1]["a"] == 2]
     dropped = left_out(thorough, others)
-    assert len(thorough) - len(dropped) == 2  # one shows the value; there is one in three at least
+    assert len(thorough) - len(dropped) == 2  # one shows the value; there is one in four at least
 
 
 def test_what_each_case_has_of_its_own_is_no_reason_to_run_it():
