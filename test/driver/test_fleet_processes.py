@@ -18,6 +18,7 @@ pytest.importorskip("cryptography")
 
 from nnc.driver.compile import compile_model, mark_entry
 from nnc.kernels.tuned import TunedFolder
+from nnc.targets.base import host
 from nnc.tools.command import Streams
 from nnc.tools.nnc import main
 
@@ -73,7 +74,9 @@ def members(place, count):
 
 
 def worker(place, address):
-    made = Process(place, "worker", "--scheduler", address, "--certificates", "key")
+    """A worker for the processor that this one is in tests, which other processes do not know."""
+    given = ["--scheduler", address, "--certificates", "key", "--target", host().name]
+    made = Process(place, "worker", *given)
     assert made.line.startswith(f"joined {address}")
     return made
 
