@@ -82,7 +82,10 @@ RowsOfHalves = Constraint(
 
 
 class HalfWords(Op, name="packed.half_words", traits=(Pure, ViewLike)):
-    """The same memory as words of two neighbours of a row each; a view that copies nothing."""
+    """A view of rows of bf16 as words of 32 bits, each of two neighbouring elements.
+
+    Nothing is copied. Shapes: source [.., N] -> result [.., N / 2].
+    """
 
     source: Operand = operand(RowsOfHalves)
     result: Result = result(Derived("source", _as_words, "words of two neighbours each"))

@@ -76,9 +76,9 @@ static int may_use_tiles(void) { return 0; }
 /* Whether a processor of level 4 has what code for `sapphirerapids` uses: AVX512_VNNI, AVX512_BF16,
    AMX-TILE, AMX-INT8, AMX-BF16, and both parts of the tiles' state, `kept` by the system. */
 static int has_tiles(unsigned kept) {
-    unsigned a, b, c, d, halves, e;
+    unsigned a, b, c, d, halves, other[3];
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return 0;
-    if (!__get_cpuid_count(7, 1, &halves, &b, &e, &a)) return 0;
+    if (!__get_cpuid_count(7, 1, &halves, &other[0], &other[1], &other[2])) return 0;
     return has(c, 1u << 11) && has(halves, 1u << 5) && has(d, 1u << 22 | 1u << 24 | 1u << 25) &&
         has(kept, 0x60000) && may_use_tiles();
 }

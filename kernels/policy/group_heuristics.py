@@ -283,7 +283,6 @@ class GroupHeuristics(Heuristics):
         """The cost model of a stage's tiles; in a chain, of one group's part of the stage."""
         model = GroupTiles(stage, self.device, roots, self.others)
         model.parts, model.fixed_threads = self.around, self.fixed_threads
-        model.only_cycles = self.only_cycles
         return model
 
     def row_tile(self, group: Group, roots: list[Loop]) -> Tile:

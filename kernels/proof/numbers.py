@@ -160,12 +160,14 @@ class FirstThreads(Numbers):
 
 def _in_first_iteration(value: Value) -> Value | None:
     """What a counter or a value that a loop carries is in its first iteration; else None."""
-    loop = value.owner.parent_op if isinstance(value, BlockArgument) else None
+    if not isinstance(value, BlockArgument):
+        return None
+    loop = value.owner.parent_op
     match loop:
         case scf.For():
-            return loop.lower if value.index == 0 else loop.inits[value.index - 1]  # type: ignore[attr-defined]
+            return loop.lower if value.index == 0 else loop.inits[value.index - 1]
         case scf.Parallel():
-            return loop.lower[value.index]  # type: ignore[attr-defined]
+            return loop.lower[value.index]
     return None
 
 

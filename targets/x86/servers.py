@@ -39,9 +39,10 @@ Source: `nnc calibrate` on an Emerald Rapids, 49.4 to 50.1.
 """
 
 SERVER_TILES = TileCosts(sum_bodies=56, long_sum=64)
-"""Two steps of a long sum around 28 results: matrix products of BERT, DeiT, Whisper and ALBERT take
-0.96 to 0.98 of the time on an Emerald Rapids. Convolutions sum 16 channels in their innermost loop;
-with two steps of these, MobileNetV2 takes 1.05 and EfficientNet-B0 1.02 of the time."""
+"""Tiles of up to 28 results compute two steps of a sum in a row, if it has 64 steps or more: BERT,
+DeiT, Whisper's encoder and ALBERT take 0.96 to 0.98 of the time on an Emerald Rapids. Convolutions
+sum 16 channels in their innermost loop; with two steps of these, MobileNetV2 takes 1.05 and
+EfficientNet-B0 1.02 of the time."""
 
 SERVER_OPERATIONS = OperationCosts(
     sqrt=21,

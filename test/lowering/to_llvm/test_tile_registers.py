@@ -145,7 +145,7 @@ def test_functions_take_no_tiles():
         LowerToLlvm().run(module, PassContext())
 
 
-def test_tiles_are_the_name_s():
+def test_the_name_of_a_target_decides_on_tile_registers():
     """IR for a processor that is not this one resumes as code for the target that it names."""
     text = """module attributes {nnc.target = {name = "NAME", processor = "another",
       machine = {cores = 3}}} {}"""
