@@ -2,6 +2,7 @@
 
     python -m bench.choices resnet18.onnx bert_base.onnx
     python -m bench.choices model.onnx --types f32 int8 --threads 1 --seconds 3 --factor 3
+    python -m bench.choices model.onnx --types f32 --tuned tuned/
 
 For each model, in f32, f16, bf16 and int8, and on one and two threads, each alternative that a pass
 has for a decision (layout, algorithm, fusion, batch, precision, integers) is compiled and run in
@@ -11,9 +12,10 @@ the model's time that it saves, the 95 % confidence interval, and what the cost 
 with those that beat nnc's choice by more than 2 % beyond that interval, and with code 1 if there
 are any.
 
-Weights of f16 and bf16 are rounded, those of int8 quantized for each channel, with random inputs
-for the ranges. Alternatives that are expected to take more than `--factor` times as long are left
-out.
+With `--tuned`, what nnc chose is what `nnc tune` stored in that folder, and alternatives override
+it one decision at a time. Weights of f16 and bf16 are rounded, those of int8 quantized for each
+channel, with random inputs for the ranges. Alternatives that are expected to take more than
+`--factor` times as long are left out.
 """
 
 import argparse
@@ -34,6 +36,7 @@ from nnc.driver.tuning.ratio import Ratio
 from nnc.ir.core import Operation
 from nnc.ir.decisions import Decisions
 from nnc.ir.diagnostics import NncError
+from nnc.kernels.tuned import TunedFolder
 from nnc.runtime.model import Model
 from nnc.targets.attribute import attach, detailed, target_of
 
@@ -79,23 +82,27 @@ HEAD = "| model | type | threads | saved | expected | kind | nnc's choice | inst
 class Beside:
     """A model as nnc compiles it, with inputs, to compare alternatives with."""
 
-    def __init__(self, module: Operation, threads: int) -> None:
-        self._module, self._threads = module, threads
+    def __init__(self, module: Operation, threads: int, tuned: TunedFolder | None) -> None:
+        self._module, self._threads, self._tuned = module, threads, tuned
         self._target = target_of(module)
         self._default = self._compiled(Decisions())
         self._inputs = random_inputs(self._default)
 
     def _compiled(self, decisions: Decisions) -> Model:
-        module = run_stages(self._module.clone(), decisions=decisions)
+        module = run_stages(self._module.clone(), decisions=decisions, tuned=self._tuned)
         return self._target.running(make_program(module), self._threads, None)
 
     def ratio(self, candidate: Candidate, seconds: float) -> Ratio:
-        """The ratio of the time with an alternative to nnc's own. Raises NncError."""
+        """The ratio of the time with an alternative to nnc's own.
+
+        It counts where only some of the alike operations can have it, as a neighbour's choice may
+        rule it out. Raises NncError where none can.
+        """
         choice = candidate.choice
         decisions = Decisions(told={choice.key: choice.taken})
         other, pairs = self._compiled(decisions), []
-        if decisions.notes:
-            raise NncError("; ".join(decisions.notes))
+        if not decisions.followed:
+            raise NncError("; ".join(decisions.notes) or "no operation has this choice any more")
         started = time.perf_counter()
         while len(pairs) < 7 or time.perf_counter() - started < seconds:
             pairs.append((fastest(self._default, self._inputs), fastest(other, self._inputs)))
@@ -103,17 +110,22 @@ class Beside:
 
 
 def measured(
-    path: Path, type: str, threads: Sequence[int], seconds: float, factor: float
+    path: Path,
+    type: str,
+    threads: Sequence[int],
+    seconds: float,
+    factor: float,
+    tuned: TunedFolder | None = None,
 ) -> Iterator[Row]:
     """A row for each alternative of a model. Raises NncError where it cannot be compiled."""
     with tempfile.TemporaryDirectory() as folder:
         module = load_module(str(as_type(path, type, Path(folder))))
     machine = detailed(attach(module, target_of(module)))
     decisions = Decisions()
-    run_stages(module.clone(), last="schedule", decisions=decisions)
+    run_stages(module.clone(), last="schedule", decisions=decisions, tuned=tuned)
     found = candidates(decisions.made, machine, precision=True, factor=factor)
     for count in threads:
-        beside = Beside(module, count)
+        beside = Beside(module, count, tuned)
         for one in found:
             try:
                 yield Row(path.stem, type, count, one, beside.ratio(one, seconds))
@@ -132,12 +144,14 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=2.0, help="runs of an alternative")
     parser.add_argument("--factor", type=float, default=2.0)
     parser.add_argument("--results", type=Path, help="a file that rows are appended to, pickled")
+    parser.add_argument("--tuned", type=Path, help="the folder that 'nnc tune' wrote")
     args = parser.parse_args()
+    tuned = TunedFolder(args.tuned) if args.tuned is not None else None
     print(f"{HEAD}\n{'|---' * HEAD.count(' | ')}|---|", flush=True)
     missed: list[Row] = []
     for model in map(model_file, args.models):
         for type in args.types:
-            for row in measured(model, type, args.threads, args.seconds, args.factor):
+            for row in measured(model, type, args.threads, args.seconds, args.factor, tuned):
                 print(row, flush=True)
                 missed += [row] if row.is_missed else []
                 if args.results is not None:

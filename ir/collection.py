@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+_GROWTH = 1_000_000
+"""The least growth in blocks of memory, about 80 MB, after which garbage is searched for."""
+_kept = 0
+"""The number of allocated blocks of memory after the last search; 0 before the first pause."""
 
 
 @contextmanager
 def paused_collection() -> Iterator[None]:
     """Disable the garbage collector while many objects are made, most of which stay alive.
 
-    Afterwards they belong to the oldest generation, which is rarely searched.
+    Afterwards they belong to the oldest generation, which Python hardly ever searches, since it
+    does not count how they became members. IR is full of cycles, so a process that compiles many
+    models would keep the IR of all: a pause begins with a search when memory has doubled.
     """
     if not gc.isenabled():
         yield
         return
+    _collect_if_grown()
     gc.disable()
     try:
         yield
@@ -25,6 +34,16 @@ def paused_collection() -> Iterator[None]:
             gc.freeze()
             gc.unfreeze()
         gc.enable()
+
+
+def _collect_if_grown() -> None:
+    """Search all objects for garbage if memory has doubled since the last search."""
+    global _kept
+    blocks = sys.getallocatedblocks()
+    if _kept and blocks - _kept > max(_GROWTH, _kept):
+        gc.collect()
+        _kept = sys.getallocatedblocks()
+    _kept = _kept or blocks
 
 
 _NEW_OBJECTS = 10_000

@@ -140,7 +140,7 @@ class Decisions:
     told: Mapping[str, str] = field(default_factory=dict)
     told_by: str = "asked for"
     notes: list[str] = field(default_factory=list)
-    """Messages on overrides that could not be followed."""
+    """Messages on overrides that could not be followed, each once."""
     followed: int = 0
     """The number of decisions that were overridden."""
 
@@ -156,7 +156,8 @@ class Decisions:
         found = next((one for one in decision.alternatives if one.name == wanted), None)
         if found is None or found.fault:
             why = found.fault if found is not None else "there is no such alternative"
-            self.notes.append(f"{decision.kind} '{wanted}' of {decision.operation}: {why}")
+            note = f"{decision.kind} '{wanted}' of {decision.operation}: {why}"
+            self.notes += [] if note in self.notes else [note]
             return decision
         self.followed += 1
         return replace(decision, taken=wanted, told=self.told_by, again=None)

@@ -122,7 +122,7 @@ class Factors:
 
 
 def lu(a: Term) -> Factors:
-    """LU factorization with partial pivoting: 3.4.1."""
+    """LU factorization with partial pivoting. Source: Golub and Van Loan, algorithm 3.4.1."""
     n, places = a.n, Places.of(a)
     counts = [extent(n, (a.value, a.rank - i)) for i in (2, 1)]
     batch, last = dims(a.value)[:-2], a.rank - 2

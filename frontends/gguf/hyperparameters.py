@@ -385,7 +385,11 @@ class Hyperparameters:
         return count
 
     def frequencies(self, base: float | None, count: int) -> tuple[np.ndarray, float]:
-        """The angles per position of `count` elements, and their factor."""
+        """The angle by which each of `count` / 2 pairs turns per position, and a factor.
+
+        Results of the rotation are multiplied by the factor. `base` is that of local attention,
+        which is not scaled; None means the model's own.
+        """
         local = base is not None
         base = self.number("rope.freq_base", 1e4) if base is None else base
         found = base ** (-np.arange(0, count, 2, dtype=np.float64) / count)

@@ -124,5 +124,5 @@ def part(n: NcnnLayer, x: Value, axis: int, begin: int, count: int) -> Value:
 
 
 def by_axes(n: NcnnLayer, x: Value, axes: Sequence[int]) -> tuple[int, ...]:
-    """The axes of the value x for axes of its blob, which has no batch dimension."""
+    """The axes of x that are meant by axes of ncnn, which do not count the batch dimension."""
     return tuple(n.axis(x, axis) for axis in axes)

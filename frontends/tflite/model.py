@@ -373,7 +373,7 @@ class _SubGraph:
         return self.tables[handle]
 
     def contents(self, number: int) -> np.ndarray:
-        """A tensor that a table is filled with."""
+        """The constant vector by number, with which a lookup table is filled. Raises NncError."""
         found = self.reader.tensors.array(self.table.tensors[number]) if number >= 0 else None
         if found is None or found.ndim != 1:
             raise self.reader.source.error("a table's contents are computed, or no vector")

@@ -19,10 +19,11 @@ CHAINED = "in one kernel"
 
 @dataclass(frozen=True)
 class Told:
-    """The groups that users want to be other than by rule.
+    """What users (or `nnc tune`) ask for in place of the rules for grouping ops into kernels.
 
-    `alone` are anchors without their group. `chains` says of a product, or of an algorithm's last
-    step, whether it shares a kernel with the steps before it.
+    An op in `alone` gets a kernel without the ops that would be grouped around it. `chains` says
+    of a product, or of an algorithm's last step, whether it shares a kernel with the steps before
+    it.
     """
 
     alone: frozenset[nn.NnOp] = frozenset()

@@ -150,7 +150,11 @@ class Emission:
             self.positions[loop.stage].remove(loop)
 
     def number_part(self, loop: Loop, at: Number) -> None:
-        """Set the slot of partial results, if iterations of the loop have results of their own."""
+        """Say where the iteration `at` of a loop puts its partial result.
+
+        Only a loop that is factored has these: each iteration adds to a slot of its own, and the
+        slots are added later.
+        """
         if not loop.is_factored:
             return
         if isinstance(at, int):
