@@ -13,7 +13,7 @@ from nnc.lowering.pipelines import pipeline
 from nnc.targets import base
 from nnc.targets.groups import GroupMachine
 
-from .test_groups import TO_SCHEDULES, for_device, product, results, schedule
+from .device_schedules import TO_SCHEDULES, for_device, product, results, schedule
 from .test_prove_kernels import prove
 
 CORES = 68

@@ -4,81 +4,37 @@ from __future__ import annotations
 
 import itertools
 import re
-import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from nnc.dialects import gpu, memref
-from nnc.dialects.marks import THREADS
 from nnc.ir.diagnostics import NncError
 from nnc.ir.passes import PassContext, PassManager
 from nnc.ir.syntax.parser import parse_module
-from nnc.kernels.codegen.shares.assign_layouts import AssignLayouts
-from nnc.kernels.codegen.shares.distribute_tiles import DistributeTiles
 from nnc.kernels.model.stages import stages_of
-from nnc.kernels.policy import groups
 from nnc.kernels.policy.coalescing import thread_extents
 from nnc.kernels.policy.group_tiles import GroupTiles
 from nnc.kernels.policy.writer import ScheduleWriter
 from nnc.kernels.proof.prove_kernels import ProveKernels
 from nnc.lowering.pipelines import pipeline
-from nnc.numerics.checking.running import Runner
-from nnc.numerics.checking.subjects import Subject
-from nnc.numerics.options import NumericsOptions
 from nnc.targets import base
 
 from ..lowering.running import inputs_of
 from ..lowering.test_nn_to_linalg import OPS, example_of
 from ..targets import devices
+from .device_schedules import (  # noqa: F401
+    TO_SCHEDULES,
+    _devices,
+    check,
+    for_device,
+    product,
+    results,
+    schedule,
+    tiles_of,
+)
 from .test_distribute_tiles import LARGE, kernels_of
 from .test_prove_kernels import BY_VALUES, prove
-
-TO_SCHEDULES = "simplify-graph,make-kernels,bufferize,align-rows,mark-in-place,merge-dimensions,compute-rows-again,choose-schedules"
-TO_LAUNCHES = "apply-schedules,canonicalize,cse,outline-launches,canonicalize,cse"
-
-
-@pytest.fixture(autouse=True)
-def _devices(monkeypatch):
-    monkeypatch.setitem(sys.modules, "nnc.targets.devices", devices)
-    monkeypatch.setattr(base, "FAMILIES", (*base.FAMILIES, "devices"))
-
-
-def for_device(name, text):
-    """A module with this text for a device, and how its function `main` is called."""
-    module = parse_module(f'module attributes {{nnc.target = "{name}"}} {{ {text} }}')
-    return module, Subject("main", module.body_block.first.function_type)
-
-
-def results(module, subject, inputs):
-    runner = Runner(module, NumericsOptions(max_steps=50_000_000))
-    outcome = runner.interpret(subject, [x.copy() for x in inputs])
-    assert outcome.error is None, outcome.error
-    return outcome.values
-
-
-def schedule(module, threads=None):
-    """Make kernels of threads of a module; `threads` are used instead of those of the schedules."""
-    PassManager(pipeline(TO_SCHEDULES)).run(module)
-    PassManager(pipeline(TO_LAUNCHES)).run(module)
-    for kernel in kernels_of(module):
-        if threads is not None:
-            kernel.attributes.pop(THREADS, None)
-    AssignLayouts(threads=threads or 256).run(module, PassContext())
-    DistributeTiles().run(module, PassContext())
-    module.verify()
-
-
-def check(module, subject, inputs, threads=None):
-    """The same results before and after."""
-    before = results(module, subject, inputs)
-    schedule(module, threads)
-    for old, new in zip(before, results(module, subject, inputs), strict=True):
-        if old.dtype.kind == "f":
-            largest = np.max(np.abs(old[np.isfinite(old)]), initial=1)
-            np.testing.assert_allclose(new, old, rtol=3e-5, atol=2e-6 * largest)
-        else:
-            np.testing.assert_array_equal(new, old)
 
 
 @pytest.mark.sampled(21)
@@ -203,26 +159,6 @@ def test_open_rows_are_not_kept_in_a_group():
     kernels = kernels_of(module)
     made = [op for one in kernels for op in one.walk() if isinstance(op, memref.Alloc)]
     assert kernels and all(op.memref.type.has_static_shape for op in made)
-
-
-def tiles_of(name, text):
-    """What each kernel of a text gets on a device: groups, threads, elements of all threads."""
-    module, _ = for_device(name, text)
-    PassManager(pipeline(TO_SCHEDULES.replace(",choose-schedules", ""))).run(module)
-    machine = base.target(name).machine
-    kernels = [op for op in module.body_block if "nn.kernel" in op.attributes]
-    return [
-        groups.best(groups.candidates(op.sym_name, op.body.blocks[0], machine), machine).tiles
-        for op in kernels
-    ]
-
-
-def product(m, n, k):
-    return f"""
-      func.func @main(%a: tensor<{m}x{k}xf32>, %b: tensor<{k}x{n}xf32>) -> tensor<{m}x{n}xf32> {{
-        %c = nn.matmul %a, %b : (tensor<{m}x{k}xf32>, tensor<{k}x{n}xf32>) -> tensor<{m}x{n}xf32>
-        return %c : tensor<{m}x{n}xf32>
-      }}"""
 
 
 def test_large_products_have_square_shares():
@@ -462,73 +398,3 @@ def test_attention():
     check(module, subject, inputs, threads=2)
     assert prove(module)
     assert sum(isinstance(op, gpu.LaunchFunc) for op in module.walk()) == 1
-
-
-PADDED = """
-      func.func @main(%x: tensor<1x{0}x{1}x{1}xf32>, %w: tensor<{2}x{0}x3x3xf32>)
-          -> tensor<1x{2}x{1}x{1}xf32> {{
-        %y = nn.conv %x, %w {{pads = array<i64: 1, 1, 1, 1>}}
-          : (tensor<1x{0}x{1}x{1}xf32>, tensor<{2}x{0}x3x3xf32>) -> tensor<1x{2}x{1}x{1}xf32>
-        return %y : tensor<1x{2}x{1}x{1}xf32>
-      }}"""
-
-
-def test_groups_pad_a_convolution():
-    """The product of parts of channels alone: its groups copy parts of the image, with borders."""
-    ((product,),) = tiles_of("t4", PADDED.format(64, 28, 64))
-    assert product.staging is not None
-
-
-def test_padded_convolutions():
-    """The same results, with borders or without a padded image."""
-    module, subject = for_device("t4", PADDED.format(8, 4, 8))
-    rng = np.random.default_rng(2)
-    inputs = [rng.standard_normal(s).astype(np.float32) for s in ((1, 8, 4, 4), (8, 8, 3, 3))]
-    check(module, subject, inputs, threads=2)
-    prove(module)
-
-
-def test_depthwise_convolutions_make_their_padding_themselves():
-    text = """
-      func.func @main(%x: tensor<1x96x28x28xf32>, %w: tensor<96x1x3x3xf32>)
-          -> tensor<1x96x28x28xf32> {
-        %y = nn.conv %x, %w {groups = 96 : i64, pads = array<i64: 1, 1, 1, 1>}
-          : (tensor<1x96x28x28xf32>, tensor<96x1x3x3xf32>) -> tensor<1x96x28x28xf32>
-        return %y : tensor<1x96x28x28xf32>
-      }"""
-    found = tiles_of("t4", text)
-    assert [len(tiles) for tiles in found] == [1]
-    assert found[0][0].groups == 96
-
-
-POOLS = {
-    "max": "nn.max_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>}",
-    "average": "nn.avg_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>}",
-}
-
-
-def pool(name, channels, rows):
-    x, y = (f"tensor<1x{channels}x{n}x{n}xf32>" for n in (rows, (rows - 3) // 2 + 1))
-    return f"""
-      func.func @main(%x: {x}) -> {y} {{
-        %y = {POOLS[name]} : ({x}) -> {y}
-        return %y : {y}
-      }}"""
-
-
-@pytest.mark.parametrize("name", POOLS)
-def test_windows_of_pools_are_in_the_memory_of_groups(name):
-    """Elements that lie two apart come from memory in whole lines; a processor's cache has them."""
-    ((tile, *_),) = tiles_of("t4", pool(name, 64, 113))
-    assert tile.staging is not None
-    ((tile, *_),) = tiles_of("pocl", pool(name, 64, 113))
-    assert tile.staging is None
-
-
-@pytest.mark.parametrize("name", POOLS)
-def test_pools(name):
-    """The same results, also at the edges of tiles."""
-    module, subject = for_device("t4", pool(name, 3, 15))
-    x = np.random.default_rng(4).standard_normal((1, 3, 15, 15)).astype(np.float32)
-    check(module, subject, [x], threads=2)
-    prove(module)

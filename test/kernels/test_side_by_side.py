@@ -8,7 +8,7 @@ from nnc.dialects import gpu
 from nnc.ir.rewriting import constant_int
 
 from ..lowering.nn_cases import one_op
-from .test_groups import for_device, results, schedule
+from .device_schedules import for_device, results, schedule
 
 RNG = np.random.default_rng(5)
 

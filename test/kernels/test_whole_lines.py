@@ -10,7 +10,8 @@ from nnc.ir.syntax.parser import parse_module
 from nnc.kernels.proof.prove_kernels import ProveKernels
 from nnc.lowering.pipelines import pipeline
 
-from .test_groups import TO_SCHEDULES, _devices, check, for_device, prove  # noqa: F401
+from .device_schedules import TO_SCHEDULES, _devices, check, for_device  # noqa: F401
+from .test_prove_kernels import prove
 
 pytest.importorskip("islpy")
 
