@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
 
-from ..dialects import func
+from ..dialects import func, packed
 from ..dialects.linalg.structured import StructuredOp
 from ..ir.core import Operation
 from ..ir.types import MemRefType
@@ -19,11 +19,13 @@ _FREE = ("constant", "select", "bitcast", "extf", "truncf", "extsi", "extui", "t
 class Cost:
     """`operations` on elements, a multiply-add as two; `bytes` of arguments, each moved once.
 
-    None where a shape is not known.
+    A multiply-add of words, which hold several numbers, also counts as two; `in_words` is the part
+    of the operations that belongs to these. None where a shape is not known.
     """
 
     operations: int | None
     bytes: int | None
+    in_words: int | None = 0
 
 
 def kernel_cost(kernel: func.FuncOp, unknown: int | None = None) -> Cost:
@@ -32,13 +34,16 @@ def kernel_cost(kernel: func.FuncOp, unknown: int | None = None) -> Cost:
     Unknown extents count as `unknown`; without it, what depends on them is None.
     """
     operations: int | None = 0
+    in_words = 0
     for op in kernel.walk():
         if isinstance(op, StructuredOp) and operations is not None:
             points = _product(op.ranges, unknown)
             operations = None if points is None else operations + points * _arithmetic(op)
+            in_words += 2 * (points or 0) * _word_products(op)
     types = [t for t in kernel.function_type.inputs if isinstance(t, MemRefType)]
     sizes = [buffer_bytes(t, unknown) for t in types]
-    return Cost(operations, None if None in sizes else sum(sizes))  # type: ignore[arg-type]
+    bytes = None if None in sizes else sum(sizes)  # type: ignore[arg-type]
+    return Cost(operations, bytes, None if operations is None else in_words)
 
 
 def buffer_bytes(type: MemRefType, unknown: int | None = None) -> int | None:
@@ -57,7 +62,14 @@ def _arithmetic(op: StructuredOp) -> int:
     return sum(_weight(inner) for region in op.regions for inner in region.ops)
 
 
+def _word_products(op: StructuredOp) -> int:
+    """The number of products of words in one iteration."""
+    return sum(isinstance(inner, packed.Dot | packed.DotF) for r in op.regions for inner in r.ops)
+
+
 def _weight(op: Operation) -> int:
+    if isinstance(op, packed.Dot | packed.DotF):
+        return 1
     dialect, _, name = op.name.partition(".")
     if dialect not in ("arith", "math") or any(word in name for word in _FREE):
         return 0

@@ -54,6 +54,9 @@ class Machine(ABC):
     32-bit lane, as fast as a float multiply-add."""
     has_signed_byte_products: bool = False
     """The same for signed bytes on both sides."""
+    has_half_products: bool = False
+    """Whether an instruction adds the products of two pairs of bf16 to each f32 lane, as fast as a
+    float multiply-add."""
     has_pair_products: bool = False
     """Whether an instruction multiplies two vectors of 16-bit integers and adds neighbouring
     products."""
@@ -122,7 +125,7 @@ class Machine(ABC):
     @property
     def multiplies_halves(self) -> bool:
         """Whether products of bf16 are faster than those of f32."""
-        return False
+        return self.has_half_products
 
     @property
     def bytes_in_row(self) -> int:
@@ -146,6 +149,11 @@ class Machine(ABC):
     @abstractmethod
     def multiply_adds(self) -> float:
         """The most f32 multiply-adds that a core starts in a cycle."""
+
+    @property
+    def word_multiply_adds(self) -> float:
+        """The most products of words, each added to a sum, that a core starts in a cycle."""
+        return self.multiply_adds
 
     def fma_cycles(self, vector_bytes: int) -> float:
         """The throughput cost of one multiply-add on vectors of this size, in cycles."""

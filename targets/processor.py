@@ -50,6 +50,11 @@ class TileRegisters:
         """The words of 32 bits in a row, and the sums."""
         return self.row_bytes // 4
 
+    @property
+    def multiply_adds(self) -> float:
+        """The products of words, each added to a sum, of one cycle of whole tiles."""
+        return self.rows * self.words**2 / self.product_cycles
+
     def steps(self, extent: int) -> tuple[int, int]:
         """(the steps of a sum of `extent` words that one product takes, the steps that are left).
 
@@ -202,12 +207,12 @@ class Processor(Machine):
 
     @property
     def without_tiles(self) -> Processor:
-        """This processor, for code that has no words for tile registers."""
-        return replace(self, tiles=TileRegisters())
+        """This processor, for code that has no words for tile registers and products of bf16."""
+        return replace(self, tiles=TileRegisters(), has_half_products=False)
 
     @property
     def multiplies_halves(self) -> bool:
-        return self.tiles.multiplies_halves
+        return self.has_half_products or self.tiles.multiplies_halves
 
     @property
     def bytes_in_row(self) -> int:
@@ -226,6 +231,11 @@ class Processor(Machine):
     @property
     def multiply_adds(self) -> float:
         return self.lanes(4) / self.fma_cycles(self.vector_bits // 8)
+
+    @property
+    def word_multiply_adds(self) -> float:
+        in_tiles = self.tiles.multiply_adds if self.tiles.tile_registers else 0.0
+        return max(self.multiply_adds, in_tiles)
 
     @property
     def nearest_memory(self) -> Memory:

@@ -333,9 +333,10 @@ class Walk:
 def roofline(kernel: func.FuncOp, machine: Machine, cores: int) -> Bound | None:
     """The lower bound of a kernel's time on so many cores; None if extents are unknown."""
     cost = kernel_cost(kernel)
-    if cost.operations is None or cost.bytes is None:
+    if cost.operations is None or cost.bytes is None or cost.in_words is None:
         return None
-    arithmetic = cost.operations / 2 / machine.multiply_adds
+    plain = cost.operations - cost.in_words
+    arithmetic = (plain / machine.multiply_adds + cost.in_words / machine.word_multiply_adds) / 2
     moved = cost.bytes / Roofline(machine).bandwidth(cost.bytes)
     unit = cores * machine.cycles_per_microsecond
     return Bound(max(arithmetic, moved) / unit, "operations" if arithmetic > moved else "bytes")

@@ -72,6 +72,7 @@ def host() -> LlvmTarget | None:
         unit_bits=256 if split or level == 3 else machine.vector_bits,
         memory_bandwidth=memory_bandwidth(machine, known),
         has_byte_products=bool(features.get("avx512vnni" if wide else "avxvnni")),
+        has_half_products=wide and bool(features.get("avx512bf16")),
     )
     if server:
         machine = replace(machine, l3_bandwidth=SERVER_L3_BANDWIDTH / machine.gigahertz)

@@ -43,6 +43,7 @@ _SAPPHIRE_RAPIDS = replace(
     unit_bits=512,
     load_bytes_per_cycle=128,
     has_byte_products=True,
+    has_half_products=True,
     tiles=TileRegisters(8, multiplies_halves=True),
     l1_bytes=48 << 10,
     l2_bytes=2 << 20,

@@ -12,6 +12,7 @@ import onnx
 import pytest
 from nnc.dialects import func
 from nnc.driver.compile import compile_model, load_module, mark_entry, run_stages
+from nnc.driver.explaining.explain import roofline
 from nnc.driver.profiling import peaks as peaks_module
 from nnc.driver.profiling.collect import Profile, Run, Spread, measure, node_names, profile_model
 from nnc.driver.profiling.page import html_page
@@ -22,6 +23,7 @@ from nnc.ir.passes import PassContext, PassManager
 from nnc.kernels.kernel_costs import Cost, kernel_cost
 from nnc.lowering.pipelines import pipeline
 from nnc.memory.instrument_kernels import INNER, TIMES
+from nnc.targets.attribute import target_of
 from nnc.tools.nnc import main
 
 from ..models.small_models import small_cnn
@@ -57,6 +59,31 @@ def test_costs():
     ]
     # 4 x 16 x 8 products and sums, and one maximum for each element of the result.
     assert kernel_cost(kernel) == Cost(2 * 4 * 16 * 8 + 4 * 16, 4 * (4 * 8 + 8 * 16 + 4 * 16))
+
+
+@pytest.mark.parametrize(("machine", "speed"), [("", 1), ("tiles = {tile_registers = 8}", 16)])
+def test_products_of_bytes_count_as_multiply_adds(machine, speed):
+    """x86-64-v4 does 16 multiply-adds in a cycle, a product of 16x16x16 words takes 16 cycles."""
+    module = nnc.parse(f"""
+      module attributes {{nnc.target = {{name = "x86-64-v4", machine = {{{machine}}}}}}} {{
+        func.func @main(%a: tensor<4x8xi32>, %b: tensor<2x8x16xi32>) -> tensor<4x2x16xi32> {{
+          %c = nn.packed_matmul %a, %b {{packing = "u8s8"}}
+            : (tensor<4x8xi32>, tensor<2x8x16xi32>) -> tensor<4x2x16xi32>
+          return %c : tensor<4x2x16xi32>
+        }}
+      }}""")
+    mark_entry(module)
+    run_stages(module, last="bufferize")
+    (kernel,) = [
+        f for f in module.body_block if isinstance(f, func.FuncOp) and "nn.kernel" in f.attributes
+    ]
+    words = 4 * 2 * 16 * 8
+    cost = kernel_cost(kernel)
+    assert (cost.operations, cost.in_words) == (2 * words, 2 * words)
+    target = target_of(module).machine
+    bound = roofline(kernel, replace(target, memory_bandwidth=1e9, l2_bandwidth=1e9), 1)
+    cycles = bound.microseconds * target.cycles_per_microsecond
+    assert cycles == pytest.approx(words / (16 * speed))
 
 
 def test_profile_names_the_nodes_of_the_model():

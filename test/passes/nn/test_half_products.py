@@ -9,6 +9,7 @@ from nnc.lowering.pipelines import pipeline
 from nnc.numerics.interpreter import Interpreter
 
 TILES = "tiles = {tile_registers = 8, multiplies_halves = true}"
+VECTORS = "has_half_products = true"
 
 
 def module(rows, steps, columns, weights, machine=TILES, element="bf16", strict=False):
@@ -41,13 +42,14 @@ def bf16():
     return type_to_numpy(bf16)
 
 
+@pytest.mark.parametrize("machine", [TILES, VECTORS])
 @pytest.mark.parametrize("shape", [(1, 6, 16), (5, 7, 3), (17, 33, 40)])
-def test_numbers(shape, bf16):
+def test_numbers(shape, machine, bf16):
     rows, steps, columns = shape
     rng = np.random.default_rng(0)
     x = rounded(rng.standard_normal((rows, steps)), bf16)
     w = rounded(rng.standard_normal((steps, columns)), bf16)
-    found = module(rows, steps, columns, w)
+    found = module(rows, steps, columns, w, machine)
     PassManager(pipeline("widen-products,choose-layouts,fold-constants")).run(found)
     assert 'packing = "bf16"' in str(found)
     (y,) = Interpreter(found).call("f", [x])
@@ -83,3 +85,14 @@ def test_every_stage_is_read_back(rows, bf16):
 
     run_stages(found, verify_each=True, after_stage=read_back)
     assert seen[-1] == "llvm"
+
+
+@pytest.mark.parametrize("columns", [40, 16, 4])
+def test_vectors_have_an_instruction(columns):
+    """Where tile registers take too few rows; so has Zen 4, which has none."""
+    found = module(5, 32, columns, np.ones((32, columns)), "tiles = {least_rows = 64}")
+    found = parse_module(str(found).replace("x86-64-v4", "sapphirerapids"))
+    mark_entry(found)
+    run_stages(found)
+    assert "llvm.x86.avx512bf16.dpbf16ps.512" in str(found)
+    assert "tdpbf16ps" not in str(found)
