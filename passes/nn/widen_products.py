@@ -40,9 +40,10 @@ class WidenProducts(
                                      %y = nn.cast %0
 
     A convolution's weights must be constant, and few compared with the products, because they take
-    twice the bytes; a product in a loop reads them from the cache that holds them. On devices
-    matrix products stay as they are, and so do all products of a module with strict math. Sums next
-    to products read the same f32, so that a tensor of a residual network is stored only once.
+    twice the bytes; a product in a loop reads them from the cache that holds them. Matrix products
+    of bf16 stay where the machine multiplies two at once. On devices matrix products stay as they
+    are, and so do all products of a module with strict math. Sums next to products read the same
+    f32, so that a tensor of a residual network is stored only once.
     """
 
     numerics = "rounding"
@@ -65,8 +66,6 @@ class WidenProducts(
             weights = product.operands[1]
             if not (is_processor or isinstance(product, nn.Conv)):
                 continue
-            if isinstance(product, nn.Matmul) and multiplies_halves(product, work.machine):
-                continue
             decided = precision(
                 work.machine,
                 work.elements(weights),
@@ -74,6 +73,7 @@ class WidenProducts(
                 product.loc,
                 described(product),
                 is_repeated,
+                isinstance(product, nn.Matmul) and multiplies_halves(product, work.machine),
             )
             if context.decide(decided).taken == _WIDE:
                 compute_wide(product)
@@ -140,23 +140,27 @@ def precision(
     loc: Location,
     operation: str = "",
     is_repeated: bool = False,
+    in_words: bool = False,
 ) -> Decision:
     """Decide whether the casts that are saved outweigh the larger weights.
 
     `weights` is how many there are; a product that `is_repeated` in a loop reads them from the
-    cache that holds them.
+    cache that holds them. A product of bf16 that is `in_words` needs no casts: the machine
+    multiplies two at once.
     """
     costs = Roofline(machine)
     arithmetic, read = costs.arithmetic(products), float(F32 * weights)
     beside = costs.beside_home if is_repeated else costs.beside_memory
-    narrow = beside(costs.costs.half_products * arithmetic, read / 2)
+    in_words = in_words and machine.multiplies_halves
+    slower = machine.multiply_adds / (2 * machine.word_multiply_adds)
+    narrow = beside((slower if in_words else costs.costs.half_products) * arithmetic, read / 2)
     wide = beside(arithmetic, read)
     return Decision(
         "precision",
         costs.shared((Alternative(_NARROW, narrow), Alternative(_WIDE, wide))),
         _WIDE if wide.cycles < narrow.cycles else _NARROW,
         loc,
-        again=lambda other: precision(other, weights, products, loc, operation, is_repeated),
+        again=lambda m: precision(m, weights, products, loc, operation, is_repeated, in_words),
         operation=operation,
     )
 

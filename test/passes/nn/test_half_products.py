@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from nnc.driver.compile import mark_entry, run_stages
-from nnc.ir.passes import PassManager
+from nnc.ir.decisions import Decisions
+from nnc.ir.passes import PassContext, PassManager
 from nnc.ir.syntax.parser import parse_module
 from nnc.lowering.pipelines import pipeline
 from nnc.numerics.interpreter import Interpreter
@@ -68,6 +69,18 @@ def test_others_are_computed_on_f32(given):
     found = module(**{"rows": 16, "steps": 4, "columns": 16, "weights": np.ones((4, 16)), **given})
     PassManager(pipeline("widen-products,choose-layouts")).run(found)
     assert "packing" not in str(found)
+
+
+@pytest.mark.parametrize("machine", [TILES, VECTORS])
+def test_f32_is_an_alternative(machine):
+    found, decisions = module(64, 32, 32, np.ones((32, 32)), machine), Decisions()
+    PassManager(pipeline("widen-products"), PassContext(decisions=decisions)).run(found.clone())
+    (made,) = decisions.made
+    assert (made.kind, made.taken, made.others[0].name) == ("precision", "16 bits", "f32")
+    assert made.others[0].cycles / made.chosen.cycles > 1.9  # two products at once, or more
+    told = PassContext(decisions=Decisions(told={made.key: "f32"}))
+    PassManager(pipeline("widen-products,choose-layouts"), told).run(found)
+    assert "packing" not in str(found).replace('packing = "none"', "")
 
 
 @pytest.mark.parametrize("rows", [3, 17, "?"])
