@@ -62,15 +62,15 @@ def compile(
 
     `shapes` fixes the shapes of inputs by name; `constants`
     fixes the values of inputs by name (`{"sr": 16000}`), and removes these inputs; `signature` is
-    the name of the function to compile of a SavedModel or a `.tflite` file; `ops` are Python files
-    that declare custom operators. `target` is what to compile for, a name that `nnc targets` lists
-    or "host"; by default what the module says, else this machine (`machine` is the older name of
-    this argument). Without `fast_math`, floating-point operations are those that the model states,
-    in their order: no Winograd, no sums in parts, numbers of 16 bits rounded after each operation.
-    With `cache`, a model that was compiled before is read from disk (`nnc cache` shows what is
-    there). `tuned` is a folder that `nnc tune` has written, whose schedules are used where they
-    fit. Without `fallback`, a model is refused if the target, a device, would leave some of its
-    steps to this machine's processor.
+    the name of the function to compile of a SavedModel, a `.tflite` file or a CoreML program; `ops`
+    are Python files that declare custom operators. `target` is what to compile for, a name that
+    `nnc targets` lists or "host"; by default what the module says, else this machine (`machine` is
+    the older name of this argument). Without `fast_math`, floating-point operations are those that
+    the model states, in their order: no Winograd, no sums in parts, numbers of 16 bits rounded
+    after each operation. With `cache`, a model that was compiled before is read from disk
+    (`nnc cache` shows what is there). `tuned` is a folder that `nnc tune` has written, whose
+    schedules are used where they fit. Without `fallback`, a model is refused if the target, a
+    device, would leave some of its steps to this machine's processor.
 
     Called with NumPy arrays, in order or by name, the executable returns the output, or a tuple
     of them.

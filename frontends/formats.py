@@ -51,7 +51,7 @@ FORMATS: Sequence[Format] = (
     Format("Darknet", "darknet"),
     Format("PaddlePaddle", "paddle"),
     Format("MXNet", "mxnet"),
-    Format("CoreML", "coreml"),
+    Format("CoreML", "coreml", has_signatures=True),
     Format("OpenVINO", "openvino"),
     Format("TensorFlow", "tensorflow", has_signatures=True),
     Format("Caffe", "caffe"),

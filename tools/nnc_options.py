@@ -84,7 +84,7 @@ def _add_model(sub: argparse.ArgumentParser, command: str) -> None:
     sub.add_argument(
         "--signature",
         metavar="NAME",
-        help="the function to take of a model that has several (a SavedModel, a .tflite file)",
+        help="the function to take of a model that has several (SavedModel, .tflite, CoreML)",
     )
     sub.add_argument("--ops", action="append", default=[], metavar="FILE.py", help=OPS_HELP)
     if command != "import":

@@ -57,6 +57,8 @@ def _graph(files: Files, model: Record) -> Graph:
     notes = _notes(model)
     if model.mlProgram is not None:
         return program_graph(files, model, notes)
+    if files.source.signature is not None:
+        raise files.error("a signature is given, but only CoreML's programs have functions")
     for kind in ("neuralNetwork", "neuralNetworkClassifier", "neuralNetworkRegressor"):
         if (network := getattr(model, kind)) is not None:
             return network_graph(files, model, network, notes)

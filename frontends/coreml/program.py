@@ -18,16 +18,18 @@ from .types import bytes_of, elements, immediate, shape_of, tensor_type
 
 
 def program_graph(files: Files, model: Record, notes: dict[str, str]) -> Graph:
-    """The graph of a model's program; of several functions, the one that the model names."""
+    """The graph of a model's program; of several functions, the one that the user or the model
+    names.
+    """
     functions = model.mlProgram.functions
-    default = model.part("description").defaultFunctionName or "main"
-    function = functions.get(default)
+    name = files.source.signature or model.part("description").defaultFunctionName or "main"
+    function = functions.get(name)
     if function is None:
-        raise files.error(f"the program has no function '{default}'; it has {sorted(functions)}")
+        raise files.error(f"the program has no function '{name}'; it has {sorted(functions)}")
     blocks = function.block_specializations
     block = blocks.get(function.opset) or next(iter(blocks.values()), None)
     if block is None:
-        raise files.error(f"function '{default}' has no body")
+        raise files.error(f"function '{name}' has no body")
     if len(functions) > 1:
         notes["functions"] = ", ".join(functions)
     reader = _Reader(files)
@@ -44,6 +46,7 @@ def program_graph(files: Files, model: Record, notes: dict[str, str]) -> Graph:
         reader.constants,
         producer=f"CoreML specification {model.specificationVersion}, {function.opset}",
         notes=notes,
+        starts=dict.fromkeys(reader.states, 0.0),
     )
 
 

@@ -51,15 +51,29 @@ def program(
     states: Mapping[str, np.ndarray] | None = None,
 ) -> bytes:
     """A model of these operations."""
+    return model({"main": function(inputs, outputs, *operations, states=states)})
+
+
+def model(functions: Mapping[str, dict], default: str = "") -> bytes:
+    """A model of these functions; `default` is the one that it names."""
+    made = {"specificationVersion": 8, "mlProgram": {"version": 1, "functions": functions}}
+    return written(SCHEMA, "Model", made | {"description": {"defaultFunctionName": default}})
+
+
+def function(
+    inputs: Mapping[str, np.ndarray],
+    outputs: Sequence[str],
+    *operations: dict,
+    states: Mapping[str, np.ndarray] | None = None,
+) -> dict:
+    """A function of a model."""
     declared = [{"name": name, "type": _type(array)} for name, array in inputs.items()]
     declared += [
         {"name": name, "type": {"stateType": {"wrappedType": _type(array)}}}
         for name, array in (states or {}).items()
     ]
     block = {"outputs": list(outputs), "operations": list(operations)}
-    main = {"inputs": declared, "opset": "CoreML7", "block_specializations": {"CoreML7": block}}
-    model = {"specificationVersion": 8, "mlProgram": {"version": 1, "functions": {"main": main}}}
-    return written(SCHEMA, "Model", model)
+    return {"inputs": declared, "opset": "CoreML7", "block_specializations": {"CoreML7": block}}
 
 
 def run(kind: str, inputs: Mapping[str, np.ndarray], **given: Any) -> list:
