@@ -25,6 +25,7 @@ from .extremes import extreme_cases
 from .given import Trained, audio, into_parts
 from .opened import chosen, opened
 from .operators import INF, NAN, Leaves, operator_cases
+from .quantizing import quantized_cases
 from .swept import more_swept, swept
 from .walked import walked_cases
 
@@ -394,7 +395,7 @@ def cases() -> dict[str, tuple[Any, Sequence[Any], Any, Sequence[Any]]]:
             ((dict.fromkeys(range(4), Dim.AUTO),) * 2,), [r(3, 2, 5, 7), r(3, 2, 3, 7)],
         ),
     }  # fmt: skip
-    return {**single, **whole, **decomposed_cases(r)}
+    return {**single, **whole, **decomposed_cases(r), **quantized_cases(Of, r)}
 
 
 def _boxes() -> torch.Tensor:
