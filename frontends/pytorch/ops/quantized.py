@@ -241,7 +241,11 @@ def fake_quantize(
     """x quantized and dequantized; and the mask of elements that were not clipped."""
     x = input if self is None else self
     scale, zero = _parameters(n, x, axis, given)
-    steps = (Term(n, n.cast(x, f32)) * (1.0 / scale) + zero).function(nn.Round)
+    steps = Term(n, n.cast(x, f32)) * (1.0 / scale)
+    if _is_of_floats(_scale_and_zero(given)[1]):
+        steps = (steps + zero).function(nn.Round)
+    else:
+        steps = steps.function(nn.Round) + zero
     low, high = float(n.int(quant_min)), float(n.int(quant_max))
     # As in PyTorch, NaN becomes the least one; per channel, so do numbers beyond i64.
     steps = (steps < 2.0**63 if axis is not None else steps.equals(steps)).choose(steps, low)
@@ -251,6 +255,10 @@ def fake_quantize(
         on = Term(n, fake_quant_enabled).reshape() > 0
         found, inside = on.choose(found, Term(n, x)), inside | ~on
     return [found.value, inside.value]
+
+
+def _is_of_floats(zero: Any) -> bool:
+    return isinstance(zero, Value) and isinstance(zero.type.element_type, FloatType)
 
 
 @ROWS("aten._int_mm")

@@ -41,6 +41,10 @@ def quantized_halves(x: torch.Tensor, scales: torch.Tensor, wide: torch.Tensor) 
         again = q.dequantize_per_channel_group(groups, *ends, 20, torch.float32)
         found += [channels, rows, real, groups, again]
         found.append(q.dequantize_per_channel(channels, one, zeros, 0, -128, 127, i8))
+    found += [torch.fake_quantize_per_tensor_affine(x, step, 3, 0, 255) for step in _STEPS]
+    for places in (zeros.int(), zeros + 0.25):
+        found.append(torch.fake_quantize_per_channel_affine(x, scales, places, 0, -128, 127))
+    found.append(q.fake_quant_per_channel(x, scales, zeros, 0, -128, 127))
     half = q.dequantize_per_tensor(rows, 7.3, 5, -128, 127, i8, out_dtype=torch.bfloat16)
     return *found, half.float()
 
