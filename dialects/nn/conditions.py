@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 
 from ..vocabulary import *
@@ -16,6 +17,9 @@ class Holds(NnOp, name="nn.holds"):
     element at 2 of `numbers`) or `v3` (the result of step 3, counted from 0); the last step is the
     result. The operators are `+ - * // % max min`, `== != < <= > >=`, and `and or` of truth values;
     `//` rounds down, and a divisor below 1 counts as 1. Numerics: i64, which wraps.
+
+    With a float as an operand, such as `0.29`, and for `/`, both become f64. There `//` gives the
+    quotient rounded down as an integer, and `%` is missing.
 
     Shapes: numbers [N] -> out [].
     """
@@ -40,7 +44,10 @@ class Holds(NnOp, name="nn.holds"):
         found: list[Any] = []
         values: dict[str, list[Any]] = {"n": [int(x) for x in numbers], "v": found}
         for a, name, b in steps_of(self.code, len(numbers)):
-            x, y = (at if isinstance(at, int) else values[at[0]][at[1]] for at in (a, b))
+            x, y = (values[at[0]][at[1]] if isinstance(at, tuple) else at for at in (a, b))
+            if name == "/" or isinstance(x, float) or isinstance(y, float):
+                found.append(_of_floats(name, float(x), float(y)))
+                continue
             step = OPERATORS[name](x, max(y, 1) if name in DIVISIONS else y)
             found.append(_wrapped(step) if name in _COMPUTED else step)
         return np.array(found[-1])
@@ -58,6 +65,7 @@ _COMPUTED: dict[str, Callable[[Any, Any], Any]] = {
     "max": max,
     "min": min,
 }
+_OF_FLOATS: dict[str, Callable[[Any, Any], Any]] = {"/": operator.truediv}
 _COMPARED: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -67,43 +75,71 @@ _COMPARED: dict[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge,
 }
 _JOINED: dict[str, Callable[[Any, Any], Any]] = {"and": operator.and_, "or": operator.or_}
-OPERATORS = {**_COMPUTED, **_COMPARED, **_JOINED}
-"""What the operators of `nn.holds` compute of two Python integers or truth values."""
+OPERATORS = {**_COMPUTED, **_OF_FLOATS, **_COMPARED, **_JOINED}
+"""What the operators of `nn.holds` compute of two Python numbers or truth values."""
 
-Place = int | tuple[str, int]
+Place = int | float | tuple[str, int]
 """An operand of a step: a number, or a position in the numbers ("n") or the results ("v")."""
 
 
 def steps_of(code: str, count: int) -> list[tuple[Place, str, Place]]:
     """The steps of an `nn.holds` of `count` numbers. Raises NncError where one is malformed."""
     found: list[tuple[Place, str, Place]] = []
-    truths: list[bool] = []
-    """Whether each step has a truth value."""
+    kinds: list[type] = []
+    """The kind of each step's result."""
     for text in code.split("; "):
         words = text.split(" ")
         if len(words) != 3 or words[1] not in OPERATORS:
             raise NncError(f"'{text}' is not a step of the form 'a operator b'")
         a, name, b = _place(words[0]), words[1], _place(words[2])
-        for at in (a, b):
-            kind, i = at if isinstance(at, tuple) else ("", 0)
-            held = truths if kind == "v" else [False] * (count if kind else 1)
-            if i >= len(held) or held[i] != (name in _JOINED):
-                raise NncError(f"'{text}' has an operand that is missing or of another kind")
+        own = [_kind(at, count, kinds) for at in (a, b)]
+        wanted = (bool,) if name in _JOINED else (int,) if name == "%" else (int, float)
+        if not all(kind in wanted for kind in own):
+            raise NncError(f"'{text}' has an operand that is missing or of another kind")
         found.append((a, name, b))
-        truths.append(name not in _COMPUTED)
-    if not truths[-1]:
+        kinds.append(_kind_of_step(name, own))
+    if kinds[-1] is not bool:
         raise NncError(f"the last step '{text}' is not a condition")
     return found
+
+
+def _kind(at: Place, count: int, kinds: Sequence[type]) -> type | None:
+    """The kind of an operand; None if it is missing."""
+    if not isinstance(at, tuple):
+        return type(at)
+    kind, i = at
+    held = kinds if kind == "v" else [int] * count
+    return held[i] if i < len(held) else None
+
+
+def _kind_of_step(name: str, operands: Sequence[type | None]) -> type:
+    if name in _COMPARED or name in _JOINED:
+        return bool
+    return float if name == "/" or (float in operands and name != "//") else int
+
+
+def _of_floats(name: str, x: float, y: float) -> Any:
+    """What a step computes of floats; a quotient that is no number becomes the least integer."""
+    if name not in ("/", "//"):
+        return OPERATORS[name](x, y)
+    with np.errstate(all="ignore"):
+        quotient = float(np.float64(x) / np.float64(y))
+    if name == "/":
+        return quotient
+    is_small = abs(quotient) < 2.0**63
+    return math.floor(quotient) if is_small else -(1 << 63)
 
 
 def _place(word: str) -> Place:
     if word[:1] in ("n", "v") and word[1:].isascii() and word[1:].isdecimal():
         return word[0], int(word[1:])
     try:
-        found = int(word)
+        found = float(word) if "." in word or "e" in word else int(word)
     except ValueError:
         raise NncError(f"'{word}' is not an operand") from None
-    if found != _wrapped(found):
+    if isinstance(found, float) and math.isfinite(found):
+        return found
+    if isinstance(found, float) or found != _wrapped(found):
         raise NncError(f"'{word[:99]}' does not fit 64 bits")
     return found
 

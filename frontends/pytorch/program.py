@@ -37,6 +37,10 @@ WITH_EFFECTS = "higher_order.with_effects"
 ERROR_CHECK = "aten._linalg_check_errors.default"
 """What PyTorch calls after a factorization: it fails where a matrix is singular."""
 
+_MISSTATED = "quantized_decomposed.choose_qparams_per_token.default"
+"""It gives scales of the operand's type, and zero points as well, where its record has f64 and
+i64."""
+
 _SIZES = {"aten.view.default": "size", "aten.reshape.default": "shape"}
 
 
@@ -166,6 +170,9 @@ class Program:
     def _elements(self) -> dict[str, Type]:
         """The element types that PyTorch recorded for values, except complex ones."""
         found = {name: ELEMENTS.get(_name(x.element)) for name, x in self.layouts.items()}
+        for node in self.nodes:
+            if node.kind == _MISSTATED:
+                found |= dict.fromkeys(node.outputs)
         return {
             name: element
             for name, element in found.items()

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...dialects import arith, math, nn
 from ...ir.core import Value
-from ...ir.types import FloatType, MemRefType, i64, index
+from ...ir.types import FloatType, MemRefType, f64, i64, index
 from .emitter import Emitter, buffer_type
 from .extents import Size
 from .scalars import compute_type, convert, narrow
@@ -107,13 +107,18 @@ def lower_holds(e: Emitter, op: nn.Holds) -> None:
     count = op.numbers.type.shape[0]
 
     def operand(place: Any) -> Value:
-        if isinstance(place, int):
-            return e.constant(place, i64)
+        if not isinstance(place, tuple):
+            return e.constant(place, f64 if isinstance(place, float) else i64)
         kind, at = place
         return found[at] if kind == "v" else e.load(numbers, [at])
 
     for a, operator, b in nn.steps_of(op.code, count):
         x, y = operand(a), operand(b)
+        if operator == "/" or f64 in (x.type, y.type):
+            found.append(
+                _step_of_floats(e, operator, *(convert(e, v, v.type, f64) for v in (x, y)))
+            )
+            continue
         if operator in nn.DIVISIONS:
             y = e.insert(arith.MaxSI(y, e.constant(1, i64))).result
         found.append(_step(e, operator, x, y))
@@ -131,6 +136,15 @@ def _step(e: Emitter, operator: str, x: Value, y: Value) -> Value:
     return e.insert(_ARITHMETIC[operator](x, y)).result
 
 
+def _step_of_floats(e: Emitter, operator: str, x: Value, y: Value) -> Value:
+    if operator in _FLOAT_PREDICATES:
+        return e.insert(arith.CmpF(_FLOAT_PREDICATES[operator], x, y)).result
+    found = e.insert(_FLOAT_ARITHMETIC[operator](x, y)).result
+    if operator != "//":
+        return found
+    return e.insert(arith.FPToSI(e.insert(math.Floor(found)).result, out=i64)).result
+
+
 _PREDICATES = {"==": "eq", "!=": "ne", "<": "slt", "<=": "sle", ">": "sgt", ">=": "sge"}
 _ARITHMETIC: dict[str, Any] = {
     "+": arith.AddI,
@@ -141,4 +155,14 @@ _ARITHMETIC: dict[str, Any] = {
     "min": arith.MinSI,
     "and": arith.AndI,
     "or": arith.OrI,
+}
+_FLOAT_PREDICATES = {"==": "oeq", "!=": "une", "<": "olt", "<=": "ole", ">": "ogt", ">=": "oge"}
+_FLOAT_ARITHMETIC: dict[str, Any] = {
+    "+": arith.AddF,
+    "-": arith.SubF,
+    "*": arith.MulF,
+    "/": arith.DivF,
+    "//": arith.DivF,
+    "max": arith.MaximumF,
+    "min": arith.MinimumF,
 }

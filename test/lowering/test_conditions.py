@@ -49,6 +49,20 @@ def test_numbers_wrap_and_divisors_are_above_0(name):
             assert interpreted == model(given) == (number == exact), (a, b)
 
 
+@pytest.mark.parametrize(
+    "code", ["n0 * 0.29; v0 // 1; v1 == n1", "n0 / 7; v0 - 0.1; v1 * 3; v2 <= n1"]
+)
+def test_floats_are_rounded_as_python_does(code):
+    module = holding(code)
+    interpreter, model = Interpreter(module), nnc.compile(holding(code), cache=False)
+    for n in (*range(-3, 3), 28, 57, 58, 99, 100, 101, 200, 12345678901):
+        for m in {int(np.floor(n * 0.29)), round(n * 0.29), int((n / 7 - 0.1) * 3) + n % 2}:
+            wide = (n / 7 - 0.1) * 3 <= m if "/ 7" in code else int(np.floor(n * 0.29)) == m
+            given = np.array([n, m, 0])
+            (interpreted,) = interpreter.call("main", [given])
+            assert interpreted == model(given) == wide, (n, m)
+
+
 def test_a_number_of_more_than_64_bits():
     with pytest.raises(NncError, match=f"'{LARGEST + 1}' does not fit 64 bits"):
         holding(f"n0 < {LARGEST + 1}")

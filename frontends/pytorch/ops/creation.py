@@ -147,8 +147,14 @@ def range_(n: AtenLayer, end: Any, start: Any = 0, step: Any = 1, dtype=None) ->
 @ROWS("aten.tril_indices", "aten.triu_indices")
 def triangle(n: AtenLayer, row: Any, col: Any, offset: int = 0, dtype=None) -> Value:
     """The row and column indices of the elements on one side of a diagonal."""
-    find = np.tril_indices if "tril" in n.kind else np.triu_indices
-    return n.constant(np.stack(find(n.int(row), offset, n.int(col))), dtype or i64)
+    is_low, sizes = "tril" in n.kind, [n.number(size) for size in (row, col)]
+    if not any(isinstance(size, Value) for size in sizes):
+        find = np.tril_indices if is_low else np.triu_indices
+        return n.constant(np.stack(find(sizes[0], offset, sizes[1])), dtype or i64)
+    rows, columns = (counting(n, Term(n, n.as_value(size, i64))) for size in sizes)
+    above = columns - rows.spread(0, 1)
+    kept = above <= offset if is_low else above >= offset
+    return n.cast(n(nn.NonZero(kept.value)), dtype or i64)
 
 
 @ROWS("aten.fft_fftfreq", "aten.fft_rfftfreq")

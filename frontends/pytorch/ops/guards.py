@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial, reduce
@@ -87,6 +88,7 @@ class _Open:
 
     kind: str
     at: int
+    is_float: bool = False
 
 
 class _Conditions:
@@ -115,14 +117,15 @@ class _Conditions:
         """The code of `nn.holds` for a condition: the steps that it needs."""
         steps, needed = list(self._steps), {condition}
         for i in range(condition.at, -1, -1):
-            if _Open("v", i) in needed:
+            if any(x.kind == "v" and x.at == i for x in needed):
                 needed |= {x for x in steps[i] if isinstance(x, _Open)}
         own = sorted(x.at for x in needed if x.kind == "v")
-        words = {_Open("v", at): f"v{i}" for i, at in enumerate(own)}
-        words |= {x: f"n{x.at}" for x in needed if x.kind == "n"}
+        places = {at: i for i, at in enumerate(own)}
 
         def word(x: Any) -> str:
-            return words[x] if isinstance(x, _Open) else str(x)
+            if not isinstance(x, _Open):
+                return str(x)
+            return f"v{places[x.at]}" if x.kind == "v" else f"n{x.at}"
 
         return "; ".join(" ".join(map(word, steps[at])) for at in own)
 
@@ -167,8 +170,9 @@ class _Conditions:
             case ast.Constant(value=int(known)):
                 return known
             case ast.Constant(value=float(known)):
-                found = Fraction(known).limit_denominator(_LARGEST_DIVISOR)
-                return _Ratio(found.numerator, found.denominator)
+                found = Fraction(known)
+                is_short = found.denominator <= _LARGEST_DIVISOR
+                return _Ratio(found.numerator, found.denominator) if is_short else known
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return self._made(ast.Sub, 0, self._number(operand))
             case ast.BinOp(left=left, op=op, right=right):
@@ -198,6 +202,8 @@ class _Conditions:
 
     def _made(self, kind: Any, a: Any, b: Any) -> Any:
         """An operation on two numbers, by the class of its operator or the name of a function."""
+        if _is_float(a) or _is_float(b):
+            return self._made_of_floats(kind, self._float(a), self._float(b))
         if kind is ast.Div or isinstance(a, _Ratio) or isinstance(b, _Ratio):
             return self._made_of_ratios(kind, _ratio(a), _ratio(b))
         name = _OPERATIONS[kind]
@@ -221,13 +227,35 @@ class _Conditions:
             raise LookupError("a division of fractions")
         return found if kind in _COMPARISONS else _Ratio(found, times(a.bottom, b.bottom))
 
+    def _made_of_floats(self, kind: Any, a: Any, b: Any) -> Any:
+        if kind in (ast.FloorDiv, ast.Mod):
+            raise LookupError("a division of fractions")
+        name = "/" if kind is ast.Div else _OPERATIONS[kind]
+        if kind is ast.Div:
+            self._note_divisor(b)
+        if not isinstance(a, _Open) and not isinstance(b, _Open):
+            return nn.OPERATORS[name](float(a), float(b))
+        return self._step(a, name, b, is_float=kind not in _COMPARISONS)
+
+    def _float(self, x: Any) -> Any:
+        """A fraction as one number."""
+        if not isinstance(x, _Ratio):
+            return x
+        return x.top if x.bottom == 1 else self._made_of_floats(ast.Div, x.top, x.bottom)
+
+    def _below(self, x: Any) -> Any:
+        """A number rounded down to an integer."""
+        if _is_float(x):
+            return math.floor(x) if isinstance(x, float) else self._step(x, "//", 1)
+        return self._made(ast.FloorDiv, *_ratio(x))
+
     def _function(self, name: str, x: Any) -> Any:
         """A number as a float, or rounded to an integer."""
-        made, (top, bottom) = self._made, _ratio(x)
+        made = self._made
         if name == "torch.sym_float":
             return x
-        below = made(ast.FloorDiv, top, bottom)
-        above = made(ast.Sub, 0, made(ast.FloorDiv, made(ast.Sub, 0, top), bottom))
+        below = self._below(x)
+        above = made(ast.Sub, 0, self._below(made(ast.Sub, 0, x)))
         if name == "math.trunc":
             down = made("torch.sym_max", below, 0)
             return made(ast.Add, down, made("torch.sym_min", above, 0))
@@ -242,12 +270,12 @@ class _Conditions:
         elif x < 0:
             raise LookupError(f"a divisor is {x}")
 
-    def _step(self, a: Any, name: str, b: Any) -> _Open:
-        return self._steps.setdefault((a, name, b), _Open("v", len(self._steps)))
+    def _step(self, a: Any, name: str, b: Any, is_float: bool = False) -> _Open:
+        return self._steps.setdefault((a, name, b), _Open("v", len(self._steps), is_float))
 
 
 class _Ratio(NamedTuple):
-    """A fraction of integers, for the floats of guards."""
+    """A fraction of integers, for quotients and short floats of guards; others are rounded."""
 
     top: Any
     bottom: Any
@@ -257,8 +285,12 @@ def _ratio(x: Any) -> _Ratio:
     return x if isinstance(x, _Ratio) else _Ratio(x, 1)
 
 
+def _is_float(x: Any) -> bool:
+    return isinstance(x, float) or (isinstance(x, _Open) and x.is_float)
+
+
 _LARGEST_DIVISOR = 1 << 20
-"""The largest divisor of a fraction that stands for a float."""
+"""The largest divisor of a fraction that stands for a float, with no rounding in PyTorch either."""
 
 _COMPARISONS = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 

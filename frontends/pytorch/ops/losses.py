@@ -5,7 +5,9 @@ from __future__ import annotations
 from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS
+from .creation import triangle
 from .normalization import log_softmax
+from .products import linear
 
 _NONE, _MEAN = 0, 1
 """ATen's numbers of reductions of losses; 2 is the sum."""
@@ -301,6 +303,31 @@ def multilabel_margin_loss(
     return [_reduced(found, reduction), is_target.cast(x.element).reshape(*dims(self)).value]
 
 
+@ROWS(
+    *("torch_nn._linear_cross_entropy_batch_chunked",),
+    *("torch_nn._linear_cross_entropy_batch_chunked_no_reduction",),
+)
+def linear_cross_entropy(
+    n: AtenLayer,
+    input: Value,
+    linear_weight: Value,
+    target: Value,
+    linear_bias: Value | None = None,
+    weight: Value | None = None,
+    reduction: str = "none",
+    ignore_index: Any = -100,
+    label_smoothing: float = 0.0,
+    **given: Any,
+) -> list[Any]:
+    """The cross entropy of x @ transpose(w) + b; gradients, the other results, are missing."""
+    scores = linear(n, input, linear_weight, linear_bias)
+    kind = ("none", "mean", "sum").index(reduction)
+    return [
+        cross_entropy_loss(n, scores, target, weight, kind, ignore_index, label_smoothing),
+        *[None] * (3 if given.get("allow_retain_graph") is not None else 0),
+    ]
+
+
 @ROWS("aten.pairwise_distance")
 def pairwise_distance(
     n: AtenLayer, x1: Value, x2: Value, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
@@ -325,7 +352,7 @@ def pdist(n: AtenLayer, self: Value, p: float = 2.0) -> Value:
     """The distances of all pairs of rows i < j."""
     from .reductions import norm
 
-    first, second = np.triu_indices(n.int(n.size(self, 0)), 1)
-    rows = Term(n, self)
-    apart = rows.gather(constant(n, first)) - rows.gather(constant(n, second))
+    rows, size = Term(n, self), n.size(self, 0)
+    found = Term(n, triangle(n, size, size, offset=1))
+    apart = rows.gather(found.column(0, 0)) - rows.gather(found.column(1, 0))
     return norm(n, apart.value, p, dim=-1)

@@ -83,9 +83,11 @@ def quantize_blocks(
     """saturate(round(x / scale) + zero point)"""
     blocks = _Blocks(n, input, block_size)
     element = promote(input.type.element_type, scale.type.element_type)
-    steps = (blocks.x.cast(element) * (1.0 / blocks.column(scale, element))).function(nn.Round)
+    inverse = (1.0 / blocks.column(scale, scale.type.element_type)).cast(element)
+    steps = (blocks.x.cast(element) * inverse).function(nn.Round)
     if zero_point is not None:
-        steps = steps + blocks.column(zero_point, element)
+        wide = promote(element, zero_point.type.element_type)
+        steps = steps.cast(wide) + blocks.column(zero_point, wide)
     low, high = _limits(output_dtype, quant_min, quant_max)
     return blocks.joined(steps.max(low).min(high), output_dtype)
 

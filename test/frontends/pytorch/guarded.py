@@ -42,6 +42,17 @@ class Branches(torch.nn.Module):
         return x - max(rows, 7) if max(rows, 7) * 2 < columns + 11 else x
 
 
+class Decimals(torch.nn.Module):
+    """Branches by extents times decimal fractions, which f64 rounds: 0.29 * 100 is below 29."""
+
+    def forward(self, x, y):
+        rows, columns = x.shape
+        x = x * 2 if int(rows * 0.29) == 28 else x - 1
+        x = x + 1 if columns * 0.1 * 3 > columns * 0.3 else x - 1
+        x = x * 3 if math.ceil(columns / 0.7) <= 10 else x / 3
+        return x + y.sum() if math.floor(2.5 - y.shape[0] * 1.1) == -9 else x * 5
+
+
 class Equal(torch.nn.Module):
     """A branch for square matrices, and a second input of as many rows."""
 
@@ -79,6 +90,8 @@ def programs() -> dict[str, tuple[torch.nn.Module, Sequence[int], Any, Sequence[
     few, one = range(1, 13), range(3, 4)
     return {
         "branches": (Branches(), (6, 10, 5), (both, {0: Dim.AUTO}), (few, range(1, 15), range(4, 30, 7))),
+        "decimals": (Decimals(), (100, 7, 10), (both, {0: Dim.AUTO}), (range(96, 104), range(1, 13), (10,))),
+        "decimals_too": (Decimals(), (105, 5, 10), (both, {0: Dim.AUTO}), (range(96, 108), range(5, 8), (9, 10, 11))),
         "equal": (Equal(), (5, 5, 5), (both, {0: Dim.AUTO}), (range(1, 5),) * 3),
         "of_range": (OfRange(), (5, 3, 10), ({0: rows}, {0: 2 * rows}), (few, one, range(2, 26, 2))),
         "of_hidden": (Apart(), (8, 8, 16), (pair, {0: 3 * rows + 1}), (range(2, 19, 2),) * 2 + (range(7, 33, 3),)),

@@ -25,6 +25,7 @@ from .extremes import extreme_cases
 from .given import Trained, audio, into_parts
 from .opened import chosen, opened
 from .operators import INF, NAN, Leaves, operator_cases
+from .quantizing import quantized_cases
 from .swept import more_swept, swept
 from .walked import walked_cases
 
@@ -184,6 +185,8 @@ def quantized_blocks(x, w):
         real = q.dequantize_affine(steps, block, scale, zero, kind, *ends)
         half = q.dequantize_affine(steps, block, scale, None, kind, output_dtype=torch.bfloat16)
         found += [scale, zero, steps, real, half.float(), *whole]
+    scale, zero = torch.full((w.shape[0], 1), 0.0123).bfloat16(), torch.full((w.shape[0], 1), 2)
+    found.append(q.quantize_affine(w, [1, 8], scale, zero, i8, -128, 127))  # 1 / scale is rounded
     return tuple(found)
 
 
@@ -394,7 +397,7 @@ def cases() -> dict[str, tuple[Any, Sequence[Any], Any, Sequence[Any]]]:
             ((dict.fromkeys(range(4), Dim.AUTO),) * 2,), [r(3, 2, 5, 7), r(3, 2, 3, 7)],
         ),
     }  # fmt: skip
-    return {**single, **whole, **decomposed_cases(r)}
+    return {**single, **whole, **decomposed_cases(r), **quantized_cases(Of, r)}
 
 
 def _boxes() -> torch.Tensor:

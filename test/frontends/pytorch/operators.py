@@ -219,6 +219,17 @@ def quantized_rows(x, scales):
     return scale, zero, rows, groups, real, other, torch.fake_quantize_per_tensor_affine(x, 0.1, 3, 0, 15)  # fmt: skip
 
 
+def chunked(x, w, b, target, shares, weight):
+    """A cross entropy that is computed in chunks: the operators are PyTorch's own."""
+    options = torch.nn.LinearCrossEntropyOptions(batch_chunk_size=4)
+    found = [
+        F.linear_cross_entropy(x, w, target, options=options, weight=weight, reduction=reduction)
+        for reduction in ("mean", "sum", "none")
+    ]
+    more = {"linear_bias": b, "options": options}
+    return [*found, *(F.linear_cross_entropy(x, w, y, **more) for y in (target, shares))]
+
+
 def experts(x, weights, ends, batch):
     """Rows in groups, each with a matrix of its own; PyTorch's own operator takes bf16 only."""
     import transformers.integrations.moe  # noqa: F401 - it declares an operator
@@ -306,6 +317,17 @@ def operator_cases() -> dict[str, tuple[Callable[..., Any], Sequence[torch.Tenso
         "complexes": (complexes, [r(3, 4), r(3, 4), r(4, 4)]),
         "seldom": (seldom, [r(4, 4), r(9, 3), r(2, 5, 3), torch.rand(2, 3)]),
         "autocast": (autocast, [r(4, 3), r(3, 3)]),
+        "chunked": (
+            chunked,
+            [
+                r(6, 5),
+                r(7, 5),
+                r(7),
+                torch.tensor([1, 0, -100, 6, 3, 2]),
+                torch.rand(6, 7),
+                torch.rand(7),
+            ],
+        ),
         "quantized_rows": (quantized_rows, [r(3, 8), torch.rand(3, 2) * 0.1 + 0.1]),
     }
 

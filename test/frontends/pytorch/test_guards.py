@@ -15,7 +15,7 @@ from nnc.frontends.formats import examine_model
 from nnc.frontends.pytorch.guards import places_of
 
 FILES = Path(__file__).parent / "files"
-NAMES = ("branches", "equal", "of_range", "of_hidden", "of_numbers")
+NAMES = ("branches", "decimals", "decimals_too", "equal", "of_range", "of_hidden", "of_numbers")
 
 
 def _inputs(name, numbers):
@@ -72,6 +72,7 @@ def _with_guards(path, guards):
         ("math.floor((L['x'].size()[0] - 4) / 3) == 0", (4, 5)),
         ("math.ceil((L['x'].size()[0] - 4) / 3) == 1", (5,)),
         ("-0.5 * torch.sym_float(L['x'].size()[0]) + 1.2 <= (-4) / L['x'].size()[1]", (5,)),
+        ("math.trunc(1.1 * L['x'].size()[0] - 4.4) == 0 and L['x'].size()[0] / 0.7 > 4.3", (4,)),
         ("(-7 + L['x'].size()[0]) // 2 == -2 and (-7 + L['x'].size()[0]) % 2 == 1", (4,)),
     ],
 )

@@ -85,6 +85,22 @@ func.func @kind(%n: tensor<2xi64>) -> tensor<i1> {
 
 // -----
 
+func.func @remainder(%n: tensor<2xi64>) -> tensor<i1> {
+  // expected-error@+1 {{'n0 % 0.5' has an operand that is missing or of another kind}}
+  %p = nn.holds %n {code = "n0 % 0.5; v0 == n1"} : (tensor<2xi64>) -> tensor<i1>
+  func.return %p : tensor<i1>
+}
+
+// -----
+
+func.func @no_float(%n: tensor<2xi64>) -> tensor<i1> {
+  // expected-error@+1 {{'1e999' does not fit 64 bits}}
+  %p = nn.holds %n {code = "n0 < 1e999"} : (tensor<2xi64>) -> tensor<i1>
+  func.return %p : tensor<i1>
+}
+
+// -----
+
 func.func @no_step(%n: tensor<2xi64>) -> tensor<i1> {
   // expected-error@+1 {{'n0 ** 2' is not a step of the form 'a operator b'}}
   %p = nn.holds %n {code = "n0 ** 2"} : (tensor<2xi64>) -> tensor<i1>
