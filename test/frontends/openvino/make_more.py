@@ -362,6 +362,9 @@ def later() -> Group:
             lambda a, i=ids, m=mode: opset16.segment_max(a, i, g.k(5), fill_mode=m), g.f(4, 3) - 2
         )
         g.add(lambda a, i=ids, m=mode: opset16.segment_max(a, i, fill_mode=m), g.f(4, 3) - 2)
+    for kind in ("u1", "i1"):  # also powers of more than 8 bits, and of more than 32
+        a, b = np.array([2, 3, 2, 10, 16, 100, 7]), np.array([8, 5, 6, 20, 8, 5, 0])
+        g.add(o.power, a.astype(kind), b.astype(kind))
     return g
 
 
