@@ -70,6 +70,27 @@ def test_biases_for_a_part_of_a_cache(of_each):
     )
 
 
+@pytest.mark.parametrize("shape", [(2, 4, 1, 5), (1, 4, 1, 5), (1, 1, 1, 5)])
+def test_biases_of_open_extents(shape):
+    """Whether they are for each sequence and head is known at run time only."""
+    made, given = model(
+        "GroupQueryAttention",
+        (
+            *(floats(2, 1, 64), floats(2, 1, 32), floats(2, 1, 32)),
+            *(floats(2, 2, 4, 16) for _ in range(2)),
+            *(np.array([4, 2], np.int32), np.array(5, np.int32), None, None, None, floats(*shape)),
+        ),
+        MS,
+        (F, F, F),
+        num_heads=4,
+        kv_num_heads=2,
+    )
+    for i, dim in enumerate(made.graph.input[-1].type.tensor_type.shape.dim):
+        dim.dim_param = f"b{i}"
+    for found, expected in zip(run(made, *given), by_onnxruntime(made, *given), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
 def test_scale_of_rotary_embedding_is_of_angles_that_are_not_given():
     angles = floats(9, 4)
     x = floats(2, 5, 16), whole(0, 9, (2, 5)), np.cos(angles), np.sin(angles)

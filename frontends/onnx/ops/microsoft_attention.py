@@ -64,7 +64,7 @@ def _inside_open(n: Node, bounds: Term, batch: Term, places: Term) -> Term:
     """The same where it is known at run time whether there are begins."""
     count = extent(n, (bounds.value, 0))
     has_begins = count.equals(batch * 2)
-    fits = has_begins | count.equals(batch)
+    fits = has_begins | count.equals(batch) | count.equals(batch * 3 + 2)
     text = "the mask has not one end, or one end and one begin, for each sequence of the batch"
     bounds = bounds.made(nn.Assume(bounds.value, fits.value, text))
     own = counting(n, batch)
@@ -403,8 +403,11 @@ def cached_attention(
         if past[0] is not None and biases.shape[3] != scores.shape[4]:
             # Behind the biases are places of the cache that are not used yet.
             biases = biases.gather(places.min(extent(n, (biases.value, 3)) - 1), 3)
-        kinds = (groups, heads // groups) if biases.shape[1] == heads else (1, (biases.value, 1))
         batch, *places_of = ((biases.value, i) for i in (0, 2, 3))
+        if biases.shape[1] is None:
+            whole = broadcast(n, biases.value, [batch, heads, *places_of])
+            biases = Term(n, whole)
+        kinds = (groups, heads // groups) if biases.shape[1] == heads else (1, 1)
         scores = scores + biases.reshape(batch, *kinds, *places_of)
     logits = None if sinks is None else sinks.reshape(groups, heads // groups, 1, 1)
     shares, values = _shares(scores, values, logits)

@@ -38,20 +38,30 @@ rows.formulas(
 )
 
 
+def is_byte(element: Type) -> bool:
+    """Whether results of this type stay in its range instead of wrapping, as OpenVINO's do."""
+    return isinstance(element, IntegerType) and element.width == 8
+
+
+def within(n: OpenvinoLayer, made: Value, element: Type) -> Value:
+    """A result in a wider type as one of 8 bits, in its range."""
+    low, high = (n.constant(int(v), made.type.element_type) for v in limits_of(element))
+    return n.cast(n(nn.Clip(made, low, high)), element)
+
+
 def _limited(n: OpenvinoLayer, x: Value, y: Value, op: Callable) -> Value:
-    """op(x, y); integers of 8 bits stay in their range instead of wrapping, as OpenVINO's do."""
+    """op(x, y); integers of 8 bits stay in their range."""
     element = x.type.element_type
-    if not isinstance(element, IntegerType) or element.width != 8:
+    if not is_byte(element):
         return n(op(x, y))
     if n.kind == "SquaredDifference":
         n.warn("OpenVINO 2026.4's CPU plugin gives no squares for integers of 8 bits")
     wide = f64 if op is nn.Pow else i32
     made = n(op(n.cast(x, wide), n.cast(y, wide)))
-    low, high = (n.constant(int(v), wide) for v in limits_of(element))
     if op is nn.Pow:
         # What i32 cannot hold becomes its least number, and then that of 8 bits.
-        made = (Term(n, made) < 2.0**31).choose(Term(n, made), Term(n, low)).value
-    return n.cast(n(nn.Clip(made, low, high)), element)
+        made = (Term(n, made) < 2.0**31).choose(Term(n, made), -math.inf).value
+    return within(n, made, element)
 
 
 def _squared_difference(n: OpenvinoLayer) -> Callable:

@@ -365,6 +365,15 @@ def later() -> Group:
     for kind in ("u1", "i1"):  # also powers of more than 8 bits, and of more than 32
         a, b = np.array([2, 3, 2, 10, 16, 100, 7]), np.array([8, 5, 6, 20, 8, 5, 0])
         g.add(o.power, a.astype(kind), b.astype(kind))
+        rows = g.random.integers(0, 120, (3, 4)).astype(kind)
+        for reduction in (o.reduce_sum, o.reduce_l1):
+            g.add(lambda a, f=reduction: f(a, g.k([0]), False), rows)
+        g.add(lambda a: o.reduce_prod(a, g.k([0]), False), rows % 11)
+    g.add(lambda a, b: o.matmul(a, b, False, True), rows, rows - 60)
+    image = g.f(1, 2, 6, 5)
+    g.add(
+        lambda a: o.interpolate(a, g.k([9, 4]), "bicubic_pillow", "sizes", axes=g.k([2, 3])), image
+    )
     return g
 
 
