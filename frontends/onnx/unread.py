@@ -32,7 +32,11 @@ IGNORED = IgnoredFields(
     Ignored("block_size bits", "shapes and element types tell them", "*.QMoE *.GatherBlock*"),
     Ignored("is_inner_broadcast", "the bias's shape tells it", "*.BiasSoftmax"),
     Ignored("normalize_routing_weights", "the router's own weights sum to 1", "*.QMoE"),
-    Ignored("mask_filter_value", "nothing is masked", "*.Attention *.QAttention *.MultiHead*"),
+    Ignored(
+        "mask_filter_value",
+        "nothing is masked",
+        "*.Attention *.QAttention *.MultiHead* *.DecoderMasked*",
+    ),
     Ignored("mask_index_type", "the outputs that are named tell it", "*.EmbedLayerNorm*"),
     Ignored("*embedding_size conv_window_size", "shapes tell them", "*.WordConvEmbedding"),
     Ignored("num_heads rotary_embedding_dim", "the cosines' shape tells it", "*.MRotary*"),
