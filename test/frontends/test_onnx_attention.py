@@ -46,6 +46,28 @@ def test_scores_of_multi_head_attention(causal):
     )
 
 
+@pytest.mark.parametrize("biased", [False, True])
+def test_packed_queries_keys_and_values(biased):
+    """As those that are separate: ONNX Runtime takes packed ones on devices only."""
+    packed, bias = floats(2, 3, 2, 3, 8), floats(48) if biased else None
+    made, given = model(
+        "MultiHeadAttention", (packed, None, None, bias), MS, (F, F, F), num_heads=2
+    )
+    separate = [packed[:, :, :, i].reshape(2, 3, 16) for i in range(3)]
+    other, parts = model("MultiHeadAttention", (*separate, bias), MS, (F, F, F), num_heads=2)
+    for found, expected in zip(run(made, *given), by_onnxruntime(other, *parts), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_packed_keys_and_values():
+    query, packed = floats(2, 3, 16), floats(2, 5, 2, 2, 8)
+    made, given = model("MultiHeadAttention", (query, packed), MS, (F,), num_heads=2)
+    separate = [packed[:, :, :, i].reshape(2, 5, 16) for i in range(2)]
+    other, parts = model("MultiHeadAttention", (query, *separate), MS, (F,), num_heads=2)
+    (found,), (expected,) = run(made, *given), by_onnxruntime(other, *parts)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
 def test_mask_of_lengths_and_places():
     lengths, batch = np.array([2, 4, 1], np.int32), 3
     places = [lengths, np.arange(batch + 1) * 3, np.cumsum([0, *lengths])]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from ...common.attention import causal, joined_heads, seen_until, split_heads
+from ...common.attention import causal, joined_heads, seen_until, split_heads, stored_at
 from ...common.vocabulary import *
 from ..node import Node
 from ..registry import converter
@@ -95,15 +95,7 @@ def multi_head_attention(
         raise n.error("input 'cache_indirection' is not supported")
     q, k, v = _parts(n, query, key, value)
     if bias is not None:
-        whole, at, biased = Term(n, bias), 0, []
-        for part in (q, k, v):
-            if part.rank == 3:
-                width = _width(part)
-                biased.append(part + whole.part(0, at, at + width))
-                at += width
-            else:
-                biased.append(part)
-        q, k, v = biased
+        q, k, v = _with_bias(Term(n, bias), (q, k, v), heads, is_packed=key is None)
     q, k, v = (split_heads(part, heads) if part.rank == 3 else part for part in (q, k, v))
     own, present = k.shape[2], [k, v]
     if past_key is not None and past_value is not None:
@@ -123,12 +115,21 @@ def multi_head_attention(
     return [out.value, *(x.value for x in present), given]
 
 
-def stored_at(cache: Term, new: Term, place: Term) -> Term:
-    """The cache [B, H, T, D] with new elements [B, H, S, D] from a place on."""
-    n = new.n
-    steps, at = extent(n, (new.value, 2)), counting(n, extent(n, (cache.value, 2))) - place
-    here = ((at >= 0) & (at < steps)).spread(0, 1)
-    return here.choose(new.gather(at.max(0).min(steps - 1), 2), cache)
+def _with_bias(bias: Term, parts: Sequence[Term], heads: int, is_packed: bool) -> list[Term]:
+    """Queries, keys and values [B, S, H * D] plus their parts of a bias.
+
+    So are those [B, H, S, D] that were packed; keys and values of an encoder have no bias.
+    """
+    at, biased = 0, []
+    for part in parts:
+        if part.rank == 4 and not is_packed:
+            biased.append(part)
+            continue
+        width = _width(part) * (heads if part.rank == 4 else 1)
+        own = bias.part(0, at, at + width)
+        biased.append(part + (own.reshape(heads, 1, _width(part)) if part.rank == 4 else own))
+        at += width
+    return biased
 
 
 def _attended(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from ...common.attention import joined_heads, split_heads
+from ...common.attention import joined_heads, split_heads, stored_at
 from ...common.vocabulary import *
 from ..node import Node
 from ..registry import converter
@@ -144,9 +144,7 @@ def _after(n: Node, past: Value | None, new: Term, past_length: Value | None) ->
         return new
     if past_length is None:
         return joined([Term(n, past), new], 2)
-    place = Term(n, as_scalar(n, past_length)).cast(i64)
-    here = counting(n, extent(n, (past, 2))).equals(place).spread(0, 1)
-    return here.choose(new, Term(n, past))
+    return stored_at(Term(n, past), new, Term(n, as_scalar(n, past_length)).cast(i64))
 
 
 def _of_beams(cache: Term, beams: Term, before: Term) -> Term:
