@@ -377,8 +377,27 @@ def later() -> Group:
     return g
 
 
+def shaped() -> Group:
+    """Reshapes to computed shapes, in which zeros stand for extents of the input."""
+    g = Group("shaped", 19)
+    g.is_open = True
+    rest, kept = g.k([-1], "i4"), g.k([0], "i4")
+
+    def extent(x, i):
+        return o.gather(o.shape_of(x, "i32"), g.k([i], "i4"), g.k(0, "i4"))
+
+    def reshaped(shape):
+        g.add(lambda x: o.reshape(x, o.concat(shape(x), 0), True), g.f(2, 3, 4))
+
+    reshaped(lambda x: [o.reduce_prod(o.shape_of(x, "i32"), g.k(0), True), rest])
+    reshaped(lambda x: [kept, o.multiply(extent(x, 1), extent(x, 2))])
+    reshaped(lambda x: [o.multiply(extent(x, 0), g.k([0], "i4")), rest])
+    reshaped(lambda x: [extent(x, 2), extent(x, 1), extent(x, 0)])
+    return g
+
+
 if __name__ == "__main__":
     FILES.mkdir(exist_ok=True)
-    for make in (branches, loops, detectors, regions, resampling, others, stored, later):
+    for make in (branches, loops, detectors, regions, resampling, others, stored, later, shaped):
         if make.__name__ in (sys.argv[1:] or [make.__name__]):
             make().write()
