@@ -53,6 +53,14 @@ def seen_until(q: Term, k: Term, last: Term) -> Term:
     return (keys <= last.spread(0, 1)).choose(constant(q.n, 0.0, q.element), -math.inf)
 
 
+def stored_at(cache: Term, new: Term, place: Term) -> Term:
+    """The cache [B, H, T, D] with new elements [B, H, S, D] from a place on."""
+    n = new.n
+    steps, at = extent(n, (new.value, 2)), counting(n, extent(n, (cache.value, 2))) - place
+    here = ((at >= 0) & (at < steps)).spread(0, 1)
+    return here.choose(new.gather(at.max(0).min(steps - 1), 2), cache)
+
+
 def grouped_like(x: Term, q: Term) -> Term:
     """Keys or values [B, G, T, D] with each head repeated, as many as those of q [B, H, S, D]."""
     if q.shape[1] is not None and x.shape[1] is not None:

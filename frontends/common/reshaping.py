@@ -33,6 +33,17 @@ def reshape_by(n: Layer, x: Value, vector: Value, extents: list) -> Value:
     return n(nn.ReshapeDynamic(x, n(nn.Concat(parts, axis=0)), out=out))
 
 
+def zeros_replaced(n: Layer, x: Value, shape: Value, rank: int) -> Value:
+    """A vector of `rank` extents, with those of x in place of zeros."""
+    shape, own = as_i64(n, shape), shape_of(n, x)
+    count = min(rank, x.type.rank)
+    parts = [part_of_vector(n, own, 0, count)] if count else []
+    if rank > count:
+        parts.append(n.constant(np.zeros(rank - count, np.int64)))
+    is_zero = n(nn.Equal(shape, n.constant(0, i64)))
+    return n(nn.Where(is_zero, concatenated(n, parts), shape))
+
+
 def _what_is_left(n: Layer, x: Value, extents: list, shape: list[Dim]) -> Dim:
     """The extent that -1 stands for: the input's elements over the other extents.
 

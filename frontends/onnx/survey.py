@@ -14,7 +14,7 @@ from .model import Model, domain, function_opsets
 from .registry import rows
 from .schema import find_schema, has_operator
 
-EXPERIMENTAL = ("MeanVarianceNormalization", "ThresholdedRelu", "Upsample")
+EXPERIMENTAL = ("LayerNormalization", "MeanVarianceNormalization", "ThresholdedRelu", "Upsample")
 """Operators that occur in files of older opsets than the one that standardized them."""
 
 

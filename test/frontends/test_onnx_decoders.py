@@ -276,9 +276,11 @@ def test_masked_attention_of_one_token(masked, beams, biased):
         np.array([beams], np.int32) if beams else None,
         whole(0, 2, (2, 2, 9), np.int32) if beams else None,
         floats(48) if biased else None,
-        outputs=(F, F, F),
+        outputs=(F, F, F, F),
         num_heads=2,
         past_present_share_buffer=1,
+        mask_filter_value=-1000.0,
+        output_qk=1,
     )
 
 

@@ -122,3 +122,13 @@ def test_model_that_names_no_opset():
     del made.opset_import[:]
     made.ir_version = 2
     np.testing.assert_array_equal(run(made, *given)[0], X.reshape(6))
+
+
+@pytest.mark.parametrize("biased", [False, True])
+def test_layer_normalization_before_opset_17(biased):
+    """ONNX Runtime's optimizer writes it into files of any opset."""
+    operands = floats(2, 3, 8), *(floats(8) for _ in range(1 + biased))
+    made, given = model("LayerNormalization", operands, "", [F, F, F], epsilon=1e-2)
+    made.opset_import[0].version = 14
+    for found, expected in zip(run(made, *given), by_onnxruntime(made, *given), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)

@@ -56,14 +56,15 @@ def test_repeated_ngrams(size):
 
 
 @pytest.mark.parametrize("predicts", [False, True])
-def test_bifurcation_detector(predicts):
+@pytest.mark.parametrize("shape", [(), (1,)])
+def test_bifurcation_detector(predicts, shape):
     for length in range(1, 10):
         start = length // 3
         compare(
             "BifurcationDetector",
             whole(0, 3, length),
             whole(0, 3, 3),
-            np.array([start]),
+            np.full(shape, start),
             whole(0, 3, length + 1 - start) if predicts else None,
             outputs=(I64, I64),
         )

@@ -96,6 +96,9 @@ def _cast(n: Node, x: Value, element: Type) -> Value:
     if element is nn.string or x.type.element_type is nn.string:
         return _cast_text(n, x, element)
     mode = n.string("round_mode", "up", choices=ROUND_MODES)
+    is_small = isinstance(element, IntegerType) and 1 < element.width < 8
+    if is_small and isinstance(x.type.element_type, FloatType):
+        n.warn(f"fractions are lost in '{element}', which ONNX Runtime rounds to the nearest")
     return n.cast(x, element, bool(n.int("saturate", 1)), mode)
 
 

@@ -305,7 +305,7 @@ add_rows(
         "Gelu": as_it_is(nn.Gelu),
         "GatherND": gather_nd,
         "GridSample": grid_sample,
-        "Pad": pad,
+        "Pad": lambda n, x, pads, *more: pad(n, x, Term(n, pads).flat().value, *more),
         "SampleOp": lambda n, x: x,
         "TransposeMatMul": fused_matmul,
         "Trilu": trilu,

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from ...common.attention import causal, joined_heads, seen_until, split_heads
+from ...common.attention import causal, joined_heads, seen_until, split_heads, stored_at
 from ...common.vocabulary import *
 from ..node import Node
 from ..registry import converter
 from .microsoft import DOMAIN
 from .microsoft_caches import NUMBERS, Stored
+
+LEAST = float(np.finfo(np.float32).min)
+"""The score of a key that a query does not see, where scores are an output."""
 
 
 def _scale(n: Node, width: int) -> float:
@@ -30,7 +33,8 @@ def _width(x: Term) -> int:
 def _key_mask(n: Node, mask: Value, q: Term, k: Term) -> Term:
     """The term to add to scores that hides masked keys.
 
-    The mask is ends [B], ends and then begins [2 * B], or 0s and 1s [B, T] or [B, S, T].
+    The mask is ends [B], ends and then begins [2 * B] or places among all queries and keys
+    [2 * (B + 1)], or 0s and 1s [B, T] or [B, S, T].
     """
     given = Term(n, mask)
     if given.rank == 1:
@@ -48,6 +52,8 @@ def _inside(n: Node, bounds: Term, q: Term, places: Term) -> Term:
     count, batch = bounds.shape[0], q.shape[0]
     if count is None or batch is None:
         return _inside_open(n, bounds, extent(n, (q.value, 0)), places)
+    if count == 3 * batch + 2:
+        return places < bounds.part(0, 0, batch).spread(0, 3)
     if count not in (batch, 2 * batch):
         raise n.error(f"a mask of {count} bounds does not fit a batch of {batch}")
     ends = places < bounds.part(0, 0, batch).spread(0, 3)
@@ -58,7 +64,7 @@ def _inside_open(n: Node, bounds: Term, batch: Term, places: Term) -> Term:
     """The same where it is known at run time whether there are begins."""
     count = extent(n, (bounds.value, 0))
     has_begins = count.equals(batch * 2)
-    fits = has_begins | count.equals(batch)
+    fits = has_begins | count.equals(batch) | count.equals(batch * 3 + 2)
     text = "the mask has not one end, or one end and one begin, for each sequence of the batch"
     bounds = bounds.made(nn.Assume(bounds.value, fits.value, text))
     own = counting(n, batch)
@@ -77,29 +83,53 @@ def multi_head_attention(
     attention_bias: Value | None = None,
     past_key: Value | None = None,
     past_value: Value | None = None,
+    past_length: Value | None = None,
+    beams: Value | None = None,
 ) -> list[Value | None]:
+    """Attention, and keys, values and scores.
+
+    With `past_length`, keys and values are stored behind so many in caches of a larger extent.
+    """
     heads = n.int("num_heads")
+    if beams is not None:
+        raise n.error("input 'cache_indirection' is not supported")
     q, k, v = _parts(n, query, key, value)
     if bias is not None:
-        whole, at, biased = Term(n, bias), 0, []
-        for part in (q, k, v):
-            if part.rank == 3:
-                width = _width(part)
-                biased.append(part + whole.part(0, at, at + width))
-                at += width
-            else:
-                biased.append(part)
-        q, k, v = biased
+        q, k, v = _with_bias(Term(n, bias), (q, k, v), heads, is_packed=key is None)
     q, k, v = (split_heads(part, heads) if part.rank == 3 else part for part in (q, k, v))
-    own = k.shape[2]
+    own, present = k.shape[2], [k, v]
     if past_key is not None and past_value is not None:
-        k, v = joined([Term(n, past_key), k], 2), joined([Term(n, past_value), v], 2)
+        pasts = Term(n, past_key), Term(n, past_value)
+        if past_length is None:
+            present = k, v = [joined([past, x], 2) for past, x in zip(pasts, (k, v), strict=True)]
+        else:
+            before, steps = Term(n, as_scalar(n, past_length)).cast(i64), extent(n, (k.value, 2))
+            present = [stored_at(past, x, before) for past, x in zip(pasts, (k, v), strict=True)]
+            k, v = (x.gather(counting(n, before + steps), 2) for x in present)
     seen = None
     if n.int("unidirectional"):
         is_same = key is None or (q.shape[2] is not None and q.shape[2] == own)
         seen = causal(n, q, k) if is_same else _last_sees_all(q, k, past_key)
-    out = _attended(n, (q, k, v), _width(q), attention_bias, mask, seen)
-    return [out.value, k.value, v.value]
+    out, scores = _attended(n, (q, k, v), _width(q), attention_bias, mask, seen)
+    given = scores.max(LEAST).value if n.wants(3) else None
+    return [out.value, *(x.value for x in present), given]
+
+
+def _with_bias(bias: Term, parts: Sequence[Term], heads: int, is_packed: bool) -> list[Term]:
+    """Queries, keys and values [B, S, H * D] plus their parts of a bias.
+
+    So are those [B, H, S, D] that were packed; keys and values of an encoder have no bias.
+    """
+    at, biased = 0, []
+    for part in parts:
+        if part.rank == 4 and not is_packed:
+            biased.append(part)
+            continue
+        width = _width(part) * (heads if part.rank == 4 else 1)
+        own = bias.part(0, at, at + width)
+        biased.append(part + (own.reshape(heads, 1, _width(part)) if part.rank == 4 else own))
+        at += width
+    return biased
 
 
 def _attended(
@@ -109,8 +139,9 @@ def _attended(
     bias: Value | None,
     mask: Value | None,
     seen: Term | None,
-) -> Term:
-    """[B, S, H * D] from queries, keys and values [B, H, S, D] of heads of this width D.
+) -> tuple[Term, Term]:
+    """[B, S, H * D] from queries, keys and values [B, H, S, D] of heads of this width D, and the
+    scores [B, H, S, T].
 
     Scores have `bias`, `mask` and `seen` added, the last one a mask [S, T].
     """
@@ -120,7 +151,10 @@ def _attended(
         added.append(_key_mask(n, mask, q, k))
     if seen is not None:
         added.append(seen)
-    return joined_heads(attend(q, k, v, _scale(n, width), added))
+    scores = (q * _scale(n, width)) @ k.mT
+    for term in added:
+        scores = scores + term
+    return joined_heads(scores.made(nn.Softmax(scores.value, axis=3)) @ v), scores
 
 
 def _last_sees_all(q: Term, k: Term, past: Value | None) -> Term:
@@ -178,7 +212,7 @@ def attention(
         before = Term(n, past)
         k, v = joined([before.column(0, 0), k], 2), joined([before.column(1, 0), v], 2)
     seen = causal(n, q, k) if n.int("unidirectional") else None
-    out = _attended(n, (q, k, v), sizes[0] // heads, attention_bias, mask, seen)
+    out, _ = _attended(n, (q, k, v), sizes[0] // heads, attention_bias, mask, seen)
     present = joined([k.spread(1, 0), v.spread(1, 0)], 0) if n.wants(1) else None
     return [out.value, None if present is None else present.value]
 
@@ -367,8 +401,14 @@ def cached_attention(
         scores = (scores / cap).function(nn.Tanh) * cap
     scores = scores + mask
     if biases is not None:
-        kinds = (groups, heads // groups) if biases.shape[1] == heads else (1, (biases.value, 1))
+        if past[0] is not None and biases.shape[3] != scores.shape[4]:
+            # Behind the biases are places of the cache that are not used yet.
+            biases = biases.gather(places.min(extent(n, (biases.value, 3)) - 1), 3)
         batch, *places_of = ((biases.value, i) for i in (0, 2, 3))
+        if biases.shape[1] is None:
+            whole = broadcast(n, biases.value, [batch, heads, *places_of])
+            biases = Term(n, whole)
+        kinds = (groups, heads // groups) if biases.shape[1] == heads else (1, 1)
         scores = scores + biases.reshape(batch, *kinds, *places_of)
     logits = None if sinks is None else sinks.reshape(groups, heads // groups, 1, 1)
     shares, values = _shares(scores, values, logits)

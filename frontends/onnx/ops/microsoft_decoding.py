@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from ...common.attention import joined_heads, split_heads
+from ...common.attention import joined_heads, split_heads, stored_at
 from ...common.vocabulary import *
 from ..node import Node
 from ..registry import converter
@@ -101,8 +101,7 @@ def decoder_masked_attention(
             if beams is not None:
                 read = [_of_beams(x, Term(n, beams).cast(i64), before) for x in caches]
             read = [x.gather(counting(n, before + 1), 2) for x in read]
-    products = (q * (n.float("scale", 0.0) or 1 / math.sqrt(width))) @ read[0].transpose(0, 1, 3, 2)
-    scores = products
+    scores = (q * (n.float("scale", 0.0) or 1 / math.sqrt(width))) @ read[0].transpose(0, 1, 3, 2)
     if mask is not None:
         counts = (Term(n, mask) > 0).reshape((mask, 0), 1, 1, (mask, 1))
         scores = scores + counts.choose(constant(n, 0.0, f32), n.float("mask_filter_value", -1e4))
@@ -110,7 +109,7 @@ def decoder_masked_attention(
         scores = scores + Term(n, added)
     shares = scores.made(nn.Softmax(scores.value, axis=3))
     kept = [None, None] if k.rank == 4 else [x.value for x in caches]
-    return [joined_heads(shares @ read[1]).value, *kept, products.value]
+    return [joined_heads(shares @ read[1]).value, *kept, scores.value]
 
 
 def _with_bias(
@@ -145,9 +144,7 @@ def _after(n: Node, past: Value | None, new: Term, past_length: Value | None) ->
         return new
     if past_length is None:
         return joined([Term(n, past), new], 2)
-    place = Term(n, as_scalar(n, past_length)).cast(i64)
-    here = counting(n, extent(n, (past, 2))).equals(place).spread(0, 1)
-    return here.choose(new, Term(n, past))
+    return stored_at(Term(n, past), new, Term(n, as_scalar(n, past_length)).cast(i64))
 
 
 def _of_beams(cache: Term, beams: Term, before: Term) -> Term:

@@ -36,8 +36,15 @@ def matmul_bits(
     offset = None
     if zeros is not None:
         offset = -(_zero_points(n, zeros, bits, columns, count) * scale.cast(f32))
-    if groups is not None and groups.type.shape not in ((width,), (None,)):
-        raise n.error(f"input 'g_idx' has shape {shape_text(groups)}, expected [{width}]")
+    if groups is not None:
+        if groups.type.shape not in ((width,), (count * block,), (None,)):
+            raise n.error(f"input 'g_idx' has shape {shape_text(groups)}, expected [{width}]")
+        if groups.type.shape[0] != width:
+            groups = Term(n, groups).part(0, 0, width).value
+        if bits == 2 or (
+            bits == 4 and zeros is not None and isinstance(zeros.type.element_type, IntegerType)
+        ):
+            n.warn("with 'g_idx', ONNX Runtime's CPU kernel reads other numbers than these")
     known = n.array(groups)
     if groups is None or (known is not None and (known == np.arange(width) // block).all()):
         # Level 4 allows rounding a to 8-bit integers with a scale per block.

@@ -114,7 +114,7 @@ def bifurcation_detector(
     """The tokens plus the predicted ones up to the first that differs from the source; an index.
 
     The index is after the source's only occurrence of the tokens' last n-gram, for the shortest
-    n-gram with a single occurrence; -1 if there is none. All are vectors of i64.
+    n-gram with a single occurrence; -1 if there is none.
     """
     given, known, length = Term(n, source), Term(n, tokens), extent(n, (source, 0))
     if predicted is not None:
@@ -134,7 +134,8 @@ def bifurcation_detector(
         behind = -hits.choose(-places, -FAR).largest(0) + size
         found = going.choose((number > 0).choose(behind, -1), found)
         going = going & (number > 1) & (behind < length)
-    return [known.value, going.choose(-1, found).reshape(1).value]
+    own = [(matched, i) for i in range(matched.type.rank)]  # as the input that it is for
+    return [known.value, going.choose(-1, found).reshape(*own).value]
 
 
 # -- hashes ----------------------------------------------------------------------------------------

@@ -32,10 +32,16 @@ def _running(n: Node, old: Value, new: Value, momentum: float) -> Value:
 
 @converter("LayerNormalization")
 def layer_normalization(n: Node, x: Value, scale: Value, bias: Value | None = None) -> list:
-    axis, epsilon = normalize_axis(n, n.int("axis"), x.type.rank), n.float("epsilon")
+    # Defaults are of opsets before 17, for which ONNX Runtime's optimizer writes the operator, too.
+    axis = normalize_axis(n, n.int("axis", -1), x.type.rank)
+    epsilon, stash = n.float("epsilon", 1e-5), n.int("stash_type", 1)
     axes = tuple(range(axis, x.type.rank))
-    out = layer_normed(n, x, scale, bias, axes, epsilon)
-    stash = n.int("stash_type")
+    if scale.type.element_type is x.type.element_type:
+        out = layer_normed(n, x, scale, bias, axes, epsilon)
+    else:
+        normal = n.cast(layer_normed(n, x, None, None, axes, epsilon), scale.type.element_type)
+        out = (Term(n, normal) * Term(n, scale)).value
+        out = out if bias is None else n(nn.Add(out, bias))
     if not (n.wants(1) or n.wants(2)):
         return [out]
     return [out, *mean_and_inverse_deviation(n, n.cast(x, element_type(stash)), axes, epsilon)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....dialects.marks import BY_SHAPES
+from ...common.reshaping import zeros_replaced
 from ...common.runtime_axes import assumed, axes_mask, number_of, with_ones, without
 from ...common.shapes import product
 from ...common.vocabulary import *
@@ -25,7 +26,7 @@ def reshape_(n: Node, x: Value, shape: Value) -> Value:
         return _reshape_at_run_time(n, x, shape, target)
     literal_zero = bool(n.int("allowzero"))
     if -1 in target and None in target and not literal_zero:
-        shape = _zeros_replaced(n, x, shape, len(target))
+        shape = zeros_replaced(n, x, shape, len(target))
     extents: list[Extent | None] = []
     for i, extent in enumerate(target):
         if extent == 0 and not literal_zero:
@@ -43,7 +44,7 @@ def _reshape_at_run_time(n: Node, x: Value, shape: Value, target: tuple) -> Valu
     """Reshape by a vector of which only the length is known; zeros in it copy extents."""
     shape = as_i64(n, shape)
     if not n.int("allowzero"):
-        shape = _zeros_replaced(n, x, shape, len(target))
+        shape = zeros_replaced(n, x, shape, len(target))
     if len(target) == 1:  # all elements in a row, whatever the shape is
         count = Term(n, shape_of(n, x)).product(0, keep=True)
         given = Term(n, shape)
@@ -51,17 +52,6 @@ def _reshape_at_run_time(n: Node, x: Value, shape: Value, target: tuple) -> Valu
         x = assumed(n, x, fits, "the shape does not hold as many elements as its operand has")
     out = TensorType((None,) * len(target), x.type.element_type)
     return n(nn.ReshapeDynamic(x, shape, out=out))
-
-
-def _zeros_replaced(n: Node, x: Value, shape: Value, rank: int) -> Value:
-    """A vector of `rank` extents, with those of x in place of zeros."""
-    shape, own = as_i64(n, shape), shape_of(n, x)
-    count = min(rank, x.type.rank)
-    parts = [part_of_vector(n, own, 0, count)] if count else []
-    if rank > count:
-        parts.append(n.constant(np.zeros(rank - count, np.int64)))
-    is_zero = n(nn.Equal(shape, n.constant(0, i64)))
-    return n(nn.Where(is_zero, concatenated(n, parts), shape))
 
 
 @converter("Flatten")

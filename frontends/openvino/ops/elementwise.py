@@ -18,7 +18,7 @@ rows.add(
 rows.formulas(
     {
         "NotEqual": lambda n, x, y: n(nn.Not(n(nn.Equal(x, y)))),
-        "SquaredDifference": lambda n, x, y: _square(n, n(nn.Sub(x, y))),
+        "SquaredDifference": lambda n, x, y: _limited(n, x, y, _squared_difference(n)),
         "Add": lambda n, x, y: _limited(n, x, y, nn.Add),
         "Subtract": lambda n, x, y: _limited(n, x, y, nn.Sub),
         "Multiply": lambda n, x, y: _limited(n, x, y, nn.Mul),
@@ -38,19 +38,40 @@ rows.formulas(
 )
 
 
-def _limited(n: OpenvinoLayer, x: Value, y: Value, op: Callable) -> Value:
-    """op(x, y); integers of 8 bits stay in their range instead of wrapping, as OpenVINO's do."""
-    element = x.type.element_type
-    if not isinstance(element, IntegerType) or element.width != 8:
-        return n(op(x, y))
-    wide = f64 if op is nn.Pow else i32
-    made = n(op(n.cast(x, wide), n.cast(y, wide)))
-    low, high = (n.constant(int(v), wide) for v in limits_of(element))
+def is_byte(element: Type) -> bool:
+    """Whether results of this type stay in its range instead of wrapping, as OpenVINO's do."""
+    return isinstance(element, IntegerType) and element.width == 8
+
+
+def within(n: OpenvinoLayer, made: Value, element: Type) -> Value:
+    """A result in a wider type as one of 8 bits, in its range."""
+    low, high = (n.constant(int(v), made.type.element_type) for v in limits_of(element))
     return n.cast(n(nn.Clip(made, low, high)), element)
 
 
-def _square(n: OpenvinoLayer, x: Value) -> Value:
-    return n(nn.Mul(x, x))
+def _limited(n: OpenvinoLayer, x: Value, y: Value, op: Callable) -> Value:
+    """op(x, y); integers of 8 bits stay in their range."""
+    element = x.type.element_type
+    if not is_byte(element):
+        return n(op(x, y))
+    if n.kind == "SquaredDifference":
+        n.warn("OpenVINO 2026.4's CPU plugin gives no squares for integers of 8 bits")
+    wide = f64 if op is nn.Pow else i32
+    made = n(op(n.cast(x, wide), n.cast(y, wide)))
+    if op is nn.Pow:
+        # What i32 cannot hold becomes its least number, and then that of 8 bits.
+        made = (Term(n, made) < 2.0**31).choose(Term(n, made), -math.inf).value
+    return within(n, made, element)
+
+
+def _squared_difference(n: OpenvinoLayer) -> Callable:
+    """The op of (x - y)² for `_limited`."""
+
+    def made(x: Value, y: Value) -> Any:
+        difference = n(nn.Sub(x, y))
+        return nn.Mul(difference, difference)
+
+    return made
 
 
 def _own_axis(n: OpenvinoLayer, x: Value, default: int) -> int:

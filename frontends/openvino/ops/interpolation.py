@@ -55,6 +55,8 @@ def interpolate(n: OpenvinoLayer, x: Value, *given: Value) -> Value:
         n.flag("antialias"),
         n.float("cube_coeff", -0.75),
     )
+    if how.mode == "bicubic_pillow" and how.cubic != -0.5:
+        n.warn(f"cube_coeff is {how.cubic:g}; OpenVINO's CPU plugin takes Pillow's -0.5")
     return _interpolated(n, x, sizes, axes, how, by_scales)
 
 
@@ -210,7 +212,7 @@ def _filter(how: _How, own: int, count: int) -> np.ndarray:
     places = np.arange(own)
     distance = np.abs(places - middle + 0.5) / wide
     if how.mode == "bicubic_pillow":
-        weights = _cubic(distance, how.cubic)
+        weights = _cubic(distance, -0.5)
     else:
         weights = np.maximum(1 - distance, 0)
     weights = np.where((places >= begin) & (places < end), weights, 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...common.arrays import tile
 from ...common.blocks import mirrored_pad, mirrored_pad_by, pixel_unshuffle
 from ...common.gathering import counts_of_elements, reduced_elements
+from ...common.reshaping import zeros_replaced
 from ...common.strided_slice import Masks, strided_slice
 from ...common.unique import unique_slices
 from ...common.vocabulary import *
@@ -39,11 +40,11 @@ def reshape_(n: OpenvinoLayer, x: Value, shape: Value) -> Value:
     for i, extent in enumerate(wanted):
         if extent == 0 and keeps and i >= x.type.rank:
             raise n.error(f"dimension {i} of the shape is 0, but the input has no such")
-        if extent is None and keeps:
-            raise n.error("a shape that may have zeros for kept dimensions must be known")
         extents.append((x, i) if extent == 0 and keeps else extent)
     if list(wanted).count(-1) > 1:
         raise n.error(f"shape {list(wanted)} has more than one -1")
+    if keeps and None in wanted:
+        shape = zeros_replaced(n, x, shape, len(wanted))
     return reshape_by(n, x, shape, extents)
 
 

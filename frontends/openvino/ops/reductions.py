@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...common.attention import causal
 from ...common.vocabulary import *
 from ..layer import OpenvinoLayer, rows
+from .elementwise import is_byte, within
 
 
 @rows("MatMul")
@@ -13,7 +14,10 @@ def matmul(n: OpenvinoLayer, x: Value, y: Value) -> Value:
         x = swapped(n, x, -2, -1)
     if n.flag("transpose_b") and y.type.rank > 1:
         y = swapped(n, y, -2, -1)
-    return n(nn.Matmul(x, y))
+    element = x.type.element_type
+    if not is_byte(element):
+        return n(nn.Matmul(x, y))
+    return within(n, n(nn.Matmul(n.cast(x, i32), n.cast(y, i32))), element)
 
 
 _REDUCTIONS = named(
@@ -28,7 +32,19 @@ def reduce(n: OpenvinoLayer, x: Value, axes: Value) -> Value:
     keep, given = n.flag("keep_dims"), n.axes(x, axes)
     if not given:
         return n(nn.Abs(x)) if n.kind in ("ReduceL1", "ReduceL2") else x
-    return reduced(n, x, _REDUCTIONS[n.kind], given, keep)
+    op, wide = _REDUCTIONS[n.kind], _OF_BYTES.get(n.kind)
+    if wide is None or not is_byte(x.type.element_type):
+        return reduced(n, x, op, given, keep)
+    if n.kind in ("ReduceMean", "ReduceL2"):
+        n.warn("OpenVINO 2026.4's CPU plugin sums integers of 8 bits within their range")
+    return within(n, reduced(n, n.cast(x, wide), op, given, keep), x.type.element_type)
+
+
+_OF_BYTES: dict[str, Type] = {
+    **dict.fromkeys(("ReduceL1", "ReduceSum", "ReduceMean"), i32),
+    **dict.fromkeys(("ReduceL2", "ReduceProd"), f64),
+}
+"""The types in which integers of 8 bits are reduced."""
 
 
 @rows("MVN")

@@ -33,6 +33,7 @@ class Group:
 
     def __init__(self, name: str, seed: int) -> None:
         self.name, self.random = name, np.random.default_rng(seed)
+        self.is_open = False  # whether extents of inputs are left open
         self.parameters, self.inputs, self.outputs = [], [], []
 
     def f(self, *shape):
@@ -46,7 +47,8 @@ class Group:
         own = []
         for value in map(np.asarray, values):
             name = f"x{len(self.inputs)}"
-            parameter = opset1.parameter(list(value.shape), value.dtype, name)
+            shape = [-1] * value.ndim if self.is_open else list(value.shape)
+            parameter = opset1.parameter(shape, value.dtype, name)
             parameter.output(0).set_names({name})
             own.append(parameter)
             self.inputs.append(value)

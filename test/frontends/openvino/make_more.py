@@ -362,11 +362,42 @@ def later() -> Group:
             lambda a, i=ids, m=mode: opset16.segment_max(a, i, g.k(5), fill_mode=m), g.f(4, 3) - 2
         )
         g.add(lambda a, i=ids, m=mode: opset16.segment_max(a, i, fill_mode=m), g.f(4, 3) - 2)
+    for kind in ("u1", "i1"):  # also powers of more than 8 bits, and of more than 32
+        a, b = np.array([2, 3, 2, 10, 16, 100, 7]), np.array([8, 5, 6, 20, 8, 5, 0])
+        g.add(o.power, a.astype(kind), b.astype(kind))
+        rows = g.random.integers(0, 120, (3, 4)).astype(kind)
+        for reduction in (o.reduce_sum, o.reduce_l1):
+            g.add(lambda a, f=reduction: f(a, g.k([0]), False), rows)
+        g.add(lambda a: o.reduce_prod(a, g.k([0]), False), rows % 11)
+    g.add(lambda a, b: o.matmul(a, b, False, True), rows, rows - 60)
+    image = g.f(1, 2, 6, 5)
+    g.add(
+        lambda a: o.interpolate(a, g.k([9, 4]), "bicubic_pillow", "sizes", axes=g.k([2, 3])), image
+    )
+    return g
+
+
+def shaped() -> Group:
+    """Reshapes to computed shapes, in which zeros stand for extents of the input."""
+    g = Group("shaped", 19)
+    g.is_open = True
+    rest, kept = g.k([-1], "i4"), g.k([0], "i4")
+
+    def extent(x, i):
+        return o.gather(o.shape_of(x, "i32"), g.k([i], "i4"), g.k(0, "i4"))
+
+    def reshaped(shape):
+        g.add(lambda x: o.reshape(x, o.concat(shape(x), 0), True), g.f(2, 3, 4))
+
+    reshaped(lambda x: [o.reduce_prod(o.shape_of(x, "i32"), g.k(0), True), rest])
+    reshaped(lambda x: [kept, o.multiply(extent(x, 1), extent(x, 2))])
+    reshaped(lambda x: [o.multiply(extent(x, 0), g.k([0], "i4")), rest])
+    reshaped(lambda x: [extent(x, 2), extent(x, 1), extent(x, 0)])
     return g
 
 
 if __name__ == "__main__":
     FILES.mkdir(exist_ok=True)
-    for make in (branches, loops, detectors, regions, resampling, others, stored, later):
+    for make in (branches, loops, detectors, regions, resampling, others, stored, later, shaped):
         if make.__name__ in (sys.argv[1:] or [make.__name__]):
             make().write()
