@@ -86,7 +86,7 @@ def pretend(name: str) -> None:
     for since, names in _SINCE.items():
         if level < since:
             features.update({one: False for one in features if names.match(one)})
-    hidden = ("amx",) if name in _BYTE_PRODUCTS else ("amx", "vnni")  # no matrices in any of them
+    hidden = ("amx",) if name in _BYTE_PRODUCTS else ("amx", "vnni", "avx512bf16")
     features.update({one: False for one in features if any(part in one for part in hidden)})
     patch = pytest.MonkeyPatch()
     patch.setattr(llvm, "get_host_cpu_name", lambda: name)

@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from types import SimpleNamespace
 
 import pytest
 from nnc.dialects.builtin import ModuleOp
@@ -40,37 +41,56 @@ def test_what_was_made_meanwhile_is_searched_rarely():
 
 
 class _Ring:
-    """A thousand lists that only the garbage collector deletes."""
+    """What only the garbage collector deletes, as large as 1000 blocks of memory."""
 
     def __init__(self):
-        self.ring, self.lists = self, [[] for _ in range(1000)]
+        self.ring = self
 
 
-def test_garbage_of_earlier_pauses_is_deleted_when_memory_has_doubled(monkeypatch):
-    monkeypatch.setattr(collection, "_GROWTH", 20_000)
-    monkeypatch.setattr(collection, "_kept", 1)
-    rings = []
-    for _ in range(2000):
+class _Rings:
+    """The rings that were made, and the system's view of memory: it holds nothing but them."""
+
+    def __init__(self, monkeypatch):
+        self.made = []
+        view = SimpleNamespace(getallocatedblocks=lambda: 1 + 1000 * len(self.alive))
+        monkeypatch.setattr(collection, "sys", view)
+        monkeypatch.setattr(collection, "_GROWTH", 20_000)
+        monkeypatch.setattr(collection, "_kept", 1)
+
+    @property
+    def alive(self):
+        return [ring for ring in self.made if ring() is not None]
+
+    def make(self):
         with paused_collection():
-            rings.append(weakref.ref(_Ring()))
-    assert sum(ring() is not None for ring in rings) < 1500
+            ring = _Ring()
+            self.made.append(weakref.ref(ring))
+        return ring
 
 
-def test_what_is_alive_is_not_searched_at_each_pause(monkeypatch):
-    monkeypatch.setattr(collection, "_GROWTH", 20_000)
-    monkeypatch.setattr(collection, "_kept", 1)
-    searches, collect = [], gc.collect
-    monkeypatch.setattr(gc, "collect", lambda: searches.append(1) or collect())
-    rings = []
-    for _ in range(2000):
-        with paused_collection():
-            rings.append(_Ring())
-    assert 1 <= len(searches) <= 5
-    assert all(len(ring.lists) == 1000 for ring in rings)
+def test_garbage_of_earlier_pauses_is_deleted_when_memory_has_grown(monkeypatch):
+    rings = _Rings(monkeypatch)
+    for _ in range(200):
+        rings.make()
+        assert len(rings.alive) <= 23
+
+
+def test_what_is_alive_is_searched_each_time_that_it_doubles(monkeypatch):
+    rings, searches, collect = _Rings(monkeypatch), [], gc.collect
+    monkeypatch.setattr(gc, "collect", lambda: searches.append(len(rings.alive)) or collect())
+    kept = [rings.make() for _ in range(200)]
+    assert searches == [21, 43, 87, 175]
+    assert len(kept) == len(rings.alive)
+
+
+def modules():
+    return sum(isinstance(one, ModuleOp) for one in gc.get_objects())
 
 
 def test_a_process_that_compiles_many_models_does_not_keep_their_ir(monkeypatch):
     monkeypatch.setattr(collection, "_GROWTH", 1)
+    gc.collect()
+    before = modules()
     for size in range(2, 22):
         monkeypatch.setattr(collection, "_kept", 1)
         type = f"tensor<4x{size}xf32>"
@@ -78,4 +98,4 @@ def test_a_process_that_compiles_many_models_does_not_keep_their_ir(monkeypatch)
         compile_model(
             parse_module(f"func.func @main(%x: {type}) -> {type} {{ {body} }}"), cache=False
         )
-    assert sum(isinstance(one, ModuleOp) for one in gc.get_objects()) < 20
+    assert modules() - before < 15
