@@ -75,9 +75,8 @@ class Kernel:
 
     def part(self, count: int) -> float:
         """The speed of the best of the first `count` schedules, relative to the best of all."""
-        if not self.again:
-            return min(self.times) / min(self.times[:count])
-        own, best = ({0: 1.0, **self.again}[self.best(n)] for n in (count, None))
+        first = [took / self.times[0] for took in self.times]
+        own, best = (self.again.get(i, first[i]) for i in (self.best(count), self.best()))
         return min(1.0, best / own)
 
     @property
@@ -123,9 +122,7 @@ class Model:
         return list(found.values())
 
     def compiled(self, schedules: Mapping[str, Variant]) -> Executable:
-        """The model with these schedules, by the names of kernels; other kernels
-        have the default.
-        """
+        """The model with these schedules by the names of kernels; others have the default."""
         module = self.module.clone()
         for name, variant in schedules.items():
             schedule = variant.schedule.clone()
@@ -159,8 +156,6 @@ class Model:
             }
             for kernel, default, own in self._compared(chosen) if chosen else ():
                 kernel.again[best[kernel.label]] = own / default
-        for kernel in self.kernels:
-            kernel.again[0] = 1.0
 
     def _compared(self, chosen: Mapping[str, Variant]) -> Iterator[tuple[Kernel, float, float]]:
         """The chosen kernels with the times of their defaults and of these schedules."""

@@ -17,9 +17,10 @@ _kept = 0
 def paused_collection() -> Iterator[None]:
     """Disable the garbage collector while many objects are made, most of which stay alive.
 
-    Afterwards they belong to the oldest generation, which Python hardly ever searches, since it
-    does not count how they became members. IR is full of cycles, so a process that compiles many
-    models would keep the IR of all: a pause begins with a search when memory has doubled.
+    Afterwards they belong to the oldest generation, which Python searches only when many objects
+    have come to it through the younger ones. These have not, and IR is full of cycles: a process
+    that compiles many models would keep the IR of all. So a pause begins with a search if memory
+    has doubled since the last one.
     """
     if not gc.isenabled():
         yield

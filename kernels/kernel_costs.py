@@ -20,12 +20,13 @@ class Cost:
     """`operations` on elements, a multiply-add as two; `bytes` of arguments, each moved once.
 
     A multiply-add of words, which hold several numbers, also counts as two; `in_words` is the part
-    of the operations that belongs to these. None where a shape is not known.
+    of the operations that belongs to these. Operations and bytes are None where a shape is not
+    known.
     """
 
     operations: int | None
     bytes: int | None
-    in_words: int | None = 0
+    in_words: int = 0
 
 
 def kernel_cost(kernel: func.FuncOp, unknown: int | None = None) -> Cost:
@@ -42,8 +43,8 @@ def kernel_cost(kernel: func.FuncOp, unknown: int | None = None) -> Cost:
             in_words += 2 * (points or 0) * _word_products(op)
     types = [t for t in kernel.function_type.inputs if isinstance(t, MemRefType)]
     sizes = [buffer_bytes(t, unknown) for t in types]
-    bytes = None if None in sizes else sum(sizes)  # type: ignore[arg-type]
-    return Cost(operations, bytes, None if operations is None else in_words)
+    known = [size for size in sizes if size is not None]
+    return Cost(operations, sum(known) if len(known) == len(sizes) else None, in_words)
 
 
 def buffer_bytes(type: MemRefType, unknown: int | None = None) -> int | None:

@@ -333,7 +333,7 @@ class Walk:
 def roofline(kernel: func.FuncOp, machine: Machine, cores: int) -> Bound | None:
     """The lower bound of a kernel's time on so many cores; None if extents are unknown."""
     cost = kernel_cost(kernel)
-    if cost.operations is None or cost.bytes is None or cost.in_words is None:
+    if cost.operations is None or cost.bytes is None:
         return None
     plain = cost.operations - cost.in_words
     arithmetic = (plain / machine.multiply_adds + cost.in_words / machine.word_multiply_adds) / 2

@@ -29,9 +29,19 @@ def joined_heads(x: Term) -> Term:
 
 def attend(q: Term, k: Term, v: Term, scale: float | Term, added: Sequence[Term] = ()) -> Term:
     """softmax(q k^T * scale + the sum of `added`) v, for q [.., S, D], k and v [.., T, D]."""
+    return weighed(scores_of(q, k, scale, added), v)
+
+
+def scores_of(q: Term, k: Term, scale: float | Term, added: Sequence[Term] = ()) -> Term:
+    """q k^T * scale + the sum of `added`: [.., S, T] of q [.., S, D] and k [.., T, D]."""
     scores = (q * scale) @ k.mT
     for term in added:
         scores = scores + term
+    return scores
+
+
+def weighed(scores: Term, v: Term) -> Term:
+    """softmax(scores) v: [.., S, D] of scores [.., S, T] and v [.., T, D]."""
     return scores.made(nn.Softmax(scores.value, axis=scores.rank - 1)) @ v
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 
-import numpy as np
 import pytest
 from nnc.dialects.marks import THREADS
 from nnc.ir.passes import PassContext, PassManager
@@ -13,13 +12,11 @@ from nnc.kernels.codegen.shares.assign_layouts import AssignLayouts
 from nnc.kernels.codegen.shares.distribute_tiles import DistributeTiles
 from nnc.kernels.policy import groups
 from nnc.lowering.pipelines import pipeline
-from nnc.numerics.checking.running import Runner
 from nnc.numerics.checking.subjects import Subject
-from nnc.numerics.options import NumericsOptions
 from nnc.targets import base
 
 from ..targets import devices
-from .test_distribute_tiles import kernels_of
+from .test_distribute_tiles import assert_alike, kernels_of, results
 
 TO_SCHEDULES = "simplify-graph,make-kernels,bufferize,align-rows,mark-in-place,merge-dimensions,compute-rows-again,choose-schedules"
 TO_LAUNCHES = "apply-schedules,canonicalize,cse,outline-launches,canonicalize,cse"
@@ -35,13 +32,6 @@ def for_device(name, text):
     """A module with this text for a device, and how its function `main` is called."""
     module = parse_module(f'module attributes {{nnc.target = "{name}"}} {{ {text} }}')
     return module, Subject("main", module.body_block.first.function_type)
-
-
-def results(module, subject, inputs):
-    runner = Runner(module, NumericsOptions(max_steps=50_000_000))
-    outcome = runner.interpret(subject, [x.copy() for x in inputs])
-    assert outcome.error is None, outcome.error
-    return outcome.values
 
 
 def schedule(module, threads=None):
@@ -61,11 +51,7 @@ def check(module, subject, inputs, threads=None):
     before = results(module, subject, inputs)
     schedule(module, threads)
     for old, new in zip(before, results(module, subject, inputs), strict=True):
-        if old.dtype.kind == "f":
-            largest = np.max(np.abs(old[np.isfinite(old)]), initial=1)
-            np.testing.assert_allclose(new, old, rtol=3e-5, atol=2e-6 * largest)
-        else:
-            np.testing.assert_array_equal(new, old)
+        assert_alike(new, old, rtol=3e-5, atol=2e-6)
 
 
 def tiles_of(name, text):

@@ -51,6 +51,15 @@ def distribute(module, threads=128):
     return counts.get("kernels", 0) // 2, counts.get("whole", 0)
 
 
+def assert_alike(new, old, rtol, atol):
+    """Integers are equal, and floats as near as said; `atol` is relative to the largest."""
+    if old.dtype.kind == "f":
+        largest = np.max(np.abs(old[np.isfinite(old)]), initial=1)
+        np.testing.assert_allclose(new, old, rtol=rtol, atol=atol * largest)
+    else:
+        np.testing.assert_array_equal(new, old)
+
+
 def kernels_of(module):
     return [op for op in module.walk() if isinstance(op, gpu.GPUFuncOp)]
 
@@ -66,11 +75,7 @@ def test_example(cls):
     assert dealt + whole == len(kernels_of(module))
     assert not whole
     for old, new in zip(before, results(module, subject, inputs), strict=True):
-        if old.dtype.kind == "f":
-            largest = np.max(np.abs(old[np.isfinite(old)]), initial=1)
-            np.testing.assert_allclose(new, old, rtol=2e-5, atol=1e-6 * largest)
-        else:
-            np.testing.assert_array_equal(new, old)
+        assert_alike(new, old, rtol=2e-5, atol=1e-6)
     assert prove(module) == (cls.name not in BY_VALUES)
 
 

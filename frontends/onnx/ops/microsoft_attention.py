@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from ...common.attention import causal, joined_heads, seen_until, split_heads, stored_at
+from ...common.attention import (
+    causal,
+    joined_heads,
+    scores_of,
+    seen_until,
+    split_heads,
+    stored_at,
+    weighed,
+)
 from ...common.vocabulary import *
 from ..node import Node
 from ..registry import converter
@@ -151,10 +159,8 @@ def _attended(
         added.append(_key_mask(n, mask, q, k))
     if seen is not None:
         added.append(seen)
-    scores = (q * _scale(n, width)) @ k.mT
-    for term in added:
-        scores = scores + term
-    return joined_heads(scores.made(nn.Softmax(scores.value, axis=3)) @ v), scores
+    scores = scores_of(q, k, _scale(n, width), added)
+    return joined_heads(weighed(scores, v)), scores
 
 
 def _last_sees_all(q: Term, k: Term, past: Value | None) -> Term:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from ...common.attention import joined_heads, split_heads, stored_at
+from ...common.attention import joined_heads, split_heads, stored_at, weighed
 from ...common.vocabulary import *
 from ..node import Node
 from ..registry import converter
@@ -107,9 +107,8 @@ def decoder_masked_attention(
         scores = scores + counts.choose(constant(n, 0.0, f32), n.float("mask_filter_value", -1e4))
     if added is not None:
         scores = scores + Term(n, added)
-    shares = scores.made(nn.Softmax(scores.value, axis=3))
     kept = [None, None] if k.rank == 4 else [x.value for x in caches]
-    return [joined_heads(shares @ read[1]).value, *kept, scores.value]
+    return [joined_heads(weighed(scores, read[1])).value, *kept, scores.value]
 
 
 def _with_bias(

@@ -18,7 +18,7 @@ rows.add(
 rows.formulas(
     {
         "NotEqual": lambda n, x, y: n(nn.Not(n(nn.Equal(x, y)))),
-        "SquaredDifference": lambda n, x, y: _limited(n, x, y, _squared_difference(n)),
+        "SquaredDifference": lambda n, x, y: _squared_difference(n, x, y),
         "Add": lambda n, x, y: _limited(n, x, y, nn.Add),
         "Subtract": lambda n, x, y: _limited(n, x, y, nn.Sub),
         "Multiply": lambda n, x, y: _limited(n, x, y, nn.Mul),
@@ -54,8 +54,6 @@ def _limited(n: OpenvinoLayer, x: Value, y: Value, op: Callable) -> Value:
     element = x.type.element_type
     if not is_byte(element):
         return n(op(x, y))
-    if n.kind == "SquaredDifference":
-        n.warn("OpenVINO 2026.4's CPU plugin gives no squares for integers of 8 bits")
     wide = f64 if op is nn.Pow else i32
     made = n(op(n.cast(x, wide), n.cast(y, wide)))
     if op is nn.Pow:
@@ -64,14 +62,15 @@ def _limited(n: OpenvinoLayer, x: Value, y: Value, op: Callable) -> Value:
     return within(n, made, element)
 
 
-def _squared_difference(n: OpenvinoLayer) -> Callable:
-    """The op of (x - y)² for `_limited`."""
+def _squared_difference(n: OpenvinoLayer, x: Value, y: Value) -> Value:
+    if is_byte(x.type.element_type):
+        n.warn("OpenVINO 2026.4's CPU plugin gives no squares for integers of 8 bits")
 
-    def made(x: Value, y: Value) -> Any:
+    def squared(x: Value, y: Value) -> Any:
         difference = n(nn.Sub(x, y))
         return nn.Mul(difference, difference)
 
-    return made
+    return _limited(n, x, y, squared)
 
 
 def _own_axis(n: OpenvinoLayer, x: Value, default: int) -> int:

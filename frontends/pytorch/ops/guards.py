@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial, reduce
 from typing import NamedTuple
@@ -88,7 +88,7 @@ class _Open:
 
     kind: str
     at: int
-    is_float: bool = False
+    is_float: bool = field(default=False, compare=False)
 
 
 class _Conditions:
@@ -117,15 +117,14 @@ class _Conditions:
         """The code of `nn.holds` for a condition: the steps that it needs."""
         steps, needed = list(self._steps), {condition}
         for i in range(condition.at, -1, -1):
-            if any(x.kind == "v" and x.at == i for x in needed):
+            if _Open("v", i) in needed:
                 needed |= {x for x in steps[i] if isinstance(x, _Open)}
         own = sorted(x.at for x in needed if x.kind == "v")
-        places = {at: i for i, at in enumerate(own)}
+        words = {_Open("v", at): f"v{i}" for i, at in enumerate(own)}
+        words |= {x: f"n{x.at}" for x in needed if x.kind == "n"}
 
         def word(x: Any) -> str:
-            if not isinstance(x, _Open):
-                return str(x)
-            return f"v{places[x.at]}" if x.kind == "v" else f"n{x.at}"
+            return words[x] if isinstance(x, _Open) else str(x)
 
         return "; ".join(" ".join(map(word, steps[at])) for at in own)
 
@@ -228,6 +227,7 @@ class _Conditions:
         return found if kind in _COMPARISONS else _Ratio(found, times(a.bottom, b.bottom))
 
     def _made_of_floats(self, kind: Any, a: Any, b: Any) -> Any:
+        """An operation of which PyTorch rounds the result to f64."""
         if kind in (ast.FloorDiv, ast.Mod):
             raise LookupError("a division of fractions")
         name = "/" if kind is ast.Div else _OPERATIONS[kind]
@@ -275,7 +275,7 @@ class _Conditions:
 
 
 class _Ratio(NamedTuple):
-    """A fraction of integers, for quotients and short floats of guards; others are rounded."""
+    """An exact fraction of integers: a quotient, or a float that is one with a small divisor."""
 
     top: Any
     bottom: Any

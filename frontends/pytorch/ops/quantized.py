@@ -108,7 +108,12 @@ def _real(x: Term, scale: Term, zero: Term | None) -> Term:
     """
     if zero is not None:
         whole = promote(x.element, zero.element)
-        is_small = isinstance(whole, IntegerType) and x.element.width <= 16 < whole.width  # type: ignore[attr-defined]
+        own = x.element
+        is_small = (
+            isinstance(whole, IntegerType)
+            and isinstance(own, IntegerType)
+            and own.width <= 16 < whole.width
+        )
         x = x.cast(f32 if is_small else whole) - zero.cast(f32 if is_small else whole)
     x, scale = _promoted(x, scale.cast(f32) if scale.element is f64 else scale)
     return x * scale
